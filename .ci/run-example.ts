@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type ConcurrentRequest, type Example, toFileText, toSeedText } from '../src/explain/explanation.ts';
+import { type ConcurrentRequest, type Example, formatSeed, toFileText } from '../src/explain/explanation.ts';
 import type { Transport } from '../src/model/transport.ts';
 import { createServer, parseApiKey, parseServerFaults, parseServerSeed, withFaults } from '../src/server/index.ts';
 import { BASE_URL, NOW, runCommand } from '../test/cli/fake-context.ts';
@@ -31,7 +31,7 @@ export async function runExample({ command, files, live, faults, meanwhile }: Ex
       now: () => NOW,
       idSeed: 'example',
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
-      seed: { externals: FOREIGN_IDS, ...(live !== undefined && parseServerSeed(toSeedText(live))) },
+      seed: { externals: FOREIGN_IDS, ...(live !== undefined && parseServerSeed(formatSeed(live))) },
     });
     const { handle } = faults === undefined ? server : withFaults(server, parseServerFaults(faults));
     const transport = meanwhile === undefined ? handle : withMeanwhile(handle, meanwhile);

@@ -32,19 +32,19 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
   readonly rateLimit?: string;
   /** How long parts of a request may take, such as `30s`. */
   readonly timeouts?: Readonly<Partial<Record<'connect' | 'headers' | 'body' | 'request', string>>>;
-  /** PEM file of certificate authorities to trust besides those of the platform. */
+  /** PEM file of certificate authorities to trust in addition to those of the platform. */
   readonly caFile?: string;
   /** Where tokens of new credentials go, instead of what the Stack says. */
   readonly tokens?: TokenSettings;
   /** Sinks of a program's own, instead of both. */
   readonly sinks?: TokenSinks;
-  /** Files and folders of policies, besides those among the manifests and those that the Stack names. */
+  /** Files and folders of policies, in addition to those among the manifests and those that the Stack names. */
   readonly policies?: readonly string[];
   /** Runs the command of `spec.render`, which prints the manifests of the stack. Default: false, which makes a Stack that has one an error. */
   readonly render?: boolean;
   /**
-   * The manifests are not trusted yet: what they say of where the key goes is an error unless the options or the environment say the same, and nothing is
-   * applied. Default: EDGEWISE_UNTRUSTED.
+   * The manifests are not trusted yet: a setting of theirs that decides where the key is sent is an error unless the options or the environment say the same,
+   * and nothing is applied. Default: EDGEWISE_UNTRUSTED.
    */
   readonly untrusted?: boolean;
   /** The variables that manifests may read: names, and prefixes of names that end in `*`. Default: EDGEWISE_ENV, else none. */

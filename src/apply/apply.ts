@@ -11,7 +11,7 @@ import { ListReader, resolveDuplicates, type SettleContext } from './duplicates.
 import type { Journal } from './journal.ts';
 import { performWrite, type WriteContext } from './perform-write.ts';
 import { createRequests, type Requests } from './requests.ts';
-import { type RunOptions, runWrites } from './run-writes.ts';
+import { type RunWritesOptions, runWrites } from './run-writes.ts';
 import { Deliveries, type TokenSinks } from './token-sinks.ts';
 import { type WriteFile, writePlannedFiles } from './write-files.ts';
 
@@ -89,7 +89,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
   };
 }
 
-/** The addresses of what is live, as the plan knows it. */
+/** The addresses of live resources that the plan knows. */
 function listKnown({ changes }: Plan): ReadonlySet<Address> {
   return new Set(changes.flatMap(({ address, live }) => (live === undefined ? [] : [address])));
 }
@@ -136,7 +136,7 @@ function toRunOptions(
     write: context,
     ended,
   }: { readonly context: ApplyContext; readonly write: WriteContext; readonly ended: readonly Outcome[] },
-): RunOptions {
+): RunWritesOptions {
   return {
     ended,
     find: (write) =>

@@ -2,7 +2,7 @@ import type { Field } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
 import { isUnset, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
 import { fillUnknown, readAttachment, readResource } from '../kinds/read-response.ts';
-import { resolveReferences } from '../kinds/references.ts';
+import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, toWriteRequest, type WriteRequest } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { assertNever } from '../model/errors.ts';
@@ -88,7 +88,7 @@ function show(value: Spec[string]): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-/** A write with every id in it known: what is sent. */
+/** A write with every id in it known, as it is sent. */
 export interface ResolvedWrite extends WriteRequest {
   readonly body: JsonObject | undefined;
 }
@@ -106,10 +106,13 @@ function resolveBody(write: Write, ids: CreatedIds, now: Date): JsonObject | und
   const toMetadata = (mark: MarkDraft) => ({ metadata: renderMetadata(mark.user, resolveMark(kind, mark, ids)) });
   switch (write.act) {
     case 'create':
-      return { ...resolveReferences(kind, write.body, ids), ...toTimes(write, now), ...toMetadata(write.mark) };
+      return { ...resolveSpecReferences(kind, write.body, ids), ...toTimes(write, now), ...toMetadata(write.mark) };
     case 'update':
     case 'adopt':
-      return { ...resolveReferences(kind, write.body, ids), ...(write.mark !== undefined && toMetadata(write.mark)) };
+      return {
+        ...resolveSpecReferences(kind, write.body, ids),
+        ...(write.mark !== undefined && toMetadata(write.mark)),
+      };
     case 'deliver':
     case 'deliver-again':
       return toMetadata(write.mark);
@@ -126,7 +129,7 @@ function resolveBody(write: Write, ids: CreatedIds, now: Date): JsonObject | und
   }
 }
 
-/** The time of validity of what is made now, in whole seconds, as services keep it. */
+/** The start and end of a validity that begins now, in whole seconds, as services store them. */
 function toTimes({ kind, validForMs }: CreateWrite, now: Date): JsonObject {
   const { validity } = getKind(kind);
   if (validForMs === undefined || validity === undefined) return {};
@@ -136,6 +139,6 @@ function toTimes({ kind, validForMs }: CreateWrite, now: Date): JsonObject {
 }
 
 function resolveModule({ kind, module, body }: SetModuleWrite, ids: CreatedIds): JsonObject {
-  const resolved = resolveReferences(getKind(kind), { [module]: body }, ids)[module];
+  const resolved = resolveSpecReferences(getKind(kind), { [module]: body }, ids)[module];
   return isJsonObject(resolved) ? resolved : body;
 }

@@ -10,7 +10,7 @@ import type { Plan } from '../model/plan.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { AdoptWrite, ReleaseWrite, UpdateWrite, VacateWrite, Write } from '../model/write.ts';
 
-/** Finds what somebody else changed between the plan and a write. Costs the same for each write, however many the plan has. */
+/** Finds changes by another client between the plan and a write. The cost of each write does not depend on their number. */
 export class ConcurrentChangeDetector {
   readonly #before: ReadonlyMap<string, PlannedLive>;
   readonly #sent = new Map<string, string[]>();

@@ -4,12 +4,12 @@ import { isId } from '../kinds/paths.ts';
 import { findKind, getKind } from '../kinds/tables/registry.ts';
 import { findInnerType } from '../kinds/walk.ts';
 import { ApiError, assertNever, NetworkError } from '../model/errors.ts';
-import { parsePath, toPathText } from '../model/field-path.ts';
+import { formatPath, parsePath } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { FieldPath, LiveResource } from '../model/state.ts';
 import type { CreateWrite, RedeliverWrite, Write, WriteId } from '../model/write.ts';
-import { toFileText } from '../plan/files.ts';
+import { findFileText } from '../plan/files.ts';
 import { diffUnaccepted, diffUnpersisted, type ResolvedWrite, resolveWrite } from './check-response.ts';
 import type { ConcurrentChangeDetector, PatchWrite } from './concurrent-changes.ts';
 import {
@@ -20,7 +20,7 @@ import {
   takeBack,
 } from './duplicates.ts';
 import { JournalError } from './journal.ts';
-import { isResourceGone, markUndelivered, type RecordWrite, type Requests, toResourceId } from './requests.ts';
+import { findResourceId, isResourceGone, markUndelivered, type RecordWrite, type Requests } from './requests.ts';
 import type { Deliveries } from './token-sinks.ts';
 
 /** What one write takes, and where it leaves what later writes need. */
@@ -75,7 +75,7 @@ async function send(write: Write, context: WriteContext): Promise<Outcome> {
   return exchanged === undefined ? toInterrupted(write) : accept(write, exchanged, context);
 }
 
-/** The answer to an update shows the whole resource, including what somebody else changed meanwhile. */
+/** The response to an update contains the whole resource, with any concurrent changes. */
 async function change(write: PatchWrite, context: WriteContext): Promise<Outcome> {
   const exchanged = await exchange(write, context);
   if (exchanged === undefined) return toInterrupted(write);
@@ -102,7 +102,7 @@ async function exchange(write: Write, { requests, settle, ids, now }: WriteConte
 function accept(write: Write, { sent, live }: Shown, { ids }: WriteContext): Outcome {
   const failures = live === undefined ? [] : diffUnaccepted(write, sent, live);
   if (failures.length > 0) return toFailed(write, failures.join('; '));
-  return { outcome: 'applied', write, id: toResourceId(write) ?? ids.get(write.address) };
+  return { outcome: 'applied', write, id: findResourceId(write) ?? ids.get(write.address) };
 }
 
 /** A delivery counts only when it is recorded on a credential that still exists. */
@@ -180,7 +180,7 @@ async function acceptAnswer(
   return { outcome: 'applied', write, id: live.id, computed: live.computed };
 }
 
-/** What was sent, and what is there. */
+/** The sent request, and the resource in the response. */
 interface Taken {
   readonly sent: ResolvedWrite;
   readonly live: LiveResource;
@@ -189,7 +189,7 @@ interface Taken {
 /** Records the id of a resource for writes that refer to it. Returns what differs from what was sent. */
 function take(write: CreateWrite, { sent, live }: Taken, { ids, texts }: WriteContext): readonly string[] {
   ids.set(write.address, live.id);
-  const text = toFileText(live.computed[getKind(write.kind).fileField ?? '']);
+  const text = findFileText(live.computed[getKind(write.kind).fileField ?? '']);
   if (text !== undefined) texts.set(write.address, text);
   return diffUnpersisted(write, sent, live);
 }
@@ -332,7 +332,7 @@ function toFailure(write: Write, error: unknown): Outcome {
       return { outcome: 'applied', write, id: write.resourceId };
     if (write.act === 'remove-module' && error.response.status === 404)
       return { outcome: 'applied', write, id: write.ids.id };
-    return { ...toFailed(write, error.message), ...toRefusal(write, error), isUnknown };
+    return { ...toFailed(write, error.message), ...describeRejection(write, error), isUnknown };
   }
   if (error instanceof NetworkError) return { ...toFailed(write, error.message), isUnknown };
   if (error instanceof JournalError) return toFailed(write, error.message);
@@ -341,8 +341,8 @@ function toFailure(write: Write, error: unknown): Outcome {
 
 type Refusal = Pick<Extract<Outcome, { readonly outcome: 'failed' }>, 'isAuthentication' | 'status' | 'field'>;
 
-/** What the service says of a write that it refused, besides the message. */
-export function toRefusal(write: Write, error: ApiError): Refusal {
+/** The facts of a rejected write for reports, except the message. */
+export function describeRejection(write: Write, error: ApiError): Refusal {
   const field = 'body' in write ? findNamedField(write, error) : undefined;
   return {
     isAuthentication: error.isAuthentication,
@@ -359,7 +359,7 @@ function findNamedField(write: Write, error: ApiError): string | undefined {
   for (const words of listCandidates(error)) {
     for (const prefix of prefixes) {
       const path = takeKnown(toSpecType(kind), [...prefix, ...words]);
-      if (path.length > prefix.length) return toPathText(path);
+      if (path.length > prefix.length) return formatPath(path);
     }
   }
   return undefined;

@@ -18,7 +18,7 @@ interface RequestContext {
   readonly journal?: Journal | undefined;
   /** Called just before a write is sent. */
   readonly onStarted: (write: Write) => void;
-  /** Aborted: nothing more is sent; what is under way finishes. */
+  /** Aborted: no further request is sent; those under way finish. */
   readonly signal: AbortSignal;
 }
 
@@ -102,13 +102,13 @@ async function sendAside<T>(
 
 function toEntry(write: Write, { method, path, body }: ResolvedWrite): Omit<JournalEntry, 'event'> {
   const { id, address } = write;
-  const resourceId = toResourceId(write);
+  const resourceId = findResourceId(write);
   const known = resourceId === undefined ? {} : { id: resourceId };
   return { request: 'write', write: id, method, path, address, ...toBodyDigest(body), ...known };
 }
 
 /** The id of the resource that a write is about, when the plan knew it. */
-export function toResourceId(write: Write): string | undefined {
+export function findResourceId(write: Write): string | undefined {
   if ('resourceId' in write) return write.resourceId;
   return 'ids' in write ? write.ids.id : undefined;
 }

@@ -109,7 +109,7 @@ export function stderrExcerpt(complaint: string, secret: string): string {
   return text.length > MAX_SHOWN ? `…${text.slice(-MAX_SHOWN)}` : text;
 }
 
-/** A file without a name: it goes away with its last handle, however the run ends. A program that inherits a handle can open it as `/dev/stdin`. */
+/** A file without a name: the system deletes it with its last handle, however the run ends. A program that inherits a handle can open it as `/dev/stdin`. */
 interface UnlinkedFile {
   readonly reader: FileHandle;
   /** Appends. */
@@ -156,7 +156,7 @@ function redactToken(text: string, token: string): string {
   const pieces = listPieces(token);
   const { letters, places } = toLetters(text);
   let struck = '';
-  let end = 0; // of what is copied or struck out
+  let end = 0; // of copied or redacted letters
   for (let at = 0; at < letters.length; at += 1) {
     const length = pieces.lengths.find((size) => pieces.texts.has(letters.slice(at, at + size)));
     if (length === undefined) continue;
@@ -210,7 +210,7 @@ function toBase64(bytes: Buffer, offset: number): string {
   return padded.toString('base64').slice(Math.ceil((offset * 8) / 6), Math.floor((padded.length * 8) / 6));
 }
 
-/** The letters and digits of a text, in lower case, and where each stands in it. */
+/** The letters and digits of a text, in lower case, and the index of each. */
 function toLetters(text: string): { readonly letters: string; readonly places: readonly number[] } {
   const places = Array.from(text.matchAll(/[A-Za-z0-9]/g), ({ index }) => index);
   return { letters: places.map((index) => text.charAt(index).toLowerCase()).join(''), places };

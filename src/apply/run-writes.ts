@@ -4,7 +4,7 @@ import type { Outcome } from '../model/outcome.ts';
 import type { Write, WriteId } from '../model/write.ts';
 
 /** How writes are carried out in their order. */
-export interface RunOptions {
+export interface RunWritesOptions {
   /** What was carried out before: writes may depend on these too. */
   readonly ended?: readonly Outcome[];
   /** How a write ended before this run; `undefined`: it did not. */
@@ -21,7 +21,7 @@ export interface RunOptions {
  * Runs the writes of a plan: each when its dependencies have succeeded and its turn has come, those marked `last` when all others have ended. When a write
  * fails, writes that depend on it are skipped and the others go on. A write depends only on writes before it in the list.
  */
-export async function runWrites(writes: readonly Write[], options: RunOptions): Promise<readonly Outcome[]> {
+export async function runWrites(writes: readonly Write[], options: RunWritesOptions): Promise<readonly Outcome[]> {
   const early = writes.filter(({ last }) => !last);
   const late = writes.filter(({ last }) => last);
   const ended = new Map(options.ended?.map((outcome) => [outcome.write.id, outcome] as const));
@@ -30,7 +30,7 @@ export async function runWrites(writes: readonly Write[], options: RunOptions): 
   return [...early, ...late].map(({ id }) => assertDefined(ended.get(id), `outcome of ${id}`));
 }
 
-/** As many as a client has requests at once. Of ten thousand writes that can be made, what is under way takes as much memory as all else. */
+/** As many as a client has requests at once. Of ten thousand writes that are ready, those started would take as much memory as everything else. */
 const MOST_UNDER_WAY = 64;
 
 interface Settle {
@@ -41,14 +41,14 @@ interface Settle {
 /** Writes on their way. Of one that waits nothing is kept but what it waits for: ten thousand promises take as much memory as a plan of that many writes. */
 class Run {
   readonly #ended: Map<WriteId, Outcome>;
-  readonly #options: RunOptions & Settle;
+  readonly #options: RunWritesOptions & Settle;
   /** How many dependencies have not ended yet. */
   readonly #open = new Map<WriteId, number>();
   readonly #waiting = new Map<WriteId, Write[]>();
   readonly #start = createConcurrencyLimit(MOST_UNDER_WAY);
   #left = 0;
 
-  constructor(ended: Map<WriteId, Outcome>, options: RunOptions & Settle) {
+  constructor(ended: Map<WriteId, Outcome>, options: RunWritesOptions & Settle) {
     this.#ended = ended;
     this.#options = options;
   }

@@ -20,7 +20,7 @@ export interface Recipient {
   readonly name: string;
   readonly id: string;
   readonly stack: string;
-  /** No credential of this address was known before: what stands in its place is of another one. */
+  /** No credential of this address was known before: a token already in its place belongs to another one. */
   readonly isFirst: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface SinkContext {
 export interface TokenSinks {
   /** The sink of a credential; `undefined`: none is configured. */
   readonly find: (name: string) => TokenSink | undefined;
-  /** Where a token goes when its sink failed. */
+  /** The sink for tokens whose own sink failed. */
   readonly rescue: TokenSink;
 }
 
@@ -98,7 +98,7 @@ function createCommandSink(settings: CommandSinkSettings, context: SinkContext):
   };
 }
 
-/** Names are checked names and ids come from the service, so what is filled in can be an argument but never a second one. */
+/** Names are validated and ids come from the service, so a value can become an argument but never a second one. */
 function fillIn(word: string, { name, address, id, stack }: Recipient): string {
   const values: Readonly<Record<string, string>> = { name, address, id, stack };
   return word.replace(/\{(name|address|id|stack)\}/g, (_, key: string) => values[key] ?? '');
@@ -153,7 +153,7 @@ export function createDirectorySink(
       within(shown, () =>
         oneByOne(async () => {
           refuseOutside(directory, roots);
-          const file = toTokenFile(name);
+          const file = formatTokenFileName(name);
           const kept = isFirst ? keepAside(directory, file) : undefined;
           await writeAtomically(join(directory, file), `${token}\n`, PRIVATE);
           const place = join(shown, file);
@@ -169,7 +169,7 @@ function refuseOutside(directory: string, roots: readonly string[] | undefined):
 }
 
 /** The file of a credential in a folder of tokens. */
-export function toTokenFile(name: string): string {
+export function formatTokenFileName(name: string): string {
   return `${name}.token`;
 }
 
@@ -231,7 +231,7 @@ async function within<T>(shown: string, act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Where a token goes when its sink failed: a new folder of its own among the temporary files, readable by its owner only. */
+/** Creates the sink for tokens whose own sink failed: a new folder among the temporary files, readable by its owner only. */
 export function createRescueSink(parent: string): TokenSink {
   return {
     test: async () => [],

@@ -91,7 +91,7 @@ function toWritable(path: string, roots: readonly string[], cwd: string): string
   return place.real;
 }
 
-/** The texts of files that are there, by path. One that cannot be read, or not be written, counts as absent: writing it says what is wrong. */
+/** The texts of existing files, by path. A file that cannot be read, or may not be written, counts as absent: writing it reports the error. */
 export async function readFiles(paths: readonly string[], context: FileContext): Promise<ReadonlyMap<string, string>> {
   if (paths.length === 0) return new Map();
   const { cwd, roots = findRoots([], context) } = context;
@@ -104,7 +104,7 @@ export async function readFiles(paths: readonly string[], context: FileContext):
   );
 }
 
-/** Many times as long as a certificate. What is longer is something else, and its writing says so. */
+/** Many times the size of a certificate. A longer file has other content, and writing to it is an error. */
 const MAX_FILE_BYTES = 64 * 1024;
 
 function readText(file: string): string | undefined {

@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
 import { createReadBudget } from '../files/read-input.ts';
-import { toRemedy } from '../manifest/suggest.ts';
+import { suggestRemedy } from '../manifest/suggest.ts';
 import { toPrintable } from '../model/printable.ts';
 import { type FormName, isFormName } from '../report/forms.ts';
 import type { RunSubject } from '../stack/host.ts';
@@ -161,7 +161,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map(
 function toUnknownCommand([word = '']: readonly string[], program: Command): CommandError {
   const names = program.commands.map((command) => command.name());
   const shown = names.filter((name) => !name.startsWith('_'));
-  const remedy = ELSEWHERE.get(word.toLowerCase()) ?? toRemedy(word, shown, false);
+  const remedy = ELSEWHERE.get(word.toLowerCase()) ?? suggestRemedy(word, shown, false);
   return toUsageError(`There is no command ${word}.`, remedy ?? 'edgewise help lists the commands.');
 }
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { ApiError, InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
-import { type HttpRequest, type HttpResponse, isSuccess, type Send, toBodyText } from '../model/http.ts';
+import { type HttpRequest, type HttpResponse, isSuccess, readBodyText, type Send } from '../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
 import { type Secrets, strikeJson } from '../model/secrets.ts';
@@ -90,7 +90,7 @@ function findOperationHeader(headers: Headers, redact: Redactor): string | undef
 }
 
 const EXCERPT_LENGTH = 200;
-/** Well above what is shown: the key is struck out before the text is cut, so that no half of it remains. */
+/** Well above the shown length: the key is redacted before the text is cut, so that no half of it remains. */
 const CONSIDERED_LENGTH = 65_536;
 
 /** Text of the service on one line, with what a terminal would obey or hide written out. */
@@ -107,7 +107,7 @@ export function toExcerpt(body: string, redact: Redactor): string {
 /** Takes the API key out of a text. Services and proxies echo it. */
 export type Redactor = (text: string) => string;
 
-/** The error itself, or one like it when the key stands anywhere in it or in its causes. An `ApiError` is made of texts without it. */
+/** The error itself, or a redacted copy when it or one of its causes contains the key. An `ApiError` is made of redacted texts. */
 export function redactError(error: unknown, redact: Redactor): unknown {
   if (!(error instanceof Error) || error instanceof ApiError) return error;
   const shown = inspect(error, { depth: 8 });
@@ -130,12 +130,12 @@ export interface ReceivedResponse {
   readonly json: Json | undefined;
 }
 
-/** Sends a request once; `attempt` counts from 1. Rejects with `NetworkError` or `TimeoutError` when there is no usable answer. */
+/** Sends a request once; `attempt` counts from 1. Rejects with `NetworkError` or `TimeoutError` when there was no usable response. */
 export type Attempt = (request: HttpRequest, count: number) => Promise<ReceivedResponse>;
 
-/** What is in no answer that is handed on. */
+/** Redaction of responses and errors. */
 interface AttemptOptions {
-  /** For texts that say what is wrong. */
+  /** For texts of errors. */
   readonly redact: Redactor;
   readonly secrets: Secrets;
 }
@@ -156,7 +156,7 @@ async function receive(
 ): Promise<Pick<ReceivedResponse, 'response' | 'body'>> {
   try {
     const response = await send(request);
-    return { response, body: toBodyText(response.body) };
+    return { response, body: readBodyText(response.body) };
   } catch (error) {
     const failure = toNetworkError(error, request);
     if (!(failure instanceof NetworkError) || failure.head === undefined || request.method !== 'GET') throw failure;
@@ -188,7 +188,7 @@ function toBodyError({ request: { method, url }, body }: Received, what: string,
   return new NetworkError(`${method} ${toPath(new URL(url))}: the response ${what}${shown}`);
 }
 
-/** What is known about an error from its code. */
+/** The facts about an error that follow from its code. */
 interface KnownError {
   readonly sentence: string;
   readonly isTimeout?: true;

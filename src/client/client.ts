@@ -1,14 +1,14 @@
 import { FORMATS } from '../kinds/formats.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { ShownFields } from '../kinds/read-response.ts';
-import { sleepFor, toElapsedMs } from '../model/elapsed.ts';
+import { getElapsedMs, sleepFor } from '../model/elapsed.ts';
 import { ApiError, assertDefined, InvariantError, NetworkError } from '../model/errors.ts';
-import { API_VERSION, type HttpRequest, isSuccess, type Send } from '../model/http.ts';
+import { type HttpRequest, isSuccess, SERVICE_API_VERSION, type Send } from '../model/http.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { createRedactor, createSecrets, type Secrets } from '../model/secrets.ts';
 import type { RateLimit } from '../model/stack.ts';
 import { createAttempt, type Redactor, redactError, toApiError, toExcerpt, toPath } from './api-error.ts';
-import { type ListedResource, toListedResource } from './conform.ts';
+import { type ListedResource, parseListedResource } from './conform.ts';
 import {
   type ConcurrencyLimit,
   createConcurrencyLimit,
@@ -30,7 +30,7 @@ export interface ClientOptions extends RetryOptions {
   /** May have a path, with or without a slash at its end. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Struck out of each response, besides the key, and in no request but for the header with the key. Absent: the key alone. */
+  /** Redacted in each response, in addition to the key, and in no request but for the header with the key. Absent: the key alone. */
   readonly secrets?: Secrets | undefined;
   readonly versionHeader: string;
   /** Resources asked for in one list request. */
@@ -54,11 +54,11 @@ export interface ClientOptions extends RetryOptions {
  */
 export interface Client {
   /**
-   * Every resource of an owned kind as the service shows it, newest first; complete, or an error. Goes through the limit. After an abort of
-   * `waitSignal` no request waits for its turn or for a retry.
+   * Every resource of an owned kind as the service shows it, newest first; complete, or an error. Uses the limiter. After an abort of `waitSignal` no request
+   * waits for its turn or for a retry.
    */
   readonly list: (kind: Kind, stop?: AbortController, waitSignal?: AbortSignal) => Promise<readonly JsonObject[]>;
-  /** A module by its path; null: not set. Goes through the limit. */
+  /** A module by its path; null: not set. Uses the limiter. */
   readonly readModule: (path: string, stop?: AbortController) => Promise<JsonObject | null>;
   /**
    * A write. Retried if it is idempotent; a POST only if it was certainly not processed. Resolves with the object in the answer; null if there is
@@ -95,7 +95,7 @@ export function createClient(options: ClientOptions): Client {
   const { secrets = createSecrets() } = options;
   secrets.add('the API key', apiKey);
   const redact = createFullStrike(apiKey, secrets);
-  const { sleep = sleepFor, now = toElapsedMs } = options;
+  const { sleep = sleepFor, now = getElapsedMs } = options;
   const limiter = createRequestLimiter({ ...options, sleep, now });
   const { onRequest } = options;
   const bare = createAttempt(counted, { redact, secrets });
@@ -174,7 +174,7 @@ async function stopOnFailure<T>(stop: AbortController | undefined, run: () => Pr
   }
 }
 
-/** Returns the error when the service refuses to continue a list. It is no failure of the read, which begins again. */
+/** Returns the error when the service rejects the cursor of a list. The read does not fail: it starts again. */
 function withRefusedCursor(exchange: Exchange): (call: Call) => Promise<Json | undefined | ApiError> {
   return async (call) => {
     try {
@@ -203,7 +203,7 @@ function isUnset(json: Json | undefined): boolean {
   return typeof json === 'object' && !Array.isArray(json) && Object.values(json).every((member) => member === null);
 }
 
-/** Of the key even what is too short to be found in other texts. */
+/** Redacts the key even if it is too short to be searched for in other texts. */
 function createFullStrike(apiKey: string, secrets: Secrets): Redactor {
   const strikeKey = createRedactor(apiKey);
   return (text) => strikeKey(secrets.redact(text));
@@ -213,7 +213,7 @@ function withoutKey({ onRetry }: ClientOptions, redact: Redactor): (notice: Retr
   return (notice) => onRetry?.({ ...notice, path: redact(notice.path), cause: redact(notice.cause) });
 }
 
-/** What is wrong with a base URL; `undefined`: nothing. */
+/** Why a base URL is invalid; `undefined`: it is valid. */
 function checkBaseUrl(text: string): string | undefined {
   const url = URL.parse(text);
   const shown = `The base URL ${JSON.stringify(withoutSecrets(text))}`;
@@ -226,18 +226,18 @@ function checkBaseUrl(text: string): string | undefined {
   return undefined;
 }
 
-/** What stands before an @, and behind a question mark or a #, may be a password or a token. */
+/** The text before an @, and after a question mark or a #, may be a password or a token. */
 function withoutSecrets(url: string): string {
   return url.replace(/[^/]*@/, '…@').replace(/[?#].*/s, (rest) => `${rest.charAt(0)}…`);
 }
 
-/** What is wrong with an API key; `undefined`: nothing. Never quotes it. */
+/** Why an API key is invalid; `undefined`: it is valid. Never quotes it. */
 function checkApiKey(text: string): string | undefined {
   if (text === '') return 'The API key is empty';
   return /^[\x21-\x7e]+$/.test(text) ? undefined : 'The API key contains white space or characters outside ASCII';
 }
 
-/** What is wrong with the name of the version header; `undefined`: nothing. */
+/** Why the name of the version header is invalid; `undefined`: it is valid. */
 function checkVersionHeader(name: string): string | undefined {
   return FORMATS['header-name'].check(name) === undefined ? undefined : `\`${name}\` is not a valid header name`;
 }
@@ -270,13 +270,13 @@ interface ExchangeOptions {
   readonly secrets: Secrets;
 }
 
-/** The way from calls to values or errors. The key goes into each request and is struck out of each error. */
+/** Creates the function that turns calls into values or errors. It adds the key to each request and redacts it in each error. */
 function createExchange({ persist, apiKey, versionHeader, redact, secrets }: ExchangeOptions): Exchange {
   const headers = {
     accept: 'application/json',
     authorization: `Bearer ${apiKey}`,
     'user-agent': 'edgewise',
-    [versionHeader.toLowerCase()]: API_VERSION,
+    [versionHeader.toLowerCase()]: SERVICE_API_VERSION,
   };
   const withBody = { ...headers, 'content-type': 'application/json' };
   return async (call) => {
@@ -382,7 +382,7 @@ async function readOnce(source: PageSource): Promise<readonly JsonObject[] | Api
   return [...found.values()];
 }
 
-/** A resource that appears again, because others were created meanwhile, is kept as it was first. */
+/** Keeps the first version of a resource that appears on a second page, because a concurrent creation moved the pages. */
 function addNew(found: Map<string, JsonObject>, resources: readonly ListedResource[]): boolean {
   const before = found.size;
   for (const { id, json } of resources) if (!found.has(id)) found.set(id, json);
@@ -401,7 +401,7 @@ function parsePage({ kind, listKey, firstUrl, excerpt }: PageSource, url: URL, j
   if (!isJsonArray(list)) throw toPageError(url, `${listKey} is not a list: ${excerpt(page)}`);
   const place = `GET ${toPath(url)}: ${listKey}`;
   const resources = list.map((member, index) =>
-    toListedResource(kind, member, { place: `${place}[${index}]`, excerpt }),
+    parseListedResource(kind, member, { place: `${place}[${index}]`, excerpt }),
   );
   return { url, resources, nextUrl: parseNextUrl(page['next_page_uri'], url, firstUrl.origin) };
 }

@@ -48,7 +48,7 @@ export function createRequestLimiter(options: RequestLimiterOptions): RequestLim
   const most = Math.min(options.concurrency, options.rateLimit?.requests ?? options.concurrency);
   const gate = pLimit(most);
   const clock = createClock(options.now);
-  const budget = options.rateLimit === undefined ? UNLIMITED : createBudget(options.rateLimit);
+  const budget = options.rateLimit === undefined ? UNLIMITED : createRollingWindow(options.rateLimit);
   let resumeAt = NEVER_PAUSED;
   let goneWell = 0;
   /** To look at the clock takes time too. */
@@ -103,7 +103,7 @@ const NEVER_PAUSED = Number.NEGATIVE_INFINITY;
 
 const UNLIMITED: RollingWindow = { toWaitMs: () => 0, start: () => undefined, end: () => undefined };
 
-/** Time has passed after a sleep, even if the injected clock stands still. */
+/** After a sleep the time has passed, even if the injected clock did not move. */
 function createClock(now: () => number): { readonly now: () => number; readonly passed: (until: number) => void } {
   let least = Number.NEGATIVE_INFINITY;
   return {
@@ -127,7 +127,7 @@ export interface RollingWindow {
  * A rolling window over requests. Each takes a place from when it starts until a window after it ended: when the service counted it is not
  * known, but it lies in between. So no window of the service's clock ever sees more than the limit.
  */
-export function createBudget({ requests, windowMs }: RateLimit): RollingWindow {
+export function createRollingWindow({ requests, windowMs }: RateLimit): RollingWindow {
   let underWay = 0;
   let ends: number[] = [];
   let oldest = 0;

@@ -13,7 +13,7 @@ interface NoticeStart {
   readonly attempt: number;
 }
 
-/** A request that goes out now. */
+/** A request that is sent now. */
 interface SentNotice extends NoticeStart {
   readonly event: 'sent';
   /** Those of its headers that say nothing secret. */

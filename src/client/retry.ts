@@ -53,8 +53,8 @@ const MAX_RETRY_AFTER_MS = 120_000;
 export type SendWithRetries = (create: () => HttpRequest, waitSignal?: AbortSignal) => Promise<ReceivedResponse>;
 
 /**
- * Retries what is safe to retry, after an exponential delay with full jitter or the delay that the service asks for. A service that
- * throttles one request slows down all of them.
+ * Retries requests that are safe to repeat, after an exponential delay with full jitter or the delay that the service asks for. A service that throttles one
+ * request slows down all of them.
  */
 export function withRetries(attempt: Attempt, limiter: RequestLimiter, options: RetryOptions): SendWithRetries {
   const { sleep = sleepFor, random = Math.random, onRetry } = options;

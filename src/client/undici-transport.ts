@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
-import { toElapsedMs } from '../model/elapsed.ts';
+import { getElapsedMs } from '../model/elapsed.ts';
 import { NetworkError } from '../model/errors.ts';
 import { type HttpRequest, type HttpResponse, MAX_BODY_BYTES, type Send, tooLarge } from '../model/http.ts';
 import type { Transport } from '../model/transport.ts';
@@ -24,7 +24,7 @@ export interface UndiciTransportOptions {
   readonly proxy?: ProxyOptions;
 }
 
-/** Proxies by what goes through them, as URLs; the password of one is sent to it and shown nowhere. */
+/** Proxies by the scheme of the requests, as URLs; a proxy's password is sent to it and shown nowhere. */
 export interface ProxyOptions {
   readonly http?: string | undefined;
   readonly https?: string | undefined;
@@ -32,7 +32,7 @@ export interface ProxyOptions {
   readonly except?: string | undefined;
 }
 
-/** The way to a service over connections that are held open; `close` ends them, and breaks off what is still under way. */
+/** A transport over connections that are kept open; `close` ends them, and aborts requests under way. */
 export interface ClosableTransport {
   readonly send: Send;
   readonly close: () => Promise<void>;
@@ -45,10 +45,10 @@ export interface ClosableTransport {
 export function createUndiciTransport(options: UndiciTransportOptions = {}): ClosableTransport {
   const dispatcher = createDispatcher(options);
   const { requestTimeoutMs = 120_000 } = options;
-  let usedMs = toElapsedMs();
+  let usedMs = getElapsedMs();
   const send: Send = async (request) => {
     try {
-      const now = toElapsedMs();
+      const now = getElapsedMs();
       if (now - usedMs > IDLE_MS) await noticeClosed();
       usedMs = now;
       request.signal?.throwIfAborted();
@@ -119,7 +119,7 @@ function toDispatchOptions({ method, url, headers, body }: HttpRequest): Dispatc
 /** What gathers one response. */
 interface Gathering {
   readonly handler: Dispatcher.DispatchHandler;
-  /** Breaks it off, also while there is no connection yet. */
+  /** Aborts the request, even before there was a connection. */
   readonly abort: (reason: unknown) => void;
 }
 

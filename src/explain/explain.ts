@@ -1,18 +1,18 @@
 import { type Field, listInnerFields } from '../kinds/field.ts';
 import { findKind } from '../kinds/tables/registry.ts';
-import { toRemedy } from '../manifest/suggest.ts';
+import { suggestRemedy } from '../manifest/suggest.ts';
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic.ts';
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
 import {
   type CodePage,
+  createCodePage,
+  createKindPage,
+  createSettingPage,
   type FieldPage,
   type FoundPage,
   findFieldPage,
   findSchemaPage,
   listSchemaPaths,
-  toCodePage,
-  toKindPage,
-  toSettingPage,
 } from './pages.ts';
 
 /**
@@ -41,7 +41,7 @@ export interface Topic {
 }
 
 /** What is shown of a word. */
-export type Page = CodePage | FieldPage | FieldsPage | TopicsPage;
+export type ExplanationPage = CodePage | FieldPage | FieldsPage | TopicsPage;
 
 /** There is no such word. */
 interface UnknownTopic {
@@ -50,8 +50,8 @@ interface UnknownTopic {
 }
 
 /** The page of a diagnostic code, a kind, or a field such as `TCPEdge.backend.backend_id`; a field may be named without its kind. */
-export function explain(topic: string): Page | UnknownTopic {
-  if (isDiagnosticCode(topic)) return toCodePage(topic);
+export function explain(topic: string): ExplanationPage | UnknownTopic {
+  if (isDiagnosticCode(topic)) return createCodePage(topic);
   const [kind = '', ...steps] = topic.replace(/\[\d*\]/g, '').split('.');
   if (!DOCUMENT_KINDS.includes(kind)) return explainByName(topic, [kind, ...steps]);
   const found = findPage(kind, steps);
@@ -59,7 +59,7 @@ export function explain(topic: string): Page | UnknownTopic {
 }
 
 /** One field of that name is explained; several are listed. */
-function explainByName(topic: string, names: readonly string[]): Page | UnknownTopic {
+function explainByName(topic: string, names: readonly string[]): ExplanationPage | UnknownTopic {
   const [only, ...others] = findFields(names).flatMap(({ kind, steps }) => {
     const page = findPage(kind, steps);
     return 'unknown' in page ? [] : [page];
@@ -91,11 +91,11 @@ function findPage(kind: string, steps: readonly string[]): FoundPage {
   const inSpec = steps[0] === 'spec' ? steps.slice(1) : steps;
   const table = findKind(kind);
   if (table === undefined) return findSetting(kind, steps);
-  if (inSpec.length === 0) return toKindPage(kind);
+  if (inSpec.length === 0) return createKindPage(kind);
   const [part, name = '', ...more] = steps;
   const isSetting = part === 'lifecycle' && more.length === 0 && Object.hasOwn(table.lifecycle, name);
   const setting = isSetting ? table.lifecycle[name] : undefined;
-  if (setting !== undefined) return toSettingPage(table, name, setting);
+  if (setting !== undefined) return createSettingPage(table, name, setting);
   const found = findFieldPage(table, inSpec);
   const isAround = steps[0] !== undefined && AROUND_SPEC.includes(steps[0]);
   return 'unknown' in found && isAround ? findSchemaPage(kind, steps) : found;
@@ -117,7 +117,7 @@ function toUnknownTopic(topic: string, first: string): UnknownTopic {
   const known = [...DOCUMENT_KINDS, ...(isWord ? [...Object.keys(DIAGNOSTIC_CODES), ...listFieldNames()] : [])];
   return {
     message: `There is no diagnostic code, kind or field ${topic}.`,
-    remedy: toRemedy(first, known, false) ?? 'edgewise explain lists everything that can be explained.',
+    remedy: suggestRemedy(first, known, false) ?? 'edgewise explain lists everything that can be explained.',
   };
 }
 
@@ -125,7 +125,7 @@ type Unknown = Extract<FoundPage, { unknown: string }>;
 
 function toUnknownField({ unknown, before, known }: Unknown, { kind, steps }: FieldWay): UnknownTopic {
   const [deeper] = findFields(steps, [kind]);
-  const near = toRemedy(unknown, known)?.replace(/^Did you mean `/, `Did you mean \`${before}.`);
+  const near = suggestRemedy(unknown, known)?.replace(/^Did you mean `/, `Did you mean \`${before}.`);
   return {
     message: known.length === 0 ? `${before} has no fields.` : `${before} has no field ${unknown}.`,
     remedy: deeper === undefined ? near : `Did you mean \`${[kind, ...deeper.steps].join('.')}\`?`,

@@ -54,12 +54,12 @@ export function toFileText(file: FileText): string {
 }
 
 /** The seed that makes a bundled server hold what an example says is live. */
-export function toSeedText(live: LiveResources): string {
+export function formatSeed(live: LiveResources): string {
   return `${JSON.stringify({ resources: live }, null, 2)}\n`;
 }
 
 /** The metadata of a resource that bears a mark of this stack and name, and more that stands in the mark. */
-export function toMarked(stack: string, name: string, more: JsonObject = {}): string {
+export function formatMarkedMetadata(stack: string, name: string, more: JsonObject = {}): string {
   return JSON.stringify({ edgewise: { stack, name, ...more } });
 }
 
@@ -79,11 +79,11 @@ export function toFixedExample({ bad, good }: Explanation): Example {
 }
 
 /** A document of a manifest: its kind, its name, and its other lines. */
-export function toDocument(kind: string, name: string, ...lines: readonly string[]): string {
+export function formatDocument(kind: string, name: string, ...lines: readonly string[]): string {
   return ['apiVersion: edgewise/v1', `kind: ${kind}`, 'metadata:', `  name: ${name}`, ...lines, ''].join('\n');
 }
 
 /** Several documents in one file. */
-export function toStream(...documents: readonly string[]): string {
+export function joinDocuments(...documents: readonly string[]): string {
   return documents.join('---\n');
 }

@@ -8,7 +8,7 @@ import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
 import { toManifestJsonSchema } from '../schemas/manifest.ts';
 import { inlineDefs } from '../schemas/text.ts';
-import { type ConcurrentRequest, type Example, toFileText, toFixedExample, toSeedText } from './explanation.ts';
+import { type ConcurrentRequest, type Example, formatSeed, toFileText, toFixedExample } from './explanation.ts';
 import { EXPLANATIONS } from './explanations.ts';
 import OUTPUTS from './outputs.json' with { type: 'json' };
 
@@ -46,7 +46,7 @@ export interface ShownFile {
 const TEXTS: Readonly<Record<DiagnosticCode, string>> = OUTPUTS;
 
 /** The page of a diagnostic code. */
-export function toCodePage(code: DiagnosticCode): CodePage {
+export function createCodePage(code: DiagnosticCode): CodePage {
   const explanation = EXPLANATIONS[code];
   const { meaning, remedy, bad } = explanation;
   const mended = toFixedExample(explanation);
@@ -70,7 +70,7 @@ function show({ command, files, live, faults, meanwhile }: Example): ShownExampl
       ...(typeof file !== 'string' && { encoding: 'ISO-8859-1' }),
     })),
     removed: [],
-    ...(live !== undefined && { seed: toSeedText(live) }),
+    ...(live !== undefined && { seed: formatSeed(live) }),
     ...(faults !== undefined && { faults }),
     ...(meanwhile !== undefined && { meanwhile }),
   };
@@ -260,7 +260,7 @@ function listBehaviourFacts(
 }
 
 /** A setting that a kind alone has under `lifecycle`. */
-export function toSettingPage(kind: Kind, name: string, field: Field): FieldPage {
+export function createSettingPage(kind: Kind, name: string, field: Field): FieldPage {
   return {
     about: 'field',
     path: `${kind.name}.lifecycle.${name}`,
@@ -271,7 +271,7 @@ export function toSettingPage(kind: Kind, name: string, field: Field): FieldPage
 }
 
 /** A kind whose resources have fields by its table. */
-export function toKindPage(name: string): FieldPage {
+export function createKindPage(name: string): FieldPage {
   const kind = getKind(name);
   const written = kind.specFields.map(([field]) => field);
   const replacing = kind.specFields.flatMap(([field, { lifecycle }]) => (lifecycle === 'immutable' ? [field] : []));

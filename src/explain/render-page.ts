@@ -1,15 +1,15 @@
 import { renderDocument } from '../report/programs/json.ts';
 import type { TextOptions } from '../report/report.ts';
 import { toPaint, wrapBehind, wrapProse } from '../report/text/layout.ts';
-import type { Page, Topic } from './explain.ts';
+import type { ExplanationPage, Topic } from './explain.ts';
 import type { CodePage, FieldPage, FieldRow, ShownExample, ShownFile } from './pages.ts';
 
 /** A page for a person. */
-export function renderPageText(page: Page, options: TextOptions): string {
+export function renderPageText(page: ExplanationPage, options: TextOptions): string {
   return `${renderPage(page, options).join('\n').trimEnd()}\n`;
 }
 
-function renderPage(page: Page, options: TextOptions): readonly string[] {
+function renderPage(page: ExplanationPage, options: TextOptions): readonly string[] {
   switch (page.about) {
     case 'code':
       return renderCode(page, options);
@@ -119,7 +119,7 @@ function renderRow({ name, type, description }: FieldRow, { width, color }: Text
 }
 
 /** A page for programs. */
-export function renderPageJson(page: Page): string {
+export function renderPageJson(page: ExplanationPage): string {
   const { about, ...rest } = 'facts' in page ? { ...page, facts: Object.fromEntries(page.facts) } : page;
   return renderDocument({ format: 1, command: 'explain', ok: true, about, ...rest });
 }

@@ -1,12 +1,12 @@
 import type { DeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import { type Kind, listOneTimeFields, toHyphenated } from '../kinds/kind.ts';
-import { normalizeSpec, toDefault } from '../kinds/normalize.ts';
+import { getDefaultValue, normalizeSpec } from '../kinds/normalize.ts';
 import { fillUnknown } from '../kinds/read-response.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { ATTACHED_KINDS, getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { NO_ENVIRONMENT } from '../manifest/environment.ts';
-import { renderDocument } from '../manifest/render-document.ts';
+import { renderManifestDocument } from '../manifest/render-document.ts';
 import { validateManifests } from '../manifest/validate.ts';
 import { toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -14,8 +14,8 @@ import { isDeeper, isJsonArray, isJsonObject, isSameJson, type Json, type JsonOb
 import { type Mark, UNMANAGED } from '../model/mark.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
-import { API_VERSION } from '../schemas/document.ts';
-import { assignNames, toBaseName, toIdName } from './name-resources.ts';
+import { MANIFEST_API_VERSION } from '../schemas/document.ts';
+import { assignNames, chooseBaseName, toIdName } from './name-resources.ts';
 
 /**
  * Live resources as manifests that adopt them. Pure: the same resources in any order give the same bytes. A plan of the export adopts and does
@@ -59,7 +59,7 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
   const named = nameResources(chosen, options.stack);
   const stack = renderStack(options.stack ?? 'stack', options);
   const checked = named.map((resource) => {
-    const text = renderDocument(toDocument(resource, resource.stated));
+    const text = renderManifestDocument(toDocument(resource, resource.stated));
     return { resource, finding: findExportFinding(resource, { text, stack, closerChecks: options.closerChecks }) };
   });
   const kept = checked.filter(({ finding }) => finding === undefined).map(({ resource }) => resource);
@@ -94,7 +94,7 @@ function nameResources(chosen: readonly LiveResource[], stack: string | undefine
     const names = assignNames(
       resources.map((live) => {
         const own = live.mark?.stack === stack ? live.mark?.name : undefined;
-        return { id: live.id, base: own ?? toBaseName(kind, live), isFixed: own !== undefined };
+        return { id: live.id, base: own ?? chooseBaseName(kind, live), isFixed: own !== undefined };
       }),
     );
     return resources
@@ -111,7 +111,7 @@ function renderAll(resources: readonly NamedResource[]): readonly ExportedDocume
   const documents = resources.map((resource) => {
     const { kind, name, stated } = resource;
     const spec = mapReferred(kind, stated, (id) => addresses.get(id) ?? id);
-    return { kind: kind.name, name, text: renderDocument(toDocument(resource, spec), toComment(resource)) };
+    return { kind: kind.name, name, text: renderManifestDocument(toDocument(resource, spec), toComment(resource)) };
   });
   return [...renderExternals(externals), ...documents];
 }
@@ -122,7 +122,12 @@ function renderExternals(externals: ReadonlyMap<string, string>): readonly Expor
     .map(([id, name]) => ({
       kind: 'External',
       name,
-      text: renderDocument({ apiVersion: API_VERSION, kind: 'External', metadata: { name }, spec: { id } }),
+      text: renderManifestDocument({
+        apiVersion: MANIFEST_API_VERSION,
+        kind: 'External',
+        metadata: { name },
+        spec: { id },
+      }),
     }));
 }
 
@@ -144,8 +149,8 @@ function mapReferred(kind: Kind, spec: Spec, replace: (id: string) => string): S
 
 function renderStack(name: string, { api, kinds }: Pick<ExportOptions, 'api' | 'kinds'>): string {
   const spec = { ...(api !== undefined && { api }), ...(kinds !== undefined && { kinds }) };
-  return renderDocument({
-    apiVersion: API_VERSION,
+  return renderManifestDocument({
+    apiVersion: MANIFEST_API_VERSION,
     kind: 'Stack',
     metadata: { name },
     ...(Object.keys(spec).length > 0 && { spec }),
@@ -154,7 +159,7 @@ function renderStack(name: string, { api, kinds }: Pick<ExportOptions, 'api' | '
 
 function toDocument({ kind, name, live }: NamedResource, spec: Spec): JsonObject {
   return {
-    apiVersion: API_VERSION,
+    apiVersion: MANIFEST_API_VERSION,
     kind: kind.name,
     metadata: { name },
     ...(Object.keys(spec).length > 0 && { spec }),
@@ -299,7 +304,7 @@ function toMinimalSpec(kind: Kind, spec: Spec): Spec {
 function toStatedFields(fields: readonly (readonly [string, Field])[], values: JsonObject): JsonObject {
   const entries = fields.flatMap(([name, field]): [string, Json][] => {
     const value = values[name];
-    if (value === undefined || (!field.required && isSameJson(value, toDefault(field)))) return [];
+    if (value === undefined || (!field.required && isSameJson(value, getDefaultValue(field)))) return [];
     return [[name, toStated(field.type, value)]];
   });
   return Object.fromEntries(entries);

@@ -35,7 +35,7 @@ export function assignNames(members: readonly Unnamed[]): ReadonlyMap<string, st
 /**
  * The name of a live resource: its unique value (a type, a domain), else its description, else the first of its unique values, else its id.
  */
-export function toBaseName(kind: Kind, live: LiveResource): string {
+export function chooseBaseName(kind: Kind, live: LiveResource): string {
   const { description = '' } = live.spec;
   const found = [...listKeys(kind, live, true), String(description), ...listKeys(kind, live, false)]
     .map(toSlug)

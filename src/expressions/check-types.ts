@@ -3,10 +3,9 @@ import { listNodes } from './read-cel.ts';
 import { type CelDeclarations, type CelFields, defineType, replaceNames, toNonNullable } from './values.ts';
 
 /**
- * Finds what is of the wrong type, with more types than evaluating may know. What may be null is of its other type here, because
- * comparing it with null tells nothing of it; a record has the types of its fields. Both would keep expressions from being read that
- * evaluate well, so they count only where they are sure: `null` is of any type here, and an error about a record or a union is none
- * when that error would not be there if the value were one of the other things that it can be.
+ * Type-checks expressions with more types than evaluation knows. A nullable value has its non-null type here, because a comparison with null reveals nothing
+ * about it; a record has the types of its fields. Both would reject expressions that evaluate well, so only certain errors count: `null` is of any type here,
+ * and an error about a record or a union is dropped if it disappears when the value is another of its possible types.
  */
 
 /** What an expression comes to, or an error of the library. */
@@ -65,7 +64,7 @@ function checkAssuming(assumed: Assumed, context: Check): CheckedType {
 
 const ANY = 'dyn';
 
-/** What is wrong with a record whatever else it is: keys that it never has. */
+/** Errors about a record that no other type of the value would cure: keys that it never has. */
 const CERTAIN: ReadonlySet<string> = new Set(['no_such_key', 'invalid_index_type']);
 
 /** A number that is looked for in a list of numbers of another type may be there. */
@@ -124,7 +123,7 @@ function createEnvironment({ types, records, unions, variables }: CelDeclaration
   return environment.registerVariable(ANYTHING, 'dyn');
 }
 
-/** What is most often done with records, so that doing it does not make a map of one. Nothing is evaluated. */
+/** Registers the most frequent operations on records, so that they do not convert a record to a map. Nothing is evaluated. */
 function registerOperators(environment: Environment, name: string): void {
   environment.registerOperator(`${name} == ${name}`, isNever);
   environment.registerOperator(`${name} == map`, isNever);

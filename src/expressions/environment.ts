@@ -19,7 +19,7 @@ import {
   toJson,
 } from './values.ts';
 
-/** What is wrong with an expression, and which part of it that is about, in UTF-16 units. */
+/** Why an expression is invalid, and the part of it that is to blame, in UTF-16 units. */
 export interface CelFinding {
   readonly message: string;
   readonly start: number;
@@ -36,7 +36,7 @@ export type CelValues = Readonly<Record<string, Json | Date>>;
 
 /** An expression whose names and types are right. */
 export interface CelProgram {
-  /** The variables that it names, with what is selected of them: `after.acl`. */
+  /** The type of the result, as CEL writes it. */
   readonly names: readonly string[];
   /** The type of what it comes to, as CEL writes it. */
   readonly type: string;
@@ -54,7 +54,7 @@ const MAX_LENGTH = 20_000;
 const MAX_NODES = 2_000;
 const MAX_DEPTH = 50;
 
-/** What reads expressions that may name these. Nothing that they can say has an effect, and there is no clock but a variable. */
+/** Creates a reader of expressions over these variables. Expressions have no effects, and no clock except a variable. */
 export function createCel(declarations: CelDeclarations): Cel {
   const variables = new Map(Object.entries(declarations.variables));
   const messages = Object.entries(declarations.types).map(([name, fields]) => defineType(name, fields));
@@ -141,7 +141,7 @@ function toRefusal(node: ASTNode): CelFinding | undefined {
   // The name of the type of a map has those of its keys and of its values in it: with maps as keys it doubles with each.
   const key = node.op === 'map' ? node.args.find(([one]) => one.op !== 'value')?.[0] : undefined;
   if (key !== undefined) return toRange(key.range, 'has a map with a key that is computed');
-  // It is no function of CEL, and reads the numbers of the bytes.
+  // CEL has no function `json`; the library's own would read the numbers of the bytes.
   return node.op === 'rcall' && node.args[0] === 'json'
     ? toRange(node.range, 'found no function json in CEL')
     : undefined;

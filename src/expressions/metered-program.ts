@@ -2,10 +2,10 @@ import { EvaluationError, type ParseResult } from '@marcbachmann/cel-js';
 import { compileRe2, weighRe2 } from '../kinds/re2.ts';
 
 /**
- * Evaluates within a budget. The library has no limit of its own on what evaluating costs, and what is synchronous cannot be timed
- * out. But every value goes through one function of it, `run`, which is replaced by one that counts: a step for each node, and the
- * size of what an operator or a function looks at, before it does. What takes longer than that is done here in another way: a
- * pattern is RE2, as the language says, and not of the kind that backtracks.
+ * Evaluates within a budget. The library does not limit the cost of an evaluation, and synchronous code cannot be timed out. But every value passes through
+ * one of its functions, `run`, which is replaced by one that counts: a step for each node, and the size of the operands before an operator or a function
+ * reads them. Operations that take longer than that are done here in another way: patterns are matched by RE2, as the language demands, which does not
+ * backtrack.
  */
 
 /** What the library's types leave out: how it evaluates. `test/policy/bounds.test.ts` notices when that changes. */
@@ -20,7 +20,7 @@ interface Evaluated {
   /** Of an operator with two operands, once its types are checked. */
   readonly left?: Evaluated;
   readonly right?: Evaluated;
-  /** Of a method that is no macro. */
+  /** Set for a method that CEL does not define as a macro. */
   readonly receiverWithArgs?: readonly Evaluated[];
   /** Does it, when the operands are there. */
   readonly handle?: (...operands: readonly unknown[]) => unknown;
@@ -151,7 +151,10 @@ function refuseLong(text: unknown): void {
 
 const MAX_DURATION = 64;
 
-/** Weighs values: how much work it is to look at all of one. A list that stands in another many times counts each time, as it does for whoever compares. */
+/**
+ * Computes the size of values: how much work it is to read all of one. A list that another contains many times counts each time, as a comparison would read
+ * it.
+ */
 interface CostEstimator {
   readonly weigh: (value: unknown) => number;
 }

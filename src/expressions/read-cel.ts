@@ -6,7 +6,7 @@ export type CelReading = { readonly names: readonly string[] } | { readonly find
 /** Reads a CEL expression. Never throws. */
 export type ReadCel = (text: string) => CelReading;
 
-/** The variables of an expression, with what is selected of them (`conn.geo.country_code`), each once. Nothing is evaluated. */
+/** The variables of an expression, with the members selected from them (`conn.geo.country_code`), each once. Nothing is evaluated. */
 export function readCel(text: string): CelReading {
   try {
     return { names: listNames(PARSER.parse(text).ast) };
@@ -36,8 +36,8 @@ interface Scoped {
 }
 
 /**
- * The variables of a parsed expression, with what is selected of them, each once. Uses its own stack instead of recursion: a long chain
- * of operators is a deep tree.
+ * The variables of a parsed expression, with the members selected from them, each once. Uses its own stack instead of recursion: a long chain of operators is
+ * a deep tree.
  */
 export function listNames(root: ASTNode): readonly string[] {
   const names = new Set<string>();
@@ -102,7 +102,7 @@ function listCallOperands(call: MethodCall, bound: readonly string[]): readonly 
 
 const MACROS = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind']);
 
-/** What functions of the standard and its extensions are called on, which is no value. */
+/** Namespaces of functions of the standard and its extensions: names, not variables. */
 const NAMESPACES = new Set(['base64', 'cel', 'lists', 'math', 'optional', 'sets', 'strings']);
 
 /** Types are values too. */

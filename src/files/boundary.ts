@@ -15,7 +15,7 @@ interface BoundaryContext {
 }
 
 /** A path that may be used, or why not; the finding follows the path in a message: `lies outside of the repository`. */
-export type Placed = { readonly real: string } | { readonly finding: string };
+export type BoundaryResult = { readonly real: string } | { readonly finding: string };
 
 /**
  * Real paths of the folders below which everything lies that the manifests of some paths name: the folder with `.git` above each path. Without one, the working
@@ -53,7 +53,7 @@ export function findRepository(start: string): string | undefined {
  * Whether a path that was named on the command line leads to where it seems to: a checkout may hold a link in its place. What lies in no repository, and is not
  * below `--root`, is not looked into.
  */
-export function placeNamed(path: string, { cwd, root }: BoundaryContext): Placed {
+export function placeNamed(path: string, { cwd, root }: BoundaryContext): BoundaryResult {
   const whole = resolve(cwd, path);
   const top = root === undefined ? findRepository(toFolder(whole)) : resolve(cwd, root);
   const isSuspect = top !== undefined && isBelow(whole, top) && !isInsideGit(relative(top, whole));
@@ -61,14 +61,14 @@ export function placeNamed(path: string, { cwd, root }: BoundaryContext): Placed
 }
 
 /** Where a symbolic link leads that stands among manifests. The way may be no longer than a path of people: it takes the system the square of its length. */
-export function placeLink(path: string, roots: readonly string[]): Placed {
+export function placeLink(path: string, roots: readonly string[]): BoundaryResult {
   return isLongWay(path) ? { finding: `leads through more than ${MAX_WAY} folders` } : placeWithin(path, roots);
 }
 
 const MAX_WAY = 300;
 
 /** Where a path leads that a manifest names. `path` is absolute. */
-export function placeWithin(path: string, roots: readonly string[]): Placed {
+export function placeWithin(path: string, roots: readonly string[]): BoundaryResult {
   const real = resolveLinks(path);
   const root = roots.find((one) => isBelow(real, one));
   if (root === undefined || isOfSystem(real, root)) return OUTSIDE;
@@ -76,7 +76,11 @@ export function placeWithin(path: string, roots: readonly string[]): Placed {
 }
 
 /** The same for a file that is to be written: no symbolic link may be on the way, so that the path that is shown is the one that is written. */
-export function placeForWriting(path: string, roots: readonly string[], { cwd }: Pick<BoundaryContext, 'cwd'>): Placed {
+export function placeForWriting(
+  path: string,
+  roots: readonly string[],
+  { cwd }: Pick<BoundaryContext, 'cwd'>,
+): BoundaryResult {
   const whole = resolve(cwd, path);
   const folder = placeWithin(dirname(whole), roots);
   if ('finding' in folder) return folder;

@@ -44,8 +44,8 @@ export function createReadBudget({ maxBytes, maxFiles, of }: BudgetLimits, aroun
   let [bytes, files] = [0, 0];
   return {
     take: (size) => {
-      if (bytes + size > maxBytes) throw new BudgetError(`of ${toSizeText(maxBytes)} for the files of ${of}`);
-      if (files + 1 > maxFiles) throw new BudgetError(`of ${maxFiles.toLocaleString('en')} files for ${of}`);
+      if (bytes + size > maxBytes) throw new InputBudgetError(`of ${toSizeText(maxBytes)} for the files of ${of}`);
+      if (files + 1 > maxFiles) throw new InputBudgetError(`of ${maxFiles.toLocaleString('en')} files for ${of}`);
       around?.take(size);
       bytes += size;
       files += 1;
@@ -54,7 +54,7 @@ export function createReadBudget({ maxBytes, maxFiles, of }: BudgetLimits, aroun
 }
 
 /** A file that was not read, because everything before it is all that may be read. */
-export class BudgetError extends InputError {
+export class InputBudgetError extends InputError {
   constructor(limit: string) {
     super(`is where the limit ${limit} was reached`);
   }

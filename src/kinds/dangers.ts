@@ -1,6 +1,6 @@
 import { type Danger, type DangerGroup, sortDangers } from '../model/danger.ts';
 import { assertNever } from '../model/errors.ts';
-import { toPathText } from '../model/field-path.ts';
+import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { Field, FieldType, NamedField } from './field.ts';
@@ -18,8 +18,8 @@ export interface ResourceSide {
 }
 
 /**
- * The dangers of getting from one state of a resource to another, whoever does it: an apply gets it from live to desired, and what happened at the service got
- * it from what was expected to live. A side is absent when the resource is not there.
+ * The dangers of a transition between two states of a resource: an apply takes it from live to desired, a change at the service took it from expected to
+ * live. A side is absent when the resource does not exist.
  */
 export function compareSides(
   kind: Kind,
@@ -53,7 +53,7 @@ function listAccessFacts(kind: Kind, from: Spec | undefined, to: Spec | undefine
   return [{ danger: 'restriction-removed' }];
 }
 
-/** What is made, and nothing restricts from the start. */
+/** Fields of a new resource that restrict nothing from the start. */
 function listUnrestricted(fields: readonly NamedField[], to: Spec): readonly Fact[] {
   return fields.flatMap(([name, field]): readonly Fact[] => {
     const isOpen = field.protects === 'but-each-or-all' && listMembers(to[name]).length === 0;
@@ -62,7 +62,7 @@ function listUnrestricted(fields: readonly NamedField[], to: Spec): readonly Fac
 }
 
 function toUnrestricted(path: FieldPath, from: Json | undefined): Fact {
-  return { danger: 'unrestricted', path: toPathText(path), ...toSides(from, undefined) };
+  return { danger: 'unrestricted', path: formatPath(path), ...toSides(from, undefined) };
 }
 
 /** When a switch is off, the fields beside it have no effect. */
@@ -121,10 +121,10 @@ function compareSwitch(field: Field, from: Json | undefined, to: Json | undefine
   // Of rules nobody knows whether they kept anybody out.
   if (isUnset(to) && isOfRules(field.type)) return compareAllRules(field.type, from, {}, path);
   const danger = isUnset(to) ? 'restriction-removed' : 'restriction-disabled';
-  return [{ danger, path: toPathText(path), ...toSides(from, isUnset(to) ? undefined : to) }];
+  return [{ danger, path: formatPath(path), ...toSides(from, isUnset(to) ? undefined : to) }];
 }
 
-/** Of a policy that comes into force, or goes, all rules come or go. */
+/** When a whole policy comes into force or ends, all of its rules do. */
 function compareAllRules(
   type: FieldType,
   from: Json | undefined,
@@ -167,7 +167,7 @@ function compareRestrictions(from: Json | undefined, to: Json | undefined, path:
     .filter((key) => to[key] === undefined || changed.includes(key))
     .map((key) => ({
       danger: changed.includes(key) ? 'restriction-changed' : 'restriction-removed',
-      path: toPathText([...path, key]),
+      path: formatPath([...path, key]),
       ...toSides(from[key], to[key]),
     }));
 }
@@ -183,10 +183,10 @@ function compareAdmitted(
   const isKnown = (member: Json) => typeof member === 'string' && patterns.some((pattern) => pattern.test(member));
   const admitted = found.filter((member) => !isKnown(member));
   if (admitted.length === 0) return [];
-  return [{ danger: 'lets-in', path: toPathText(path), to: joinMembers(to, admitted) }];
+  return [{ danger: 'lets-in', path: formatPath(path), to: joinMembers(to, admitted) }];
 }
 
-/** Whether `*` stands for any text in the members. */
+/** Whether `*` matches any text in the members. */
 function isOfPatterns(type: FieldType): boolean {
   if (type.type !== 'list' || type.of.type !== 'text' || type.of.format === undefined) return false;
   return FORMATS[type.of.format].hasWildcards === true;
@@ -211,7 +211,7 @@ interface PlacedRule {
   readonly index: number;
 }
 
-/** Rules are equal whatever they are called; what is left is paired by name, then by place. */
+/** Rules are equal whatever their names; the unequal ones are paired by name, then by position. */
 function compareRules(type: FieldType, { from, to }: RuleSides, path: FieldPath): readonly Fact[] {
   const texts = [from, to].map((rules) => rules.map((rule) => toCanonicalJson(withoutCaptions(type, rule))));
   const [before = [], after = []] = texts;
@@ -230,7 +230,7 @@ function compareRules(type: FieldType, { from, to }: RuleSides, path: FieldPath)
     changed.set(one, other);
     taken.add(other);
   }
-  const at = (index: number) => toPathText([...path, index]);
+  const at = (index: number) => formatPath([...path, index]);
   const kept = (own: readonly string[], others: readonly string[]) => own.filter((text) => others.includes(text));
   const isMoved = !isSameJson(kept(before, after), kept(after, before)) && lost.length + found.length === 0;
   return [
@@ -239,7 +239,7 @@ function compareRules(type: FieldType, { from, to }: RuleSides, path: FieldPath)
     ...found
       .filter((one) => !taken.has(one))
       .map(({ rule, index }) => toRule('rule-added', at(index), undefined, rule)),
-    ...(isMoved ? [toRule('rules-reordered', toPathText(path), from, to)] : []),
+    ...(isMoved ? [toRule('rules-reordered', formatPath(path), from, to)] : []),
   ];
 }
 
@@ -290,7 +290,7 @@ function listLockouts(kind: Kind, from: Spec | undefined, to: Spec | undefined):
   return [{ group: 'access', danger: 'lockout' }];
 }
 
-/** What is not answered any more. What goes as a whole says what it served; what becomes of the rest follows from that. */
+/** Traffic that is no longer answered. A removed value reports only the addresses that it served; everything else follows from that. */
 function listTrafficFacts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Fact[] {
   if (from === undefined) return [];
   return kind.specFields.flatMap(([name, { carries }]): readonly Fact[] => {
@@ -342,7 +342,7 @@ export function findAbsenceGroup(kind: Kind, spec: Spec): DangerGroup | undefine
   return first?.group;
 }
 
-/** What is of no use any more, once the resource is gone. */
+/** One-time values that become invalid with the delete of the resource. */
 function listRevoked(kind: Kind): readonly Danger[] {
   return listOneTimeFields(kind).map((path) => {
     const consequence = kind.fields[path]?.whenReplaced;
@@ -385,7 +385,7 @@ function toMemberFact(danger: Danger['danger'], from: Json | undefined, to: Json
   const { lost, found } = toMemberSides(from, to);
   return {
     danger,
-    path: toPathText(path),
+    path: formatPath(path),
     ...(lost.length > 0 && { from: joinMembers(from, lost) }),
     ...(found.length > 0 && { to: joinMembers(to, found) }),
   };

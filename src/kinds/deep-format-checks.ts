@@ -1,4 +1,4 @@
-import { toPathText } from '../model/field-path.ts';
+import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { FieldType } from './field.ts';
@@ -30,7 +30,7 @@ export function listCloserFindings(kind: Kind, spec: Spec, checks: DeepFormatChe
     .flatMap(([name, { type }]) => listTexts(type, spec[name], [name]))
     .flatMap(({ format, text, path }) => {
       const finding = checks.get(format)?.(text);
-      return finding === undefined ? [] : [{ path, message: `${toPathText(['spec', ...path])} ${finding}` }];
+      return finding === undefined ? [] : [{ path, message: `${formatPath(['spec', ...path])} ${finding}` }];
     });
 }
 

@@ -14,20 +14,20 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 };
 
 /** A duration such as `90d` in milliseconds; `undefined` when it is none. */
-export function toDurationMs(text: string): number | undefined {
+export function parseDurationMs(text: string): number | undefined {
   const [, count, unit = ''] = DURATION.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (UNITS_MS[unit] ?? 0);
 }
 
 /** A duration as a manifest would say it, in the largest unit up to days that it is a whole number of: `90d`. Parts of a second are dropped. */
-export function toDurationText(ms: number): string {
+export function formatDuration(ms: number): string {
   const unit = ['d', 'h', 'm'].find((one) => ms % toUnitMs(one) === 0) ?? 's';
   return `${Math.floor(ms / toUnitMs(unit))}${unit}`;
 }
 
 /** The same for reading: `~3327d` instead of a large number of seconds. */
-export function toRoundedText(ms: number): string {
-  const exact = toDurationText(ms);
+export function formatRoundedDuration(ms: number): string {
+  const exact = formatDuration(ms);
   const unit = ['d', 'h', 'm'].find((one) => ms >= MIN_UNITS * toUnitMs(one));
   return !exact.endsWith('s') || unit === undefined ? exact : `~${Math.round(ms / toUnitMs(unit))}${unit}`;
 }

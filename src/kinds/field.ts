@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '../model/json.ts';
 import type { TextFormat } from './formats.ts';
 
 /**
- * The field vocabulary: what a kind's table is written in. Everything else about a field (manifest schema, JSON Schema,
- * OpenAPI, request bodies, comparison, references, the server's checks) is derived from these values and stands nowhere else.
+ * The field vocabulary of the kind tables. Everything else about a field (manifest schema, JSON Schema, OpenAPI, request bodies, comparison, references, the
+ * server's checks) is derived from these values and repeated nowhere.
  */
 
 /** `immutable`: a change replaces the resource. `computed`: the service's alone. `one-time`: only in the response to the creation. */
@@ -90,7 +90,7 @@ export interface JsonType {
 export interface ObjectType {
   readonly type: 'object';
   readonly fields: Readonly<Record<string, Field>>;
-  /** For people, where it stands in several places: `policy rule`. */
+  /** For people, where the type occurs in several places: `policy rule`. */
   readonly title: string | undefined;
   /** A module: has `enabled`, is set and removed as a whole. */
   readonly module: boolean;
@@ -108,15 +108,15 @@ export interface IdleReason {
 /** What lint has against a field that is empty, false, or a module that is disabled. */
 interface UnsetAdvice {
   readonly code: LintCode;
-  /** What is wrong, without the address. */
+  /** The reason, without the address. */
   readonly message: string;
 }
 
 /**
  * How a value restricts access, and so what a change of it proves. `while-on`: it restricts while it is true, or set and not disabled. `by-each`: each member
- * is a restriction, or the text is: without it, more is let in. `but-each`: each member allows somebody: with it, more is let in. `but-each-or-all`: the same,
- * but without members everybody is allowed. `by-rules`: a list of rules, each of which may let in or keep out. `unproven`: who is let in is decided elsewhere,
- * so of a change is known that there is one.
+ * (or the text) is a restriction; without it, more is let in. `but-each`: each member allows a caller; with it, more is let in. `but-each-or-all`: the same,
+ * but without members every caller is allowed. `by-rules`: a list of rules, each of which may let in or keep out. `unproven`: access is decided elsewhere, so
+ * only the fact of a change is known.
  */
 export type Protection = 'while-on' | 'by-each' | 'but-each' | 'but-each-or-all' | 'by-rules' | 'unproven';
 
@@ -128,9 +128,9 @@ export type Carriage = 'by-each' | 'while-on' | 'by-share';
 
 /** A clause about a resource: `listens on` before the values of the field. */
 interface SummaryClause {
-  /** Stands before the values. */
+  /** Text before the values. */
   readonly said: string;
-  /** Stands instead when there is no value, or when it is switched off. Absent: nothing does. */
+  /** Text instead, when there are no values or the field is switched off. Absent: none. */
   readonly unset?: string;
 }
 
@@ -145,7 +145,7 @@ export interface Field {
   readonly default: Json | undefined;
   /** Leaving it out lets the service choose: then it is not compared. */
   readonly serviceDefault: boolean;
-  /** The service's choice depends on the caller. So a value that is no longer stated is kept, and the resource is not replaced. */
+  /** The service's default depends on the caller. So a value that the manifest unsets is kept, and the resource is not replaced. */
   readonly staysWhenLeftOut: boolean;
   /** Its name in responses, where that differs. */
   readonly responseName: string | undefined;
@@ -165,11 +165,11 @@ export interface Field {
   readonly protects: Protection | undefined;
   /** How it carries traffic; absent: it does not. Decides when a change of it ends something. */
   readonly carries: Carriage | undefined;
-  /** What follows when the service chooses another value, or the value goes: `delegate the domain again`. */
+  /** The consequence when the service chooses another value, or the value is removed: `delegate the domain again`. */
   readonly whenReplaced: string | undefined;
-  /** What somebody has to do with what the service computed for a new resource: `set the NS records of its domain to`, before the values. */
+  /** The user's task with the computed value of a new resource: `set the NS records of its domain to`, before the values. */
   readonly whenCreated: string | undefined;
-  /** It only names what it stands in: with another value that restricts access as before. */
+  /** Only a caption of the object that contains it: a change of it does not change any access restriction. */
   readonly isCaption: boolean;
   /** What it says of a resource to who has to judge it; absent: it does not tell what the resource is. */
   readonly tells: SummaryClause | undefined;
@@ -275,11 +275,11 @@ export function mapOf(
 
 /** An object with fields of its own; absent as a whole when it is not set. */
 export function objectOf(fields: Readonly<Record<string, Field>>, title?: string): ObjectType {
-  return { type: 'object', fields: toTable(fields), title, module: false, findIdle: undefined };
+  return { type: 'object', fields: defineFields(fields), title, module: false, findIdle: undefined };
 }
 
 /** A table without inherited keys: a name from outside could be one that every object inherits. */
-export function toTable(fields: Readonly<Record<string, Field>>): Readonly<Record<string, Field>> {
+export function defineFields(fields: Readonly<Record<string, Field>>): Readonly<Record<string, Field>> {
   return Object.assign(Object.create(null), fields);
 }
 
@@ -292,11 +292,11 @@ export function moduleOf(
     default: true,
     absentWhenDefault: true,
   });
-  const table = toTable({ enabled, ...fields });
+  const table = defineFields({ enabled, ...fields });
   return { type: 'object', fields: table, title: undefined, module: true, findIdle: undefined, ...options };
 }
 
-/** The fields inside of a value; for a list or a map, those of its members. Empty: the value is no object with a table. */
+/** The fields inside of a value; for a list or a map, those of its members. Empty if the value is not an object with a table. */
 export function listInnerFields(type: FieldType | undefined): Readonly<Record<string, Field>> {
   if (type?.type === 'list' || type?.type === 'map') return listInnerFields(type.of);
   return type?.type === 'object' ? type.fields : {};

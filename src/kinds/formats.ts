@@ -1,4 +1,4 @@
-import { DURATION_EXPECTED, DURATION_PATTERN, toDurationMs } from './duration.ts';
+import { DURATION_EXPECTED, DURATION_PATTERN, parseDurationMs } from './duration.ts';
 import { checkRe2 } from './re2.ts';
 
 /** The checked forms of text. */
@@ -16,7 +16,7 @@ export type TextFormat =
   | 'certificate-extension'
   | 'duration';
 
-/** What is wrong with a text; `undefined`: nothing. */
+/** Why a text is invalid; `undefined`: it is valid. */
 export type TextCheck = (text: string) => string | undefined;
 
 /** One form of text: how to check it and when two texts of it are equal. */
@@ -37,7 +37,7 @@ export interface FormatRule {
   readonly loadCloserCheck?: () => Promise<TextCheck>;
   /** The one form of equal texts. */
   readonly normalize: (text: string) => string;
-  /** `*` stands in it for any text. */
+  /** `*` in it matches any text. */
   readonly hasWildcards?: true;
 }
 
@@ -177,18 +177,18 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     expected: DURATION_EXPECTED,
     example: '90d',
     pattern: DURATION_PATTERN,
-    check: (text) => (toDurationMs(text) === undefined ? `is not ${DURATION_EXPECTED}` : undefined),
+    check: (text) => (parseDurationMs(text) === undefined ? `is not ${DURATION_EXPECTED}` : undefined),
     normalize: (text) => text,
   },
 };
 
 /** The key type that the interface shows for an OpenSSH public key: `rsa`, `ecdsa` or `ed25519`. */
-export function toKeyType(publicKey: string): string | undefined {
+export function findKeyType(publicKey: string): string | undefined {
   return KEY_TYPES[publicKey.trim().split(/\s+/)[0] ?? ''];
 }
 
 /** The comment of an OpenSSH public key: for people, not part of the key. */
-export function toKeyComment(publicKey: string): string {
+export function parseKeyComment(publicKey: string): string {
   return publicKey.trim().split(/\s+/).slice(2).join(' ');
 }
 

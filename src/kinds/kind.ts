@@ -1,7 +1,7 @@
 import { InvariantError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import { type Field, type FieldType, type NamedField, type ObjectType, objectOf, toTable } from './field.ts';
+import { defineFields, type Field, type FieldType, type NamedField, type ObjectType, objectOf } from './field.ts';
 
 /**
  * A kind: one table that says all there is to say about a type of resource.
@@ -33,7 +33,7 @@ export interface Kind {
   readonly validity: Validity | undefined;
   /** The computed field that `lifecycle.write_to` has written to a file. */
   readonly fileField: string | undefined;
-  /** What is wrong with a text of that field, so that it must not be written: `is for another public key`. `spec`: what was asked for, as far as it is known. */
+  /** Why a text must not be written to the file of the field: `is for another public key`. `spec`: the requested values, as far as they are known. */
   readonly checkFile: (text: string, spec: Spec) => string | undefined;
   /** Submitted kinds only: how one is submitted and decided. */
   readonly submission: Submission | undefined;
@@ -41,9 +41,9 @@ export interface Kind {
   readonly check: (spec: Spec) => readonly SpecFinding[];
   /** Checks that concern several settings of `lifecycle`; paths are inside of it. Called when fields and settings are valid. */
   readonly checkLifecycle: (settings: Spec, spec: Spec) => readonly SpecFinding[];
-  /** What is wrong with a resource that exists, by its computed fields. */
+  /** Health problems of an existing resource, from its computed fields. */
   readonly checkHealth: (computed: JsonObject) => readonly HealthFinding[];
-  /** What is to be known of a resource at a glance, by its computed fields: `certificate renews in 60 days`. */
+  /** A summary of the resource's state, from its computed fields: `certificate renews in 60 days`. */
   readonly describeState: (computed: JsonObject, now: Date) => readonly string[];
   /** It restricts access to other resources: deleting it opens them. */
   readonly isProtection: boolean;
@@ -92,7 +92,7 @@ type KindOptions = Omit<Kind, Unsaid | 'specFields'> & Partial<Pick<Kind, Unsaid
 
 /** Checks a kind's table and fills in defaults. Throws `InvariantError` on a table that contradicts itself. */
 export function defineKind(options: KindOptions): Kind {
-  const fields = toTable(options.fields);
+  const fields = defineFields(options.fields);
   const specFields = Object.entries(fields).filter(([, { lifecycle }]) => STATED.includes(lifecycle));
   const kind: Kind = { ...NOTHING_SAID, ...options, fields, specFields };
   const finding = findFinding(kind);
@@ -177,9 +177,7 @@ export function listComputedNames({ fields }: Kind): readonly string[] {
   return Object.entries(fields).flatMap(([name, { lifecycle }]) => (lifecycle === 'computed' ? [name] : []));
 }
 
-/**
- * What a submitted kind says besides its fields: how a command line states one, and how the service decides about it, part by part.
- */
+/** A submitted kind, in addition to its fields: how the command line writes one, and how the service decides about each part. */
 export interface Submission {
   /** What it is called in short: `report`. */
   readonly noun: string;
@@ -194,19 +192,19 @@ export interface Submission {
   readonly parts: SubmissionParts;
 }
 
-/** The computed list of what is decided about: each part has a name and a status. */
+/** The computed list of the parts under decision: each has a name and a status. */
 export interface SubmissionParts {
   readonly field: string;
   /** For people: `host name`. */
   readonly title: string;
   readonly name: string;
   readonly status: string;
-  /** What each status stands for. */
-  readonly decisions: Readonly<Record<string, Decision>>;
+  /** The decision that each status means. */
+  readonly decisions: Readonly<Record<string, PartDecision>>;
 }
 
 /** What was decided about a part; `open`: nothing yet. */
-export type Decision = 'open' | 'rejected' | 'accepted' | 'ignored';
+export type PartDecision = 'open' | 'rejected' | 'accepted' | 'ignored';
 
 type Fields = Readonly<Record<string, Field>>;
 
@@ -229,7 +227,7 @@ function checkSubmission(fields: Fields, submission: Submission): string | undef
 }
 
 /** `a report`, `an inquiry`. */
-export function toIndefinite(noun: string): string {
+export function withArticle(noun: string): string {
   return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 

@@ -33,12 +33,12 @@ export function normalizeField(field: Field, value: Json | undefined): Json {
 }
 
 /** The normal form of a field that is left out. */
-export function toDefault(field: Field): Json {
+export function getDefaultValue(field: Field): Json {
   return normalizeField(field, undefined);
 }
 
 function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json | undefined): Json {
-  if (isUnset(value)) return fallback ?? toEmpty(type);
+  if (isUnset(value)) return fallback ?? getEmptyValue(type);
   switch (type.type) {
     case 'text':
       return type.format !== undefined && typeof value === 'string' ? FORMATS[type.format].normalize(value) : value;
@@ -74,7 +74,7 @@ const NORMALIZE: Visitor = {
 };
 
 /** The value of the type when none is given. */
-export function toEmpty({ type }: FieldType): Json {
+export function getEmptyValue({ type }: FieldType): Json {
   return EMPTY[type];
 }
 
@@ -110,7 +110,7 @@ function toSet(members: readonly Json[]): readonly Json[] {
   return [...byText].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, member]) => member);
 }
 
-/** Whether a module that is removed by disabling it means the same as none, by what is known of it. */
+/** Whether a module that is removed by disabling it equals an unset one, judged by its known members. */
 export function isDisabledAndEmpty(value: Json): boolean {
   if (!isJsonObject(value) || value['enabled'] !== false) return false;
   return Object.entries(value).every(
@@ -123,7 +123,7 @@ export function listMarkedFields(kind: Kind, normal: Spec): readonly string[] {
   return kind.specFields.flatMap(([name, field]) => {
     const value = normal[name];
     if (value === undefined) return [];
-    return field.serviceDefault || !isSameJson(value, toDefault(field)) ? [name] : [];
+    return field.serviceDefault || !isSameJson(value, getDefaultValue(field)) ? [name] : [];
   });
 }
 

@@ -54,7 +54,7 @@ export const OPERATIONS: readonly Operation[] = KINDS.flatMap((kind) => [
   ...listModuleOperations(kind),
 ]);
 
-/** `backend` as it stands inside an operation id or a schema name: `Backend`; `user_agent_filter`: `UserAgentFilter`. */
+/** `backend` as part of an operation id or a schema name: `Backend`; `user_agent_filter`: `UserAgentFilter`. */
 export function toPascalCase(name: string): string {
   return name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

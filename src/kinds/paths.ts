@@ -46,7 +46,10 @@ export function describeIds({ prefixes }: Prefixes): string {
   return prefixes.map((prefix) => `${prefix}_…`).join(' or ');
 }
 
-/** What is wrong with a text that starts like one of these ids but is none; follows the name of its place in a message. `undefined`: nothing. */
+/**
+ * Why a text that starts like one of these ids is not an id; follows the name of its position in a message. `undefined`: it is one, or does not start like
+ * one.
+ */
 export function describeMalformedId(expected: Prefixes, text: string): string | undefined {
   const prefix = toPrefix(text);
   if (!expected.prefixes.includes(prefix) || isIdOf(expected, text)) return undefined;
@@ -57,7 +60,7 @@ function toPrefix(text: string): string {
   return text.slice(0, Math.max(text.indexOf('_'), 0));
 }
 
-/** Stands in a path for an id that is known after apply. */
+/** The placeholder in a path for an id that is known after apply. */
 export const ID_PLACEHOLDER = '{id}';
 
 /** The path of one resource, relative to the base URL. `ids` has `id` and, for attached kinds, the ids of parents. */

@@ -8,7 +8,7 @@ interface Re2Pattern {
   readonly isFoundIn: (text: string) => boolean;
 }
 
-/** Compiles a pattern; gives what is wrong with it otherwise. It may take long: `weighRe2` says how long at most. */
+/** Compiles a pattern, or returns the reason why it is invalid. It may take long: `weighRe2` returns an upper bound. */
 export function compileRe2(pattern: string): Re2Pattern | { readonly finding: string } {
   try {
     const compiled = RE2JS.compile(pattern);
@@ -19,7 +19,7 @@ export function compileRe2(pattern: string): Re2Pattern | { readonly finding: st
   }
 }
 
-/** What is wrong with a pattern, in a time that grows with its length only. */
+/** Why a pattern is invalid, in a time linear in its length. */
 export function checkRe2(pattern: string): string | undefined {
   const light = toLightPattern(pattern);
   try {
@@ -55,11 +55,11 @@ function countRepetitions(pattern: string): number {
 const MAX_REPETITIONS = 2000;
 
 /**
- * Replaces what takes long to parse by what is valid wherever it is:
+ * Replaces parts that are slow to parse by parts that are valid in the same positions:
  * - `{0,1000}`, which would be so many nested expressions, by `{1000}`;
  * - a class of Unicode by `\d`;
  * - the flag `i` by `m`, except before `-i`, so that in a class `[(?i-s)]` remains a range;
- * - `[:` without a `:]` after it, which the library would look for each time, by `[\:`.
+ * - `[:` without a later `:]`, for which the library would search each time, by `[\:`.
  */
 function toLightPattern(pattern: string): string {
   const lastNameEnd = pattern.lastIndexOf(':]');
@@ -73,7 +73,7 @@ function toLightPattern(pattern: string): string {
 
 const TOKENS = new RegExp(
   [
-    '\\\\Q.*?(?:\\\\E|$)', // what is quoted
+    '\\\\Q.*?(?:\\\\E|$)', // quoted text
     '\\\\[pP](?:\\{[^}]{1,40}\\}|.)',
     '\\\\.',
     '\\{(0|[1-9]\\d{0,3}),([1-9]\\d{0,3})\\}',

@@ -3,7 +3,7 @@ import { parseMetadata } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { Field, FieldType, NamedField } from './field.ts';
 import { type Kind, listComputedNames } from './kind.ts';
-import { isDisabledAndEmpty, normalizeField, normalizeSpec, toEmpty } from './normalize.ts';
+import { getEmptyValue, isDisabledAndEmpty, normalizeField, normalizeSpec } from './normalize.ts';
 import { mapInner } from './walk.ts';
 
 /**
@@ -101,7 +101,7 @@ function keepInner(type: FieldType, answered: Json, normal: Json): Json {
 }
 
 function readValue(type: FieldType, value: Json): Json {
-  if (value === null) return type.type === 'list' || type.type === 'map' ? toEmpty(type) : null;
+  if (value === null) return type.type === 'list' || type.type === 'map' ? getEmptyValue(type) : null;
   if (type.type === 'reference') return isJsonObject(value) ? (value['id'] ?? null) : value;
   const isSingle = type.type === 'list' && !isJsonArray(value);
   return mapInner(type, isSingle ? [value] : value, { visit: readMember, visitFields: readObject });
@@ -209,15 +209,16 @@ function fillInside(type: FieldType, value: Json, isMeant: IsMeant): Json {
 function toLeftOut(field: Field, isMeant: IsMeant): Json | undefined {
   const { type, required, lifecycle, serviceDefault } = field;
   if (!isMeant(field) || serviceDefault || (required && lifecycle === 'immutable')) return undefined;
-  if (field.default === undefined) return toEmpty(type);
+  if (field.default === undefined) return getEmptyValue(type);
   if (type.type === 'boolean') return false;
   if (type.type === 'number') return type.min <= 0 ? 0 : undefined;
-  return type.type === 'enum' ? undefined : toEmpty(type);
+  return type.type === 'enum' ? undefined : getEmptyValue(type);
 }
 
 /**
- * Which fields the answers of a run showed, by kind. Many services leave out what is empty, null or false, for some resources and not for others. So
- * evidence decides: where any answer about a kind shows a field, its absence elsewhere means that it is empty. A field that no answer showed is unknown.
+ * The fields that the responses of a run contained, by kind. Many services leave out empty, null or false values, for some resources and not for others. So
+ * evidence decides: if any response about a kind contains a field, its absence in another means that it is empty. A field that no response contained is
+ * unknown.
  */
 export class ShownFields {
   readonly #byKind = new Map<string, Set<Field>>();

@@ -7,7 +7,7 @@ import type { Kind } from './kind.ts';
 import { KINDS, MANIFEST_KINDS } from './tables/registry.ts';
 import { listTypes, mapInner, mapPresentFields } from './walk.ts';
 
-/** A place in a spec where an id, or the address of what has it, stands. */
+/** A position in a spec that holds an id, or the address of the resource with it. */
 export interface Reference {
   readonly path: FieldPath;
   /** An id or an address. */
@@ -38,7 +38,7 @@ export function mapReferencesIn(type: FieldType, value: Json, replace: Replace):
 }
 
 /** The spec with the id of each address in it. Every id must be known. */
-export function resolveReferences(kind: Kind, spec: Spec, ids: ReadonlyMap<string, string>): Spec {
+export function resolveSpecReferences(kind: Kind, spec: Spec, ids: ReadonlyMap<string, string>): Spec {
   return mapReferences(kind, spec, ({ value }) =>
     isAddress(value) ? assertDefined(ids.get(value), `id of ${value}`) : value,
   );

@@ -1,11 +1,11 @@
-import { type ShownTotals, toShownTotals } from '../model/change.ts';
+import { countShownActions, type ShownTotals } from '../model/change.ts';
 import { countDangers, type DangerCounts } from '../model/danger.ts';
 import { assertNever } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Write } from '../model/write.ts';
 import type { Field } from './field.ts';
-import { toEmpty } from './normalize.ts';
+import { getEmptyValue } from './normalize.ts';
 import { METHODS, type OperationAction } from './operations.ts';
 import { ID_PLACEHOLDER, toModulePath, toResourcePath } from './paths.ts';
 import { getKind } from './tables/registry.ts';
@@ -13,7 +13,7 @@ import { getKind } from './tables/registry.ts';
 /**
  * What a PATCH sends to bring a field back to its default. `undefined`: a PATCH cannot; the field's own DELETE does.
  */
-export function toClearValue(field: Field): Json | undefined {
+export function findClearValue(field: Field): Json | undefined {
   switch (field.clear) {
     case 'delete':
       return undefined;
@@ -22,14 +22,14 @@ export function toClearValue(field: Field): Json | undefined {
     case 'disable':
       return { enabled: false };
     default:
-      return field.default ?? toEmpty(field.type);
+      return field.default ?? getEmptyValue(field.type);
   }
 }
 
 /** What the request of a write begins with. */
 export interface WriteRequest {
   readonly method: (typeof METHODS)[WriteAction];
-  /** Relative to the base URL. `{id}` stands for an id that is known after apply. */
+  /** Relative to the base URL. `{id}` replaces an id that is known after apply. */
   readonly path: string;
 }
 
@@ -102,7 +102,7 @@ export type PlanDocument = Omit<Plan, 'writes'> & {
 export function toPlanDocument(plan: Plan): PlanDocument {
   return {
     ...plan,
-    totals: toShownTotals(plan.changes),
+    totals: countShownActions(plan.changes),
     dangers: countDangers(plan.changes.flatMap(({ dangers = [] }) => dangers)),
     writes: plan.writes.map((write) => ({ ...write, ...toWriteRequest(write) })),
   };

@@ -27,7 +27,7 @@ interface KeySigner {
 /** Shorter RSA keys can be broken. */
 const MIN_RSA_BITS = 2048;
 
-/** What is wrong with an OpenSSH public key of a known type; `undefined`: nothing. The key itself is not quoted. */
+/** Why an OpenSSH public key of a known type is invalid; `undefined`: it is valid. The key itself is not quoted. */
 export function checkSshKey(text: string): string | undefined {
   const key = parseSshPublicKey(text);
   if (key === undefined) return 'is not a complete SSH public key';

@@ -12,12 +12,9 @@ import {
   type ObjectType,
 } from './field.ts';
 
-/**
- * The one walk over types and their values: it visits what is directly inside of a value. For more levels a visitor calls it again
- * on what it is given.
- */
+/** The callbacks of a walk over the direct members of a value. */
 
-/** What a walk does with what stands directly inside of a value. */
+/** Returns the new value of a member. `at` leads to it; it is empty for a single value that counts as a list of one. */
 export interface Visitor {
   /** What becomes of a member. `at` leads to it; it is empty for a single value that counts as a list of one. */
   readonly visit: (type: FieldType, value: Json, at: FieldPath) => Json;

@@ -18,11 +18,10 @@ import {
 import { checkSinks, LINT_RULES } from './rules.ts';
 
 /**
- * Lint: what is valid in manifests, but most likely not what was meant. Pure: it looks at the desired state and never at
- * live. What a service would refuse is an error of `manifest`, not lint.
+ * Lint: finds valid manifests that are most likely mistakes. Pure: it reads the desired state and never the live state. Manifests that a service would reject
+ * are errors of `manifest`, not lint.
  */
 
-/** What lint takes besides the manifests. */
 export interface LintOptions {
   /** The start of validities that count from creation. */
   readonly now: Date;
@@ -51,7 +50,7 @@ export function hasExpressions({ resources }: DesiredState): boolean {
 }
 
 /** How grave the findings of a rule are in a stack. */
-export function toSeverity({ id, severity }: Rule, { severities }: LintSettings): Severity | 'off' {
+export function getRuleSeverity({ id, severity }: Rule, { severities }: LintSettings): Severity | 'off' {
   return severities[id] ?? severity;
 }
 
@@ -64,7 +63,7 @@ interface Checked {
 
 function listChecked(settings: LintSettings, { readCel, isForPlan = false }: LintOptions): readonly Checked[] {
   return LINT_RULES.flatMap((rule): Checked[] => {
-    const severity = toSeverity(rule, settings);
+    const severity = getRuleSeverity(rule, settings);
     if (severity === 'off' || (rule.needsCel && readCel === undefined)) return [];
     return [{ rule, severity, isTold: !(isForPlan && rule.isToldByPlan && severity !== 'error') }];
   });

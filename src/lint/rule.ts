@@ -6,7 +6,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
 import type { LintSettings, RuleSeverity } from '../model/stack.ts';
 import type { DesiredResource, FieldPath } from '../model/state.ts';
 
-/** A lint rule: finds what is valid, but most likely not what was meant. Its sentence is that of its code. */
+/** A lint rule: finds valid values that are most likely mistakes. Its message is that of its code. */
 export interface Rule {
   readonly id: LintCode;
   readonly severity: RuleSeverity;
@@ -35,10 +35,10 @@ export interface RuleContext {
   readonly names: ReadonlyMap<string, IdName>;
 }
 
-/** An address that stands for an id that a document states. */
+/** An address that replaces an id in a document. */
 export interface IdName {
   readonly address: string;
-  /** Where the id stands, as far as that is known. */
+  /** The position of the id, if known. */
   readonly locate?: (() => SourcePlace) | undefined;
 }
 
@@ -47,13 +47,13 @@ export interface LintFinding {
   readonly path: FieldPath;
   /** The part of the text there that it is about. */
   readonly part?: TextPart;
-  /** What is wrong, without the address. */
+  /** The message, without the address. */
   readonly message: string;
   readonly remedy?: string | undefined;
   readonly related?: { readonly message: string; readonly locate: () => SourcePlace } | undefined;
 }
 
-/** A place in a spec that has a type, and what stands there: nothing, where a field is left out whose absence means something. */
+/** A typed node of a spec, with its value: none for a field that is left out and whose absence has a meaning. */
 export interface SpecNode {
   /** From the start of the document. */
   readonly path: FieldPath;
@@ -63,7 +63,7 @@ export interface SpecNode {
   readonly value: Json | undefined;
 }
 
-/** Every place of a spec, outer ones first. Fields that somebody else owns are passed over. */
+/** Every node of a spec, outer ones first. Ignored fields are left out. */
 export function listSpecNodes(kind: Kind, { spec, lifecycle }: DesiredResource): readonly SpecNode[] {
   const spots: SpecNode[] = [];
   for (const place of listPlaces(kind)) if (!lifecycle.ignore.includes(place.name)) collectField(spec, place, spots);

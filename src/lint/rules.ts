@@ -1,12 +1,12 @@
 import { findNamePart } from '../expressions/values.ts';
-import { renderTimeSpan, toDurationMs } from '../kinds/duration.ts';
+import { parseDurationMs, renderTimeSpan } from '../kinds/duration.ts';
 import type { Field } from '../kinds/field.ts';
 import { normalizeField } from '../kinds/normalize.ts';
 import { listReferences } from '../kinds/references.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { isAddress } from '../model/address.ts';
 import type { LintCode } from '../model/diagnostic.ts';
-import { toPathText } from '../model/field-path.ts';
+import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/json.ts';
 import type { CommandSinkSettings, TokenSettings } from '../model/stack.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
@@ -78,7 +78,7 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
     severity: 'warning',
     remedy:
       'Use the variable with the same value, in double quotes, or give the placeholder as an argument of its own.',
-    check: () => [], // the Stack is no resource: lint itself looks at it
+    check: () => [], // the Stack is not a resource: lint itself checks it
   },
   'suppression-unused': {
     severity: 'warning',
@@ -99,7 +99,7 @@ function checkCelSyntax({ spots }: LintSubject, { readCel }: RuleContext): reado
     const reading = readCel(text);
     if (!('finding' in reading)) return [];
     const finding = reading.finding.replace(/\.$/, '');
-    const message = `${toPathText(path)} is not valid CEL at character ${reading.column}: ${finding}`;
+    const message = `${formatPath(path)} is not valid CEL at character ${reading.column}: ${finding}`;
     const start = Math.max(0, Math.min(reading.column, text.length) - 1);
     return [{ path, part: { of: text, start, length: 1 }, message }];
   });
@@ -116,7 +116,7 @@ function checkCelVariables({ spots }: LintSubject, { readCel, settings }: RuleCo
       return {
         path,
         ...(part !== undefined && { part }),
-        message: `${toPathText(path)} uses the unknown variable \`${name}\``,
+        message: `${formatPath(path)} uses the unknown variable \`${name}\``,
         remedy: toVariableRemedy(name, known),
       };
     });
@@ -137,7 +137,7 @@ function listExpressions(spots: LintSubject['spots']): readonly Expression[] {
   return found;
 }
 
-/** Also what is selected of a variable, and what several variables stand in: their names may be computed. */
+/** Also true for members of a known variable, and for prefixes of several: their names may be computed. */
 function isKnown(name: string, known: readonly string[]): boolean {
   return known.some((variable) => {
     const base = variable.replace(/\.\*$/, '');
@@ -191,7 +191,7 @@ function checkIdle(id: LintCode): (subject: LintSubject) => readonly LintFinding
       const reasons = (type.findIdle?.(value) ?? []).filter(({ code }) => code === id);
       return reasons.map(({ field, message }) => ({
         path: [...path, field],
-        message: `${toPathText(path)} ${message}`,
+        message: `${formatPath(path)} ${message}`,
       }));
     });
 }
@@ -205,7 +205,7 @@ function checkKnownValues({ spots }: LintSubject): readonly LintFinding[] {
     return [
       {
         path,
-        message: `${toPathText(path)} is \`${value}\`, which is not known here; known are ${type.known.join(', ')}`,
+        message: `${formatPath(path)} is \`${value}\`, which is not known here; known are ${type.known.join(', ')}`,
         remedy: nearest === undefined ? undefined : `Did you mean \`${nearest}\`?`,
       },
     ];
@@ -219,7 +219,7 @@ function checkShares({ spots }: LintSubject): readonly LintFinding[] {
     const shares = isJsonObject(value) ? Object.values(value) : [];
     if (shares.some((share) => Number(share) > 0)) return [];
     const what = shares.length === 0 ? 'is empty' : 'adds up to zero';
-    return [{ path, message: `${toPathText(path)} ${what}: no traffic is forwarded` }];
+    return [{ path, message: `${formatPath(path)} ${what}: no traffic is forwarded` }];
   });
 }
 
@@ -242,11 +242,11 @@ function listRepeated(
     if (before === undefined) first.set(key, index);
     if (before === undefined) return NONE;
     const related = { message: 'first stated here', locate: () => locate([...path, before]) };
-    return [{ path: [...path, index], message: `${toPathText([...path, index])} repeats ${String(member)}`, related }];
+    return [{ path: [...path, index], message: `${formatPath([...path, index])} repeats ${String(member)}`, related }];
   });
 }
 
-/** What is valid for longer than the Stack allows, from its own start or from now. */
+/** Certificates that are valid for longer than the Stack allows, from their own start or from now. */
 function checkValidity({ kind, resource }: LintSubject, { settings, now }: RuleContext): readonly LintFinding[] {
   const { validity } = kind;
   if (validity === undefined) return [];
@@ -268,7 +268,7 @@ function toValidity(
   spec: Spec,
   { after, until, settings, now }: ValidityContext,
 ): { readonly ms: number; readonly path: FieldPath } | undefined {
-  const validFor = toDurationMs(String(settings['valid_for'] ?? ''));
+  const validFor = parseDurationMs(String(settings['valid_for'] ?? ''));
   if (validFor !== undefined) return { ms: validFor, path: ['lifecycle', 'valid_for'] };
   const end = Date.parse(String(spec[until] ?? ''));
   const start = spec[after] === undefined ? now.getTime() : Date.parse(String(spec[after]));
@@ -293,7 +293,7 @@ function checkLiterals({ kind, resource }: LintSubject, { names }: RuleContext):
     return [
       {
         path: ['spec', ...path],
-        message: `${toPathText(['spec', ...at])} is the literal id ${value} of ${address}`,
+        message: `${formatPath(['spec', ...at])} is the literal id ${value} of ${address}`,
         remedy: `Write ${address}.`,
         related: locate === undefined ? undefined : { message: 'the document that names it', locate },
       },
@@ -305,7 +305,7 @@ function checkLiterals({ kind, resource }: LintSubject, { names }: RuleContext):
 const INTERPRETERS =
   /^(?:(?:ba|da|z|k|mk|a|c|tc|fi|)sh|busybox|toybox|pwsh|powershell|cmd|python[\d.]*|perl|ruby|node|deno|bun|php|lua|[gmn]?awk|ssh|su|eval|osascript)(?:[.]exe)?$/;
 const PLACEHOLDER = /\{(?:name|address|id|stack)\}/;
-/** An option behind which such a text stands: `-c`, `-lc`, `-ne`, `--eval`. */
+/** An option before a program text: `-c`, `-lc`, `-ne`, `--eval`. */
 const TAKES_TEXT = /^-\w*[cCeEpr]$|^--?(?:eval|print|command|Command)$/;
 const IS_TEXT = /[\s;|&$()<>"'`]/;
 

@@ -156,7 +156,10 @@ export function limitPerCode<T extends { readonly code: DiagnosticCode }>(items:
 }
 
 /** The diagnostic that stands for those left out. */
-export function toMore(code: DiagnosticCode, count: number): { readonly message: string; readonly remedy: string } {
+export function describeOmitted(
+  code: DiagnosticCode,
+  count: number,
+): { readonly message: string; readonly remedy: string } {
   return {
     message: `and ${count.toLocaleString('en')} more ${code}, from here on`,
     remedy: AGAIN,

@@ -10,9 +10,9 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { checkPrintable } from '../model/printable.ts';
 import type { Secrets } from '../model/secrets.ts';
-import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS } from '../schemas/document.ts';
+import { DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS, MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { eachFinding } from '../schemas/findings.ts';
-import { type DiagnosticCounter, limitPerCode, toMore, type YamlAllowance } from './bounded-yaml.ts';
+import { type DiagnosticCounter, describeOmitted, limitPerCode, type YamlAllowance } from './bounded-yaml.ts';
 import type { Environment, FieldFile, ReadFieldFile } from './environment.ts';
 import {
   createDiagnostic,
@@ -216,18 +216,19 @@ function findHeaderFinding({ apiVersion, kind }: JsonObject): Finding | undefine
   );
 }
 
-const ADD_HEADER = `Start every document with apiVersion: ${API_VERSION} and its kind. Move files that are not manifests to another folder.`;
+const ADD_HEADER = `Start every document with apiVersion: ${MANIFEST_API_VERSION} and its kind. Move files that are not manifests to another folder.`;
 
 function findHeaderTextFinding(name: string, value: Json | undefined): Finding | undefined {
   if (typeof value === 'string') return undefined;
-  const remedy = name === 'kind' ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Write apiVersion: ${API_VERSION}.`;
+  const remedy =
+    name === 'kind' ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Write apiVersion: ${MANIFEST_API_VERSION}.`;
   if (value === undefined) return { ...atRoot('missing-field', `${name} is missing`), target: 'key', remedy };
   return { code: 'wrong-type', message: `${name} must be text`, path: [name], target: 'value', remedy };
 }
 
 function findKindFinding(kind: Json | undefined, apiVersion: Json | undefined): Finding | undefined {
   if (typeof kind !== 'string' || DOCUMENT_KINDS.includes(kind)) return undefined;
-  const isForeign = typeof apiVersion === 'string' && apiVersion !== API_VERSION;
+  const isForeign = typeof apiVersion === 'string' && apiVersion !== MANIFEST_API_VERSION;
   const what = isForeign ? `${kind} of ${apiVersion}` : kind;
   return {
     code: 'unknown-kind',
@@ -248,13 +249,13 @@ function toKindRemedy(kind: string): string {
 }
 
 function findVersionFinding(kind: Json | undefined, apiVersion: Json | undefined): Finding | undefined {
-  const known: readonly string[] = kind === 'List' ? LIST_API_VERSIONS : [API_VERSION];
+  const known: readonly string[] = kind === 'List' ? LIST_API_VERSIONS : [MANIFEST_API_VERSION];
   if (typeof apiVersion !== 'string') return findHeaderTextFinding('apiVersion', apiVersion);
   if (known.includes(apiVersion)) return undefined;
   return {
     code: 'unknown-kind',
-    message: `apiVersion is \`${apiVersion}\`, but this version of edgewise reads \`${API_VERSION}\``,
-    remedy: `Write apiVersion: ${API_VERSION}, or use a version of edgewise that reads the other.`,
+    message: `apiVersion is \`${apiVersion}\`, but this version of edgewise reads \`${MANIFEST_API_VERSION}\``,
+    remedy: `Write apiVersion: ${MANIFEST_API_VERSION}, or use a version of edgewise that reads the other.`,
     path: ['apiVersion'],
     target: 'value',
   };
@@ -270,7 +271,10 @@ function listFieldFindings(
   if (told.length > 0)
     return [
       ...told.map((finding) => toFinding(finding, kind, position)),
-      ...more.map(({ first, count }) => ({ ...toFinding(first, kind, position), ...toMore(first.code, count) })),
+      ...more.map(({ first, count }) => ({
+        ...toFinding(first, kind, position),
+        ...describeOmitted(first.code, count),
+      })),
     ];
   const { spec, lifecycle } = value;
   if (!isJsonObject(spec)) return [];

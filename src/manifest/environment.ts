@@ -95,7 +95,7 @@ export const NO_FIELD_FILES: ReadFieldFile = () => ({
 });
 
 /** A path that a manifest names, relative to what the manifest's own path is relative to. */
-export function toManifestPath(manifest: string, path: string): string {
+export function resolveManifestPath(manifest: string, path: string): string {
   const file = parseRenderSource(manifest)?.file ?? manifest;
   return isAbsolute(path) ? path : join(file === STDIN ? '.' : dirname(file), path);
 }

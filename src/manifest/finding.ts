@@ -17,13 +17,13 @@ import { findKind } from '../kinds/tables/registry.ts';
 import { findInnerType } from '../kinds/walk.ts';
 import { type Address, isResourceName } from '../model/address.ts';
 import type { Diagnostic, DiagnosticCode, SourcePlace, TextPart } from '../model/diagnostic.ts';
-import { toPathText } from '../model/field-path.ts';
+import { formatPath } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { SchemaFinding } from '../schemas/findings.ts';
 import { composeDocument, toSpan } from './parse.ts';
-import { type SourceText, type Span, toPartSpan } from './source-text.ts';
-import { toRemedy } from './suggest.ts';
+import { locatePart, type SourceText, type Span } from './source-text.ts';
+import { suggestRemedy } from './suggest.ts';
 
 /** A document of a kind that is known. */
 export interface ManifestDocument {
@@ -136,7 +136,7 @@ export function shorten(message: string): string {
 export function toPlace({ position, path, target }: Place, locator: Locator, part?: TextPart): SourcePlace {
   const span = locator.locate(position, path, target);
   const { source, origin } = position;
-  const found = source.toPlace(part === undefined ? span : toPartSpan(source.text, span, part));
+  const found = source.toPlace(part === undefined ? span : locatePart(source.text, span, part));
   return origin === undefined ? found : { ...found, origin };
 }
 
@@ -145,7 +145,7 @@ export function toFinding(finding: SchemaFinding, kind: string, position: Positi
   const { code, path, at, message, repeats } = finding;
   return {
     code,
-    message: `${toPathText(path)} ${message}`,
+    message: `${formatPath(path)} ${message}`,
     remedy: toFindingRemedy(finding, kind),
     path: at === 'parent' ? path.slice(0, -1) : path,
     target: at === 'value' ? 'value' : 'key',
@@ -162,7 +162,7 @@ function toFindingRemedy(finding: SchemaFinding, kind: string): string | undefin
   const special = code === 'unknown-field' ? toSpecialRemedy(path, unknown.given, kind) : undefined;
   if (special !== undefined) return special;
   // The message about a value that is not allowed lists the allowed ones.
-  return toRemedy(unknown.given, unknown.known, code === 'unknown-field');
+  return suggestRemedy(unknown.given, unknown.known, code === 'unknown-field');
 }
 
 /** What was most likely meant by a text that is not a name, or not a reference. */

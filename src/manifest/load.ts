@@ -3,16 +3,16 @@ import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import {
   BOUNDARY_REMEDY,
+  type BoundaryResult,
   findRoots,
-  type Placed,
   placeLink,
   placeNamed,
   placeWithin,
   refuseTooDeep,
 } from '../files/boundary.ts';
 import {
-  BudgetError,
   createReadBudget,
+  InputBudgetError,
   type ReadBudget,
   readInput,
   toBuffer,
@@ -24,7 +24,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
 import { createAllowance } from './bounded-yaml.ts';
-import { NO_ENVIRONMENT, type ReadFieldFile, STDIN, toManifestPath } from './environment.ts';
+import { NO_ENVIRONMENT, type ReadFieldFile, resolveManifestPath, STDIN } from './environment.ts';
 import { parseDocuments } from './parse.ts';
 import { createStackFilter, expandList, type FoundManifest } from './stack-folders.ts';
 import { suggest } from './suggest.ts';
@@ -191,7 +191,7 @@ function readNamed(path: string, context: LoadContext, reading: Reading): void {
     else if (!stats.isFile() || isNew(file.real, reading.seen))
       keep({ file: path, bytes: readInput(file.real, reading) }, reading);
   } catch (error) {
-    reading.isFull = error instanceof BudgetError;
+    reading.isFull = error instanceof InputBudgetError;
     reading.findings.push({ folder: dirname(path), diagnostic: toUnreadable(path, error, suggestPath(file)) });
   }
 }
@@ -297,7 +297,7 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
     if (isForeignFile(entry.name, bytes)) return 0;
     walk.visit({ file: path.shown, folder: folder.shown, bytes }, real);
   } catch (error) {
-    walk.isFull = error instanceof BudgetError;
+    walk.isFull = error instanceof InputBudgetError;
     if (isNeeded) walk.findings.push({ folder: folder.shown, diagnostic: toUnreadable(path.shown, error) });
   }
   return 1;
@@ -317,7 +317,7 @@ function toEmpty(path: string, message: string, remedy: string): Diagnostic {
 }
 
 /** Nothing is said of what is there: the path may lead to a secret. */
-function toRefused(path: string, { finding }: Extract<Placed, { readonly finding: string }>): Diagnostic {
+function toRefused(path: string, { finding }: Extract<BoundaryResult, { readonly finding: string }>): Diagnostic {
   return { code: 'path-refused', severity: 'error', message: `${path} ${finding}`, remedy: BOUNDARY_REMEDY };
 }
 
@@ -327,7 +327,7 @@ function toUnreadable(path: string, error: unknown, meant?: string): Diagnostic 
 }
 
 function toReadRemedy(error: unknown, meant: string | undefined): string {
-  if (error instanceof BudgetError)
+  if (error instanceof InputBudgetError)
     return 'Move what is no manifest out of the folder, or split the manifests: into several stacks, or over several runs.';
   if (meant !== undefined) return `Did you mean \`${toPrintable(meant)}\`?`;
   return 'Correct the path, or make it readable for the user that edgewise runs as.';
@@ -348,7 +348,7 @@ interface FieldFileContext extends Pick<LoadContext, 'cwd' | 'budget'> {
 export function createFieldFileReader(context: FieldFileContext): ReadFieldFile {
   const { cwd, onInput = () => undefined, roots = findRoots([], context), budget = createStackBudget() } = context;
   return (manifest, path) => {
-    const named = resolve(cwd, toManifestPath(manifest, path));
+    const named = resolve(cwd, resolveManifestPath(manifest, path));
     const place = placeWithin(named, roots);
     if ('finding' in place) return { ...place, isRefused: true };
     onInput(named);

@@ -22,16 +22,16 @@ import { type Json, MAX_DEPTH } from '../model/json.ts';
 import { checkPrintable } from '../model/printable.ts';
 import {
   createAllowance,
+  describeOmitted,
   limitPerCode,
   NESTING_REMEDY,
   parseWithin,
   TOO_DEEP,
-  toMore,
   type YamlAllowance,
   YamlLimitError,
 } from './bounded-yaml.ts';
 import { type Environment, fillEnvironment } from './environment.ts';
-import { type Span, toPartSpan } from './source-text.ts';
+import { locatePart, type Span } from './source-text.ts';
 
 /** One YAML document of a file. */
 export interface ParsedDocument {
@@ -125,7 +125,10 @@ function toParsed(
 function cutFindings(all: readonly SyntaxFinding[]): readonly SyntaxFinding[] {
   if (all.length === 0) return all;
   const { told, more } = limitPerCode(all);
-  return [...told, ...more.map(({ first: { code, span }, count }) => ({ code, span, ...toMore(code, count) }))];
+  return [
+    ...told,
+    ...more.map(({ first: { code, span }, count }) => ({ code, span, ...describeOmitted(code, count) })),
+  ];
 }
 
 /** Errors about a tag, which concern one value, and the others, in the order of the text. */
@@ -417,7 +420,7 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
       span,
     });
   const toPart = (part: string) => ({
-    span: toPartSpan(walk.text, span, { of: part, start: 0, length: part.length }),
+    span: locatePart(walk.text, span, { of: part, start: 0, length: part.length }),
     within: span,
   });
   for (const part of new Set(malformed)) walk.findings.push({ ...toMalformedFinding(part), ...toPart(part) });

@@ -2,7 +2,7 @@ import { isIdOf } from '../kinds/paths.ts';
 import { listIdPrefixes, listReferableKinds, mapReferences, type Reference } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress, parseAddress } from '../model/address.ts';
-import { toPathText } from '../model/field-path.ts';
+import { formatPath } from '../model/field-path.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { CrossStackReference, Spec } from '../model/state.ts';
 import type { DocumentFinding, DocumentIndex, Finding, ManifestDocument } from './finding.ts';
@@ -164,7 +164,7 @@ function toWrong(reference: Reference, id: string | undefined, { addresses }: Re
 }
 
 function describePath(reference: Reference): string {
-  return toPathText(['spec', ...(isMapKey(reference) ? reference.path.slice(0, -1) : reference.path)]);
+  return formatPath(['spec', ...(isMapKey(reference) ? reference.path.slice(0, -1) : reference.path)]);
 }
 
 /** What is known about the ids that manifests state themselves. */

@@ -13,7 +13,7 @@ const BLOCK = /^(?=\S)(?:(?:\t|[^\p{Cc}])*[^\p{Cc}\s])?(?:\n(?:(?:\t|[^\p{Cc}])*
 const STYLE = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER } as const;
 
 /** The YAML text of one document below its comment. Reading it gives the value again, whatever the texts in it are and whatever the environment. */
-export function renderDocument(value: JsonObject, comment: readonly string[] = []): string {
+export function renderManifestDocument(value: JsonObject, comment: readonly string[] = []): string {
   const lines = comment.map((line) => `# ${toPrintable(line)}\n`);
   return `${lines.join('')}${renderStyled(value, escapeVariables)}`;
 }

@@ -50,7 +50,7 @@ class CountedText implements SourceText {
 }
 
 /** Where a part of a value's text stands; all of the value where the source writes it in another way. */
-export function toPartSpan(source: string, span: Span, part: TextPart): Span {
+export function locatePart(source: string, span: Span, part: TextPart): Span {
   const { of, start, length } = part;
   const written = source.slice(span.start, span.end);
   const at = written.indexOf(of);

@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Claim, listClaims } from '../kinds/claims.ts';
-import { toDurationMs } from '../kinds/duration.ts';
+import { parseDurationMs } from '../kinds/duration.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
-import { parseRenderSource, toPathText } from '../model/field-path.ts';
+import { formatPath, parseRenderSource } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import {
+  fillStackName,
   type GivenSetting,
   type LintSettings,
   NO_SINKS,
@@ -16,12 +17,11 @@ import {
   type SinkSettings,
   type StackSettings,
   type TokenSettings,
-  toTokenFolder,
 } from '../model/stack.ts';
 import type { Spec } from '../model/state.ts';
-import { API_VERSION } from '../schemas/document.ts';
-import { type StackSpec, toStackSpecSchema } from '../schemas/stack.ts';
-import { toManifestPath } from './environment.ts';
+import { MANIFEST_API_VERSION } from '../schemas/document.ts';
+import { createStackSpecSchema, type StackSpec } from '../schemas/stack.ts';
+import { resolveManifestPath } from './environment.ts';
 import {
   createLocator,
   type DocumentFinding,
@@ -33,11 +33,11 @@ import {
 } from './finding.ts';
 
 /** The settings that a valid `Stack` document gives, its defaults filled in. Without a document: defaults, and no name. */
-export function toStackSettings(document?: ManifestDocument, locator: Locator = createLocator()): StackSettings {
+export function readStackSettings(document?: ManifestDocument, locator: Locator = createLocator()): StackSettings {
   const { name = '', value, position } = document ?? {};
   const file = position?.source.file ?? '';
   const spec = value?.['spec'];
-  const stated = toStackSpecSchema().parse(spec ?? {});
+  const stated = createStackSpecSchema().parse(spec ?? {});
   const { api, kinds, guard, tokens, lint, owner_label: ownerLabel, released, policies, inputs } = stated;
   return {
     name,
@@ -54,7 +54,7 @@ export function toStackSettings(document?: ManifestDocument, locator: Locator = 
         bodyMs: toCheckedMs(api.timeouts.body),
         requestMs: toCheckedMs(api.timeouts.request),
       },
-      caFile: api.ca_file === undefined ? undefined : toManifestPath(file, api.ca_file),
+      caFile: api.ca_file === undefined ? undefined : resolveManifestPath(file, api.ca_file),
       ...(document !== undefined && toGiven(document, locator)),
     },
     ...(kinds !== undefined && { kinds }),
@@ -68,8 +68,8 @@ export function toStackSettings(document?: ManifestDocument, locator: Locator = 
     lint: toLintSettings(lint),
     ...(ownerLabel !== undefined && { ownerLabel }),
     ...readLabelsAndAnnotations(value ?? {}),
-    policies: policies.map((path) => toManifestPath(file, path)),
-    ...(inputs !== undefined && { inputs: inputs.map((pattern) => toManifestPath(file, pattern)) }),
+    policies: policies.map((path) => resolveManifestPath(file, path)),
+    ...(inputs !== undefined && { inputs: inputs.map((pattern) => resolveManifestPath(file, pattern)) }),
   };
 }
 
@@ -91,7 +91,7 @@ function toLintSettings({ max_validity, cel_variables, ...rules }: StackSpec['li
   const stated = Object.entries(rules).filter(([, severity]) => severity !== undefined);
   return {
     severities: Object.fromEntries(stated),
-    maxValidityMs: assertDefined(toDurationMs(max_validity), 'a checked duration'),
+    maxValidityMs: assertDefined(parseDurationMs(max_validity), 'a checked duration'),
     celVariables: cel_variables,
   };
 }
@@ -101,7 +101,7 @@ function toRateLimit(text: string | undefined): StackSettings['api']['rateLimit'
 }
 
 function toCheckedMs(duration: string): number {
-  return assertDefined(toDurationMs(duration), 'a checked duration');
+  return assertDefined(parseDurationMs(duration), 'a checked duration');
 }
 
 type SinkSpec = NonNullable<NonNullable<StackSpec['tokens']>['default']>;
@@ -113,7 +113,7 @@ function toTokenSettings(tokens: NonNullable<StackSpec['tokens']>, stack: string
 }
 
 function toSinkSettings(sink: SinkSpec, stack: string): SinkSettings {
-  if ('directory' in sink) return { directory: toTokenFolder(sink.directory, stack) };
+  if ('directory' in sink) return { directory: fillStackName(sink.directory, stack) };
   const { command, test, timeout } = sink;
   return { command, timeoutMs: toCheckedMs(timeout), ...(test !== undefined && { test }) };
 }
@@ -210,7 +210,7 @@ export const NO_STACK: Diagnostic = {
   remedy: [
     'Add these lines to one of the files, with a unique name:',
     '---',
-    `apiVersion: ${API_VERSION}`,
+    `apiVersion: ${MANIFEST_API_VERSION}`,
     'kind: Stack',
     'metadata:',
     '  name: production',
@@ -324,7 +324,7 @@ function listWrittenFiles(document: ManifestDocument, kind: Kind): readonly Docu
   const paths = Object.entries(kind.lifecycle).filter(([, { type }]) => type.type === 'text' && type.isPath);
   return paths.flatMap(([name]) =>
     listLifecycleClaims(document, name, (path) => {
-      const file = toManifestPath(document.position.source.file, path);
+      const file = resolveManifestPath(document.position.source.file, path);
       return { value: file, key: `file ${file}` };
     }),
   );
@@ -347,8 +347,8 @@ function listLifecycleClaims(
 function toDoubleClaim({ document, path, given }: DocumentClaim, first: DocumentClaim): DocumentFinding {
   const isAttachment = path[0] === 'spec' && findKind(document.kind)?.role === 'attached';
   const message = isAttachment
-    ? `${toPathText(path)} is ${given}, to which ${first.document.address} already attaches modules`
-    : `${toPathText(path)} claims ${given}, which ${first.document.address} already claims`;
+    ? `${formatPath(path)} is ${given}, to which ${first.document.address} already attaches modules`
+    : `${formatPath(path)} claims ${given}, which ${first.document.address} already claims`;
   return {
     document,
     finding: {

@@ -29,7 +29,7 @@ function toParts(address: string): readonly [kind: string, name: string] {
 }
 
 /** What to do about a word that is not known, where some are: take the one that was meant, or one of the list. */
-export function toRemedy(given: string, known: readonly string[], listsKnown = true): string | undefined {
+export function suggestRemedy(given: string, known: readonly string[], listsKnown = true): string | undefined {
   const nearest = suggest(given, known);
   if (nearest !== undefined) return `Did you mean \`${nearest}\`?`;
   return listsKnown && known.length > 0 ? `Known here: ${known.join(', ')}.` : undefined;

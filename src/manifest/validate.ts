@@ -25,11 +25,11 @@ import type {
   ResourceLifecycle,
   Spec,
 } from '../model/state.ts';
-import { API_VERSION } from '../schemas/document.ts';
-import { toPolicySpecSchema, toPolicyTestSpecSchema } from '../schemas/policy.ts';
-import { createAllowance, createDiagnosticCounter, limitPerCode, toMore } from './bounded-yaml.ts';
+import { MANIFEST_API_VERSION } from '../schemas/document.ts';
+import { createPolicySpecSchema, createPolicyTestSpecSchema } from '../schemas/policy.ts';
+import { createAllowance, createDiagnosticCounter, describeOmitted, limitPerCode } from './bounded-yaml.ts';
 import { type ReadContext, type ReadDocuments, readDocuments } from './documents.ts';
-import { type Environment, NO_FIELD_FILES, type ReadFieldFile, STDIN, toManifestPath } from './environment.ts';
+import { type Environment, NO_FIELD_FILES, type ReadFieldFile, resolveManifestPath, STDIN } from './environment.ts';
 import {
   createLocator,
   type DocumentFinding,
@@ -54,7 +54,7 @@ import {
   listUnusedKinds,
   NO_STACK,
   readLabelsAndAnnotations,
-  toStackSettings,
+  readStackSettings,
 } from './stack-settings.ts';
 
 /**
@@ -147,7 +147,7 @@ function toFoundStack({ name, position }: ManifestDocument, locator: Locator): F
 function cutFindings(findings: readonly DocumentFinding[]): readonly DocumentFinding[] {
   return [...Map.groupBy(findings, ({ document }) => document)].flatMap(([document, group]) => {
     const { told, more } = limitPerCode(group.map(({ finding }) => finding));
-    const rest = more.map(({ first, count }) => ({ ...first, ...toMore(first.code, count), related: [] }));
+    const rest = more.map(({ first, count }) => ({ ...first, ...describeOmitted(first.code, count), related: [] }));
     return [...told, ...rest].map((finding) => ({ document, finding }));
   });
 }
@@ -261,7 +261,7 @@ function toSettings(lifecycle: JsonObject, fields: Kind['lifecycle'], file: stri
     const type = Object.hasOwn(fields, name) ? fields[name]?.type : undefined;
     if (type === undefined) return [];
     const isPath = type.type === 'text' && type.isPath && typeof value === 'string';
-    return [[name, isPath ? toManifestPath(file, value) : value]];
+    return [[name, isPath ? resolveManifestPath(file, value) : value]];
   });
   return Object.fromEntries(settings);
 }
@@ -281,7 +281,7 @@ function toState(sources: readonly ManifestBytes[], { documents, references, loc
     return [[address, toResource(document, references.specs.get(document) ?? {}, { address, locator })]];
   });
   return {
-    stack: toStackSettings(stack, locator),
+    stack: readStackSettings(stack, locator),
     resources: new Map(resources),
     externals: references.externals,
     ...(references.foreign.size > 0 && { foreign: references.foreign }),
@@ -366,7 +366,7 @@ function toPolicyDocuments(documents: readonly ManifestDocument[], locator: Loca
 }
 
 function toPolicy(document: ManifestDocument, locator: Locator): PolicyDocument {
-  const { match, ...spec } = toPolicySpecSchema().parse(document.value['spec']);
+  const { match, ...spec } = createPolicySpecSchema().parse(document.value['spec']);
   const { kinds, actions, danger, labels, stacks } = match;
   const matched = {
     ...(kinds !== undefined && { kinds }),
@@ -379,7 +379,7 @@ function toPolicy(document: ManifestDocument, locator: Locator): PolicyDocument 
 }
 
 function toTest(document: ManifestDocument, locator: Locator): PolicyTestDocument {
-  const { policy, cases } = toPolicyTestSpecSchema().parse(document.value['spec']);
+  const { policy, cases } = createPolicyTestSpecSchema().parse(document.value['spec']);
   // The schema lets any field of a change through, and what was parsed from YAML is JSON.
   return {
     name: document.name,
@@ -415,8 +415,8 @@ function toUnquoted(file: string, [first]: readonly Diagnostic[]): readonly Diag
     {
       code,
       severity,
-      message: `${file} is no manifest: nothing in it declares \`apiVersion: ${API_VERSION}\``,
-      remedy: `Add \`apiVersion: ${API_VERSION}\` to its documents, or name another file. What is in it is not shown, because it may be a secret.`,
+      message: `${file} is no manifest: nothing in it declares \`apiVersion: ${MANIFEST_API_VERSION}\``,
+      remedy: `Add \`apiVersion: ${MANIFEST_API_VERSION}\` to its documents, or name another file. What is in it is not shown, because it may be a secret.`,
       ...(place !== undefined && { place: { file, line: place.line, column: 1, excerpt: '' } }),
     },
   ];

@@ -26,12 +26,12 @@ export function isAddress(text: string): text is Address {
 }
 
 /** `Kind/name` as people see it; a duplicate, which bears the same mark as another, is told apart by its id: `Kind/name@id`. */
-export function toShownAddress({ address, duplicateOf, id }: ResourceRef): string {
+export function formatAddress({ address, duplicateOf, id }: ResourceRef): string {
   return duplicateOf === undefined || id === undefined ? address : `${address}@${id}`;
 }
 
 /** The address in a text that people saw or typed: without the id that tells a duplicate apart. */
-export function toPlainAddress(shown: string): string {
+export function stripDuplicateId(shown: string): string {
   return shown.replace(/@.*$/s, '');
 }
 

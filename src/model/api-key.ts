@@ -33,7 +33,7 @@ export function isForgeToken(name: string): boolean {
   return FORGE_TOKENS.has(name.toUpperCase());
 }
 
-/** What a runner of GitHub or GitLab gives every job besides, and what holds one of those in it. Programs may need them; manifests never do. */
+/** Variables that a runner of GitHub or GitLab adds to every job, and that hold the job's tokens. Programs may need them; manifests never do. */
 const JOB_TOKENS: ReadonlySet<string> = new Set([
   ...[
     'ACTIONS_RUNTIME_TOKEN',

@@ -1,4 +1,4 @@
-import { type Address, toShownAddress } from './address.ts';
+import { type Address, formatAddress } from './address.ts';
 import type { Danger } from './danger.ts';
 import type { ManifestStart } from './diagnostic.ts';
 import type { Json } from './json.ts';
@@ -6,7 +6,7 @@ import type { Mark } from './mark.ts';
 import type { Spec } from './state.ts';
 import type { TokenPlace } from './token-place.ts';
 
-/** What a plan can do to one resource, in the order in which a plan is read: what is lost comes first. */
+/** The actions of a plan on one resource, in reading order: destructive ones first. */
 export const CHANGE_ACTIONS = ['delete', 'replace', 'update', 'release', 'adopt', 'create'] as const;
 
 /** What a plan does to one resource, if anything. */
@@ -30,9 +30,9 @@ export interface Difference {
   readonly field?: string;
   /** `hostports`, `backend.backend_id`, `policy.inbound[0].name`, `lifecycle.protect`. */
   readonly path: string;
-  /** Live; absent: there is no value. */
+  /** The live value; absent if there is none. */
   readonly from?: Json;
-  /** Desired; absent: there will be no value, or the service chooses it. An address stands for an id that is known after apply. */
+  /** The desired value; absent if there will be none, or the service chooses it. An address replaces an id that is known after apply. */
   readonly to?: Json;
   readonly origin: Origin;
   /** The field cannot be changed in place. */
@@ -52,7 +52,7 @@ export interface ChangeStart {
 /** What the plan does to one resource. Its writes are computed from it, and from nothing else. */
 export interface Change {
   readonly address: Address;
-  /** Id of the live resource that keeps the address; absent: this is no duplicate. */
+  /** Id of the live resource that keeps the address; absent if this is not a duplicate. */
   readonly duplicateOf?: string;
   readonly kind: string;
   readonly action: Action;
@@ -62,7 +62,7 @@ export interface Change {
   readonly differences: readonly Difference[];
   /** Why it deserves a second look, by group, the gravest first; absent: no reason. Decided when the plan is made; every report shows the same. */
   readonly dangers?: readonly Danger[];
-  /** Where the token goes that is made. Absent: none is made, or no place is set. */
+  /** The sink of the new token. Absent: no token is created, or no sink is set. */
   readonly token?: TokenPlace;
   /** What else who approves should know: that a token stays where it is, when a certificate is renewed. */
   readonly notes?: readonly string[];
@@ -73,9 +73,9 @@ export interface Change {
   readonly desired?: Spec;
   /** Fields that are sent in another form than `desired` has them in, which means the same. */
   readonly sent?: Spec;
-  /** Fields that somebody else owns: as they are live, and marked as not ours. */
+  /** Fields that another owner manages: they keep their live values, and the mark lists them as not ours. */
   readonly ignored?: readonly string[];
-  /** How long what is created is valid, from the moment at which it is made. */
+  /** The validity of the created resource, from its creation. */
   readonly validForMs?: number;
   /** The manifest protects it: its mark will say so. */
   readonly protect?: boolean;
@@ -91,8 +91,8 @@ export interface Change {
 }
 
 /** How people see which resource a change is about. */
-export function toShownChange({ address, duplicateOf, live }: Change): string {
-  return toShownAddress({ address, id: live?.id, ...(duplicateOf !== undefined && { duplicateOf }) });
+export function formatChangeAddress({ address, duplicateOf, live }: Change): string {
+  return formatAddress({ address, id: live?.id, ...(duplicateOf !== undefined && { duplicateOf }) });
 }
 
 /** Whether the resource is protected, or is to be. */
@@ -114,7 +114,7 @@ export function countActions(changes: readonly Change[]): Totals {
 }
 
 /** Number of changes of each action, for programs. */
-export function toShownTotals(changes: readonly Change[]): ShownTotals {
+export function countShownActions(changes: readonly Change[]): ShownTotals {
   const { 'no-op': unchanged, ...totals } = countActions(changes);
   return { ...totals, unchanged };
 }

@@ -1,6 +1,9 @@
 import type { Json } from './json.ts';
 
-/** What a danger is about. `access`: who is let in. `traffic`: what is answered. `secrets`: tokens and certificates. `protection`: what keeps a resource. */
+/**
+ * The subject of a danger. `access`: who is let in. `traffic`: which addresses are answered. `secrets`: tokens and certificates. `protection`: ownership and
+ * `lifecycle.protect`.
+ */
 export type DangerGroup = 'access' | 'traffic' | 'secrets' | 'protection';
 
 const GROUPS: Readonly<Record<DangerGroup, true>> = { access: true, traffic: true, secrets: true, protection: true };
@@ -9,23 +12,22 @@ const GROUPS: Readonly<Record<DangerGroup, true>> = { access: true, traffic: tru
 export const DANGER_GROUPS = Object.keys(GROUPS) as readonly DangerGroup[]; // the keys of a constant table
 
 /**
- * A fact that deserves a second look. It follows from two states of a resource and says nothing about them that the tables of kinds cannot prove.
- *
- * - `restriction-removed`, `restriction-disabled`: a restriction that was in force is not there any more, or switched off.
+ * A fact that deserves a second look. It follows from two states of a resource, and claims only what the tables of kinds prove.
+ * - `restriction-removed`, `restriction-disabled`: a restriction that was in force is removed, or switched off.
  * - `unrestricted`: nothing restricts it.
  * - `lets-in`: more members are let in, those in `to`.
  * - `restriction-changed`: the members in `from` became those in `to`; whether that lets more in is not known.
  * - `rule-removed`, `rule-changed`, `rule-added`, `rules-reordered`: of a policy that is in force.
- * - `lockout`: it may lock out whoever applies it.
+ * - `lockout`: it may lock out the user who applies it.
  * - `address-released`, `address-changed`: it does not serve the members in `from` any more; instead those in `to`.
- * - `target-removed`, `target-disabled`: its traffic is led nowhere.
+ * - `target-removed`, `target-disabled`: its traffic has no target.
  * - `no-weight`: none of its members gets traffic.
  * - `gap`: it is deleted `writes` writes before it is created again.
- * - `new-values`: the service chooses a value anew that others have to know.
- * - `token`: a new token, delivered to `to`. `token-revoked`: the token is of no use any more.
+ * - `new-values`: the service chooses a new value, which others have to know.
+ * - `token`: a new token, delivered to `to`. `token-revoked`: the token is not valid any more.
  * - `ended`: it is not valid any more, since the time in `from`.
  * - `longer-validity`: it is valid for longer. Both sides are durations, or both are ends.
- * - `unprotected`: `lifecycle.protect` is taken away, or what it protects goes.
+ * - `unprotected`: `lifecycle.protect` is removed, or the protected resource is.
  * - `released`: no stack owns it any more. `handed-over`: another stack owned it, the one in `from`.
  */
 export type DangerName =
@@ -84,7 +86,7 @@ const NAMES: Readonly<Record<DangerName, true>> = {
 /** Every name of a danger, the gravest of each group first. */
 export const DANGER_NAMES = Object.keys(NAMES) as readonly DangerName[]; // the keys of a constant table
 
-/** One danger of a resource. Stands beside the address of the resource. */
+/** One danger of a resource, whose address is beside it. */
 export interface Danger {
   readonly group: DangerGroup;
   readonly danger: DangerName;
@@ -92,11 +94,11 @@ export interface Danger {
   readonly path?: string;
   /** What was there, in normal form; of a list or map, the members that are not there any more. Absent: nothing. */
   readonly from?: Json;
-  /** What is there instead; of a list or map, the members that are new. Absent: nothing. */
+  /** The new value; of a list or map, the new members. Absent: none. */
   readonly to?: Json;
   /** Number of writes from the delete to the creation (`gap`). */
   readonly writes?: number;
-  /** How long so many writes take once the rate limit is reached, in milliseconds (`gap`); absent: there is no limit. */
+  /** How long so many writes take once the rate limit is reached, in milliseconds (`gap`); absent without a limit. */
   readonly limitMs?: number;
   /** What follows from it, where the table of the kind knows: `delegate the domain again`. */
   readonly consequence?: string;

@@ -129,14 +129,14 @@ export interface TextPart {
   readonly length: number;
 }
 
-/** `error`: nothing is written. `warning`: shown, and the run goes on. */
+/** `error`: nothing is written. `warning`: shown, and the run continues. */
 export type Severity = 'error' | 'warning';
 
 /** A coded, located message to the user. Collected, never thrown. */
 export interface Diagnostic {
   readonly code: DiagnosticCode;
   readonly severity: Severity;
-  /** One sentence: what is wrong. */
+  /** The problem, in one sentence. */
   readonly message: string;
   /** What to do about it. */
   readonly remedy?: string;
@@ -162,7 +162,7 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
 }
 
 /**
- * Where the manifest of an address starts, or where a field of its spec stands; nothing when no manifest is known. Without an address: where
- * what has no better place is said to stand.
+ * The position of an address's manifest, or of a field of its spec; `undefined` when no manifest is known. Without an address: the position for diagnostics
+ * that have no better one.
  */
 export type Locate = (address?: string, field?: string) => SourcePlace | undefined;

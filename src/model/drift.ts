@@ -7,11 +7,10 @@ import type { GuardViolation } from './plan.ts';
 import type { LiveResource, Spec } from './state.ts';
 
 /**
- * How a resource is compared with what git says. `in-sync`: as it should be. `drifted`: somebody changed it at the service. `pending`: the
- * manifest changed and was not applied. `drifted-and-pending`: both. `differs`: nothing was recorded that says whose the difference is
- * (HTTPS modules). `missing`: it is not there; never applied, or deleted at the service. `unowned`: it is
- * there without the mark of the stack, so it is not ours. `file-differs`: it is
- * as it should be, and the file that it is written to is missing or holds something else. `left-over`: ours, and in no manifest any more.
+ * How a resource compares with its manifest. `in-sync`: equal. `drifted`: changed at the service. `pending`: the manifest changed and was not applied.
+ * `drifted-and-pending`: both. `differs`: no digest shows which side changed (HTTPS modules). `missing`: never applied, or deleted at the service. `unowned`:
+ * it exists without the mark of the stack. `file-differs`: equal, but the file that it is written to is missing or has other content. `left-over`: it has the
+ * mark, and no manifest any more.
  */
 export type DriftState =
   | 'in-sync'
@@ -24,7 +23,7 @@ export type DriftState =
   | 'file-differs'
   | 'left-over';
 
-/** Every state, in the order in which reports show them: what is worst stands first. */
+/** Every state, in the order in which reports show them: the most severe first. */
 export const DRIFT_STATES: readonly DriftState[] = [
   'missing',
   'drifted',
@@ -44,7 +43,7 @@ export interface DriftedField {
   readonly path: string;
   /** What the manifest or the saved plan states; absent: no value, or the service's choice. If only the service's value changed, it is what was last applied. */
   readonly expected?: Json;
-  /** What the service holds; absent: there is no value. */
+  /** The live value; absent if there is none. */
   readonly live?: Json;
   readonly origin: Origin;
   /** The field cannot be changed in place. */
@@ -57,7 +56,7 @@ export const PROTECT_PATH = 'lifecycle.protect';
 /** One resource of the stack, compared. */
 export interface ResourceDrift {
   readonly address: Address;
-  /** Id of the live resource that keeps the address; absent: this is no duplicate. */
+  /** Id of the live resource that keeps the address; absent if this is not a duplicate. */
   readonly duplicateOf?: string;
   readonly kind: string;
   readonly state: DriftState;
@@ -72,7 +71,7 @@ export interface ResourceDrift {
   readonly reason?: string;
   /** What the next apply does to it; absent: nothing, or it is not known, because a saved plan was compared with. */
   readonly next?: NextAction;
-  /** What is dangerous in what happened at the service, the gravest first; absent: nothing. */
+  /** Dangers of the changes at the service, the most severe first; absent: none. */
   readonly dangers?: readonly Danger[];
   /** When what it holds ends, RFC 3339; absent: it does not. */
   readonly validUntil?: string;
@@ -90,7 +89,7 @@ export interface UnownedResource {
   readonly stack?: string;
 }
 
-/** What is live, compared with what git, or a saved plan, says. Holds no secrets. */
+/** The live state, compared with the manifests or with a saved plan. Holds no secrets. */
 export interface Drift {
   readonly stack: string;
   readonly baseUrl: string;
@@ -110,7 +109,7 @@ export interface Drift {
   readonly kinds: readonly string[];
   /** Live resources that are not the stack's, by kind and id. */
   readonly strangers: readonly UnownedResource[];
-  /** What is wrong with the manifests or with what is live. */
+  /** Diagnostics of the manifests and of the live state. */
   readonly diagnostics: readonly Diagnostic[];
   /** Safety rules that refuse the next apply unless a flag allows what it does. */
   readonly violations: readonly GuardViolation[];
@@ -120,7 +119,7 @@ export interface Drift {
   readonly requests: number;
 }
 
-/** How much of what is live somebody manages: counts of live resources of the kinds that were read. */
+/** Counts of live resources of the kinds that were read, by who manages them. */
 export interface Coverage {
   readonly owned: number;
   readonly foreign: number;
@@ -129,7 +128,7 @@ export interface Coverage {
   readonly share: number;
 }
 
-/** Whether anything is not as it should be. What stands in the way of an apply is not: a value that somebody else took meanwhile. */
+/** Whether anything differs. An obstacle to the next apply does not count, such as a value that another resource has claimed. */
 export function hasDrift({ resources, diagnostics }: Drift): boolean {
   return resources.some(({ state }) => state !== 'in-sync') || hasErrors(diagnostics);
 }

@@ -1,8 +1,8 @@
 import { hrtime } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 
-/** Milliseconds of a clock that only goes forward. Node loads a lot for the first use of `performance`, and nothing for this. */
-export function toElapsedMs(): number {
+/** Milliseconds of a monotonic clock. Node loads many modules at the first use of `performance`, and none for this. */
+export function getElapsedMs(): number {
   const [seconds, nanoseconds] = hrtime();
   return seconds * 1000 + nanoseconds / 1_000_000;
 }

@@ -1,4 +1,4 @@
-/** What an `ApiError` carries besides its message. Source: the error body of the interface. */
+/** The details of an `ApiError`, in addition to its message. Source: the error body of the interface. */
 export interface ApiErrorDetails {
   /** HTTP status code. */
   readonly status: number;

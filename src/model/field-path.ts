@@ -1,7 +1,7 @@
 import type { FieldPath } from './state.ts';
 
 /** The text of a path: `backend.backend_id`, `policy.inbound[0].name`, `request_headers.add["x.y"]`. */
-export function toPathText(path: FieldPath): string {
+export function formatPath(path: FieldPath): string {
   return path
     .map((step, index) => {
       if (typeof step === 'number') return `[${step}]`;
@@ -11,13 +11,13 @@ export function toPathText(path: FieldPath): string {
     .join('');
 }
 
-/** The path that a text stands for; `undefined` when it is not one that `toPathText` gives. */
+/** The path that a text stands for; `undefined` when it is not one that `formatPath` gives. */
 export function parsePath(text: string): FieldPath | undefined {
   const path = Array.from(text.matchAll(STEP), ([, index, quoted, plain = '']) => {
     if (index !== undefined) return Number(index);
     return quoted === undefined ? plain : parseQuoted(quoted);
   });
-  return toPathText(path) === text ? path : undefined;
+  return formatPath(path) === text ? path : undefined;
 }
 
 const PLAIN_STEP = /^[\w-]+$/;
@@ -44,16 +44,16 @@ const MAX_SHOWN = 60;
 
 /** The name, in messages, of what a command printed: `kustomize build . (web/edgewise.yaml:7)`. */
 export function formatRenderSource(words: readonly string[], { file, line }: RenderSource): string {
-  return `${toCommandName(words)} (${file}:${line})`;
+  return `${formatCommandName(words)} (${file}:${line})`;
 }
 
 /** A command on one line that is not too long. */
-export function toCommandName(words: readonly string[]): string {
+export function formatCommandName(words: readonly string[]): string {
   const text = words.join(' ').replace(/\s+/g, ' ').trim();
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
-/** Where the command stands that printed what has this name; `undefined`: it is no output of a command. */
+/** The position of the command that printed a text of this name; `undefined` if it is not the output of a command. */
 export function parseRenderSource(name: string): RenderSource | undefined {
   if (!name.endsWith(')')) return undefined;
   const [, file, line] = /^.* \((.+):(\d+)\)$/s.exec(name) ?? [];

@@ -37,7 +37,7 @@ export function isSuccess({ status }: Pick<HttpResponse, 'status'>): boolean {
 const UTF_8 = new TextDecoder();
 
 /** A body as text, without a byte order mark. */
-export function toBodyText(body: HttpResponse['body']): string {
+export function readBodyText(body: HttpResponse['body']): string {
   return typeof body === 'string' ? body : UTF_8.decode(body);
 }
 
@@ -58,7 +58,7 @@ export function tooLarge(
 }
 
 /** The value of the version header, whatever that header is called. Source: section 9 of the interface. */
-export const API_VERSION = '2';
+export const SERVICE_API_VERSION = '2';
 
 /** What the version header is called unless a setting says otherwise. Source: section 9 of the interface. */
 export const DEFAULT_VERSION_HEADER = 'Service-Version';

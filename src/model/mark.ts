@@ -36,7 +36,7 @@ export interface MarkDraft {
   readonly pending: JsonObject;
 }
 
-/** Stands for the digest of a field that was left to somebody else when the mark was written. */
+/** Replaces the digest of a field that had another owner when the mark was written. */
 export const UNMANAGED = '';
 
 /** Characters of a field digest in the mark: 36 bits, against accident and not against malice. */
@@ -59,7 +59,10 @@ export interface Metadata {
   readonly error: string | undefined;
 }
 
-/** Takes a metadata text apart. Never fails: what is not a mark is the user's. A mark is known however its JSON is written. */
+/**
+ * Splits a metadata text into the user's part and the mark. Never fails: text that is not a mark belongs to the user. Finds a mark however its JSON is
+ * formatted.
+ */
 export function parseMetadata(text: string): Metadata {
   const { [MARK_KEY]: inner, ...user } = parseObject(text) ?? {};
   if (inner === undefined) return { user: normalizeUserMetadata(text), mark: undefined, error: undefined };
@@ -91,7 +94,7 @@ export function renderUserMetadata(user: string | JsonObject): string {
   return typeof user === 'string' ? user : JSON.stringify(JSON.parse(toCanonicalJson(user)));
 }
 
-/** One form for equal user metadata: text that is a JSON object is that object, and an empty object is no metadata. */
+/** One form for equal user metadata: text that is a JSON object becomes that object, and an empty object becomes no metadata. */
 export function normalizeUserMetadata(user: string | JsonObject): string | JsonObject {
   const value = typeof user === 'string' ? parseLossless(user) : user;
   if (value === undefined) return user;

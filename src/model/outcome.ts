@@ -59,9 +59,9 @@ export interface ApplyResult {
   readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
   /** Every file of the plan once. */
   readonly files: readonly FileOutcome[];
-  /** What was seen of others who changed or made the same meanwhile. */
+  /** Warnings about changes and creations of concurrent applies. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Lists that were asked for besides the writes: what became of a creation, and who else made the same. */
+  /** List requests in addition to the writes: what became of a creation, and whether a concurrent apply created a duplicate. */
   readonly lookUps: number;
   readonly interrupted: boolean;
 }

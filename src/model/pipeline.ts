@@ -6,7 +6,7 @@ export interface Pipeline {
   readonly commitUrl?: string;
   /** The page of the run. */
   readonly runUrl?: string;
-  /** What stands before a path of the repository in the address of the page of a file, as it is in the commit. */
+  /** The URL prefix of a file's page at the commit; a path of the repository follows. */
   readonly filesUrl?: string;
 }
 
@@ -52,10 +52,10 @@ function isPage(url: string | undefined): boolean {
 }
 
 /**
- * Runners of pipelines read the log of a job, and act on what looks like a command to them. GitHub's takes `::name …::data` at the start of a line, behind
- * white space, and `##[name …]data` anywhere in one (source: ActionCommand.cs of actions/runner); GitLab's takes `section_start:TIME:name` and its end
- * (source: `build_trace_section_regex`). Texts of others stand in what we print, so one character of each such beginning is written as JSON would
- * escape it: in JSON the value stays the same, and everywhere else it shows what is there.
+ * Runners of pipelines read the log of a job, and obey what looks like a command. GitHub's obeys `::name …::data` at the start of a line, behind white space,
+ * and `##[name …]data` anywhere in one (source: ActionCommand.cs of actions/runner); GitLab's obeys `section_start:TIME:name` and its end (source:
+ * `build_trace_section_regex`). Our output contains untrusted texts, so one character of each such beginning is escaped as in JSON: there the value stays the
+ * same, and everywhere else the escape is visible.
  */
 
 /** What a runner takes for white space, within a line. */
@@ -87,7 +87,7 @@ export function createJobCommandFilter(): (part: string) => string {
   };
 }
 
-/** Whether a runner reads what is printed. */
+/** Whether a runner reads the output. */
 export function isReadByRunner(env: Readonly<Record<string, string | undefined>>): boolean {
   return env['GITHUB_ACTIONS'] === 'true' || env['GITLAB_CI'] === 'true';
 }

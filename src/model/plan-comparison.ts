@@ -4,7 +4,7 @@ import type { Plan, PlannedFile } from './plan.ts';
 
 /** A field of a change that one plan has, and the other has not, or has otherwise. */
 export interface ExtraField {
-  /** As the plan has it. Of what is made, only what will be there; of what goes, only what was. */
+  /** The difference in this plan. For a created resource only `to` is set, for a deleted one only `from`. */
   readonly difference: Difference;
   /** As the other plan has it; absent: it leaves the field alone. */
   readonly other?: Pick<Difference, 'from' | 'to'>;
@@ -19,7 +19,7 @@ export interface ExtraChange {
   readonly fields: readonly ExtraField[];
   /** Those that the other plan does not show. */
   readonly dangers: readonly Danger[];
-  /** Sentences of the change that the other plan does not have: where a token goes. */
+  /** Notes of the change that the other plan lacks: the sink of a token. */
   readonly notes: readonly string[];
 }
 
@@ -34,15 +34,15 @@ export interface ExtraChanges {
 export interface PlanComparison {
   readonly before: Plan;
   readonly after: Plan;
-  /** Why the later one is no plan of the same sort: of another stack, on another service, to another end. Absent: it is. */
+  /** Why the plans cannot be compared (different stack, service or mode). Absent if they can. */
   readonly mismatch?: string;
   /** What the later one does that the earlier one does not. */
   readonly more: ExtraChanges;
-  /** What the earlier one does that the later one does not, but for what stands in `more` already. */
+  /** What the earlier one does that the later one does not, except for changes already in `more`. */
   readonly less: ExtraChanges;
 }
 
-/** Whether the later plan does nothing that the earlier one did not: whoever approved that has approved this. */
+/** Whether the later plan does nothing that the earlier one did not: an approval of the earlier one covers it. */
 export function isWithin({ mismatch, more }: PlanComparison): boolean {
   return mismatch === undefined && isNothing(more);
 }

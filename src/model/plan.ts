@@ -14,16 +14,16 @@ export interface PlannedFile {
   readonly address: string;
   /** Relative to the working folder, or absolute. */
   readonly path: string;
-  /** What is written; absent: known after apply. */
+  /** The content of the file; absent: known after apply. */
   readonly text?: string;
-  /** A file with other content stands there, and is replaced. */
+  /** A file with other content exists there, and is replaced. */
   readonly replaces?: true;
 }
 
 /** A resource of ours without a manifest that the plan does not delete (`--no-delete`). */
 export interface SuppressedDelete {
   readonly address: Address;
-  /** Id of the live resource that keeps the address; absent: this is no duplicate. */
+  /** Id of the live resource that keeps the address; absent if this is not a duplicate. */
   readonly duplicateOf?: string;
   readonly kind: string;
   readonly id: string;
@@ -81,7 +81,7 @@ export interface Plan {
   readonly baseUrl: string;
   /** `destroy`: made to delete everything, so the guard on deletes does not apply. `release`: takes marks off and does nothing else. */
   readonly mode: 'apply' | 'destroy' | 'release';
-  /** How it talks to the service. Where tokens go is not in it: changes say it for those who approve, and what is run must be the same. */
+  /** How it connects to the service. Token sinks are not in it: changes show them for approval, and an apply compares them. */
   readonly settings: PlanSettings;
   /** The addresses that it was narrowed to; empty: everything. */
   readonly targets: readonly string[];
@@ -118,7 +118,7 @@ export interface Plan {
   };
 }
 
-/** What became of a plan that was tried on a copy of the account in memory. What was found stands in the diagnostics of the plan. */
+/** The result of trying a plan on a copy of the account in memory. The diagnostics of the plan have the findings. */
 interface Rehearsal {
   /** Number of writes that were tried. */
   readonly writes: number;

@@ -11,7 +11,7 @@ interface PolicyMatch {
   readonly danger?: readonly (DangerGroup | DangerName)[];
   /** Each with its value, or with those of which it must have one. */
   readonly labels?: Readonly<Record<string, string | readonly string[]>>;
-  /** Names of stacks; `*` stands for any text. */
+  /** Names of stacks; `*` matches any text. */
   readonly stacks?: readonly string[];
 }
 
@@ -25,16 +25,16 @@ export interface PolicyDocument {
   readonly locate: LocatePart;
 }
 
-/** Where a path inside of a document stands, or a part of the text there. Parses the document again. */
+/** The position of a path inside of a document, or of a part of the text there. Parses the document again. */
 export type LocatePart = (path?: FieldPath, part?: TextPart) => SourcePlace;
 
-/** What is expected of a policy in a case: `no-match`, that it is not asked. */
+/** The expected result of a policy in a case; `no-match`: the policy does not apply. */
 export const EXPECTATIONS = ['allow', 'refuse', 'warn', 'no-match'] as const;
 
 /** One of the expectations. */
 export type Expectation = (typeof EXPECTATIONS)[number];
 
-/** What is given in a case: values of the names that an expression may use. What is left out is empty. */
+/** The input of a case: values of the names that an expression may use. Names that are left out are empty. */
 export interface PolicyGiven {
   readonly change: JsonObject;
   readonly before?: JsonObject | undefined;

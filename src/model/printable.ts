@@ -18,7 +18,7 @@ function toEscape(character: string): string {
   ).join('');
 }
 
-/** The texts without a NUL, as a regular expression. Half a character needs none: what is exchanged in UTF-8 cannot hold it. */
+/** The texts without a NUL, as a regular expression. Lone surrogates need none: UTF-8 cannot encode them. */
 export const STORABLE_PATTERN = '^[^\\x00]*$';
 
 /** Why services cannot store a text unchanged; follows the name of its place in a message. `undefined`: they can. */
@@ -34,7 +34,7 @@ interface TextFinding {
   readonly message: string;
 }
 
-/** Every text and key inside of a value that cannot be stored. The value is nested no deeper than what is read. */
+/** Every text and key inside of a value that cannot be stored. The value is nested no deeper than the readers allow. */
 export function listUnprintable(value: Json, path: FieldPath = []): readonly TextFinding[] {
   if (typeof value === 'string') return toFindings(value, path, false);
   if (isJsonArray(value)) return value.flatMap((member, index) => listUnprintable(member, [...path, index]));

@@ -15,13 +15,13 @@ type SecretName = 'the API key' | 'a token of the forge';
 export interface Secrets {
   /** From now on the value counts as secret, if it is long enough to be one. */
   readonly add: (name: SecretName, value: string) => void;
-  /** The text with each secret struck out; what stands in its place says what it was, unless something else is given. */
+  /** The text with each secret replaced by its name, or by `standIn`. */
   readonly redact: (text: string, standIn?: string) => string;
   /** A secret in a text, and where it first is; `undefined`: there is none. */
   readonly find: (text: string) => FoundSecret | undefined;
 }
 
-/** Where a secret stands in a text. */
+/** The position of a secret in a text. */
 export interface FoundSecret {
   readonly name: SecretName;
   readonly index: number;
@@ -59,7 +59,7 @@ export function createSecrets(): Secrets {
   };
 }
 
-/** A function that strikes out one key, which may be shorter than any secret: then only where it stands alone. */
+/** Creates a function that redacts one key. A key shorter than any secret is redacted only where it is a word of its own. */
 export function createRedactor(given: string): (text: string) => string {
   const key = given.trim();
   if (key.length >= LEAST_LENGTH) {
@@ -81,7 +81,7 @@ function listParts(value: string): readonly string[] {
   return Array.from({ length: count }, (_, index) => value.slice(index * length, (index + 1) * length));
 }
 
-/** The environment without what is or holds a secret: for programs that edgewise starts. */
+/** The environment for programs that edgewise starts: without the variables that hold a secret. */
 export function withoutSecrets<T extends string | undefined>(
   env: Readonly<Record<string, T>>,
   { find }: Pick<Secrets, 'find'>,
@@ -139,8 +139,8 @@ function listBase64(value: string): readonly string[] {
 type Search = Pick<Secrets, 'find' | 'redact'>;
 
 /**
- * A JSON value with each secret struck out, in keys as in texts. The value itself where there is none. What is nested deeper than anything that is read is left as
- * it is: it is refused.
+ * A JSON value with each secret redacted, in keys as in texts; the value itself if it has none. Values nested deeper than any reader allows are left alone:
+ * they are rejected.
  */
 export function strikeJson(value: Json, secrets: Search, depth = 2 * MAX_DEPTH): Json {
   if (typeof value === 'string') return secrets.find(value) === undefined ? value : secrets.redact(value);

@@ -1,4 +1,4 @@
-/** What goes wrong on the bundled server. */
+/** The faults of the bundled server. */
 export interface ServerFaults {
   /** Decides everything random. Default: 0. */
   readonly seed?: number;
@@ -6,7 +6,7 @@ export interface ServerFaults {
   readonly rules: readonly FaultRule[];
 }
 
-/** One thing that goes wrong, and when. */
+/** One fault, and when it happens. */
 export type FaultRule = FaultChoice &
   (
     | { readonly fault: 'latency'; readonly ms: FaultRange }

@@ -14,7 +14,7 @@ export interface StackFolder {
   readonly baseUrl: string | undefined;
   /** The variable that holds its API key, where its document names one. */
   readonly keyEnv?: string;
-  /** `spec.inputs`: what it is made of besides, as patterns relative to the folder. */
+  /** `spec.inputs`: further files that the manifests are made of, as patterns relative to the folder. */
   readonly inputs: readonly string[];
   /** `spec.policies`: files and folders with policies, relative to the folder. */
   readonly policies: readonly string[];
@@ -25,7 +25,7 @@ export interface StackFolder {
   /** What it takes over from other stacks: `lifecycle.renamed_from` with a stack. */
   readonly takes: readonly TakenResource[];
   /** The parts of it that cannot be read: each may take over more. Absent: none. */
-  readonly unread?: readonly Unread[];
+  readonly unread?: readonly UnreadManifest[];
 }
 
 /** What a stack takes over from another one. */
@@ -35,18 +35,18 @@ export interface TakenResource extends CrossStackReference {
 }
 
 /** What cannot be read of manifests. */
-export interface Unread {
-  /** What is wrong, such as `live/b/pool.yaml has a mistake: kind is required`. */
+export interface UnreadManifest {
+  /** The reason, such as `live/b/pool.yaml has a mistake: kind is required`. */
   readonly why: string;
   /** The words that stand in it; absent: it may say anything. */
   readonly words?: ReadonlySet<string>;
 }
 
 /** Manifest files that belong to no stack, as far as they take over something. */
-export type Stray = Pick<StackFolder, 'file' | 'takes'>;
+export type StrayFile = Pick<StackFolder, 'file' | 'takes'>;
 
 /** Another stack that takes over a resource, or may do so. */
-export interface Taker {
+export interface TakeOverStack {
   /** `''`: it is not known. */
   readonly stack: string;
   /** The address there; absent: it is not known. */
@@ -58,7 +58,7 @@ export interface Taker {
 }
 
 /** Finds the stack that takes over an address of this one. */
-export type FindTaker = (address: Address) => Taker | undefined;
+export type FindTaker = (address: Address) => TakeOverStack | undefined;
 
 /** The stacks below a folder. */
 export interface StackTree {
@@ -68,7 +68,7 @@ export interface StackTree {
   /** Manifest files without a `Stack` in their folder or above it. */
   readonly unowned: readonly string[];
   /** Those among them that take over something from a stack. */
-  readonly strays: readonly Stray[];
+  readonly strays: readonly StrayFile[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -105,15 +105,15 @@ export const SHARD_EXPECTED = 'INDEX/TOTAL with an index from 1, such as 2/5';
 /** The shard in a text such as `2/5`; `undefined`: it is of another form. */
 export function parseShard(text: string, from: string): Shard | undefined {
   const [, index, total] = /^(\d{1,4})\/(\d{1,4})$/.exec(text) ?? [];
-  return toShard(Number(index), Number(total), from);
+  return createShard(Number(index), Number(total), from);
 }
 
-/** `undefined`: there is no such part. */
-export function toShard(index: number, total: number, from: string): Shard | undefined {
+/** `undefined` if the number is not one of the total. */
+export function createShard(index: number, total: number, from: string): Shard | undefined {
   return index >= 1 && index <= total ? { index, total, from } : undefined;
 }
 
-/** What is shown of a tree: all of its stacks, or those that a run is narrowed to. */
+/** The shown part of a tree: all of its stacks, or those that a run selects. */
 export interface StackListing {
   readonly root: string;
   /** Stacks below the root. */
@@ -132,7 +132,7 @@ export const PLAN_INDEX_FORMAT = 1;
 
 /** What says which files a run wrote into a folder of plans. It is a file of that folder. */
 export interface PlanIndex {
-  /** Not `kind`: the file is no manifest. */
+  /** Not `kind`: the file is not a manifest. */
   readonly type: 'PlanIndex';
   readonly format: typeof PLAN_INDEX_FORMAT;
   readonly tool: { readonly name: 'edgewise'; readonly version: string };
@@ -154,7 +154,7 @@ export interface IndexedPlan {
 }
 
 /** The name of an index in its folder. No stack has a name that starts like it. Each shard has its own: several may write into one folder. */
-export function toIndexName(shard: Omit<Shard, 'from'> | undefined): string {
+export function formatIndexName(shard: Omit<Shard, 'from'> | undefined): string {
   return shard === undefined ? '_index.json' : `_index-${shard.index}-of-${shard.total}.json`;
 }
 

@@ -22,7 +22,7 @@ export function parseRateLimit(text: string): RateLimit | undefined {
 }
 
 /** The text of a rate limit: `120/60s`. */
-export function toRateLimitText({ requests, windowMs }: RateLimit): string {
+export function formatRateLimit({ requests, windowMs }: RateLimit): string {
   return `${requests}/${windowMs / 1000}s`;
 }
 
@@ -51,9 +51,9 @@ export interface StackSettings {
   /** Labels and annotations of its document. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Files and folders of policies, besides those among the manifests; relative to the working folder. */
+  /** Files and folders of policies outside of the manifests; relative to the working folder. */
   readonly policies: readonly string[];
-  /** Patterns of files that the manifests are made of besides; relative to the working folder. Absent: none. */
+  /** Patterns of further files that the manifests are made of; relative to the working folder. Absent: none. */
   readonly inputs?: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export interface LintSettings {
   readonly severities: Readonly<Partial<Record<LintCode, RuleSeverity>>>;
   /** How long a certificate may be valid. */
   readonly maxValidityMs: number;
-  /** CEL variables that exist besides those that the kinds know: `conn.server_ip`, `conn.tls.*`. */
+  /** CEL variables in addition to those that the kinds know: `conn.server_ip`, `conn.tls.*`. */
   readonly celVariables: readonly string[];
 }
 
@@ -86,7 +86,7 @@ export interface ApiSettings {
   readonly timeouts: Timeouts;
   /** Path of a file with certificates of further authorities, relative to the working folder. */
   readonly caFile: string | undefined;
-  /** Which settings the document gives, of those that say where the key goes and how fast requests are sent; absent: none. */
+  /** The settings of the document that decide where the key is sent and how fast requests are sent; absent: none. */
   readonly given?: readonly GivenSetting[];
 }
 
@@ -108,7 +108,7 @@ export interface Timeouts {
   readonly requestMs: number;
 }
 
-/** When the number of deletes of one kind needs `--allow-deletes`: over `maxDeletes` and over `maxDeleteShare` of what is owned. */
+/** Limits on deletes of one kind without `--allow-deletes`: more than `maxDeletes`, and more than `maxDeleteShare` of the owned resources. */
 export interface GuardSettings {
   readonly maxDeletes: number;
   /** 0 to 1. */
@@ -136,7 +136,7 @@ export type SinkSettings = DirectorySinkSettings | CommandSinkSettings;
 /** A folder of files, one for each credential, mode 0600. */
 interface DirectorySinkSettings {
   readonly directory: string;
-  /** Manifests name it: real paths of the folders below which it must lie. Absent: whoever started the run does. */
+  /** If manifests name it: real paths of the folders below which it must lie. Absent: the user who started the run named it. */
   readonly within?: readonly string[];
 }
 
@@ -150,7 +150,7 @@ export interface CommandSinkSettings {
 }
 
 /** A folder for tokens, with the stack's name in the place of `{stack}`. */
-export function toTokenFolder(directory: string, stack: string): string {
+export function fillStackName(directory: string, stack: string): string {
   return directory.replaceAll('{stack}', stack);
 }
 

@@ -10,11 +10,11 @@ export type Spec = JsonObject;
 /** The way to a value inside a document: keys and list positions. */
 export type FieldPath = readonly (string | number)[];
 
-/** What a manifest says about a resource's life besides its fields. */
+/** The `lifecycle` of a manifest. */
 export interface ResourceLifecycle {
   /** Never deleted or replaced. */
   readonly protect: boolean;
-  /** Top-level fields that somebody else owns. */
+  /** Top-level fields that another owner manages. */
   readonly ignore: readonly string[];
   /** Id of the existing resource to take over. */
   readonly adopt: string | undefined;
@@ -46,7 +46,7 @@ export interface DesiredResource {
   readonly annotations: Readonly<Record<string, string>>;
   /** Where its document starts. Does not parse it again. */
   readonly findStart: () => ManifestStart;
-  /** Where a path inside its document stands; the document's start without one. Parses the document again: for diagnostics only. */
+  /** The position of a path inside its document; without a path, the document's start. Parses the document again: for diagnostics only. */
   readonly locate: (path?: FieldPath, part?: TextPart) => SourcePlace;
 }
 
@@ -64,7 +64,7 @@ export interface DesiredState {
   readonly inputs: readonly ManifestInput[];
 }
 
-/** A resource of another stack: its id is found by the mark on what is live. */
+/** A resource of another stack: its id is found by the mark of a live resource. */
 export interface CrossStackReference {
   readonly stack: string;
   /** Its address there. */

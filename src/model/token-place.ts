@@ -1,7 +1,7 @@
 import { isSameJson, type Json, toDigest } from './json.ts';
 import type { SinkSettings } from './stack.ts';
 
-/** Where the token of a new credential goes, as a plan has it: all that decides it, with placeholders as they are written. */
+/** The sink of a new credential's token, as a plan records it: everything that decides it, with placeholders not filled in. */
 export type TokenPlace = { readonly directory: string } | TokenCommand;
 
 /** A command that gets a token. */
@@ -40,7 +40,7 @@ export function describeTokenPlace(place: TokenPlace): string {
 }
 
 /** The sentence about a place that readers of a plan see. */
-export function toTokenNote(place: TokenPlace): string {
+export function formatTokenNote(place: TokenPlace): string {
   return `its token goes to ${describeTokenPlace(place)}`;
 }
 

@@ -1,4 +1,4 @@
-import { type Address, toShownAddress } from './address.ts';
+import { type Address, formatAddress } from './address.ts';
 import { assertNever } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { MarkDraft } from './mark.ts';
@@ -15,7 +15,7 @@ type WriteSubject =
       readonly act: 'delete' | 'release';
       readonly address: Address;
       readonly resourceId: string;
-      /** Id of the live resource that keeps the address; absent: this is no duplicate. */
+      /** Id of the live resource that keeps the address; absent if this is not a duplicate. */
       readonly duplicateOf?: string;
     }
   | { readonly act: 'set-module' | 'remove-module'; readonly address: Address; readonly module: string }
@@ -138,9 +138,9 @@ export type Write =
 export type WriteType = Write['act'];
 
 /** The resource that a write is about, as people see it. */
-export function toShownWriteAddress(write: WriteSubject): string {
+export function formatWriteAddress(write: WriteSubject): string {
   const isLone = write.act !== 'delete' && write.act !== 'release';
-  return isLone ? write.address : toShownAddress({ ...write, id: write.resourceId });
+  return isLone ? write.address : formatAddress({ ...write, id: write.resourceId });
 }
 
 /** The name of a write. */
@@ -160,7 +160,7 @@ function describeSubject(subject: WriteSubject): string {
       return `deliver ${address} again`;
     case 'delete':
     case 'release':
-      return `${subject.act} ${toShownWriteAddress(subject)}`;
+      return `${subject.act} ${formatWriteAddress(subject)}`;
     case 'set-module':
       return `set ${subject.module} of ${address}`;
     case 'remove-module':

@@ -7,7 +7,7 @@ import type { Plan, SuppressedDelete } from '../model/plan.ts';
 import type { FindTaker } from '../model/stack-tree.ts';
 import type { DesiredResource, FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { Decision } from './decide.ts';
-import { toPlacedLifecycleLine } from './duplicates.ts';
+import { describeLifecycleLine } from './duplicates.ts';
 import type { Pair } from './match.ts';
 
 /** What conflicts are looked for in, and which resources stay though they would be deleted. */
@@ -26,7 +26,7 @@ export function listConflicts(
   live: LiveState,
   { stack, withheld, isInRun = () => false, findTaker }: ConflictContext,
 ): readonly Diagnostic[] {
-  // An account may hold thousands of others' resources: only those are looked at that have something of what is claimed.
+  // An account may hold thousands of other resources: only those with one of the claimed values are compared.
   const claimed = new Map(
     decisions.flatMap((decision) => listClaimed(decision).map(({ key }) => [key, decision.pair])),
   );
@@ -49,7 +49,7 @@ export function listConflicts(
   return decisions.flatMap((decision) => listConflictsOf(decision, holders, isInRun));
 }
 
-/** What a decision claims anew or goes on to claim. */
+/** The unique values that a decision claims, new or kept. */
 function listClaimed({ action, pair, form }: Decision): readonly Claim[] {
   if (action === 'no-op' || form === undefined || pair.desired === undefined) return [];
   return listClaims(pair.kind, form.normal);
@@ -127,15 +127,15 @@ function toRemedy({ resource, isLeftOut, isOurs, isWithheld, taker }: Holder, { 
   if (isLeftOut) return `Add --target ${kind}/${mark?.name}, so that the plan releases it there first.`;
   if (isOurs || live !== undefined || desired === undefined) return 'Remove it there first, or choose another value.';
   if (mark !== undefined) return toHandOver(desired, { id, mark });
-  return `To adopt that resource as ${kind}/${desired.name}, ${toPlacedLifecycleLine(desired, { name: 'adopt', value: id })}`;
+  return `To adopt that resource as ${kind}/${desired.name}, ${describeLifecycleLine(desired, { name: 'adopt', value: id })}`;
 }
 
-/** Another stack manages what has the value: it may be in use. Taking it without that stack stands last. */
+/** Another stack manages the resource that has the value, so it may be in use. The remedy without that stack comes last. */
 function toHandOver(
   desired: DesiredResource,
   { id, mark: { stack, name } }: Pick<LiveResource, 'id'> & { mark: Mark },
 ) {
-  const line = toPlacedLifecycleLine(desired, { name: 'renamed_from', value: { stack, name } });
+  const line = describeLifecycleLine(desired, { name: 'renamed_from', value: { stack, name } });
   return [
     'Choose another value, or agree with that stack that its resource moves here.',
     `For that, remove its document there, and ${line}`,

@@ -1,5 +1,5 @@
 import { getKind } from '../kinds/tables/registry.ts';
-import { toShownAddress } from '../model/address.ts';
+import { formatAddress } from '../model/address.ts';
 import type { Change, Difference } from '../model/change.ts';
 import type { Drift, DriftedField, DriftState, NextAction, ResourceDrift, UnownedResource } from '../model/drift.ts';
 import { assertNever } from '../model/errors.ts';
@@ -8,7 +8,7 @@ import type { LiveResource, LiveState } from '../model/state.ts';
 import { listDriftDangers, withEnded } from './dangers.ts';
 import { createFindAdoptionCandidate, createFindHolder } from './duplicates.ts';
 
-/** What a comparison is made of besides the plan that would end every difference. */
+/** The input of a comparison, in addition to the plan that would end every difference. */
 export interface DriftInput {
   readonly live: LiveState;
   readonly now: Date;
@@ -54,7 +54,7 @@ function withoutNext({ next: _, ...rest }: ResourceDrift): ResourceDrift {
   return rest;
 }
 
-/** What is live and not ours, of what a change is about. */
+/** Live resources without our mark that a change is about. */
 interface NotOurs {
   readonly found: LiveResource | undefined;
   readonly candidate: LiveResource | undefined;
@@ -69,24 +69,24 @@ function toUnowned(
 ): ResourceDrift | undefined {
   const base = { address, kind, state: 'unowned', differences: differences.map(toDriftedField) } as const;
   if (action === 'adopt' && found !== undefined) {
-    const reason = `${toUnownedReason(found)}; its manifest adopts it: ${toAdoptLine(found)}`;
+    const reason = `${describeUnownedReason(found)}; its manifest adopts it: ${toAdoptLine(found)}`;
     return { ...base, id: found.id, reason, next: 'adopt' };
   }
   if (candidate !== undefined) {
-    const reason = `${toUnownedReason(candidate)}; to adopt it, add to its manifest: ${toAdoptLine(candidate)}`;
+    const reason = `${describeUnownedReason(candidate)}; to adopt it, add to its manifest: ${toAdoptLine(candidate)}`;
     return { ...base, id: candidate.id, reason, next: 'create' };
   }
   if (holder === undefined) return undefined;
   return {
     ...base,
     id: holder.id,
-    reason: `${toUnownedReason(holder)}, and has what the manifest claims`,
+    reason: `${describeUnownedReason(holder)}, and has what the manifest claims`,
     next: 'create',
   };
 }
 
 /** Why a resource is not ours. */
-export function toUnownedReason({ mark, markError }: LiveResource): string {
+export function describeUnownedReason({ mark, markError }: LiveResource): string {
   if (mark !== undefined) return `it carries the mark of the stack ${mark.stack}`;
   return markError === undefined ? 'it carries no mark' : 'its mark cannot be read';
 }
@@ -97,7 +97,7 @@ function toAdoptLine({ id }: LiveResource): string {
 
 /** By address as it is shown. */
 export function sortByAddress(resources: readonly ResourceDrift[]): readonly ResourceDrift[] {
-  const shown = resources.map((resource) => ({ resource, address: toShownAddress(resource) }));
+  const shown = resources.map((resource) => ({ resource, address: formatAddress(resource) }));
   return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ resource }) => resource);
 }
 
@@ -116,11 +116,11 @@ function toResourceDrift(change: Change, live: LiveResource | undefined): Resour
     ...(reason !== undefined && { reason }),
     ...(action !== 'no-op' && { next: action }),
     ...(dangers.length > 0 && { dangers }),
-    ...(live !== undefined && toValidUntil(live)),
+    ...(live !== undefined && readValidUntil(live)),
   };
 }
 
-/** A plan goes from what is live to what is stated; a comparison asks what became of what is stated. */
+/** Turns a difference around: a plan leads from live to desired, a comparison from expected to live. */
 export function toDriftedField({ field, path, from: live, to: expected, ...rest }: Difference): DriftedField {
   return {
     ...(field !== undefined && { field }),
@@ -142,7 +142,7 @@ function withFile(resource: ResourceDrift, files: readonly PlannedFile[]): Resou
 }
 
 /** When what a resource holds ends. */
-export function toValidUntil({ kind, spec }: LiveResource): Pick<ResourceDrift, 'validUntil'> {
+export function readValidUntil({ kind, spec }: LiveResource): Pick<ResourceDrift, 'validUntil'> {
   const validUntil = spec[getKind(kind).validity?.until ?? ''];
   return typeof validUntil === 'string' ? { validUntil } : {};
 }
@@ -160,14 +160,14 @@ function toState(change: Change): DriftState {
       return 'unowned';
     case 'update':
     case 'replace':
-      return toOwner(change.differences);
+      return computeDriftState(change.differences);
     default:
       return assertNever(change.action);
   }
 }
 
 /** The origin of the differences. A replace without differences is a renewal. */
-export function toOwner(differences: readonly Pick<Difference, 'origin'>[]): DriftState {
+export function computeDriftState(differences: readonly Pick<Difference, 'origin'>[]): DriftState {
   const origins = new Set(differences.map(({ origin }) => origin));
   const isDrifted = origins.has('drift') || origins.has('both');
   const isPending = origins.has('manifest') || origins.has('both') || differences.length === 0;

@@ -1,4 +1,4 @@
-import { toKeyComment, toKeyType } from '../kinds/formats.ts';
+import { findKeyType, parseKeyComment } from '../kinds/formats.ts';
 import { ACTIONS, type Change } from '../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning } from '../model/diagnostic.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
@@ -12,7 +12,7 @@ import { countOwned, guardPlan } from './guard.ts';
 import { countDuplicateChecks } from './look-ups.ts';
 import { orderWrites } from './order.ts';
 import { describeRelease, type PlanInput } from './plan-input.ts';
-import { toChange } from './to-change.ts';
+import { createChange } from './to-change.ts';
 
 /**
  * Computes what would make live what the manifests ask for. Pure: the same input in any order gives the same plan.
@@ -56,7 +56,10 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
   };
 }
 
-/** Marks what a change causes: whatever lint has against what is created, and against a field that changes; and the delete of what another stack takes over. */
+/**
+ * Marks the diagnostics that a change causes: lint findings on created resources and on changed fields, and the delete of a resource that another stack takes
+ * over.
+ */
 function withCause(diagnostic: Diagnostic, changesOf: ReadonlyMap<string, readonly Change[]>): Diagnostic {
   const { code, address = '', field } = diagnostic;
   const isCaused = ({ action, differences, duplicateOf }: Change): boolean => {
@@ -81,7 +84,7 @@ function listChanges(decisions: readonly Decision[], input: PlanInput): readonly
   return decisions
     .map((decision) => {
       const token = findTokenPlace(decision, input.tokens);
-      return toChange(decision, listNotes(decision, input), { token, ownerLabel });
+      return createChange(decision, listNotes(decision, input), { token, ownerLabel });
     })
     .sort((left, right) => ACTIONS.indexOf(left.action) - ACTIONS.indexOf(right.action));
 }
@@ -121,7 +124,7 @@ function describeKeys({ pair, form }: Decision): readonly string[] {
   return Object.entries(pair.kind.fields).flatMap(([name, { type }]) => {
     const key = form?.written[name];
     if (type.type !== 'text' || type.format !== 'ssh-public-key' || typeof key !== 'string') return [];
-    return [['for an', toKeyType(key), 'key'].join(' ').concat(toKeyComment(key).replace(/^(?=.)/, ', '))];
+    return [['for an', findKeyType(key), 'key'].join(' ').concat(parseKeyComment(key).replace(/^(?=.)/, ', '))];
   });
 }
 

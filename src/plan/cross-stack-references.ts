@@ -2,7 +2,7 @@ import { listReferences, mapReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Address, parseAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { toPathText } from '../model/field-path.ts';
+import { formatPath } from '../model/field-path.ts';
 import {
   type CrossStackReference,
   compareAge,
@@ -21,19 +21,19 @@ interface ResolvedForeign {
 }
 
 /**
- * What another plan of the same run makes of a resource: it has that id after it, it is created, or nothing of that name is left, for that reason.
- * `undefined`: no plan of the run knows; what is live counts.
+ * The effect of another plan of the same run on a resource: it will have that id, it is created, or no such resource remains, for that reason. `undefined`:
+ * no plan of the run knows; the live state decides.
  */
-export type FindPlanned = (foreign: CrossStackReference, liveId: string | undefined) => Planned | undefined;
+export type FindPlanned = (foreign: CrossStackReference, liveId: string | undefined) => PlannedResource | undefined;
 
-export type Planned = { readonly id: string } | { readonly isCreated: true } | { readonly gone: string };
+export type PlannedResource = { readonly id: string } | { readonly isCreated: true } | { readonly gone: string };
 
 /** The kinds that have to be read to find the resources of other stacks. */
 export function listCrossStackKinds({ foreign = new Map() }: DesiredState): readonly string[] {
   return [...foreign.values()].flatMap(({ resource }) => parseAddress(resource)?.kind ?? []);
 }
 
-/** What is known of the run that a plan is part of. */
+/** The run that a plan is part of. */
 interface Run {
   readonly findPlanned?: FindPlanned | undefined;
   /** Whether another stack is part of it. */
@@ -41,7 +41,7 @@ interface Run {
 }
 
 /**
- * Finds the resources of other stacks by what the run makes of them, else by the marks on what is live. One that is not there, and that no run
+ * Finds the resources of other stacks by the plans of the run, else by the marks of live resources. One that does not exist, and that no plan of the run
  * creates, is an error.
  */
 export function resolveForeign(
@@ -104,7 +104,7 @@ function toEntry(address: Address, ids: ReadonlyMap<string, string>): readonly (
 
 interface Foreign {
   readonly foreign: ReadonlyMap<string, CrossStackReference>;
-  /** Why what is live is not there any more after the run. */
+  /** By address: why a live resource will not exist after the run. */
   readonly gone: ReadonlyMap<string, string>;
   readonly isKnown: (address: string) => boolean;
   readonly isInRun: (stack: string) => boolean;
@@ -114,7 +114,7 @@ function listMissing(resource: DesiredResource, { foreign, gone, isKnown, isInRu
   return listReferences(getKind(resource.kind), resource.spec).flatMap(({ value, path }): readonly Diagnostic[] => {
     const named = foreign.get(value);
     if (named === undefined || isKnown(value)) return [];
-    const where = `spec.${toPathText(path)} names ${value}`;
+    const where = `spec.${formatPath(path)} names ${value}`;
     const why = gone.get(value);
     const message = `${resource.address}: ${where}, which is ${named.resource} of the stack ${named.stack}, and ${why ?? 'no live resource has that mark'}`;
     const first = isInRun(named.stack)

@@ -2,7 +2,7 @@ import { listClaims } from '../kinds/claims.ts';
 import { compareSides, findAbsenceGroup, type ResourceSide } from '../kinds/dangers.ts';
 import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { type Change, toShownChange } from '../model/change.ts';
+import { type Change, formatChangeAddress } from '../model/change.ts';
 import { type Danger, sortDangers } from '../model/danger.ts';
 import { type DriftedField, PROTECT_PATH, type ResourceDrift } from '../model/drift.ts';
 import { isJsonArray } from '../model/json.ts';
@@ -10,7 +10,7 @@ import type { Plan } from '../model/plan.ts';
 import { parseRateLimit } from '../model/stack.ts';
 import type { Spec } from '../model/state.ts';
 import { describeTokenPlace } from '../model/token-place.ts';
-import { toShownWriteAddress, type Write } from '../model/write.ts';
+import { formatWriteAddress, type Write } from '../model/write.ts';
 import { isUndelivered } from './match.ts';
 import { readTime } from './validity.ts';
 
@@ -59,7 +59,7 @@ function compareDuplicate(kind: Kind, { live }: Change): readonly Danger[] {
   return compareSides(kind, { spec: live?.spec ?? {} }, undefined).filter(({ danger }) => danger === 'token-revoked');
 }
 
-/** Whether anybody may have its token: of what is not ours, nobody knows. */
+/** Whether its token may be in use. For a resource without our mark this is unknown, so it counts as used. */
 function isInUse(kind: Kind, live: Change['live']): boolean {
   return live !== undefined && (live.mark === undefined || !isUndelivered(kind, { mark: live.mark }));
 }
@@ -128,7 +128,7 @@ function listLonger(kind: Kind, { differences, live, validForMs }: Change): read
   ];
 }
 
-/** What the service chooses for a new resource, and others have to know: a token, and where it goes; values that are written down elsewhere. */
+/** Values that the service chooses for a new resource and that others have to know: a token, with its sink; values that users copy elsewhere. */
 function listNewValues(kind: Kind, { action, live, token }: Change): readonly Danger[] {
   if (action !== 'create' && action !== 'replace') return [];
   const isReplaced = action === 'replace' && isInUse(kind, live);
@@ -159,7 +159,7 @@ function toConsequence(kind: Kind, path: string): Pick<Danger, 'consequence'> {
   return consequence === undefined ? {} : { consequence };
 }
 
-/** What is missing while neither the old one nor the new one is there. */
+/** The gap in which neither the old resource nor the new one exists. */
 function listGaps(kind: Kind, change: Change, { findGap }: Scene): readonly Danger[] {
   const gap = findGap(change);
   const group = change.live?.spec === undefined ? undefined : findAbsenceGroup(kind, change.live.spec);
@@ -173,14 +173,14 @@ function createFindGap({ writes, settings }: Source): Scene['findGap'] {
   const deleted = new Map<string, number>();
   const gaps = new Map<string, number>();
   for (const [index, write] of writes.entries()) {
-    const address = toShownWriteAddress(write);
+    const address = formatWriteAddress(write);
     if (write.act === 'delete') deleted.set(address, index);
     const start = write.act === 'create' ? deleted.get(address) : undefined;
     if (start !== undefined) gaps.set(address, index - start);
   }
   const limit = parseRateLimit(settings.rateLimit);
   return (change) => {
-    const count = gaps.get(toShownChange(change));
+    const count = gaps.get(formatChangeAddress(change));
     if (count === undefined) return undefined;
     return {
       writes: count,
@@ -197,7 +197,7 @@ interface Drifted {
   readonly live: Spec | undefined;
 }
 
-/** What is dangerous in what happened at the service. What only the manifest changed did not happen there. */
+/** The dangers of changes at the service. Fields that only the manifest changed are left out. */
 export function listDriftDangers({ kind, fields, expected, live }: Drifted): readonly Danger[] {
   const happened = fields.filter(({ origin }) => origin !== 'manifest');
   if (happened.length === 0 || expected === undefined || live === undefined) return [];
@@ -216,7 +216,7 @@ function isLostProtection({ path, expected }: DriftedField): boolean {
   return path === PROTECT_PATH && expected === true;
 }
 
-/** The same with what is dangerous because time went by: what the resource holds is not valid any more. */
+/** Adds the danger of an expired validity. */
 export function withEnded(resource: ResourceDrift, now: Date): ResourceDrift {
   const { kind, validUntil, dangers = [] } = resource;
   const path = getKind(kind).validity?.until;
@@ -224,7 +224,7 @@ export function withEnded(resource: ResourceDrift, now: Date): ResourceDrift {
   return { ...resource, dangers: [{ group: 'secrets', danger: 'ended', path, from: validUntil }, ...dangers] };
 }
 
-/** What is dangerous in that a resource was deleted at the service. */
+/** The dangers of a delete at the service. */
 export function listDeletionDangers({ kind, expected }: Pick<Drifted, 'kind' | 'expected'>): readonly Danger[] {
   return expected === undefined ? [] : compareSides(getKind(kind), { spec: expected }, undefined);
 }

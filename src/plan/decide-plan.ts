@@ -1,4 +1,4 @@
-import { renderTimeSpan, toRoundedText } from '../kinds/duration.ts';
+import { formatRoundedDuration, renderTimeSpan } from '../kinds/duration.ts';
 import type { FieldType } from '../kinds/field.ts';
 import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { isReferable, listReferences } from '../kinds/references.ts';
@@ -18,25 +18,25 @@ import {
   NEAR,
 } from './decide.ts';
 import { listAdoptionHints, listFormerMissing, listRenameHints } from './duplicates.ts';
-import { createKeeper, listDoubtfulTakers, listTakenElsewhere } from './handed-over.ts';
+import { createIsHandedOver, listDoubtfulTakers, listTakenElsewhere } from './handed-over.ts';
 import { matchResources } from './match.ts';
 import { type PlanInput, toReleaseState } from './plan-input.ts';
 import { selectTargets } from './select-targets.ts';
-import { readTime, toValidForMs } from './validity.ts';
+import { findValidForMs, readTime } from './validity.ts';
 
-/** What is to become of each resource, and what is to be said of that. */
+/** The decision on each resource, and the diagnostics. */
 export interface DecidedPlan {
   readonly decisions: readonly Decision[];
   readonly withheld: readonly SuppressedDelete[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Pairs what is desired with what is live, narrows that to the targets, and decides on each pair. */
+/** Pairs desired with live resources, narrows the pairs to the targets, and decides on each. */
 export function decidePlan(input: PlanInput): DecidedPlan {
   const { desired, live, mode, targets, takeOver = [], tokens, now } = input;
   const stack = desired.stack.name;
   const wanted = mode === 'release' ? toReleaseState(desired) : desired;
-  const matched = matchResources(wanted, live, { takeOver, isLeft: createKeeper(input) });
+  const matched = matchResources(wanted, live, { takeOver, isLeft: createIsHandedOver(input) });
   const selected = selectTargets(matched.pairs, wanted, targets);
   const decided = decideActions(selected.pairs, { ...input, stack, keepDrift: input.keepDrift === true });
   const { decisions, withheld } = withholdDeletes(decided, input.noDelete === true);
@@ -63,7 +63,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
   return { decisions, withheld, diagnostics };
 }
 
-/** A field that a manifest leaves to somebody else is not compared. */
+/** A field in `lifecycle.ignore` is not compared. */
 function toComparedLive({ pair, form }: Decision): readonly ComparedLive[] {
   const { kind, live, desired } = pair;
   if (live === undefined || desired === undefined || form === undefined) return [];
@@ -184,12 +184,12 @@ function listRetainedValueWarnings(decisions: readonly Decision[]): readonly Dia
   });
 }
 
-/** Services backdate validities a little: only one that is this many times longer than usual was requested by somebody. */
+/** Services backdate validities a little, so a validity counts as requested only if it is this many times longer than the default. */
 const CLEARLY = 2;
 
 /**
- * Warnings on what is valid for much longer than what is made without a stated end, though its manifest states none. No mark says that
- * `lifecycle.valid_for` was stated once.
+ * Warns if a resource is valid for much longer than the default although its manifest sets no validity. Probably `lifecycle.valid_for` was removed; the mark
+ * does not record it.
  */
 function listLengthWarnings(decisions: readonly Decision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, form }): Diagnostic[] => {
@@ -197,17 +197,17 @@ function listLengthWarnings(decisions: readonly Decision[]): readonly Diagnostic
     const { validity } = kind;
     if (validity === undefined || desired === undefined || live === undefined || form === undefined) return [];
     const { after, until, defaultMs } = validity;
-    const isStated = form.written[until] !== undefined || toValidForMs(kind, desired) !== undefined;
+    const isStated = form.written[until] !== undefined || findValidForMs(kind, desired) !== undefined;
     const isOurs = pair.by === 'mark' && !desired.lifecycle.ignore.includes(until);
     if (action === 'replace' || isStated || !isOurs) return [];
     const lengthMs = (readTime(live.spec, until) ?? 0) - (readTime(live.spec, after) ?? 0);
     if (lengthMs <= CLEARLY * defaultMs) return [];
-    const length = toRoundedText(lengthMs);
+    const length = formatRoundedDuration(lengthMs);
     return [
       {
         code: 'unset-field-kept',
         severity: 'warning',
-        message: `${address}: it is valid for ${length}, which its manifest does not state, and a new one would be for ${toRoundedText(defaultMs)}`,
+        message: `${address}: it is valid for ${length}, which its manifest does not state, and a new one would be for ${formatRoundedDuration(defaultMs)}`,
         remedy: `To keep the length, state lifecycle.valid_for. For a new one now, add --rotate ${address}.`,
         address,
         place: desired.locate(['spec']),
@@ -251,7 +251,7 @@ function listUses({ kind, spec, mark }: LiveResource): readonly { readonly id: s
   return listReferences(getKind(kind), spec).map(({ value }) => ({ id: value, user }));
 }
 
-/** What is done, and what is only listed. */
+/** The remaining decisions, and the deletes that are only listed. */
 interface Withholding {
   readonly decisions: readonly Decision[];
   readonly withheld: readonly SuppressedDelete[];
@@ -272,7 +272,7 @@ function withholdDeletes(decisions: readonly Decision[], isAsked: boolean): With
   };
 }
 
-/** What is said of a duplicate that stays. */
+/** Diagnostics of a duplicate that is kept. */
 function toWithheldDiagnostics(
   diagnostics: readonly Diagnostic[],
   withheld: readonly SuppressedDelete[],
@@ -312,7 +312,7 @@ export function listNotShown(compared: readonly ComparedLive[]): readonly Diagno
     .map(([kind, paths]) => toWarning(kind, [...paths].sort()));
 }
 
-/** The paths of what is not shown of a value, without places in lists. */
+/** The paths of fields that a response omits, without positions in lists. */
 function listUnknown(type: FieldType, value: Json | undefined, path: string): readonly string[] {
   if (value === undefined) return [path];
   if (type.type === 'object' && isJsonObject(value))

@@ -1,4 +1,4 @@
-import { renderTimeSpan, toDurationMs } from '../kinds/duration.ts';
+import { parseDurationMs, renderTimeSpan } from '../kinds/duration.ts';
 import { isRotatable, listOneTimeFields } from '../kinds/kind.ts';
 import { toTitles } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
@@ -11,10 +11,10 @@ import type { Plan } from '../model/plan.ts';
 import { findSink, type SinkSettings, type TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
 import { type TokenPlace, toTokenPlace } from '../model/token-place.ts';
-import { type DesiredForm, type KnownIds, listAwaited, toDesiredForm, withLive } from './desired-form.ts';
-import { type Compared, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
+import { computeDesiredForm, type DesiredForm, type KnownIds, listAwaited, withLive } from './desired-form.ts';
+import { type ComparedResource, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
 import type { Pair } from './match.ts';
-import { listLengthDifference, readTime, toValidForMs } from './validity.ts';
+import { findValidForMs, listLengthDifference, readTime } from './validity.ts';
 
 /** A pair with what was decided about it. */
 export interface Decision {
@@ -31,7 +31,7 @@ export interface Decision {
   readonly form: DesiredForm | undefined;
 }
 
-/** What decides besides what is desired and what is live. */
+/** The input of a decision, in addition to the desired and the live state. */
 interface DecisionContext extends RenewalContext {
   readonly mode: Plan['mode'];
   readonly stack: string;
@@ -62,7 +62,7 @@ export function decideActions(pairs: readonly Pair[], context: DecisionContext):
 export function listRefusals(decisions: readonly Decision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const forcing = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => path);
-    // Without a field that forces it, what is replaced is of no use to anybody: its token was never delivered.
+    // Without a field that forces it, only a credential whose token was never delivered is replaced: nothing uses it.
     if (pair.by !== 'adopt' || action !== 'replace' || forcing.length === 0 || pair.desired === undefined) return [];
     return [toAdoptionRefusal(pair.desired, pair.live?.id ?? '', forcing)];
   });
@@ -80,7 +80,7 @@ export function listRenewalDiagnostics(
   ];
 }
 
-/** What is taken over is not ours yet. */
+/** A resource that is adopted or taken over cannot be rotated: it is not ours yet. */
 function canRotate({ kind, desired, by }: Pair): boolean {
   return desired !== undefined && by === 'mark' && isRotatable(kind);
 }
@@ -92,7 +92,7 @@ function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Deci
     return { ...plain, action: 'release', reason: 'only its mark is removed', form: undefined };
   if (desired === undefined)
     return { ...plain, action: 'delete', reason: toDeleteReason(pair, context.mode), form: undefined };
-  const asked = toDesiredForm(pair.kind, desired, live, ids);
+  const asked = computeDesiredForm(pair.kind, desired, live, ids);
   if (live === undefined) return { ...plain, action: 'create', reason: undefined, form: asked };
   const compared = toCompared({ ...pair, desired, live }, asked, context);
   const kept = context.keepDrift ? listDrifted(listSpecDifferences(compared)) : [];
@@ -111,7 +111,7 @@ function toCompared(
   { address, kind, desired, live }: Pair & { readonly desired: DesiredResource; readonly live: LiveResource },
   { normal }: DesiredForm,
   { stack }: DecisionContext,
-): Compared {
+): ComparedResource {
   return {
     kind,
     address,
@@ -120,7 +120,7 @@ function toCompared(
     normal,
     ignored: desired.lifecycle.ignore,
     kept: [],
-    validForMs: toValidForMs(kind, desired),
+    validForMs: findValidForMs(kind, desired),
     protect: desired.lifecycle.protect,
   };
 }
@@ -185,7 +185,7 @@ function toRotationRefusal(address: string, rotatable: ReadonlySet<string>): Dia
   };
 }
 
-/** What decides besides the manifests whether something is renewed. */
+/** The input of renewals, in addition to the manifests. */
 interface RenewalContext {
   readonly now: Date;
   /** Addresses that are to be replaced though nothing differs. */
@@ -217,7 +217,7 @@ export function findRenewal(pair: Pair, written: Spec, context: RenewalContext):
   const loss = pair.by === 'mark' || isHandedOver(subject) ? findLoss(subject) : undefined;
   const due = loss ?? (pair.by === 'mark' ? findRequest(subject, context) : undefined);
   if (due !== undefined) return { ...NOTHING, reason: due };
-  const validForMs = toValidForMs(pair.kind, desired);
+  const validForMs = findValidForMs(pair.kind, desired);
   if (listLengthDifference({ kind: pair.kind, live, validForMs }).length > 0) return NOTHING;
   const timed = findEnd(subject, written, context.now) ?? findAge(subject, context.now) ?? NOTHING;
   return pair.by === 'mark' || timed.reason === undefined ? timed : toLater(timed.reason);
@@ -274,7 +274,7 @@ function findRequest({ address }: Subject, { rotate }: RenewalContext): string |
   return rotate.includes(address) ? 'asked for with --rotate' : undefined;
 }
 
-/** An end that the manifest states is no reason to replace: a new one would end at the same time. */
+/** An end that the manifest sets does not cause a replace: the new resource would end at the same time. */
 function findEnd({ kind, desired, live }: Subject, written: Spec, now: Date): Renewal | undefined {
   const until = readTime(live.spec, kind.validity?.until);
   if (until === undefined || kind.validity === undefined) return undefined;
@@ -317,10 +317,10 @@ function toLater(reason: string): Renewal {
 /** 0 when the manifest does not say it. */
 function toSettingMs({ lifecycle }: DesiredResource, name: string): number {
   const text = lifecycle.settings[name];
-  return typeof text === 'string' ? (toDurationMs(text) ?? 0) : 0;
+  return typeof text === 'string' ? (parseDurationMs(text) ?? 0) : 0;
 }
 
-/** Where the token of a credential goes that is made. */
+/** The sink of the token of a credential that is created. */
 export function findTokenPlace(decision: Decision, settings: TokenSettings): TokenPlace | undefined {
   const sink = givesToken(decision) ? findOwnSink(decision, settings) : undefined;
   return sink && toTokenPlace(sink);

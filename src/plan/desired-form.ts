@@ -16,8 +16,8 @@ export interface DesiredForm {
   readonly normal: Spec;
 }
 
-/** The desired forms of a resource. Fields that somebody else owns are as they are live, so that no write changes them. */
-export function toDesiredForm(
+/** The desired forms of a resource. Ignored fields keep their live values, so that no write changes them. */
+export function computeDesiredForm(
   kind: Kind,
   desired: DesiredResource,
   live: LiveResource | undefined,

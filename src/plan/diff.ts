@@ -4,7 +4,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { fillUnknown } from '../kinds/read-response.ts';
 import type { Difference } from '../model/change.ts';
-import { toPathText } from '../model/field-path.ts';
+import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import { type Mark, toFieldDigest, UNMANAGED } from '../model/mark.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
@@ -50,7 +50,7 @@ function diffField(name: string, field: Field, from: Json, to: Json): readonly F
   const found = from === null || to === null ? [[]] : listPaths(field.type, from, to);
   return found.map((steps) => ({
     field: name,
-    path: toPathText([name, ...steps]),
+    path: formatPath([name, ...steps]),
     ...toSide('from', valueAt(from, steps), steps.length === 0),
     ...toSide('to', valueAt(to, steps), steps.length === 0),
     forcesReplace: field.lifecycle === 'immutable',
@@ -77,9 +77,9 @@ function listPaths(type: FieldType, from: Json, to: Json): readonly FieldPath[] 
 type Comparable = string | { readonly [step: string]: Comparable };
 
 /**
- * The form in which values are compared. A set, and a list of plain values, is one text, because it is shown as a whole; a list of objects is
- * an object by index. The differ passes over empty keys, and goes by their order: no step is empty as JSON, fields stand in the order of the
- * table, and what no table orders is sorted.
+ * The form in which values are compared. A set, and a list of plain values, is one text, because it is shown as a whole; a list of objects is an object by
+ * index. The differ skips empty keys and keeps the order of keys: a step in JSON is never empty, fields have the order of the table, and everything else is
+ * sorted.
  */
 function toComparable(type: FieldType | undefined, value: Json): Comparable {
   if (type?.type === 'list' && type.of.type === 'object' && isJsonArray(value))
@@ -124,7 +124,7 @@ function valueAt(value: Json | undefined, path: FieldPath): Json | undefined {
 export interface DescribedResource {
   readonly kind: Kind;
   readonly live: Pick<LiveResource, 'spec' | 'mark'>;
-  /** Fields that somebody else owns. */
+  /** Fields in `lifecycle.ignore`. */
   readonly ignored: readonly string[];
   /** How long a new one is valid, where its manifest says that instead of times. */
   readonly validForMs: number | undefined;

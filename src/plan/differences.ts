@@ -1,6 +1,6 @@
 import type { Field } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { listMarkedFields, normalizeField, toDefault } from '../kinds/normalize.ts';
+import { getDefaultValue, listMarkedFields, normalizeField } from '../kinds/normalize.ts';
 import { fillUnknown, isUnknown } from '../kinds/read-response.ts';
 import { type Address, toName } from '../model/address.ts';
 import type { Difference, Origin } from '../model/change.ts';
@@ -12,7 +12,7 @@ import { type DescribedResource, diffSpecs, diffUnsetFields } from './diff.ts';
 import { listLengthDifference } from './validity.ts';
 
 /** An existing resource and its desired form: everything from which its differences follow, in a plan and in the check of a plan file. */
-export interface Compared extends DescribedResource {
+export interface ComparedResource extends DescribedResource {
   readonly address: Address;
   /** The stack whose it will be. */
   readonly stack: string;
@@ -24,7 +24,7 @@ export interface Compared extends DescribedResource {
 }
 
 /** Everything that differs: fields of the spec in the order of the kind's table, then how long it is valid, then what its mark says. */
-export function listDifferences(compared: Compared): readonly Difference[] {
+export function listDifferences(compared: ComparedResource): readonly Difference[] {
   const { kind, kept } = compared;
   return [
     ...listSpecDifferences(compared).filter(({ field }) => !kept.includes(field)),
@@ -37,7 +37,7 @@ export function listDifferences(compared: Compared): readonly Difference[] {
 export type FieldDifference = Difference & { readonly field: string };
 
 /** The differences of the fields of a spec. What the service does not show is taken to be as it was last applied. */
-export function listSpecDifferences(compared: Compared): readonly FieldDifference[] {
+export function listSpecDifferences(compared: ComparedResource): readonly FieldDifference[] {
   const { kind, live, normal, ignored } = compared;
   const spec = assumeApplied({ kind, ignored }, live, normal);
   const stated = diffSpecs(kind, spec, normal).map((difference) => {
@@ -48,7 +48,7 @@ export function listSpecDifferences(compared: Compared): readonly FieldDifferenc
 }
 
 /** Differences of ownership, name and protection. Getting a mark at all is what adopting means. */
-function listMarkDifferences({ address, stack, live: { mark }, protect }: Compared): readonly Difference[] {
+function listMarkDifferences({ address, stack, live: { mark }, protect }: ComparedResource): readonly Difference[] {
   const moved =
     mark === undefined
       ? []
@@ -73,7 +73,7 @@ interface Sides {
  */
 function toOrigin(kind: Kind, name: string, { desired, live, mark }: Sides): Origin {
   if (mark === undefined) return 'unknown';
-  const applied = mark.fields[name] ?? toDefaultDigest(kind, name);
+  const applied = mark.fields[name] ?? findDefaultDigest(kind, name);
   if (applied === undefined) return 'manifest';
   if (applied === UNMANAGED) return 'unknown';
   const isDrifted = live[name] !== undefined && toFieldDigest(live[name]) !== applied;
@@ -83,16 +83,16 @@ function toOrigin(kind: Kind, name: string, { desired, live, mark }: Sides): Ori
   return isChanged ? 'manifest' : 'drift';
 }
 
-/** Fields whose digest is not that of what is applied. */
+/** Fields whose recorded digest is not that of the applied value. */
 interface FieldDigestOverrides {
-  /** Ignored fields, which somebody else owns. */
+  /** Fields in `lifecycle.ignore`. */
   readonly ignored: readonly string[];
   /** Those whose digest stays what it was; `undefined`: there was none. */
   readonly kept: ReadonlyMap<string, string | undefined>;
 }
 
 /** The digests that a mark holds once a spec in normal form is applied, and the fields whose digest waits for an id. */
-export function toDigests(
+export function computeDigests(
   kind: Kind,
   normal: Spec,
   { ignored, kept }: FieldDigestOverrides,
@@ -111,9 +111,9 @@ export function toDigests(
 }
 
 /** The digest of a field that the mark does not name; `undefined`: the service chose its value. */
-export function toDefaultDigest(kind: Kind, name: string): string | undefined {
+export function findDefaultDigest(kind: Kind, name: string): string | undefined {
   const field = kind.fields[name];
-  return field === undefined || field.serviceDefault ? undefined : toFieldDigest(toDefault(field));
+  return field === undefined || field.serviceDefault ? undefined : toFieldDigest(getDefaultValue(field));
 }
 
 /**
@@ -142,7 +142,7 @@ function isShown(kind: Kind, spec: Spec): boolean {
 /** What the live spec is one of. */
 interface Subject {
   readonly kind: Kind;
-  /** Fields that somebody else owns. */
+  /** Fields in `lifecycle.ignore`. */
   readonly ignored: readonly string[];
 }
 
@@ -160,7 +160,7 @@ interface Hidden extends Subject {
 /** A field is written only if the manifest is known to have changed or if no new resource is needed for it. */
 function isChanged({ kind, ignored, live, name, field, wanted, isDefault }: Hidden): boolean {
   if (ignored.includes(name)) return false;
-  const applied = live.mark === undefined ? UNMANAGED : (live.mark.fields[name] ?? toDefaultDigest(kind, name));
+  const applied = live.mark === undefined ? UNMANAGED : (live.mark.fields[name] ?? findDefaultDigest(kind, name));
   if (applied === UNMANAGED) return !isDefault && kind.role !== 'attached' && field.lifecycle !== 'immutable';
   return waitsForId(kind, { [name]: wanted }) || toFieldDigest(wanted) !== applied;
 }

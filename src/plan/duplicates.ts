@@ -9,9 +9,8 @@ import type { Decision } from './decide.ts';
 import { diffSpecs } from './diff.ts';
 
 /**
- * Finds the unmarked live resource that matches a spec: it has the same unique values or, for kinds without any, the same fields.
- * Somebody removed its mark or made it by hand. Metadata is not compared, and a spec with only defaults matches nothing.
- * `undefined`: there is none, or more than one.
+ * Finds the unmarked live resource that matches a spec: it has the same unique values or, for kinds without any, the same fields. Probably its mark was
+ * removed, or a user created it by hand. Metadata is not compared, and a spec with only defaults matches nothing. `undefined`: there are none, or several.
  */
 type FindAdoptionCandidate = (kind: Kind, normal: Spec) => LiveResource | undefined;
 
@@ -59,7 +58,7 @@ function isTwin(kind: Kind, normal: Spec, live: Spec): boolean {
   return isTelling && diffSpecs(kind, live, normal).every(({ field }) => field === METADATA);
 }
 
-/** The field that the mark stands in. */
+/** The field that contains the mark. */
 const METADATA = 'metadata';
 
 function listKeys(kind: Kind, spec: Spec): string {
@@ -190,7 +189,7 @@ interface LifecycleMember {
 }
 
 /** A line of lifecycle to add, and where: to the lifecycle that the manifest has, or as one. Follows a comma in a remedy. */
-export function toPlacedLifecycleLine(resource: DesiredResource, member: LifecycleMember): string {
+export function describeLifecycleLine(resource: DesiredResource, member: LifecycleMember): string {
   const { start, block } = locateLifecycle(resource);
   const at = ({ file, line }: SourcePlace) => `${file}:${line}`;
   if (block !== undefined) return addTo(`its lifecycle at ${at(block)}`, block, toMember(member, block));
@@ -206,7 +205,7 @@ function toLifecycleLine(resource: DesiredResource, { name, value }: LifecycleMe
   return `${isWrong ? 'correct' : 'add to'} its lifecycle:\n${line}`;
 }
 
-/** In braces, the line goes after the opening one. */
+/** In braces, the line is added after the opening one. */
 function addTo(what: string, place: SourcePlace, line: string): string {
   return isInBraces(place) ? `add after the { of ${what}:\n${line},` : `add to ${what}:\n${line}`;
 }
@@ -243,7 +242,7 @@ function locateLifecycle({ locate }: DesiredResource): {
   return { start, block: isThere ? block : undefined };
 }
 
-/** Whether what stands at a place is written as `{ … }`: the caret of its excerpt shows how it begins. */
+/** Whether the value at a place is written as `{ … }`: the caret of its excerpt points at its first character. */
 function isInBraces({ excerpt }: SourcePlace): boolean {
   const lines = excerpt.split('\n');
   const at = lines.findIndex((line) => /^ *\| *\^+/.test(line));

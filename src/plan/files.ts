@@ -20,13 +20,13 @@ export function listPlannedFiles(
     if (path === undefined || kind.fileField === undefined) return [];
     const replaces = present.has(path) && ({ replaces: true } as const);
     if (decision.action === 'create' || decision.action === 'replace') return [{ address, path, ...replaces }];
-    const text = toFileText(live?.computed[kind.fileField]);
+    const text = findFileText(live?.computed[kind.fileField]);
     return text === undefined || present.get(path) === text ? [] : [{ address, path, text, ...replaces }];
   });
 }
 
-/** The text of a file that holds a field's value; `undefined`: there is no value. */
-export function toFileText(value: Json | undefined): string | undefined {
+/** The content of a file for a field's value; `undefined`: the field has no value. */
+export function findFileText(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? `${value.trimEnd()}\n` : undefined;
 }
 

@@ -1,6 +1,6 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
-import { type Action, type Change, isProtected, toShownChange } from '../model/change.ts';
+import { type Action, type Change, formatChangeAddress, isProtected } from '../model/change.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
@@ -52,7 +52,7 @@ export function listStanding(violations: readonly GuardViolation[], allowances: 
   });
 }
 
-/** The consent to what is said of single resources. */
+/** The consents to violations of single resources. */
 const CONSENTS = {
   protect: { flag: '--allow-protected', allowance: 'protected' },
   'rejected-write': { flag: '--allow-rejected', allowance: 'rejected' },
@@ -94,8 +94,8 @@ const BEFORE_DELETE = 'Restore its manifest with lifecycle.protect: false';
 const REMOVALS: ReadonlySet<Action> = new Set(['delete', 'replace', 'release']);
 
 /**
- * The manifests probably belong to another stack: they describe nothing that this stack owns. Adoptions do not count as owned yet. With targets
- * the rule does not apply: they name what is deleted, and kinds that were not read may hold what is described.
+ * The manifests probably belong to another stack: they describe nothing that this stack owns. Adoptions do not count as owned yet. With targets the rule does
+ * not apply: they name the deleted resources, and kinds that were not read may have the described ones.
  */
 function listNothingDescribed({ changes, stack, isTargeted }: GuardInput): readonly GuardViolation[] {
   const owned = changes.filter(({ kind }) => getKind(kind).role === 'owned');
@@ -113,7 +113,7 @@ function listNothingDescribed({ changes, stack, isTargeted }: GuardInput): reado
           remedy:
             'If these manifests are another stack, give their Stack another metadata.name. If the deletes are intended, use --allow-deletes.',
         };
-  return [{ rule: 'nothing-described', ...texts, addresses: deleted.map(toShownChange) }];
+  return [{ rule: 'nothing-described', ...texts, addresses: deleted.map(formatChangeAddress) }];
 }
 
 /** What happens to a resource that the stack owns and a manifest describes. */
@@ -134,14 +134,14 @@ function listDeleteShare({ changes, owned, settings }: GuardInput): readonly Gua
         rule: 'delete-share',
         message: `This plan would delete ${deleted.length} of ${total} ${kind} (${percent(share)}). More than ${settings.maxDeletes} deletes of a kind need consent if they are also more than ${percent(settings.maxDeleteShare)} of it.`,
         remedy: 'If that is intended, use --allow-deletes. spec.guard in the Stack sets the limits.',
-        addresses: deleted.map(toShownChange),
+        addresses: deleted.map(formatChangeAddress),
       },
     ];
   });
 }
 
 /** The limits that let through what both do. */
-export function toStricter(left: GuardSettings, right: GuardSettings): GuardSettings {
+export function pickStricter(left: GuardSettings, right: GuardSettings): GuardSettings {
   return {
     maxDeletes: Math.min(left.maxDeletes, right.maxDeletes),
     maxDeleteShare: Math.min(left.maxDeleteShare, right.maxDeleteShare),

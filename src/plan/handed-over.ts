@@ -1,6 +1,6 @@
 import { type Address, isResourceName, parseAddress, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { FindTaker, Taker } from '../model/stack-tree.ts';
+import type { FindTaker, TakeOverStack } from '../model/stack-tree.ts';
 import type { LiveState } from '../model/state.ts';
 import type { Decision } from './decide.ts';
 import type { PlanInput } from './plan-input.ts';
@@ -9,13 +9,18 @@ import type { PlanInput } from './plan-input.ts';
  * Says of addresses that no manifest describes that nothing of them is deleted: another stack takes it over, or `spec.released` lists it. What
  * another stack has taken already leaves nothing to take: a second resource with the old mark is pruned like any other.
  */
-export function createKeeper({ desired: { stack }, live, mode, findTaker }: PlanInput): (address: Address) => boolean {
+export function createIsHandedOver({
+  desired: { stack },
+  live,
+  mode,
+  findTaker,
+}: PlanInput): (address: Address) => boolean {
   if (mode === 'release') return () => false;
   const released = new Set<string>(stack.released);
   return (address) => released.has(address) || findOpenTaker(address, { live, findTaker }) !== undefined;
 }
 
-/** Warnings on what is kept because it is not known whether another stack takes it over. `decided`: ids of what the plan has something to say of. */
+/** Warns of resources that are kept because another stack may take them over. `decided`: ids of resources that the plan mentions anyway. */
 export function listDoubtfulTakers(
   { desired, live, mode, findTaker }: PlanInput,
   decided: ReadonlySet<string | undefined>,
@@ -64,7 +69,7 @@ export function listTakenElsewhere(
 }
 
 /** What a taker does, and what to do first. */
-function describeTaker({ stack, as, folder, doubt }: Taker): Readonly<Record<'how' | 'first', string>> {
+function describeTaker({ stack, as, folder, doubt }: TakeOverStack): Readonly<Record<'how' | 'first', string>> {
   if (doubt !== undefined)
     return { how: `${describeWho(stack)} may take it over: ${doubt}`, first: 'Correct that and apply it first' };
   return { how: describeTaking(stack, as), first: `Apply the stack in ${folder} first` };
@@ -94,13 +99,13 @@ function describeWho(stack: string): string {
 function findOpenTaker(
   address: Address,
   { live, findTaker }: Pick<PlanInput, 'live'> & { readonly findTaker?: FindTaker | undefined },
-): Taker | undefined {
+): TakeOverStack | undefined {
   const taker = findTaker?.(address);
   return taker !== undefined && hasTaken(taker, live) ? undefined : taker;
 }
 
 /** Whether a stack owns already what it would take over. */
-function hasTaken({ stack, as }: Taker, { resources }: LiveState): boolean {
+function hasTaken({ stack, as }: TakeOverStack, { resources }: LiveState): boolean {
   const { kind = '', name } = (as && parseAddress(as)) ?? {};
   return (resources.get(kind) ?? []).some(({ mark }) => mark?.stack === stack && mark.name === name);
 }

@@ -22,7 +22,7 @@ interface RequestCount {
   readonly isOpen: boolean;
 }
 
-/** The pages of lists that an apply asks for, to see whether somebody else made the same: lists of each kind that it could be of. */
+/** Counts the pages of lists that an apply requests to find duplicates of a concurrent apply: lists of each kind that can have some. */
 export function countDuplicateChecks(writes: readonly Write[], held: AccountSize): RequestCount {
   const byKind = Map.groupBy(writes.filter(allowsDuplicates), ({ kind }) => kind);
   const counts = [...byKind].map(([kind, made]) => countPages(getKind(kind), { writes, held, looked: made.length }));
@@ -33,8 +33,8 @@ export function countDuplicateChecks(writes: readonly Write[], held: AccountSize
 }
 
 /**
- * A kind is listed once, when all writes are over. One with a token is listed before each token is delivered, while other writes are under way; whoever
- * asks at the same time shares a list.
+ * A kind is listed once, after all writes. A kind with a token is listed before each delivery, while other writes are under way; concurrent callers share a
+ * list.
  */
 function countPages(
   kind: Kind,

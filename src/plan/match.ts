@@ -1,6 +1,6 @@
 import { isRotatable, type Kind, listOneTimeFields } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { type Address, toAddress, toShownAddress } from '../model/address.ts';
+import { type Address, formatAddress, toAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { once } from '../model/once.ts';
 import {
@@ -12,12 +12,12 @@ import {
   type LiveState,
 } from '../model/state.ts';
 import { forcesReplace } from './diff.ts';
-import { toValidForMs } from './validity.ts';
+import { findValidForMs } from './validity.ts';
 
 /** A desired and a live resource that are the same one, or either alone. */
 export interface Pair {
   readonly address: Address;
-  /** Id of the live resource that keeps the address; absent: this is no duplicate. */
+  /** Id of the live resource that keeps the address; absent if this is not a duplicate. */
   readonly duplicateOf?: string;
   readonly kind: Kind;
   readonly desired: DesiredResource | undefined;
@@ -32,7 +32,7 @@ export interface Pair {
   readonly hasUndelivered?: boolean;
 }
 
-/** The pairs, sorted by address, and what is wrong with some. */
+/** The pairs, sorted by address, and the diagnostics. */
 interface Matched {
   readonly pairs: readonly Pair[];
   readonly diagnostics: readonly Diagnostic[];
@@ -90,7 +90,7 @@ function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnosti
 }
 
 function sortPairs(pairs: readonly Pair[]): readonly Pair[] {
-  const shown = pairs.map((pair) => ({ pair, address: toShownAddress({ ...pair, id: pair.live?.id }) }));
+  const shown = pairs.map((pair) => ({ pair, address: formatAddress({ ...pair, id: pair.live?.id }) }));
   return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ pair }) => pair);
 }
 
@@ -275,7 +275,7 @@ function explainIdle(
   ];
 }
 
-/** Protection by the other stack stays until somebody removes it in the manifest on purpose. */
+/** Protection by the other stack remains until a user removes it from the manifest. */
 function accept(resource: DesiredResource, found: LiveResource, ownership: Ownership): LiveResource | Diagnostic {
   const { mark, id } = found;
   if (mark === undefined) return found;
@@ -454,10 +454,10 @@ function isReplaced({
   live,
 }: Readonly<{ kind: Kind; desired: DesiredResource; live: LiveResource }>): boolean {
   const { lifecycle, spec } = desired;
-  return forcesReplace({ kind, live, ignored: lifecycle.ignore, validForMs: toValidForMs(kind, desired) }, spec);
+  return forcesReplace({ kind, live, ignored: lifecycle.ignore, validForMs: findValidForMs(kind, desired) }, spec);
 }
 
-/** Whether what is shown only once was not recorded as delivered. */
+/** Whether the mark does not record the delivery of a one-time value. */
 export function isUndelivered(kind: Kind, { mark }: Pick<LiveResource, 'mark'>): boolean {
   return listOneTimeFields(kind).length > 0 && mark?.delivered !== true;
 }

@@ -2,7 +2,7 @@ import { listClaims } from '../kinds/claims.ts';
 import { isRotatable, type Kind, listOneTimeFields } from '../kinds/kind.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { type Change, toShownChange } from '../model/change.ts';
+import { type Change, formatChangeAddress } from '../model/change.ts';
 import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
 import { isJsonArray, type Json } from '../model/json.ts';
 import {
@@ -40,7 +40,7 @@ function toPlanned(change: Change, stack: string): Planned {
 
 /** Independent of the order of the changes. */
 function sortByAddress(changes: readonly Change[]): readonly Change[] {
-  const shown = changes.map((change) => ({ change, address: toShownChange(change) }));
+  const shown = changes.map((change) => ({ change, address: formatChangeAddress(change) }));
   return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ change }) => change);
 }
 

@@ -25,7 +25,7 @@ export interface PlanInput {
   readonly now: Date;
   /** The commit of the manifests, where it is known. */
   readonly commit?: string;
-  /** Addresses of what is replaced though nothing differs. */
+  /** Addresses to replace although nothing differs. */
   readonly rotate: readonly string[];
   /** Leaves alone fields that have only drifted. */
   readonly keepDrift?: boolean;
@@ -64,7 +64,7 @@ function withoutModules(resource: DesiredResource): DesiredResource {
   return { ...resource, spec: Object.fromEntries(spec), lifecycle: { ...resource.lifecycle, ignore } };
 }
 
-/** What a release starts from: the stack, and no manifest, since what is released is asked for by its address. */
+/** The desired state of a release: the stack without manifests, because the released resources are named by address. */
 export function toReleaseState(desired: DesiredState): DesiredState {
   return { ...desired, resources: new Map() };
 }

@@ -2,7 +2,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { type Attachment, toAttachment } from '../kinds/paths.ts';
 import { findKind, getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
-import { parseAddress, toPlainAddress } from '../model/address.ts';
+import { parseAddress, stripDuplicateId } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
@@ -10,7 +10,7 @@ import { listCrossStackKinds } from './cross-stack-references.ts';
 import { listAwaited } from './desired-form.ts';
 import type { Pair } from './match.ts';
 
-/** What has to be read for a plan, and nothing else: lists of kinds, and single modules where there is no list. */
+/** Everything that a plan reads: lists of kinds, and single modules where a list has none. */
 export interface ReadRequest {
   readonly kinds: readonly Kind[];
   /** With the modules that nobody else owns. */
@@ -19,7 +19,7 @@ export interface ReadRequest {
 
 /** What planning these manifests reads. Without targets every kind that the stack uses is listed, since resources to prune may be of any. */
 export function toReadRequest(desired: DesiredState, targets: readonly string[]): ReadRequest {
-  const wanted = toClosure(desired, targets);
+  const wanted = findTargetClosure(desired, targets);
   const isWanted = (address: string) => wanted === undefined || wanted.has(address);
   const wantedKinds = new Set([...(wanted ?? [])].map((address) => parseAddress(address)?.kind));
   const resources = [...desired.resources.values()].filter(({ address }) => isWanted(address));
@@ -41,20 +41,20 @@ interface Selection {
   readonly pairs: readonly Pair[];
   /** One for each target that names nothing. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Whether something is within the targets: what is outside may not even have been read. */
+  /** Whether a diagnostic is within the targets: resources outside may not even have been read. */
   readonly concerns: (diagnostic: Diagnostic) => boolean;
 }
 
 /** The pairs that the targets name and what those need. */
 export function selectTargets(pairs: readonly Pair[], desired: DesiredState, targets: readonly string[]): Selection {
-  const wanted = toClosure(desired, targets);
+  const wanted = findTargetClosure(desired, targets);
   if (wanted === undefined) return { pairs, diagnostics: [], concerns: () => true };
   const resources: ReadonlyMap<string, DesiredResource> = desired.resources;
-  const unstated = targets.filter((target) => !resources.has(toPlainAddress(target)));
+  const unstated = targets.filter((target) => !resources.has(stripDuplicateId(target)));
   const known = new Set<string>(
     unstated.length === 0 ? [] : [...pairs.map(({ address }) => address), ...resources.keys()],
   );
-  const unknown = unstated.filter((target) => !known.has(toPlainAddress(target)));
+  const unknown = unstated.filter((target) => !known.has(stripDuplicateId(target)));
   return {
     pairs: pairs.filter(({ address }) => wanted.has(address)),
     concerns: ({ address }) => address === undefined || wanted.has(address),
@@ -84,9 +84,9 @@ function toTargetRemedy(target: string, known: readonly string[]): string {
 }
 
 /** The targets and, step by step, what they refer to; `undefined`: everything. */
-export function toClosure(desired: DesiredState, targets: readonly string[]): ReadonlySet<string> | undefined {
+export function findTargetClosure(desired: DesiredState, targets: readonly string[]): ReadonlySet<string> | undefined {
   if (targets.length === 0) return undefined;
-  const wanted = new Set<string>(targets.map(toPlainAddress));
+  const wanted = new Set<string>(targets.map(stripDuplicateId));
   const resources: ReadonlyMap<string, DesiredResource> = desired.resources;
   for (const address of wanted) {
     const resource = resources.get(address);

@@ -6,10 +6,10 @@ import type { DesiredResource, LiveResource } from '../model/state.ts';
 import type { TokenPlace } from '../model/token-place.ts';
 import type { Decision } from './decide.ts';
 import type { Pair } from './match.ts';
-import { toValidForMs } from './validity.ts';
+import { findValidForMs } from './validity.ts';
 import { listChangedFields, listSentForms } from './writes.ts';
 
-/** What a change says besides its decision. */
+/** The content of a change, in addition to its decision. */
 interface ChangeFacts {
   readonly token?: TokenPlace | undefined;
   /** The label or annotation that says whose a resource is. */
@@ -17,7 +17,7 @@ interface ChangeFacts {
 }
 
 /** A decision as a change: all that its writes are computed from, without the manifest and what else was live. */
-export function toChange(
+export function createChange(
   decision: Decision,
   notes: readonly string[],
   { token, ownerLabel }: ChangeFacts = {},
@@ -75,7 +75,7 @@ function toFuture(decision: Decision): Pick<Change, 'desired' | 'sent' | 'ignore
   if (form === undefined) return {};
   const sent = listSentForms(pair.kind, form, listWritten(decision));
   const ignored = listIgnored(pair);
-  const validForMs = toValidForMs(pair.kind, pair.desired);
+  const validForMs = findValidForMs(pair.kind, pair.desired);
   return {
     desired: form.normal,
     ...(Object.keys(sent).length > 0 && { sent }),
@@ -109,7 +109,7 @@ function toStart(live: LiveResource, isTouched: boolean): ChangeStart {
     id,
     // Made when it is asked for: of what stays as it is nobody asks but who keeps the plan.
     get digest() {
-      return toLiveDigest(live);
+      return computeLiveDigest(live);
     },
     ...(isTouched && { spec }),
     ...(mark !== undefined && { mark }),
@@ -120,6 +120,6 @@ function toStart(live: LiveResource, isTouched: boolean): ChangeStart {
  * The digest of what a plan knows of a live resource. Whether it has moved is told field by field; the digest is for those who keep plans. It is the same
  * whether the service shows that a field is empty or leaves it out.
  */
-export function toLiveDigest({ kind, spec, mark }: Pick<LiveResource, 'kind' | 'spec' | 'mark'>): string {
+export function computeLiveDigest({ kind, spec, mark }: Pick<LiveResource, 'kind' | 'spec' | 'mark'>): string {
   return toDigest({ spec: fillAllLeftOut(getKind(kind), spec), mark: mark === undefined ? null : { ...mark } });
 }

@@ -1,21 +1,21 @@
 import type { Kind } from '../kinds/kind.ts';
 import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
-import { isAddress, parseAddress, toAddress, toPlainAddress } from '../model/address.ts';
+import { isAddress, parseAddress, stripDuplicateId, toAddress } from '../model/address.ts';
 import type { Inventory, OwnedResource } from '../model/drift.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
 import { listAttachments, listUsedKinds, type ReadRequest } from './select-targets.ts';
 
-/** What is asked for of what a stack owns. */
+/** A query of the resources that a stack owns. */
 interface InventoryQuery {
   /** Addresses, and names of kinds; none: everything. */
   readonly names: readonly string[];
-  /** Kinds that cannot answer what is asked are not read. */
+  /** Kinds that cannot answer the query are not read. */
   readonly isOfUse?: (kind: Kind) => boolean;
 }
 
 /** What has to be read: the list of each kind that is asked for, and the modules of the manifests that are. */
-export function toInventoryRequest(
+export function createInventoryRequest(
   desired: DesiredState,
   { names, isOfUse = () => true }: InventoryQuery,
 ): ReadRequest {
@@ -29,7 +29,7 @@ export function toInventoryRequest(
 }
 
 /** What the stack owns of what was read. */
-export function toInventory(
+export function createInventory(
   desired: DesiredState,
   live: LiveState,
   { names, baseUrl }: Pick<InventoryQuery, 'names'> & Pick<Inventory, 'baseUrl'>,
@@ -48,7 +48,7 @@ export function toInventory(
 }
 
 /** An address that was asked for, and what may have been meant instead. */
-export interface Missing {
+export interface MissingAddress {
   readonly address: string;
   readonly isDescribed: boolean;
   readonly nearest: string | undefined;
@@ -59,11 +59,11 @@ export function listMissing(
   desired: DesiredState,
   { resources }: Inventory,
   names: readonly string[],
-): readonly Missing[] {
+): readonly MissingAddress[] {
   const found = new Set<string>(resources.map(({ address }) => address));
   const described = new Set<string>(desired.resources.keys());
   return names
-    .filter((name) => isAddress(name) && !found.has(toPlainAddress(name)))
+    .filter((name) => isAddress(name) && !found.has(stripDuplicateId(name)))
     .map((address) => ({
       address,
       isDescribed: described.has(address),
@@ -73,14 +73,14 @@ export function listMissing(
 
 /** Of several that bear one mark, `Kind/name` names all. */
 function isNamed({ address, kind }: Pick<DesiredResource, 'address' | 'kind'>, names: readonly string[]): boolean {
-  return names.length === 0 || names.some((name) => name === kind || toPlainAddress(name) === address);
+  return names.length === 0 || names.some((name) => name === kind || stripDuplicateId(name) === address);
 }
 
 function toKindName(name: string): string {
   return parseAddress(name)?.kind ?? name;
 }
 
-/** What bears the same mark stands in the order of its ids. */
+/** By address; resources with the same mark by id. */
 function compareAddresses(left: OwnedResource, right: OwnedResource): number {
   const [leftKey, rightKey] = [`${left.address} ${left.live.id}`, `${right.address} ${right.live.id}`];
   return leftKey < rightKey ? -1 : 1;

@@ -1,9 +1,9 @@
 import type { Field } from '../kinds/field.ts';
 import { isModule, type Kind, listOneTimeFields } from '../kinds/kind.ts';
-import { normalizeField, toDefault } from '../kinds/normalize.ts';
+import { getDefaultValue, normalizeField } from '../kinds/normalize.ts';
 import { toPathIds } from '../kinds/paths.ts';
-import { resolveReferences } from '../kinds/references.ts';
-import { type CreatedIds, toClearValue } from '../kinds/request-body.ts';
+import { resolveSpecReferences } from '../kinds/references.ts';
+import { type CreatedIds, findClearValue } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { toName } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
@@ -32,7 +32,7 @@ import {
   type WriteId,
 } from '../model/write.ts';
 import type { DesiredForm } from './desired-form.ts';
-import { toDigests } from './differences.ts';
+import { computeDigests } from './differences.ts';
 
 /** A write before its place in the order is known: `needs` holds only writes of the same change. */
 export type Draft<W extends Write = Write> = W extends Write ? Omit<W, 'last'> : never;
@@ -204,7 +204,7 @@ export function listChangedFields(kind: Kind, { differences }: Pick<Change, 'dif
   return kind.specFields.map(([name]) => name).filter((name) => changed.has(name));
 }
 
-/** Immutable fields are never sent: that one is no longer stated only changes the mark. */
+/** Immutable fields are never sent: to unset one only changes the mark. */
 function isFixed(kind: Kind, name: string): boolean {
   return kind.fields[name]?.lifecycle === 'immutable';
 }
@@ -238,7 +238,7 @@ function toCreateBody(kind: Kind, change: Sent): JsonObject {
 function toPatchBody(kind: Kind, { live, ...change }: Change, names: readonly string[]): JsonObject {
   const entries = names.map((name): [string, Json] => {
     const field = assertDefined(kind.fields[name], `${kind.name}.${name}`);
-    return [name, toSentValue(name, field, change) ?? toClearValue(field) ?? null];
+    return [name, toSentValue(name, field, change) ?? findClearValue(field) ?? null];
   });
   return { ...toAlwaysSent(kind, change, live?.spec ?? {}), ...Object.fromEntries(entries) };
 }
@@ -270,11 +270,11 @@ export function listSentForms(kind: Kind, form: DesiredForm, names: ReadonlySet<
 /** The value sent for a normal form: nothing for a default. */
 function toPlainValue(field: Field, normal: Json | undefined): Json | undefined {
   const isDefault =
-    normal === undefined || normal === null || (!field.serviceDefault && isSameJson(normal, toDefault(field)));
+    normal === undefined || normal === null || (!field.serviceDefault && isSameJson(normal, getDefaultValue(field)));
   return isDefault ? undefined : normal;
 }
 
-/** As written, except that an object that is no module is sent with its defaults: not every service fills them in. */
+/** As written, except that an object other than a module is sent with its defaults: not every service fills them in. */
 function toStated(name: string, field: Field, { written, normal }: DesiredForm): Json | undefined {
   const isFilledIn = isJsonObject(written[name]) && field.type.type === 'object' && !isModule(field);
   return (isFilledIn ? normal[name] : written[name]) ?? undefined;
@@ -292,12 +292,15 @@ function toMarkDraft(change: Change, stack: string): MarkDraft {
     ...(was !== undefined && { was }),
     delivered: isDelivered(kind, change),
     user: typeof user === 'string' || isJsonObject(user) ? user : '',
-    ...toDigests(kind, desired, { ignored, kept: new Map(kept.map((field) => [field, live?.mark?.fields[field]])) }),
+    ...computeDigests(kind, desired, {
+      ignored,
+      kept: new Map(kept.map((field) => [field, live?.mark?.fields[field]])),
+    }),
   };
   return { ...draft, ...toOwnerPart(kind, draft, change.owner) };
 }
 
-/** Bytes of an owner that a mark has room for, whatever else stands in the metadata. */
+/** Bytes that a mark has for an owner, however much other metadata there is. */
 const MAX_OWNER_BYTES = 64;
 
 /** An owner that is short, and for which the user's own metadata leave room: it is for readers, and never in their way. */
@@ -333,7 +336,7 @@ function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
 export function resolveMark(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
   const { stack, name, protect, delivered, was, owner } = draft;
   const fields = { ...draft.fields };
-  for (const [field, value] of Object.entries(resolveReferences(kind, draft.pending, created)))
+  for (const [field, value] of Object.entries(resolveSpecReferences(kind, draft.pending, created)))
     fields[field] = toFieldDigest(normalizeField(assertDefined(kind.fields[field], field), value));
   return {
     stack,

@@ -1,6 +1,6 @@
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { type Change, toShownTotals } from '../model/change.ts';
+import { type Change, countShownActions } from '../model/change.ts';
 import type { Diagnostic, Severity } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
@@ -33,7 +33,7 @@ export function withPolicies(given: Plan, { policies, state, now }: PlanPolicies
   };
 }
 
-/** Without what these policies said before: a plan that was saved is checked anew. What others said stands. */
+/** Drops the earlier findings of these policies, because a saved plan is checked again. Findings of others remain. */
 function withoutPolicies(plan: Plan, policies: readonly Policy[]): Plan {
   const names = new Set<string | undefined>(policies.map(({ document }) => document.name));
   return {
@@ -66,7 +66,7 @@ function toStack({ stack }: Plan, settings: StackSettings | undefined): PolicyRu
 
 /** The plan as a whole, as expressions see it. Of a plan that was saved nobody knows when and from what it was made. */
 function toPlanJson({ mode, baseUrl, targets, changes, made }: Plan, isSaved: boolean): JsonObject {
-  return { mode, baseUrl, targets, totals: { ...toShownTotals(changes) }, made: isSaved ? {} : { ...made } };
+  return { mode, baseUrl, targets, totals: { ...countShownActions(changes) }, made: isSaved ? {} : { ...made } };
 }
 
 /** Whether a policy asks for something that only manifests say. */
@@ -106,7 +106,7 @@ export function checkManifests(
   const subjects = [...resources.values()].map((resource) =>
     toResourceSubject(resource, normalizeSpec(getKind(resource.kind), resource.spec), scene),
   );
-  return evaluatePolicies(asked, subjects, scene).map(toDiagnostic);
+  return evaluatePolicies(asked, subjects, scene).map(toPolicyDiagnostic);
 }
 
 /** Whether a policy can be evaluated with a manifest alone. */
@@ -118,7 +118,7 @@ function isWithin(name: string, known: string): boolean {
   return name === known || name.startsWith(`${known}.`);
 }
 
-/** What is known without a plan. */
+/** Variables that are known without a plan. */
 const STATIC = [
   'after',
   'labels',
@@ -158,7 +158,7 @@ function toViolations(findings: readonly PolicyFinding[]): readonly GuardViolati
 /** What policies warn of in a plan, in the same way. */
 function toWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic[] {
   return divide(findings, 'warning').flatMap(({ policy, told, rest }): readonly Diagnostic[] => [
-    ...told.map(toDiagnostic),
+    ...told.map(toPolicyDiagnostic),
     ...rest.slice(0, 1).map(
       (): Diagnostic => ({
         code: 'policy-warning',
@@ -171,7 +171,7 @@ function toWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic[] {
 }
 
 /** What a policy says to a manifest. */
-export function toDiagnostic(finding: PolicyFinding): Diagnostic {
+export function toPolicyDiagnostic(finding: PolicyFinding): Diagnostic {
   const { severity, address, policyPlace } = finding;
   const place = finding.locate();
   return {
@@ -227,7 +227,7 @@ function toViolation(finding: PolicyFinding): GuardViolation {
   };
 }
 
-/** Which resource it is about stands at the start, unless the policy says so itself. */
+/** The message starts with the resource, unless the policy names it itself. */
 function toMessage({ policy, address, message }: PolicyFinding): string {
   return `${message.includes(address) ? '' : `${address}: `}${message} (policy ${policy})`;
 }

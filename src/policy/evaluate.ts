@@ -16,13 +16,12 @@ export interface Policy {
   readonly require: CelProgram;
   /** Texts, and what is filled in between them. */
   readonly message: readonly (string | CelProgram)[];
-  /** Everything that its expressions name, with what is selected of it: `after.acl`. */
+  /** The position of the rule; computed once. */
   readonly names: readonly string[];
-  /** Where the rule stands; found once. */
   readonly locateRule: () => SourcePlace;
 }
 
-/** Whether its expressions name a variable, or what stands in one. */
+/** Whether its expressions name a variable, or a member of it. */
 export function references({ names }: Policy, variable: string): boolean {
   return names.some((name) => name === variable || name.startsWith(`${variable}.`));
 }
@@ -137,7 +136,7 @@ function isAboutAction(policy: Policy, action: PolicySubject['action']): boolean
 /** What a manifest may turn out to be in a plan. */
 const STAYS: readonly Action[] = ['create', 'update'];
 
-/** Variables that have nothing in them when there is no manifest. */
+/** Variables that are empty when there is no manifest. */
 const MANIFEST = ['after', 'labels', 'annotations', 'change.place'];
 
 /** After these a resource is not there, or not ours. */
@@ -148,7 +147,7 @@ function hasLabel(labels: PolicySubject['labels'], name: string, wanted: string 
   return value !== undefined && (typeof wanted === 'string' ? value === wanted : wanted.includes(value));
 }
 
-/** `*` stands for any text. Compared part for part, since a pattern is not to be trusted with a regular expression. */
+/** `*` matches any text. Compared part by part, since a pattern must not be trusted with a regular expression. */
 function isMatch(pattern: string, name: string): boolean {
   const [start = '', ...parts] = pattern.split('*');
   const end = parts.pop();

@@ -8,14 +8,14 @@ import { suggest } from '../manifest/suggest.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { PolicyDocument } from '../model/policy.ts';
 import type { Policy } from './evaluate.ts';
-import { hasPath, listNamedFields, toDeclarations } from './vocabulary.ts';
+import { declareVariables, hasPath, listNamedFields } from './vocabulary.ts';
 
 /**
  * From policy documents to policies. Pure. Every name and every type is checked here, before anything is planned: a rule that could
  * never be evaluated must not wait for the day when a change meets it.
  */
 
-/** Policies that can be evaluated, and what is wrong with the others. */
+/** Policies that can be evaluated, and the diagnostics of the others. */
 export interface ReadPolicies {
   readonly policies: readonly Policy[];
   readonly diagnostics: readonly Diagnostic[];
@@ -26,7 +26,7 @@ export function readPolicies(documents: readonly PolicyDocument[]): ReadPolicies
   const known = new Map<string, Cel>();
   const getCel = (kinds: readonly Kind[]): Cel => {
     const key = kinds.map(({ name }) => name).join();
-    const cel = known.get(key) ?? createCel(toDeclarations(kinds));
+    const cel = known.get(key) ?? createCel(declareVariables(kinds));
     known.set(key, cel);
     return cel;
   };
@@ -37,7 +37,7 @@ export function readPolicies(documents: readonly PolicyDocument[]): ReadPolicies
   };
 }
 
-/** An expression of a policy, and where it stands. */
+/** An expression of a policy, and its position. */
 interface Expression {
   readonly field: 'require' | 'message';
   readonly text: string;
@@ -172,7 +172,7 @@ const REMEDY = 'Correct the expression. docs/policies.md lists the names that it
 /** A part of a template: text as it is, or an expression and where it starts. */
 type TemplatePart = { readonly text: string } | { readonly expression: string; readonly start: number };
 
-/** What is wrong with a template, and where. */
+/** Why a template is invalid, and where. */
 interface TemplateFinding {
   readonly message: string;
   readonly start: number;

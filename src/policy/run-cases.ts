@@ -14,7 +14,7 @@ import type {
   PolicyTestResult,
 } from '../model/policy.ts';
 import { evaluatePolicies, isAbout, type Policy } from './evaluate.ts';
-import { type PolicyRunContext, type PolicySubject, toValues } from './subject.ts';
+import { createCelValues, type PolicyRunContext, type PolicySubject } from './subject.ts';
 import { findUnknown, listVisibleFields, TYPES } from './vocabulary.ts';
 
 /** Runs the cases of policies. Pure. A case is asked what a change of a plan is asked, in the same way. */
@@ -120,7 +120,7 @@ function toSubject(
   const name = String(change['name'] ?? 'it');
   const address = String(change['address'] ?? toAddress(kind.name, name));
   const toNormal = (spec: JsonObject | undefined): JsonObject => (spec === undefined ? {} : normalizeSpec(kind, spec));
-  const values = toValues(
+  const values = createCelValues(
     { change: { ...full, name, address }, before: toNormal(before), after: toNormal(after), labels, annotations },
     scene,
   );

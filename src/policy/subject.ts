@@ -1,11 +1,11 @@
 import type { CelValues } from '../expressions/environment.ts';
-import { toDurationMs } from '../kinds/duration.ts';
+import { parseDurationMs } from '../kinds/duration.ts';
 import { toName } from '../model/address.ts';
-import { type Change, isProtected, toShownChange } from '../model/change.ts';
+import { type Change, formatChangeAddress, isProtected } from '../model/change.ts';
 import type { ManifestStart, SourcePlace } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DesiredResource, FieldPath, Spec } from '../model/state.ts';
-import { toTokenNote } from '../model/token-place.ts';
+import { formatTokenNote } from '../model/token-place.ts';
 import { fillIn } from './vocabulary.ts';
 
 /** What a policy is asked about. */
@@ -18,7 +18,7 @@ export interface PolicySubject {
   /** As people see it. */
   readonly address: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Where something stands in its manifest, or would stand. Parses that again. */
+  /** The position of a path in the manifest, or where it would be. Parses the manifest again. */
   readonly locate: (path: FieldPath) => SourcePlace | undefined;
   readonly values: CelValues;
 }
@@ -54,7 +54,7 @@ export function toChangeSubject(
     validForMs: change.validForMs ?? 0,
     dangers: dangers.map((danger) => ({ ...danger })),
     differences: differences.map((difference) => ({ ...difference })),
-    notes: [...(token === undefined ? [] : [toTokenNote(token)]), ...notes],
+    notes: [...(token === undefined ? [] : [formatTokenNote(token)]), ...notes],
     ...toPlace(resource?.findStart()),
   };
   const before = change.live?.spec ?? {};
@@ -62,24 +62,24 @@ export function toChangeSubject(
     kind,
     action,
     dangers: dangers.flatMap(({ danger, group }) => [danger, group]),
-    address: toShownChange(change),
+    address: formatChangeAddress(change),
     labels,
     locate: (path) => resource?.locate(path),
-    values: toValues({ change: shown, before, after: change.desired ?? {}, labels, annotations }, scene),
+    values: createCelValues({ change: shown, before, after: change.desired ?? {}, labels, annotations }, scene),
   };
 }
 
-/** A resource as its manifest asks for it. Nothing is known of what is live. */
+/** A resource as its manifest describes it, without any live values. */
 export function toResourceSubject(resource: DesiredResource, after: Spec, scene: PolicyRunContext): PolicySubject {
   const { address, kind, name, lifecycle, labels, annotations } = resource;
-  const validForMs = toDurationMs(String(lifecycle.settings['valid_for'] ?? '')) ?? 0;
+  const validForMs = parseDurationMs(String(lifecycle.settings['valid_for'] ?? '')) ?? 0;
   const change = { address, kind, name, protect: lifecycle.protect, validForMs, ...toPlace(resource.findStart()) };
-  const values = toValues({ change, before: {}, after, labels, annotations }, scene);
+  const values = createCelValues({ change, before: {}, after, labels, annotations }, scene);
   return { kind, action: undefined, dangers: [], address, labels, locate: (path) => resource.locate(path), values };
 }
 
 /** What expressions see, with everything filled in that is left out. */
-export function toValues(
+export function createCelValues(
   { change, before, after, labels, annotations }: Added & Readonly<Record<'change' | 'before' | 'after', JsonObject>>,
   { stack, plan, now }: PolicyRunContext,
 ): CelValues {

@@ -130,7 +130,7 @@ function isTypeName(name: string): name is TypeName {
 const EMPTY: Readonly<Record<string, Json>> = { string: '', int: 0, bool: false };
 
 /** What the expressions of a policy for resources of these kinds may name. A field whose type differs from kind to kind may be anything. */
-export function toDeclarations(kinds: readonly Kind[]): CelDeclarations {
+export function declareVariables(kinds: readonly Kind[]): CelDeclarations {
   const records: Records = new Map();
   const fields = toFields(SPEC, kinds.map(listVisibleFields), records);
   return {

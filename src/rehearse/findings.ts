@@ -5,21 +5,21 @@ import { toPathIds, toResourcePath } from '../kinds/paths.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind, KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { isAddress, toAddress } from '../model/address.ts';
-import { type Change, toShownChange } from '../model/change.ts';
+import { type Change, formatChangeAddress } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { parsePath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
-import { toShownWriteAddress, type Write } from '../model/write.ts';
+import { formatWriteAddress, type Write } from '../model/write.ts';
 import { listLateClaims } from '../plan/claims.ts';
-import { createKeeper } from '../plan/handed-over.ts';
+import { createIsHandedOver } from '../plan/handed-over.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import type { SimulatedAccount, SimulatedPlace, SimulatedWrite } from './simulated-account.ts';
 
 /** What a rehearsal found out. */
-export interface Rehearsed {
+export interface RehearsedPlan {
   readonly plan: Plan;
   readonly desired: DesiredState;
   readonly result: ApplyResult;
@@ -47,7 +47,7 @@ interface Findings {
 }
 
 /** What was found out: what follows from what was read breaks a safety rule, and what was only assumed is a warning. */
-export function listFindings(rehearsed: Rehearsed): Findings {
+export function listRehearsalFindings(rehearsed: RehearsedPlan): Findings {
   const { plan, desired, result, left, interims } = rehearsed;
   // The plan says already what it is that these wait for.
   const late = listLateClaims(plan);
@@ -91,7 +91,7 @@ const SPECIFIED: ReadonlySet<string> = new Set(['already_taken', 'in_use', 'miss
 
 function toRefusal(
   { write, message, field }: Extract<Outcome, { readonly outcome: 'failed' }>,
-  { simulated, users }: Rehearsed,
+  { simulated, users }: RehearsedPlan,
 ): Refusal {
   const { code, message: said } = simulated.refusals.get(message) ?? { code: '', message };
   const refusal = { write, code, said, field };
@@ -105,7 +105,7 @@ const LATER =
   'The delete is sent when they have made their writes. If they still use it then, the delete fails, and nothing else.';
 
 function toDoubt({ write, said, field, doubt = '', until }: Refusal, desired: DesiredState): Diagnostic {
-  const address = toShownWriteAddress(write);
+  const address = formatWriteAddress(write);
   const verb = until === undefined ? 'may' : 'will';
   return {
     code: 'rehearsal-failed',
@@ -117,7 +117,7 @@ function toDoubt({ write, said, field, doubt = '', until }: Refusal, desired: De
   };
 }
 
-function toRejection({ write, code, said, field }: Refusal, { desired, users, plan }: Rehearsed): Rejection {
+function toRejection({ write, code, said, field }: Refusal, { desired, users, plan }: RehearsedPlan): Rejection {
   const { place } = toPlace(write.address, desired, field);
   const isDeleted = code === 'in_use' && write.act === 'delete';
   const help = isDeleted ? users.toRemedy(write.resourceId) : (REMEDIES[code] ?? MEND);
@@ -146,9 +146,9 @@ function toLeft(change: Change, desired: DesiredState): Diagnostic {
   return {
     code: 'rehearsal-failed',
     severity: 'warning',
-    message: `${toShownChange(change)}: after this plan, another one would ${change.action} it${paths === '' ? '' : ` (${paths})`}.`,
+    message: `${formatChangeAddress(change)}: after this plan, another one would ${change.action} it${paths === '' ? '' : ` (${paths})`}.`,
     remedy: 'Apply, plan again, and read that plan before it is applied.',
-    address: toShownChange(change),
+    address: formatChangeAddress(change),
     ...toPlace(change.address, desired, change.differences[0]?.path),
   };
 }
@@ -173,7 +173,7 @@ function toInterims(interims: readonly Gap[], desired: DesiredState): readonly D
 }
 
 function toPlace(address: string, { resources }: DesiredState, path?: string): Pick<Diagnostic, 'place'> {
-  const resource = resources.get(address as Parameters<typeof resources.get>[0]); // a text that is no address is not found
+  const resource = resources.get(address as Parameters<typeof resources.get>[0]); // a text that does not parse as an address is not found
   if (resource === undefined) return {};
   return { place: resource.locate(path === undefined ? undefined : ['spec', ...(parsePath(path) ?? [])]) };
 }
@@ -190,7 +190,7 @@ interface Users {
 export function createUsers(input: PlanInput): Users {
   const { live, isInRun = () => false } = input;
   const { stack } = input.desired;
-  const isHandedOver = createKeeper(input);
+  const isHandedOver = createIsHandedOver(input);
   const isOurs = ({ kind, mark }: LiveResource): boolean =>
     mark?.stack === stack.name && !isHandedOver(toAddress(kind, mark.name));
   const isLater = ({ mark }: LiveResource): boolean =>
@@ -243,11 +243,11 @@ function groupUsers({ resources }: LiveState): ReadonlyMap<string, readonly Live
 interface Gap {
   /** The resource that it is about; of a value that changes hands, the one that has it in the end. */
   readonly address: string;
-  /** What is missing meanwhile: `backend`, `hostports 1.tcp.example.net:20001`. */
+  /** The missing thing: `backend`, `hostports 1.tcp.example.net:20001`. */
   readonly what: string;
   /** Nobody has it; false: the resource, or the value of `subject`, is there without it. */
   readonly isValue: boolean;
-  /** The unique value that is there without it, whoever has that: `hostports 1.tcp.example.net:20001`. */
+  /** The unique value that exists without it, on any resource: `hostports 1.tcp.example.net:20001`. */
   readonly subject?: string;
   /** Number of writes after which it was missing, one after another. */
   readonly writes: number;
@@ -265,8 +265,8 @@ interface Holding {
 }
 
 /**
- * Watches what is there after each write of an apply. A place is one resource by its id. Costs what the writes touch; what was not there before the
- * first write cannot be missed, and nothing is kept of it.
+ * Tracks which resources and values exist after each write of an apply. A place is one resource, by its id. Costs grow with the writes; values that did not
+ * exist before the first write cannot go missing, and are not recorded.
  */
 export class GapTracker {
   readonly #places = new Map<string, readonly Holding[]>();
@@ -426,7 +426,7 @@ function isOn(value: Json | undefined): boolean {
 export interface TouchedResource extends SimulatedPlace {
   /** Identifies the place: the path of the resource. */
   readonly key: string;
-  /** As the plan calls what is there; absent: it is new, and says so itself. */
+  /** The plan's address for it; absent for a new resource, whose mark has the address. */
   readonly address?: string;
 }
 
@@ -467,7 +467,7 @@ export class TouchedResources {
 }
 
 /** A resource in its place, under the address by which people know it. */
-export function toHolder({ kind, id, address }: TouchedResource, resource: LiveResource): AddressedResource {
+export function toAddressedResource({ kind, id, address }: TouchedResource, resource: LiveResource): AddressedResource {
   const { mark } = resource;
   return { kind, resource, address: address ?? (mark === undefined ? id : toAddress(kind.name, mark.name)) };
 }

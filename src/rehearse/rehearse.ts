@@ -1,29 +1,29 @@
 import { applyPlan } from '../apply/apply.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
 import { isUnknown } from '../kinds/read-response.ts';
-import { toAddress, toPlainAddress, toShownAddress } from '../model/address.ts';
+import { formatAddress, stripDuplicateId, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
-import { toShownWriteAddress, type Write } from '../model/write.ts';
+import { formatWriteAddress, type Write } from '../model/write.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import type { Decision } from '../plan/decide.ts';
 import { type DecidedPlan, decidePlan } from '../plan/decide-plan.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
-import { toClosure } from '../plan/select-targets.ts';
-import { toChange } from '../plan/to-change.ts';
+import { findTargetClosure } from '../plan/select-targets.ts';
+import { createChange } from '../plan/to-change.ts';
 import {
   canCauseGap,
   createUsers,
   GapTracker,
-  listFindings,
+  listRehearsalFindings,
   listUnchecked,
-  type Rehearsed,
+  type RehearsedPlan,
   type Rejection,
   type TouchedResource,
   TouchedResources,
-  toHolder,
+  toAddressedResource,
 } from './findings.ts';
 import { createSimulatedAccount, type SimulatedAccount } from './simulated-account.ts';
 
@@ -39,7 +39,7 @@ interface RehearsalOptions {
  */
 export async function rehearsePlan(plan: Plan, input: PlanInput, options: RehearsalOptions = {}): Promise<Plan> {
   const { skipRejected = false } = options;
-  const leaving = new Leaving(input);
+  const leaving = new RejectedChangeFilter(input);
   for (let tried = plan; ; ) {
     const { rehearsed, rejections } = await tryPlan(tried, input, { isLeftOut: leaving.isLeftOut });
     if (!skipRejected || rejections.length === 0)
@@ -63,8 +63,8 @@ async function tryPlan(
   const after = decidePlan(narrow(again, listTouched(plan)));
   const left = after.decisions
     .filter(({ action, pair }) => action !== 'no-op' && !isLeftOut(pair.address))
-    .map((decision) => toChange(decision, []));
-  const { rejections, diagnostics } = listFindings({
+    .map((decision) => createChange(decision, []));
+  const { rejections, diagnostics } = listRehearsalFindings({
     ...{ plan, desired: input.desired, left, users: createUsers(input) },
     ...tried,
   });
@@ -86,8 +86,8 @@ async function tryPlan(
   return { rehearsed, rejections };
 }
 
-/** What came of a plan on a copy, and what is there now. */
-interface Tried extends Pick<Rehearsed, 'result' | 'simulated' | 'interims'> {
+/** The result of a plan on a copy, and the live state after it. */
+interface Tried extends Pick<RehearsedPlan, 'result' | 'simulated' | 'interims'> {
   readonly live: LiveState;
 }
 
@@ -98,7 +98,7 @@ async function tryOnTwin(plan: Plan, { live, now }: PlanInput): Promise<Tried> {
   const moving = new Set<string>(plan.writes.filter(canCauseGap).map(({ address }) => address));
   const isMoving = ({ address = '' }: TouchedResource): boolean => moving.has(address);
   for (const place of places.list())
-    if (place.like !== undefined && isMoving(place)) watch.begin(place.key, toHolder(place, place.like));
+    if (place.like !== undefined && isMoving(place)) watch.begin(place.key, toAddressedResource(place, place.like));
   const simulated: SimulatedAccount = createSimulatedAccount({
     live,
     now: () => now,
@@ -107,7 +107,7 @@ async function tryOnTwin(plan: Plan, { live, now }: PlanInput): Promise<Tried> {
       if (place === undefined) return;
       if (!watch.isWatching() || (place.like !== undefined && !isMoving(place))) return watch.pass();
       const found = await simulated.find(place);
-      watch.observe(place.key, found && toHolder(place, found));
+      watch.observe(place.key, found && toAddressedResource(place, found));
     },
   });
   const result = await applyToCopy(plan, simulated, now);
@@ -128,7 +128,7 @@ function listTouched({ changes }: Plan): readonly string[] {
 /** Without the resources of the stack that are neither touched nor needed for that: they are the same as before. */
 function narrow(input: PlanInput, touched: readonly string[]): PlanInput {
   const { desired, live } = input;
-  const addresses = toClosure(desired, touched);
+  const addresses = findTargetClosure(desired, touched);
   if (addresses === undefined) return input;
   const isOther = ({ kind, mark }: LiveResource): boolean =>
     mark?.stack === desired.stack.name && !addresses.has(toAddress(kind, mark.name));
@@ -225,7 +225,7 @@ async function readCopy(
 }
 
 /** Leaves out changes of a plan that the service will reject, and those that depend on them (`--skip-rejected`). */
-export class Leaving {
+export class RejectedChangeFilter {
   readonly #input: PlanInput;
   readonly #diagnostics = new Map<string, Diagnostic>();
   #decided: DecidedPlan | undefined;
@@ -236,9 +236,9 @@ export class Leaving {
 
   /** Whether a change of that address is left out. */
   readonly isLeftOut = (address: string): boolean =>
-    [...this.#diagnostics.keys()].some((shown) => toPlainAddress(shown) === address);
+    [...this.#diagnostics.keys()].some((shown) => stripDuplicateId(shown) === address);
 
-  /** What is said of each change that is left out. */
+  /** The diagnostics of the changes that are left out. */
   listDiagnostics(): readonly Diagnostic[] {
     return [...this.#diagnostics.values()];
   }
@@ -247,7 +247,7 @@ export class Leaving {
   leaveOut({ writes }: Plan, rejections: readonly Rejection[]): Plan {
     for (const { write, why, help } of rejections)
       this.#note(write, `the service would reject the request to ${write.id}, because ${why}`, help);
-    const addresses = new Map<string, string>(writes.map((write) => [write.id, toShownWriteAddress(write)]));
+    const addresses = new Map<string, string>(writes.map((write) => [write.id, formatWriteAddress(write)]));
     // Writes stand behind those that they wait for, except those of one change: until nothing is added.
     for (let before = -1; before < this.#diagnostics.size; ) {
       before = this.#diagnostics.size;
@@ -264,7 +264,7 @@ export class Leaving {
   }
 
   #note(write: Write, why: string, help: string): void {
-    const address = toShownWriteAddress(write);
+    const address = formatWriteAddress(write);
     if (this.#diagnostics.has(address)) return;
     this.#diagnostics.set(address, {
       code: 'write-left-out',
@@ -276,11 +276,11 @@ export class Leaving {
   }
 }
 
-/** What is a duplicate of something goes with that: a plan that prunes it names what is kept. */
+/** A write to a duplicate depends on the resource that keeps the address: a plan that prunes the duplicate names it. */
 function toKept(write: Write): readonly string[] {
   return 'duplicateOf' in write && write.duplicateOf !== undefined ? [write.address] : [];
 }
 
 function toShown({ pair: { address, duplicateOf, live } }: Decision): string {
-  return toShownAddress({ address, id: live?.id, ...(duplicateOf !== undefined && { duplicateOf }) });
+  return formatAddress({ address, id: live?.id, ...(duplicateOf !== undefined && { duplicateOf }) });
 }

@@ -7,7 +7,7 @@ import { readAttachment, readResource } from '../kinds/read-response.ts';
 import { KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { listTypes } from '../kinds/walk.ts';
 import { ApiError } from '../model/errors.ts';
-import { DEFAULT_VERSION_HEADER, isSuccess, toBodyText } from '../model/http.ts';
+import { DEFAULT_VERSION_HEADER, isSuccess, readBodyText } from '../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { renderMetadata, renderUserMetadata } from '../model/mark.ts';
 import { compareAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
@@ -33,7 +33,7 @@ interface SimulatedRejection {
 export interface SimulatedAccount {
   /** Sends to the copy and to nothing else, one request after another. */
   readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'>;
-  /** What is there now in the place of a resource; `undefined`: nothing. */
+  /** The resource that is there now; `undefined`: none. */
   readonly find: (place: SimulatedPlace) => Promise<LiveResource | undefined>;
   /** Refusals by the message of the error that the client rejected with. */
   readonly refusals: ReadonlyMap<string, SimulatedRejection>;
@@ -118,7 +118,7 @@ function createTwinClient(server: Server, onRefusal: (refusal: SimulatedRejectio
       // Nothing here waits for the outside: without a pause nobody could interrupt.
       if (sent % REQUESTS_AT_ONCE === 0) await setImmediate();
       const response = await server.send(request);
-      if (!isSuccess(response)) onRefusal(toRefusal(toBodyText(response.body)));
+      if (!isSuccess(response)) onRefusal(toRefusal(readBodyText(response.body)));
       return response;
     },
     baseUrl: BASE_URL,
@@ -154,7 +154,7 @@ function toExisting(resource: LiveResource): ImportedResource {
   return { kind, id, createdAt, spec: toRequestForm(resource), computed };
 }
 
-/** In the shape that requests have: what is not set is left out, and the mark is in the metadata. */
+/** In the shape of requests: unset fields are left out, and the mark is in the metadata. */
 function toRequestForm({ spec, mark }: LiveResource): Spec {
   const { metadata = '', ...fields } = spec;
   const user = isJsonObject(metadata) ? metadata : String(metadata ?? '');

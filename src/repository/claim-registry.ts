@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path';
-import { toTokenFile } from '../apply/token-sinks.ts';
+import { formatTokenFileName } from '../apply/token-sinks.ts';
 import { listClaims } from '../kinds/claims.ts';
 import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
-import { limitPerCode, toMore } from '../manifest/bounded-yaml.ts';
+import { describeOmitted, limitPerCode } from '../manifest/bounded-yaml.ts';
 import { type Address, isAddress, toAddress } from '../model/address.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
-import { toPathText } from '../model/field-path.ts';
+import { formatPath } from '../model/field-path.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
@@ -77,7 +77,7 @@ export async function toClaimConflictDiagnostics(
   return new Map(
     [...conflicts].map(([folder, claimConflicts]) => {
       const { told, more } = cut(claimConflicts);
-      const rest = more.map(({ count }) => toError(toMore(CODE, count)));
+      const rest = more.map(({ count }) => toError(describeOmitted(CODE, count)));
       return [folder, [...told.flatMap((one) => toErrors(folder, one, found)), ...rest]];
     }),
   );
@@ -196,8 +196,8 @@ function listValues({ address, spec }: DesiredResource, kind: Kind): readonly St
     const place = ['spec', ...path];
     const isAttachment = kind.role === 'attached';
     const said = isAttachment
-      ? `${toPathText(place)} attaches modules to ${given}`
-      : `${toPathText(place)} claims ${given}`;
+      ? `${formatPath(place)} attaches modules to ${given}`
+      : `${formatPath(place)} claims ${given}`;
     const remedy = isAttachment ? 'Put the modules into one document.' : REMOVE;
     return { key, range: 'account', address, path: place, said, remedy };
   });
@@ -241,7 +241,7 @@ function listTokenFiles(
   if (listOneTimeFields(kind).length === 0) return [];
   const sink = Object.hasOwn(tokens.credentials, name) ? tokens.credentials[name] : tokens.default;
   if (sink === undefined || !('directory' in sink)) return [];
-  const file = join(sink.directory, toTokenFile(name));
+  const file = join(sink.directory, formatTokenFileName(name));
   const said = `its token goes to ${file}`;
   const remedy = 'Give each stack a folder of its own, such as spec.tokens.default.directory: tokens/{stack}.';
   return [{ key: resolve(cwd, file), range: 'files', address, path: ['metadata', 'name'], said, remedy }];

@@ -16,7 +16,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { createOwnerSearch, type StackFolder, type StackTree, type TakenResource } from '../model/stack-tree.ts';
 import type { Host, OpenNeighbours } from '../stack/host.ts';
-import { toNormalUrl } from '../stack/settings.ts';
+import { normalizeUrl } from '../stack/settings.ts';
 import { findMistake, findTaker } from './hand-over.ts';
 
 /**
@@ -170,7 +170,7 @@ function toStack({ folder, file, members }: Members, { env, baseUrl, keyEnv }: F
     name: typeof name === 'string' ? name : '',
     folder,
     file: file.file,
-    baseUrl: given === undefined ? undefined : toNormalUrl(given),
+    baseUrl: given === undefined ? undefined : normalizeUrl(given),
     ...(key !== undefined && key !== KEY_VARIABLE && { keyEnv: key }),
     inputs: listTexts(inputs),
     policies: listTexts(policies),

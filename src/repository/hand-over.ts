@@ -7,9 +7,9 @@ import {
   createOwnerSearch,
   type StackFolder,
   type StackTree,
-  type Stray,
-  type Taker,
-  type Unread,
+  type StrayFile,
+  type TakeOverStack,
+  type UnreadManifest,
 } from '../model/stack-tree.ts';
 import { type Host, StackError } from '../stack/host.ts';
 import { loadStack } from '../stack/read-manifests.ts';
@@ -22,7 +22,7 @@ const WORD = /[\w.-]+/g;
  * The stack of the tree that takes over what another one owns under an address. Where it cannot be known whether one does, it counts as one: what is
  * deleted is gone. `undefined`: none does.
  */
-export function findTaker(folder: StackFolder, asked: Asked, context: TreeContext): Taker | undefined {
+export function findTaker(folder: StackFolder, asked: Asked, context: TreeContext): TakeOverStack | undefined {
   return findNamedTaker(folder, asked, context) ?? findMistakenTaker({ folder, ...asked, context });
 }
 
@@ -32,7 +32,11 @@ interface Asked {
 }
 
 /** The same, as far as what was read of the tree says it: manifests with mistakes are not looked for. */
-function findNamedTaker(folder: StackFolder, { tree, address }: Asked, context: TreeContext): Taker | undefined {
+function findNamedTaker(
+  folder: StackFolder,
+  { tree, address }: Asked,
+  context: TreeContext,
+): TakeOverStack | undefined {
   const others = tree.stacks.filter((other) => other !== folder);
   const takers = [
     ...others.flatMap((other) => toTakers(other, { folder, tree, address, context })),
@@ -44,7 +48,7 @@ function findNamedTaker(folder: StackFolder, { tree, address }: Asked, context: 
 type TreeContext = Pick<Host, 'env' | 'cwd'> & Partial<Pick<Host, 'offered' | 'root'>>;
 
 /** A file with a mistake in it may be the one that takes over a resource, if it names both. */
-function findMistakenTaker(subject: Subject): Taker | undefined {
+function findMistakenTaker(subject: Subject): TakeOverStack | undefined {
   const { folder, tree, address, context } = subject;
   const found = listMistaken(tree, context).find(
     ({ owner, unread }) =>
@@ -58,7 +62,7 @@ function findMistakenTaker(subject: Subject): Taker | undefined {
 interface Mistaken {
   /** Absent: it belongs to no stack. */
   readonly owner: StackFolder | undefined;
-  readonly unread: Unread;
+  readonly unread: UnreadManifest;
 }
 
 /** Read once for a tree, and only when something is to be deleted that nobody takes over. */
@@ -80,7 +84,7 @@ function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[
 }
 
 /** A mistake in a file, and the words that stand in it: the key or the kind may be misspelt. `undefined`: it has none. */
-export function findMistake({ file, bytes }: ManifestBytes, env: Environment): Unread | undefined {
+export function findMistake({ file, bytes }: ManifestBytes, env: Environment): UnreadManifest | undefined {
   const error = findDocumentError({ file, bytes }, { env });
   if (error === undefined) return undefined;
   const text = Buffer.from(bytes).toString('utf8');
@@ -94,7 +98,7 @@ interface Subject extends Asked {
   readonly context: TreeContext;
 }
 
-function toTakers(other: StackFolder, subject: Subject): readonly Taker[] {
+function toTakers(other: StackFolder, subject: Subject): readonly TakeOverStack[] {
   const { folder, address } = subject;
   const found = other.takes.find((one) => one.stack === folder.name && one.resource === address);
   if (found === undefined && !maySay(other.unread, folder, address)) return [];
@@ -112,13 +116,13 @@ function toTakers(other: StackFolder, subject: Subject): readonly Taker[] {
 }
 
 /** A manifest that no stack owns is of a stack whose own document cannot be read, perhaps. */
-function toStrayTakers({ file, takes }: Stray, folder: StackFolder, address: Address): readonly Taker[] {
+function toStrayTakers({ file, takes }: StrayFile, folder: StackFolder, address: Address): readonly TakeOverStack[] {
   const isMeant = takes.some(({ stack, resource }) => stack === folder.name && resource === address);
   return isMeant ? [{ stack: '', doubt: `${file} belongs to no stack` }] : [];
 }
 
 /** Whether what cannot be read may take over a resource. */
-function maySay(unread: readonly Unread[] = [], { name }: StackFolder, address: Address): boolean {
+function maySay(unread: readonly UnreadManifest[] = [], { name }: StackFolder, address: Address): boolean {
   return unread.some(({ words }) => words === undefined || (words.has(name) && words.has(toName(address))));
 }
 

@@ -4,7 +4,7 @@ import type { Change } from '../model/change.ts';
 import { assertNever } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
 import type { CrossStackReference } from '../model/state.ts';
-import type { FindPlanned, Planned } from '../plan/cross-stack-references.ts';
+import type { FindPlanned, PlannedResource } from '../plan/cross-stack-references.ts';
 
 /**
  * What the plans of one run make of resources that other stacks refer to: what they create, and under which name what is live comes out. References
@@ -20,7 +20,7 @@ export interface PlannedResources {
 /** What is known of one account. */
 interface Known {
   /** By stack and address. */
-  readonly resources: Map<string, Planned>;
+  readonly resources: Map<string, PlannedResource>;
   /** By id: why it is not what it was. */
   readonly moved: Map<string, string>;
 }

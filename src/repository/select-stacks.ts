@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { suggest } from '../manifest/suggest.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import {
+  createShard,
   parseShard,
   SHARD_EXPECTED,
   type Shard,
   type StackFolder,
   type StackTree,
   type TreeChanges,
-  toShard,
 } from '../model/stack-tree.ts';
 import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
 import { loadStack } from '../stack/read-manifests.ts';
@@ -115,7 +115,7 @@ function findShard(env: Environment): Shard | undefined {
   const pair = VARIABLES.find(({ index }) => (env[index] ?? '') !== '');
   if (pair === undefined) return undefined;
   const [index = '', total = ''] = [env[pair.index], env[pair.total]];
-  const shard = toShard(toNumber(index) + 1 - pair.first, toNumber(total), pair.index);
+  const shard = createShard(toNumber(index) + 1 - pair.first, toNumber(total), pair.index);
   if (shard !== undefined) return shard;
   return refuse(`${pair.index} is ${JSON.stringify(index)} and ${pair.total} is ${JSON.stringify(total)}`);
 }

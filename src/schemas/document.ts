@@ -6,10 +6,10 @@ import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { isResourceName, parseAddress } from '../model/address.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts';
 import { once } from '../model/once.ts';
-import { toLifecycleShape, toManifestSchema } from './field.ts';
-import { toPolicySpecSchema, toPolicyTestSpecSchema } from './policy.ts';
-import { toStackSpecSchema } from './stack.ts';
-import { toAnyJson, toIdText, toPart } from './text.ts';
+import { createLifecycleShape, createManifestSchema } from './field.ts';
+import { createPolicySpecSchema, createPolicyTestSpecSchema } from './policy.ts';
+import { createStackSpecSchema } from './stack.ts';
+import { createAnyJsonSchema, createIdTextSchema, nameSharedSchema } from './text.ts';
 
 /**
  * zod schemas of whole documents: what surrounds `spec`, and the kinds that are no resources. The schema of a `spec` is
@@ -17,10 +17,10 @@ import { toAnyJson, toIdText, toPart } from './text.ts';
  */
 
 /** The apiVersion of every document. */
-export const API_VERSION = 'edgewise/v1';
+export const MANIFEST_API_VERSION = 'edgewise/v1';
 
 /** The apiVersions that a `List` may have: tools that make lists write their own. */
-export const LIST_API_VERSIONS = [API_VERSION, 'v1'] as const;
+export const LIST_API_VERSIONS = [MANIFEST_API_VERSION, 'v1'] as const;
 
 /** Every kind that a document may have. */
 export const DOCUMENT_KINDS: readonly string[] = [
@@ -44,12 +44,15 @@ export function findDocumentSchema(kind: string): z.ZodType | undefined {
 }
 
 /** The schema of a `List` whose members conform to another. */
-export function toListSchema(member: z.ZodType): z.ZodType {
+export function createListSchema(member: z.ZodType): z.ZodType {
   return z
     .strictObject({
       apiVersion: z.enum(LIST_API_VERSIONS).describe('Format of the document.'),
       kind: z.literal('List').describe('Several documents in one.'),
-      metadata: z.record(z.string(), toAnyJson()).optional().describe('Accepted, because tools add it; not used.'),
+      metadata: z
+        .record(z.string(), createAnyJsonSchema())
+        .optional()
+        .describe('Accepted, because tools add it; not used.'),
       items: z.array(member).describe('The documents.'),
     })
     .meta({ title: 'list', description: 'Several documents in one, as other tools print them.' });
@@ -58,7 +61,7 @@ export function toListSchema(member: z.ZodType): z.ZodType {
 const BUILT = new Map<string, z.ZodType>();
 
 function buildSchema(kind: string): z.ZodType {
-  if (kind === 'List') return toListSchema(toAnyJson());
+  if (kind === 'List') return createListSchema(createAnyJsonSchema());
   if (kind === 'External') return toExternalSchema();
   if (kind === 'Stack') return toStackSchema();
   if (kind === 'Policy') return toPolicySchema();
@@ -67,7 +70,7 @@ function buildSchema(kind: string): z.ZodType {
 }
 
 function toResourceSchema(kind: Kind): z.ZodType {
-  const spec = toManifestSchema(kind).describe(`Fields of the ${kind.title}.`);
+  const spec = createManifestSchema(kind).describe(`Fields of the ${kind.title}.`);
   const isRequired = kind.specFields.some(([, { required }]) => required);
   return z
     .strictObject({
@@ -81,7 +84,7 @@ function toResourceSchema(kind: Kind): z.ZodType {
 
 function toHeader(kind: string, description: string): Readonly<Record<'apiVersion' | 'kind' | 'metadata', z.ZodType>> {
   return {
-    apiVersion: z.literal(API_VERSION).describe('Format of the document.'),
+    apiVersion: z.literal(MANIFEST_API_VERSION).describe('Format of the document.'),
     kind: z.literal(kind).describe(description),
     metadata: toNamingSchema(),
   };
@@ -96,7 +99,7 @@ const toNamingSchema = once(() => {
     'Name, unique among the documents of its kind. A new name is a new resource, unless `lifecycle.renamed_from` states the old one.',
   );
   const naming = z.strictObject({ name, labels: added, annotations: added }).describe('The name of the document.');
-  return toPart('Naming', naming);
+  return nameSharedSchema('Naming', naming);
 });
 
 function toNameSchema(): z.ZodType {
@@ -142,7 +145,7 @@ function toLifecycleSchema(kind: Kind): z.ZodType {
       ),
   };
   return z
-    .strictObject({ ...(isOwned ? owned : { ignore }), ...toLifecycleShape(kind) })
+    .strictObject({ ...(isOwned ? owned : { ignore }), ...createLifecycleShape(kind) })
     .describe('How edgewise manages the resource.');
 }
 
@@ -153,7 +156,7 @@ const toAllowSchema = once((): z.ZodType => {
   const schema = z
     .strictObject({ allow: allow.describe('Lint rules that do not apply here, each with the reason.') })
     .describe('Exemptions from lint rules.');
-  return toPart('Lint', schema);
+  return nameSharedSchema('Lint', schema);
 });
 
 function toReasonSchema(id: LintCode): z.ZodType {
@@ -170,7 +173,7 @@ function toAdoptSchema(kind: Kind): z.ZodType {
     if (isIdOf(type, text)) return undefined;
     return describeMalformedId(type, text) ?? `must be the id of a ${kind.title}, ${describeIds(type)}`;
   };
-  return toIdText(findFinding, `^${toIdPattern(type)}$`);
+  return createIdTextSchema(findFinding, `^${toIdPattern(type)}$`);
 }
 
 function toExternalSchema(): z.ZodType {
@@ -182,7 +185,9 @@ function toExternalSchema(): z.ZodType {
     const ids = type.prefixes.map((prefix) => `${prefix}_`).join(', ');
     return describeMalformedId(type, text) ?? `must be External/name, or an id that starts with ${ids}`;
   };
-  const id = toIdText(findFinding, `^(${toIdPattern(type)}|External/.+)$`).describe('The id, or another External.');
+  const id = createIdTextSchema(findFinding, `^(${toIdPattern(type)}|External/.+)$`).describe(
+    'The id, or another External.',
+  );
   const spec = z
     .strictObject({
       id: id.optional(),
@@ -225,7 +230,7 @@ function toStackSchema(): z.ZodType {
   const description =
     'The name and the settings of a stack. One document for all manifests; its name is part of the mark of every resource.';
   return z
-    .strictObject({ ...toHeader('Stack', description), spec: toStackSpecSchema().nullish() })
+    .strictObject({ ...toHeader('Stack', description), spec: createStackSpecSchema().nullish() })
     .meta({ title: 'stack', description });
 }
 
@@ -233,7 +238,7 @@ function toPolicySchema(): z.ZodType {
   const description =
     "A rule of one's own: what must be true of the changes of a plan. Checked by plan, by apply and, where it needs nothing live, by lint.";
   return z
-    .strictObject({ ...toHeader('Policy', description), spec: toPolicySpecSchema() })
+    .strictObject({ ...toHeader('Policy', description), spec: createPolicySpecSchema() })
     .meta({ title: 'policy', description });
 }
 
@@ -241,6 +246,6 @@ function toPolicyTestSchema(): z.ZodType {
   const description =
     'Cases of a policy, which `edgewise test-policy` runs as unit tests. Other commands pass over them.';
   return z
-    .strictObject({ ...toHeader('PolicyTest', description), spec: toPolicyTestSpecSchema() })
+    .strictObject({ ...toHeader('PolicyTest', description), spec: createPolicyTestSpecSchema() })
     .meta({ title: 'policy test', description });
 }

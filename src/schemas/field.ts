@@ -15,16 +15,16 @@ import { isModule, type Kind } from '../kinds/kind.ts';
 import { assertNever } from '../model/errors.ts';
 import { STORABLE_PATTERN } from '../model/printable.ts';
 import {
+  createAnyJsonSchema,
+  createFileSchema,
+  createReferenceSchema,
+  createTextSchema,
+  createTimestampSchema,
   findFieldName,
   findTypeName,
+  limitBytes,
+  nameSharedSchema,
   type SchemaUse,
-  toAnyJson,
-  toFile,
-  toLimited,
-  toPart,
-  toReference,
-  toText,
-  toTimestamp,
 } from './text.ts';
 
 /**
@@ -37,19 +37,19 @@ import {
  */
 
 /** Schema of a manifest's `spec`. */
-export function toManifestSchema(kind: Kind): z.ZodType {
+export function createManifestSchema(kind: Kind): z.ZodType {
   return toObject(Object.fromEntries(kind.specFields), 'manifest');
 }
 
 /** Properties of a manifest's `lifecycle` that a kind has of its own. */
-export function toLifecycleShape(kind: Kind): Readonly<Record<string, z.ZodType>> {
+export function createLifecycleShape(kind: Kind): Readonly<Record<string, z.ZodType>> {
   return Object.fromEntries(
     Object.entries(kind.lifecycle).map(([name, field]) => [name, toDescribed(field, 'manifest').optional()] as const),
   );
 }
 
 /** Schema of the body of the request that creates a resource, or that changes one (all optional, no immutable fields). */
-export function toRequestSchema(kind: Kind, purpose: 'create' | 'update'): z.ZodType {
+export function createRequestSchema(kind: Kind, purpose: 'create' | 'update'): z.ZodType {
   const fields = purpose === 'create' ? kind.specFields : listUpdateFields(kind);
   return toObject(Object.fromEntries(fields), 'request');
 }
@@ -61,12 +61,12 @@ function listUpdateFields(kind: Kind): readonly NamedField[] {
 }
 
 /** Schema of a resource in a response: `response` for the client, `document` for the server's promise. */
-export function toResponseSchema(kind: Kind, use: 'response' | 'document'): z.ZodType {
+export function createResponseSchema(kind: Kind, use: 'response' | 'document'): z.ZodType {
   return toObject(kind.fields, use);
 }
 
 /** Schema of the body of a PUT of a module, or of the answer to it. `field` is a module. */
-export function toModuleSchema(field: Field, use: Exclude<SchemaUse, 'manifest'>): z.ZodType {
+export function createModuleSchema(field: Field, use: Exclude<SchemaUse, 'manifest'>): z.ZodType {
   return toType(field.type, use);
 }
 
@@ -108,7 +108,7 @@ function toStatedType(field: Field, use: SchemaUse): z.ZodType {
   };
   const name = findFieldName(field);
   if (name === undefined || use === 'response' || use === 'document') return stated();
-  return rememberPart(use, field, () => toPart(use === 'request' ? `${name}Mutate` : name, stated()));
+  return rememberPart(use, field, () => nameSharedSchema(use === 'request' ? `${name}Mutate` : name, stated()));
 }
 
 function toDescribed(field: Field, use: SchemaUse): z.ZodType {
@@ -151,8 +151,8 @@ function toType(type: FieldType, use: SchemaUse): z.ZodType {
   const isInput = use === 'manifest' || use === 'request';
   switch (type.type) {
     case 'text':
-      if (use === 'manifest' && type.orFile) return z.union([toText(type, use), toFile()]);
-      return isInput ? toText(type, use) : z.string();
+      if (use === 'manifest' && type.orFile) return z.union([createTextSchema(type, use), createFileSchema()]);
+      return isInput ? createTextSchema(type, use) : z.string();
     case 'enum':
       return use === 'response' ? z.string() : z.enum(type.values);
     case 'boolean':
@@ -160,9 +160,9 @@ function toType(type: FieldType, use: SchemaUse): z.ZodType {
     case 'number':
       return isInput || use === 'document' ? toNumber(type) : z.number();
     case 'timestamp':
-      return use === 'response' ? z.string() : toTimestamp(use);
+      return use === 'response' ? z.string() : createTimestampSchema(use);
     case 'reference':
-      return toReference(type, use);
+      return createReferenceSchema(type, use);
     case 'list':
       return toList(type, use);
     case 'map':
@@ -183,7 +183,7 @@ function toObjectType(type: ObjectType, use: SchemaUse): z.ZodType {
   const name = use === 'manifest' && type.title === undefined ? undefined : findTypeName(type);
   if (name === undefined || use === 'response') return toObject(type.fields, use);
   const partName = use === 'request' ? `${name}Mutate` : name;
-  return rememberPart(use, type, () => toPart(partName, toObject(type.fields, use)));
+  return rememberPart(use, type, () => nameSharedSchema(partName, toObject(type.fields, use)));
 }
 
 function toNumber(type: NumberType): z.ZodType {
@@ -206,7 +206,7 @@ function toMap(type: MapType, use: SchemaUse): z.ZodType {
 }
 
 function toKey(type: TextType | ReferenceType, use: SchemaUse): z.ZodType<string, string> {
-  const schema = type.type === 'text' ? toText(type, use) : toReference(type, use);
+  const schema = type.type === 'text' ? createTextSchema(type, use) : createReferenceSchema(type, use);
   const pattern = schema.meta()?.['pattern'];
   const key = z.string().check(toCheck(schema));
   return pattern === undefined ? key : key.meta({ pattern });
@@ -244,9 +244,11 @@ function refuseSameKeys(map: Readonly<Record<string, unknown>>, context: z.Refin
 
 /** Free JSON, but for the references that it is known to hold. What has another shape is left to the service. */
 function toJson(type: JsonType, use: SchemaUse): z.ZodType {
-  const json = z.record(z.string(), toAnyJson());
+  const json = z.record(z.string(), createAnyJsonSchema());
   if (use === 'response' || use === 'document') return json;
-  const held = Object.entries(type.references).map(([key, reference]) => [key, toReference(reference, use)] as const);
+  const held = Object.entries(type.references).map(
+    ([key, reference]) => [key, createReferenceSchema(reference, use)] as const,
+  );
   return json.superRefine((value, context) => {
     for (const [key, reference] of held) {
       const members = Array.isArray(value[key]) ? value[key] : [];
@@ -260,7 +262,7 @@ function toJson(type: JsonType, use: SchemaUse): z.ZodType {
 }
 
 function toMetadata(maxBytes: number, use: SchemaUse): z.ZodType {
-  const limited = toLimited(z.string(), maxBytes);
-  if (use === 'manifest') return z.union([limited, z.record(z.string(), toAnyJson())]);
+  const limited = limitBytes(z.string(), maxBytes);
+  if (use === 'manifest') return z.union([limited, z.record(z.string(), createAnyJsonSchema())]);
   return use === 'request' ? limited.meta({ pattern: STORABLE_PATTERN }) : z.string();
 }

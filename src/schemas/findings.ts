@@ -35,7 +35,7 @@ type Issue = z.core.$ZodIssue;
 type Schema = z.core.$ZodType;
 
 /** All findings of a schema on a value. None: the value conforms. */
-export function listFindings(schema: z.ZodType, value: Json): readonly SchemaFinding[] {
+export function listSchemaFindings(schema: z.ZodType, value: Json): readonly SchemaFinding[] {
   return [...eachFinding(schema, value)];
 }
 

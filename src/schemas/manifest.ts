@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, NAMED_KINDS, toListSchema } from './document.ts';
+import { createListSchema, DOCUMENT_KINDS, findDocumentSchema, MANIFEST_API_VERSION, NAMED_KINDS } from './document.ts';
 import { mergeAlternatives } from './openapi.ts';
 import { FROM_ENVIRONMENT } from './text.ts';
 
@@ -20,7 +20,7 @@ export function toManifestJsonSchema(kind?: string): JsonObject {
 function toAnySchema(): z.ZodType {
   const named = NAMED_KINDS.map((name) => assertDefined(findDocumentSchema(name), `document kind ${name}`));
   const any: z.ZodType = z
-    .xor([...named, toListSchema(z.lazy(() => any))])
+    .xor([...named, createListSchema(z.lazy(() => any))])
     .meta({ title: 'edgewise manifest', description: 'One document of a manifest file.' });
   return any;
 }
@@ -32,7 +32,7 @@ function chooseByKind({ oneOf, ...schema }: JsonObject): JsonObject {
     ...schema,
     type: 'object',
     properties: {
-      apiVersion: { description: 'Format of the document.', default: API_VERSION },
+      apiVersion: { description: 'Format of the document.', default: MANIFEST_API_VERSION },
       kind: { description: 'What the document describes.', enum: DOCUMENT_KINDS },
     },
     required: ['kind'],

@@ -3,9 +3,9 @@ import type { Kind } from '../kinds/kind.ts';
 import { OPERATIONS, type Operation, type OperationAction, toPascalCase } from '../kinds/operations.ts';
 import { listPathFields, listPathParameters, toIdPattern } from '../kinds/paths.ts';
 import { isReferable } from '../kinds/references.ts';
-import { API_VERSION, DEFAULT_VERSION_HEADER, OPERATION_ID_HEADER } from '../model/http.ts';
+import { DEFAULT_VERSION_HEADER, OPERATION_ID_HEADER, SERVICE_API_VERSION } from '../model/http.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { toModuleSchema, toRequestSchema, toResponseSchema } from './field.ts';
+import { createModuleSchema, createRequestSchema, createResponseSchema } from './field.ts';
 import { TIMES_TAKEN } from './text.ts';
 
 /** A reference to one of the schemas of the document. */
@@ -59,9 +59,9 @@ function toRequestEntries(operation: Operation): readonly Entry[] {
   const name = toRequestSchemaName(operation);
   if (name === undefined) return [];
   if (module !== undefined)
-    return toEntries(name, toModuleSchema(module.field, 'request'), (body) => toReplaceSchema(kind, body));
+    return toEntries(name, createModuleSchema(module.field, 'request'), (body) => toReplaceSchema(kind, body));
   const isUpdate = action === 'update';
-  const schema = toRequestSchema(kind, isUpdate ? 'update' : 'create');
+  const schema = createRequestSchema(kind, isUpdate ? 'update' : 'create');
   return toEntries(name, schema, (body) => toTolerant(body, kind, isUpdate));
 }
 
@@ -70,7 +70,8 @@ function toResponseEntries(operation: Operation): readonly Entry[] {
   const name = toResponseSchemaName(operation);
   if (name === undefined) return [];
   if (action === 'list') return [[name, toListSchema(kind)]];
-  const schema = module === undefined ? toResponseSchema(kind, 'document') : toModuleSchema(module.field, 'document');
+  const schema =
+    module === undefined ? createResponseSchema(kind, 'document') : createModuleSchema(module.field, 'document');
   return toEntries(name, schema);
 }
 
@@ -300,7 +301,7 @@ function canConflict({ action, kind }: Operation): boolean {
 export function toOpenApiDocument(options: { readonly versionHeader?: string } = {}): JsonObject {
   return {
     openapi: '3.1.0',
-    info: { title: 'Edge management service', version: API_VERSION, description: DESCRIPTION },
+    info: { title: 'Edge management service', version: SERVICE_API_VERSION, description: DESCRIPTION },
     servers: [{ url: '/' }],
     security: [{ apiKey: [] }],
     paths: { ...toPaths(), '/openapi.json': { get: OWN_OPERATION } },
@@ -367,7 +368,7 @@ function toComponentParameters(versionHeader: string): JsonObject {
     in: 'header',
     required: true,
     description: 'Version of the interface.',
-    schema: { type: 'string', enum: [API_VERSION] },
+    schema: { type: 'string', enum: [SERVICE_API_VERSION] },
   };
   return { version, limit: LIMIT };
 }

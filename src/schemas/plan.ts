@@ -327,6 +327,6 @@ export const PLAN_INDEX_SCHEMA: z.ZodType<PlanIndex> = z
   .meta({ title: 'Edgewise plan index', description: 'The plan files that one run wrote into a folder.' });
 
 /** The published JSON Schema of the index, draft 2020-12. */
-export function toPlanIndexJsonSchema(): JsonObject {
+export function createPlanIndexJsonSchema(): JsonObject {
   return z.toJSONSchema(PLAN_INDEX_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
 }

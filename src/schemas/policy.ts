@@ -4,10 +4,10 @@ import { CHANGE_ACTIONS } from '../model/change.ts';
 import { DANGER_GROUPS, DANGER_NAMES } from '../model/danger.ts';
 import { once } from '../model/once.ts';
 import { EXPECTATIONS } from '../model/policy.ts';
-import { toAnyJson, toTimestamp } from './text.ts';
+import { createAnyJsonSchema, createTimestampSchema } from './text.ts';
 
 /** Schema of the `spec` of a `Policy`. Parsing fills in the defaults. What expressions may say is checked by `src/policy`. */
-export const toPolicySpecSchema = once(() =>
+export const createPolicySpecSchema = once(() =>
   z
     .strictObject({
       match: toMatchSchema().prefault({}),
@@ -63,7 +63,7 @@ const toMatchSchema = once(() =>
 );
 
 /** Schema of the `spec` of a `PolicyTest`. */
-export const toPolicyTestSpecSchema = once(() =>
+export const createPolicyTestSpecSchema = once(() =>
   z
     .strictObject({
       policy: z.string().min(1).describe('Name of the Policy that the cases are about.'),
@@ -87,7 +87,7 @@ const toCaseSchema = once(() =>
     .describe('A change, and what the policy says to it.'),
 );
 
-const toObjectSchema = () => z.record(z.string(), toAnyJson());
+const toObjectSchema = () => z.record(z.string(), createAnyJsonSchema());
 const toTextsSchema = () => z.record(z.string(), z.string());
 
 const toGivenSchema = once(() =>
@@ -105,7 +105,7 @@ const toGivenSchema = once(() =>
       annotations: toTextsSchema().optional().describe('Annotations of the manifest.'),
       plan: toObjectSchema().optional().describe('The plan as a whole, such as `totals`.'),
       stack: toObjectSchema().optional().describe('The Stack: `name`, `labels`, `annotations`.'),
-      now: toTimestamp('manifest').optional().describe('The time. Left out: the start of 2026.'),
+      now: createTimestampSchema('manifest').optional().describe('The time. Left out: the start of 2026.'),
     })
     .describe('What the expressions of the policy see.'),
 );

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../model/json.ts';
-import { API_VERSION, NAMED_KINDS } from './document.ts';
+import { MANIFEST_API_VERSION, NAMED_KINDS } from './document.ts';
 import { toManifestJsonSchema } from './manifest.ts';
 import { toOpenApiDocument } from './openapi.ts';
-import { toPlanIndexJsonSchema, toPlanJsonSchema } from './plan.ts';
-import { toEventsJsonSchema, toJournalJsonSchema } from './results.ts';
-import { toFaultsJsonSchema } from './seed.ts';
+import { createPlanIndexJsonSchema, toPlanJsonSchema } from './plan.ts';
+import { createEventsJsonSchema, createJournalJsonSchema } from './results.ts';
+import { createFaultsJsonSchema } from './seed.ts';
 
 /** What is published in `schemas/`: the file, what it describes, and where it comes from. */
 export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
@@ -14,11 +14,16 @@ export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
     name: 'plan-index',
     file: 'plan-index.schema.json',
     about: 'the index of a folder of plans',
-    toSchema: toPlanIndexJsonSchema,
+    toSchema: createPlanIndexJsonSchema,
   },
-  { name: 'events', file: 'events.schema.json', about: 'lines of `--format json-lines`', toSchema: toEventsJsonSchema },
-  { name: 'journal', file: 'journal.schema.json', about: 'lines of `--journal`', toSchema: toJournalJsonSchema },
-  { name: 'faults', file: 'faults.schema.json', about: 'faults files of `serve`', toSchema: toFaultsJsonSchema },
+  {
+    name: 'events',
+    file: 'events.schema.json',
+    about: 'lines of `--format json-lines`',
+    toSchema: createEventsJsonSchema,
+  },
+  { name: 'journal', file: 'journal.schema.json', about: 'lines of `--journal`', toSchema: createJournalJsonSchema },
+  { name: 'faults', file: 'faults.schema.json', about: 'faults files of `serve`', toSchema: createFaultsJsonSchema },
   { name: 'openapi', file: 'openapi.json', about: 'the API that the bundled server has', toSchema: toOpenApiDocument },
 ];
 
@@ -31,7 +36,7 @@ export const KIND_SCHEMA_FILES: ReadonlyMap<string, () => JsonObject> = new Map(
 );
 
 function toKindFile(kind: string): string {
-  const [group, version] = API_VERSION.split('/');
+  const [group, version] = MANIFEST_API_VERSION.split('/');
   return `${group}/${kind.toLowerCase()}_${version}.json`;
 }
 

@@ -274,7 +274,7 @@ const EVENT_SCHEMA = z
   });
 
 /** The published JSON Schema of a line, draft 2020-12. */
-export function toEventsJsonSchema(): JsonObject {
+export function createEventsJsonSchema(): JsonObject {
   return z.toJSONSchema(EVENT_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
 }
 
@@ -313,6 +313,6 @@ const JOURNAL_LINE_SCHEMA = z
   });
 
 /** The published JSON Schema of a line, draft 2020-12. */
-export function toJournalJsonSchema(): JsonObject {
+export function createJournalJsonSchema(): JsonObject {
   return z.toJSONSchema(JOURNAL_LINE_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
 }

@@ -3,14 +3,17 @@ import { HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { FaultRange, FaultRule, ServerFaults } from '../model/server-faults.ts';
-import { toAnyJson } from './text.ts';
+import { createAnyJsonSchema } from './text.ts';
 
 /** What a resource in a seed has besides the fields of its kind, which are checked like a request's. */
 const SEED_RESOURCE = z
   .looseObject({
     created_at: z.iso.datetime({ offset: true }).optional().describe('When it was created. Default: now.'),
     deletable: z.boolean().optional().describe('False: the server refuses to delete it.'),
-    state: z.record(z.string(), toAnyJson()).optional().describe('In snapshots: data of the server beside the fields.'),
+    state: z
+      .record(z.string(), createAnyJsonSchema())
+      .optional()
+      .describe('In snapshots: data of the server beside the fields.'),
   })
   .describe('An existing resource: the fields of a create request, `id`, and these.');
 
@@ -204,6 +207,6 @@ export const FAULTS_SCHEMA: z.ZodType<ServerFaults> = z
   });
 
 /** The published JSON Schema of faults files, draft 2020-12. */
-export function toFaultsJsonSchema(): JsonObject {
+export function createFaultsJsonSchema(): JsonObject {
   return z.toJSONSchema(FAULTS_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DURATION_EXPECTED, toDurationMs } from '../kinds/duration.ts';
+import { DURATION_EXPECTED, parseDurationMs } from '../kinds/duration.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { parseAddress } from '../model/address.ts';
@@ -8,13 +8,13 @@ import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts
 import { DEFAULT_VERSION_HEADER } from '../model/http.ts';
 import { once } from '../model/once.ts';
 import { DEFAULT_GUARD, parseRateLimit, RATE_LIMIT_EXPECTED, RATE_LIMIT_PATTERN } from '../model/stack.ts';
-import { toPart } from './text.ts';
+import { nameSharedSchema } from './text.ts';
 
 /** What the `spec` of a `Stack` holds, with defaults filled in. */
-export type StackSpec = z.infer<ReturnType<typeof toStackSpecSchema>>;
+export type StackSpec = z.infer<ReturnType<typeof createStackSpecSchema>>;
 
 /** Schema of the `spec` of a `Stack`. Parsing fills in the defaults. */
-export const toStackSpecSchema = once(() =>
+export const createStackSpecSchema = once(() =>
   z
     .strictObject({
       api: toApiSchema().prefault({}),
@@ -205,9 +205,9 @@ function toSeveritySchemas() {
   return Object.fromEntries(schemas) as Record<LintCode, ReturnType<typeof toSeverity>>; // every id has its entry
 }
 
-const toSeveritySchema = once(() => toPart('Severity', z.enum(['off', 'warning', 'error'])));
+const toSeveritySchema = once(() => nameSharedSchema('Severity', z.enum(['off', 'warning', 'error'])));
 
-const toSinkSchema = once(() => toPart('TokenSink', z.union([toDirectorySchema(), toCommandSchema()])));
+const toSinkSchema = once(() => nameSharedSchema('TokenSink', z.union([toDirectorySchema(), toCommandSchema()])));
 
 function toDirectorySchema() {
   return z
@@ -234,7 +234,7 @@ function toCommandSchema() {
 }
 
 function toDurationSchema() {
-  return z.string().refine((text) => toDurationMs(text) !== undefined, {
+  return z.string().refine((text) => parseDurationMs(text) !== undefined, {
     error: `must be ${DURATION_EXPECTED}`,
     params: { code: 'bad-value' },
   });

@@ -23,10 +23,10 @@ export const FROM_ENVIRONMENT = '\\$\\{env:';
 type SchemaFindingCode = 'bad-value' | 'too-long' | 'wrong-reference';
 
 /** Text, as a field of the type takes it. That it can be stored is checked for all texts at once, where they come from. */
-export function toText(type: TextType, use: SchemaUse): z.ZodType<string> {
+export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<string> {
   const { maxBytes, format, isPath, known } = type;
   let schema = isPath ? z.string().min(1) : z.string();
-  if (maxBytes !== undefined) schema = toLimited(schema, maxBytes);
+  if (maxBytes !== undefined) schema = limitBytes(schema, maxBytes);
   if (known !== undefined && use === 'manifest') return schema.meta(toAdvice(known));
   if (format === undefined) return use === 'request' ? schema.meta({ pattern: STORABLE_PATTERN }) : schema;
   const rule = FORMATS[format];
@@ -61,13 +61,13 @@ function toAdvice(known: readonly string[]) {
 }
 
 /** What stands for a text that is in a file. */
-export function toFile(): z.ZodType {
+export function createFileSchema(): z.ZodType {
   const file = z.string().min(1).describe('Path of a file with the value, relative to the folder of the manifest.');
   return z.strictObject({ file });
 }
 
 /** Text of limited length: in bytes, for the check; in characters, which are never more, for JSON Schema. */
-export function toLimited(schema: z.ZodString, maxBytes: number): z.ZodString {
+export function limitBytes(schema: z.ZodString, maxBytes: number): z.ZodString {
   return schema
     .refine((text) => toByteLength(text) <= maxBytes, {
       params: { code: 'too-long' satisfies SchemaFindingCode, maxBytes },
@@ -80,20 +80,20 @@ export function toLimited(schema: z.ZodString, maxBytes: number): z.ZodString {
 export const TIMES_TAKEN = '^(19[7-9][0-9]|[2-9][0-9]{3})-';
 
 /** A time. */
-export function toTimestamp(use: SchemaUse): z.ZodType {
+export function createTimestampSchema(use: SchemaUse): z.ZodType {
   const time = z.iso.datetime({ offset: true, error: 'is not an RFC 3339 time such as 2026-01-31T12:00:00Z' });
   return use === 'request' ? time.meta({ pattern: TIMES_TAKEN }) : time;
 }
 
 /** An id of something, or what stands for one. */
-export function toReference(type: ReferenceType, use: SchemaUse): z.ZodType {
+export function createReferenceSchema(type: ReferenceType, use: SchemaUse): z.ZodType {
   switch (use) {
     case 'manifest':
-      return toIdText((value) => findReferenceFault(type, value), toReferencePattern(type)).meta({
+      return createIdTextSchema((value) => findReferenceFault(type, value), toReferencePattern(type)).meta({
         patternErrorMessage: `Must be ${describeReference(type)}.`,
       });
     case 'request':
-      return toIdText((value) => findIdFault(type, value), `^${toIdPattern(type)}$`);
+      return createIdTextSchema((value) => findIdFault(type, value), `^${toIdPattern(type)}$`);
     case 'response':
       return type.asRef ? z.union([z.looseObject({ id: z.string().nullish() }), z.string()]) : z.string();
     case 'document':
@@ -104,7 +104,10 @@ export function toReference(type: ReferenceType, use: SchemaUse): z.ZodType {
 }
 
 /** Text with an id in it, or what stands for one; `findFault` says what is wrong, to be read behind what it stands in. */
-export function toIdText(findFault: (text: string) => string | undefined, pattern: string): z.ZodType<string> {
+export function createIdTextSchema(
+  findFault: (text: string) => string | undefined,
+  pattern: string,
+): z.ZodType<string> {
   return z
     .string()
     .superRefine((text, context) => {
@@ -116,7 +119,7 @@ export function toIdText(findFault: (text: string) => string | undefined, patter
 }
 
 /** What stands for an id in responses. */
-const toRef = once(() => toPart('Ref', z.strictObject({ id: z.string(), uri: z.string() })));
+const toRef = once(() => nameSharedSchema('Ref', z.strictObject({ id: z.string(), uri: z.string() })));
 
 /** The kind of an address is checked later, together with the other documents, with a better message. */
 function findReferenceFault(type: ReferenceType, text: string): string | undefined {
@@ -154,10 +157,10 @@ function listReferableNames(type: ReferenceType): readonly string[] {
  */
 
 /** Any JSON. The value was parsed from JSON or YAML, so it needs no further check. */
-export const toAnyJson = once((): z.ZodType<Json> => z.any());
+export const createAnyJsonSchema = once((): z.ZodType<Json> => z.any());
 
 /** A schema that stands in several places, under a name. Of one name there must be one schema. */
-export function toPart<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
+export function nameSharedSchema<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
   return schema.meta({ id: name });
 }
 

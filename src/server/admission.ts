@@ -1,7 +1,7 @@
 import { isIdOf } from '../kinds/paths.ts';
-import { API_VERSION, type HttpRequest } from '../model/http.ts';
+import { type HttpRequest, SERVICE_API_VERSION } from '../model/http.ts';
 import type { RateLimit } from '../model/stack.ts';
-import { Failure } from './failure.ts';
+import { RequestError } from './failure.ts';
 
 /** The checks that every request passes first. */
 export interface Admission {
@@ -12,15 +12,17 @@ export interface Admission {
 }
 
 /** Who makes the request. Refuses it without a known key, for another version, or over the rate limit. */
-export function admit(admission: Admission, headers: HttpRequest['headers']): ApiKey {
+export function admitRequest(admission: Admission, headers: HttpRequest['headers']): ApiKey {
   const { keyring, versionHeader, countRequest } = admission;
   const caller = authenticate(keyring, headers['authorization']);
-  if (headers[versionHeader.toLowerCase()] !== API_VERSION)
-    throw new Failure(`The request needs the header \`${versionHeader}: ${API_VERSION}\``, { code: 'bad_version' });
+  if (headers[versionHeader.toLowerCase()] !== SERVICE_API_VERSION)
+    throw new RequestError(`The request needs the header \`${versionHeader}: ${SERVICE_API_VERSION}\``, {
+      code: 'bad_version',
+    });
   const waitSeconds = countRequest();
   if (waitSeconds === undefined) return caller;
   const message = `Too many requests: wait ${waitSeconds} s`;
-  throw new Failure(message, { code: 'rate_limited', headers: { 'retry-after': String(waitSeconds) } });
+  throw new RequestError(message, { code: 'rate_limited', headers: { 'retry-after': String(waitSeconds) } });
 }
 
 /** Who may call the server, and what for. */
@@ -58,7 +60,7 @@ export function parseApiKey(text: string): ApiKey {
 }
 
 /** API keys by their text. Throws `RangeError` when one stands there twice. */
-export function toKeyring(apiKeys: readonly ApiKey[]): ReadonlyMap<string, ApiKey> {
+export function indexApiKeys(apiKeys: readonly ApiKey[]): ReadonlyMap<string, ApiKey> {
   const keyring = new Map(apiKeys.map((apiKey) => [apiKey.key, apiKey]));
   if (keyring.size < apiKeys.length) throw new RangeError('Two API keys are the same');
   return keyring;
@@ -71,7 +73,7 @@ export function authenticate(keyring: ReadonlyMap<string, ApiKey>, header: strin
   if (apiKey !== undefined) return apiKey;
   const message =
     key === undefined ? 'The request needs the header `Authorization: Bearer <API key>`' : 'The API key is unknown';
-  throw new Failure(message, { code: 'unauthenticated', headers: { 'www-authenticate': 'Bearer' } });
+  throw new RequestError(message, { code: 'unauthenticated', headers: { 'www-authenticate': 'Bearer' } });
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { FieldType } from '../kinds/field.ts';
-import { FORMATS, toKeyType } from '../kinds/formats.ts';
+import { FORMATS, findKeyType } from '../kinds/formats.ts';
 import { type Kind, listOneTimeFields, type Submission } from '../kinds/kind.ts';
-import { toEmpty } from '../kinds/normalize.ts';
+import { getEmptyValue } from '../kinds/normalize.ts';
 import { type Key, type PrivateKey, parseSshPublicKey } from '../kinds/ssh-key.ts';
 import { ABUSE_REPORT, type HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 import { AGENT_INGRESS } from '../kinds/tables/agent-ingress.ts';
@@ -12,9 +12,9 @@ import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 import type { ApiKey } from './admission.ts';
-import { Failure } from './failure.ts';
+import { RequestError } from './failure.ts';
 import type { CertificateAuthorities, IdGenerator } from './id-generator.ts';
-import { type StoredResource, toTimestamp } from './store.ts';
+import { formatTimestamp, type StoredResource } from './store.ts';
 
 /** What a behaviour may use. */
 export interface BehaviourContext {
@@ -94,7 +94,7 @@ function chooseValue(type: FieldType, { caller, at }: { readonly caller: ApiKey;
     case 'number':
       return type.min;
     case 'timestamp':
-      return toTimestamp(at);
+      return formatTimestamp(at);
     case 'reference':
       return type.prefixes.some((prefix) => caller.userId.startsWith(`${prefix}_`)) ? caller.userId : null;
     case 'list':
@@ -102,7 +102,7 @@ function chooseValue(type: FieldType, { caller, at }: { readonly caller: ApiKey;
     case 'object':
     case 'json':
     case 'metadata':
-      return toEmpty(type);
+      return getEmptyValue(type);
     default:
       return assertNever(type);
   }
@@ -114,14 +114,14 @@ const YEAR_10000 = Date.UTC(10_000, 0);
 const SSH_CERTIFICATE_BEHAVIOUR: Behaviour = {
   complete: (spec, _caller, now) => {
     parsePublicKey(spec);
-    const after = parseTime(spec, 'valid_after') ?? new Date(toTimestamp(now));
+    const after = parseTime(spec, 'valid_after') ?? new Date(formatTimestamp(now));
     const until = parseTime(spec, 'valid_until') ?? toDefaultUntil(after);
-    return { ...spec, valid_after: toTimestamp(after), valid_until: toTimestamp(until) };
+    return { ...spec, valid_after: formatTimestamp(after), valid_until: formatTimestamp(until) };
   },
   remember: (resource, before, tools) => before?.state ?? { certificate: sign(resource, tools) },
   recall: (_resource, { certificate = null }) => ({ certificate }),
   compute: ({ spec, state }) => ({
-    key_type: toKeyType(String(spec['public_key'])) ?? null,
+    key_type: findKeyType(String(spec['public_key'])) ?? null,
     certificate: state['certificate'] ?? null,
   }),
 };
@@ -146,8 +146,8 @@ function parsePublicKey(spec: Spec): Key {
   return key;
 }
 
-function refuse(field: string, message: string): Failure {
-  return new Failure(`${field} ${message}`, { code: 'invalid_field', details: { field } });
+function refuse(field: string, message: string): RequestError {
+  return new RequestError(`${field} ${message}`, { code: 'invalid_field', details: { field } });
 }
 
 function parseTime(spec: Spec, field: string): Date | undefined {
@@ -252,13 +252,13 @@ function toSeconds(time: Date): number {
 const ABUSE_REPORT_BEHAVIOUR: Behaviour = {
   authorize: (caller) => {
     if (caller.mayReportAbuse) return;
-    throw new Failure('This API key is not authorized to report abuse', { code: 'forbidden' });
+    throw new RequestError('This API key is not authorized to report abuse', { code: 'forbidden' });
   },
   remember: ({ spec }, _before, { now, abuseReportRules }) => {
     const decisions = listHostnames(spec).flatMap((hostname) => {
       const decision = decideHostname(abuseReportRules, hostname);
       if (decision === undefined) return [];
-      return { hostname, status: decision.status, at: toTimestamp(now.getTime() + decision.afterSeconds * 1000) };
+      return { hostname, status: decision.status, at: formatTimestamp(now.getTime() + decision.afterSeconds * 1000) };
     });
     return { decisions };
   },
@@ -302,7 +302,7 @@ const AGENT_INGRESS_BEHAVIOUR: Behaviour = {
     const policy = toPolicy(spec);
     if (policy === undefined) return {};
     const isKept = before !== undefined && isSameJson(toPolicy(before.spec) ?? null, policy);
-    return isKept ? before.state : { requested_at: toTimestamp(now) };
+    return isKept ? before.state : { requested_at: formatTimestamp(now) };
   },
   recall: ({ createdAt, spec }) => (toPolicy(spec) === undefined ? {} : { requested_at: createdAt }),
   compute: ({ spec, state }, now) => {
@@ -331,9 +331,9 @@ function toStatus(domain: string, requestedAt: number, now: number): JsonObject 
   const isRunning = requestedAt + age < startedAt + JOB_MS;
   const hasCertificate = round > 0 || !isRunning;
   return {
-    renews_at: hasCertificate ? toTimestamp(startedAt + JOB_MS + RENEWAL_MS) : null,
+    renews_at: hasCertificate ? formatTimestamp(startedAt + JOB_MS + RENEWAL_MS) : null,
     provisioning_job: isRunning
-      ? { msg: 'The certificate is being provisioned.', started_at: toTimestamp(startedAt), retries_at: null }
+      ? { msg: 'The certificate is being provisioned.', started_at: formatTimestamp(startedAt), retries_at: null }
       : null,
   };
 }
@@ -346,8 +346,8 @@ function toDnsError(requestedAt: number, age: number): JsonObject {
     provisioning_job: {
       error_code: 'DNS_ERROR',
       msg: 'The NS records of the domain do not point to this service: set them to ns_targets.',
-      started_at: toTimestamp(requestedAt),
-      retries_at: toTimestamp(requestedAt + retries * RETRY_MS),
+      started_at: formatTimestamp(requestedAt),
+      retries_at: formatTimestamp(requestedAt + retries * RETRY_MS),
     },
   };
 }
@@ -361,7 +361,7 @@ const WEIGHTED_BACKEND_BEHAVIOUR: Behaviour = {
 const CREDENTIAL_BEHAVIOUR: Behaviour = {
   authorize: (caller, { owner_id: owner }) => {
     if (owner === undefined || owner === caller.userId || caller.isAdmin) return;
-    throw new Failure('owner_id names another owner, which only an admin may do', {
+    throw new RequestError('owner_id names another owner, which only an admin may do', {
       code: 'forbidden',
       details: { field: 'owner_id' },
     });

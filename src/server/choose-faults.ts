@@ -11,7 +11,7 @@ export interface ChosenFault<Rule extends FaultRule = FaultRule> {
 }
 
 /** The faults of a request. */
-export interface Choice {
+export interface ChosenFaults {
   readonly latency: ChosenFault<LatencyRule> | undefined;
   readonly fault: ChosenFault<OtherRule> | undefined;
 }
@@ -26,7 +26,7 @@ export type OtherRule = Exclude<FaultRule, LatencyRule>;
 export function createFaultChooser({
   seed = 0,
   rules,
-}: ServerFaults): (request: HttpRequest, basePath: string) => Choice {
+}: ServerFaults): (request: HttpRequest, basePath: string) => ChosenFaults {
   const turns = rules.map((rule, index) => createTurns(rule, `${seed} ${index}`));
   return (request, basePath) => {
     const subject = toSubject(request, basePath);

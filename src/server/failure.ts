@@ -36,7 +36,7 @@ interface FailureOptions {
 }
 
 /** Ends a request with an error body. The message goes to the caller: it never holds a key. */
-export class Failure extends Error {
+export class RequestError extends Error {
   override readonly name = 'Failure';
   readonly code: FailureCode;
   readonly details: Readonly<Record<string, string>>;
@@ -55,7 +55,7 @@ export class Failure extends Error {
 }
 
 /** The answer that tells of a failure. */
-export function renderFailure(failure: Failure, operationId: string): HttpResponse {
+export function renderFailure(failure: RequestError, operationId: string): HttpResponse {
   const body = {
     error_code: failure.code,
     status_code: failure.status,

@@ -2,7 +2,7 @@ import type { Field, FieldType, NamedField } from '../kinds/field.ts';
 import { OPERATIONS, type Operation } from '../kinds/operations.ts';
 import { OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { assertNever, NetworkError, TimeoutError } from '../model/errors.ts';
-import { type HttpRequest, type HttpResponse, isSuccess, type Send, toBodyText } from '../model/http.ts';
+import { type HttpRequest, type HttpResponse, isSuccess, readBodyText, type Send } from '../model/http.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { parseRange } from '../schemas/seed.ts';
 import type { ChosenFault, LatencyRule, OtherRule } from './choose-faults.ts';
@@ -164,7 +164,7 @@ async function goBack(
 
 /** The JSON of a response of success. */
 function readJson(response: HttpResponse): Json | undefined {
-  return isSuccess(response) ? parseJson(toBodyText(response.body)) : undefined;
+  return isSuccess(response) ? parseJson(readBodyText(response.body)) : undefined;
 }
 
 /** A field of a response. */

@@ -1,12 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import { NO_ENVIRONMENT } from '../manifest/environment.ts';
 import { parseDocuments } from '../manifest/parse.ts';
-import { toPathText } from '../model/field-path.ts';
+import { formatPath } from '../model/field-path.ts';
 import { type HttpRequest, isSuccess, type Send } from '../model/http.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FaultRule, ServerFaults } from '../model/server-faults.ts';
 import type { FieldPath } from '../model/state.ts';
-import { findStranger, listFindings } from '../schemas/findings.ts';
+
+import { findStranger, listSchemaFindings } from '../schemas/findings.ts';
+
 import { FAULTS_SCHEMA } from '../schemas/seed.ts';
 import { createFaultChooser } from './choose-faults.ts';
 import { answerWithFault, delay, type FaultContext } from './fault-effects.ts';
@@ -117,8 +119,8 @@ export function parseServerFaults(text: string): ServerFaults {
   const value = parseOne(text);
   const stranger = findStranger(FAULTS_SCHEMA, value);
   if (stranger !== undefined) throw new RangeError(stranger);
-  const findings = listFindings(FAULTS_SCHEMA, value).map(
-    ({ path, message }) => `${toPathText(path)}${nameRule(value, path)} ${message}`,
+  const findings = listSchemaFindings(FAULTS_SCHEMA, value).map(
+    ({ path, message }) => `${formatPath(path)}${nameRule(value, path)} ${message}`,
   );
   if (findings.length > 0) throw new RangeError(findings.map((finding) => finding.trim()).join('\n'));
   return value as unknown as ServerFaults; // the schema has said so

@@ -1,6 +1,6 @@
 import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { toDefault } from '../kinds/normalize.ts';
+import { getDefaultValue } from '../kinds/normalize.ts';
 import type { OperationModule } from '../kinds/operations.ts';
 import { describeIds, isIdOf, toExternalPath, toResourcePath } from '../kinds/paths.ts';
 import { mapInner } from '../kinds/walk.ts';
@@ -9,7 +9,7 @@ import type { Spec } from '../model/state.ts';
 import { isNullable } from '../schemas/field.ts';
 import type { ApiKey } from './admission.ts';
 import { getBehaviour } from './behaviours.ts';
-import { Failure } from './failure.ts';
+import { RequestError } from './failure.ts';
 import {
   type Call,
   checkClaims,
@@ -19,7 +19,7 @@ import {
   type Service,
   toBehaviourContext,
 } from './service.ts';
-import { findOwnedKind, type StoredResource, toTimestamp } from './store.ts';
+import { findOwnedKind, formatTimestamp, type StoredResource } from './store.ts';
 import { applyPatch, checkSpec, validateCreate, validateModule, validateUpdate } from './validate-body.ts';
 
 /** The operations on whole resources, the same for every kind: what differs is in the kind's table and its behaviour. */
@@ -55,7 +55,7 @@ export function updateResource(service: Service, kind: Kind, call: Call): Reply 
 
 export function deleteResource(service: Service, kind: Kind, call: Call): Reply {
   const resource = findResource(service, kind, call.ids);
-  if (!resource.deletable) throw new Failure(`${resource.id} cannot be deleted`, { code: 'forbidden' });
+  if (!resource.deletable) throw new RequestError(`${resource.id} cannot be deleted`, { code: 'forbidden' });
   const referrers = service.store.listReferrers(resource.id);
   if (referrers.size > 0) throw refuseUse(resource.id, referrers);
   service.store.remove(kind, resource);
@@ -67,7 +67,7 @@ function findResource(service: Service, kind: Kind, ids: Call['ids']): StoredRes
   const id = ids['id'] ?? '';
   const resource = service.store.listingOf(kind).find(id);
   if (resource === undefined)
-    throw new Failure(`There is no ${kind.title} ${id}`, { code: 'not_found', details: { id } });
+    throw new RequestError(`There is no ${kind.title} ${id}`, { code: 'not_found', details: { id } });
   return resource;
 }
 
@@ -93,7 +93,7 @@ function admitResource(service: Service, kind: Kind, asked: Spec, caller: ApiKey
   checkReferences(service, kind, spec);
   checkClaims(service, kind, { id: '', spec });
   const id = createUnusedId(service, kind, now);
-  const draft = { id, createdAt: toTimestamp(now), spec, state: {}, deletable: true };
+  const draft = { id, createdAt: formatTimestamp(now), spec, state: {}, deletable: true };
   const resource = { ...draft, state: behaviour.remember?.(draft, undefined, toBehaviourContext(service)) ?? {} };
   service.store.put(kind, resource);
   return resource;
@@ -119,10 +119,10 @@ function show(
 
 const SHOWN_REFERRERS = 10;
 
-function refuseUse(id: string, referrers: ReadonlySet<string>): Failure {
+function refuseUse(id: string, referrers: ReadonlySet<string>): RequestError {
   const shown = [...referrers.values().take(SHOWN_REFERRERS)].join(', ');
   const more = referrers.size > SHOWN_REFERRERS ? ` and ${referrers.size - SHOWN_REFERRERS} more` : '';
-  return new Failure(`${id} is in use by ${shown}${more}`, { code: 'in_use', details: { id, used_by: shown } });
+  return new RequestError(`${id} is in use by ${shown}${more}`, { code: 'in_use', details: { id, used_by: shown } });
 }
 
 /** The operations on modules that have a path of their own, of owned and of attached kinds alike. */
@@ -137,7 +137,7 @@ export function replaceModule(service: Service, kind: Kind, module: OperationMod
 export function getModule(service: Service, kind: Kind, module: OperationModule, call: Call): Reply {
   const value = findHolder(service, kind, call.ids).spec[module.name];
   if (value !== undefined) return showModule(module, value, call);
-  throw new Failure(`${module.name} is not set`, { code: 'not_found', details: { module: module.name } });
+  throw new RequestError(`${module.name} is not set`, { code: 'not_found', details: { module: module.name } });
 }
 
 export function deleteModule(service: Service, kind: Kind, module: OperationModule, call: Call): Reply {
@@ -154,7 +154,7 @@ export function deleteModule(service: Service, kind: Kind, module: OperationModu
 export function createAttachment(service: Service, kind: Kind, ids: Call['ids']): StoredResource {
   return {
     id: toResourcePath(kind, ids),
-    createdAt: toTimestamp(service.now()),
+    createdAt: formatTimestamp(service.now()),
     spec: ids,
     state: {},
     deletable: true,
@@ -166,7 +166,7 @@ function findHolder(service: Service, kind: Kind, ids: Call['ids']): StoredResou
   for (const [name, id] of Object.entries(ids)) {
     const type = kind.fields[name]?.type;
     const exists = type?.type === 'reference' && isIdOf(type, id) && isExternal(service, id);
-    if (!exists) throw new Failure(`There is no ${id}`, { code: 'not_found', details: { id } });
+    if (!exists) throw new RequestError(`There is no ${id}`, { code: 'not_found', details: { id } });
   }
   const attachment = createAttachment(service, kind, ids);
   return service.store.listingOf(kind).find(attachment.id) ?? attachment;
@@ -178,7 +178,7 @@ function showModule(module: OperationModule, value: Json, { baseUrl }: Call): Re
 }
 
 /** Which part of a list is asked for. */
-export interface Page {
+export interface PageRequest {
   readonly limit: number;
   /** Only what was created before this; `undefined`: from the newest. */
   readonly before: string | undefined;
@@ -190,7 +190,7 @@ export const PAGE_PARAMETERS = ['limit', 'before_id'] as const;
 const MAX_LIMIT = 100;
 
 /** The page that a query asks for. Refuses a limit out of range, and a text that is no id of the kind. */
-export function parsePage(query: URLSearchParams, kind: Kind): Page {
+export function parsePage(query: URLSearchParams, kind: Kind): PageRequest {
   const limit = query.get('limit') ?? String(MAX_LIMIT);
   if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT)
     throw refuse('limit', `must be from 1 to ${MAX_LIMIT}`);
@@ -209,8 +209,8 @@ export function checkQuery(query: URLSearchParams, known: readonly string[]): vo
   }
 }
 
-function refuse(name: string, message: string): Failure {
-  return new Failure(`${name} ${message}`, { code: 'bad_query', details: { field: name } });
+function refuse(name: string, message: string): RequestError {
+  return new RequestError(`${name} ${message}`, { code: 'bad_query', details: { field: name } });
 }
 
 /** A resource as responses show it: every field of its kind. `computed` has the fields that are the service's alone. */
@@ -234,7 +234,7 @@ export function renderResource(
 export function renderField(field: Field, value: Json | undefined, baseUrl: string): Json {
   const given = value ?? field.default ?? null;
   if (given !== null) return renderValue(field.type, given, baseUrl);
-  return isNullable(field) ? null : toDefault(field);
+  return isNullable(field) ? null : getDefaultValue(field);
 }
 
 type Fields = Readonly<Record<string, Field>>;

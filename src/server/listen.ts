@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
 import { InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
 import type { HttpRequest, HttpResponse } from '../model/http.ts';
-import { Failure } from './failure.ts';
+import { RequestError } from './failure.ts';
 import { CutOff } from './fault-effects.ts';
 import { MAX_REQUEST_BYTES } from './routes.ts';
 import { type Server, toBrokenBody } from './server.ts';
@@ -71,11 +71,11 @@ function createHttpServer(server: Server): HttpServer {
   });
   http.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     latest.set(incoming.socket, { incoming, outgoing });
-    const failure = new Failure('The only supported expectation is 100-continue', { code: 'expectation_failed' });
+    const failure = new RequestError('The only supported expectation is 100-continue', { code: 'expectation_failed' });
     send(refuse(server, failure, incoming), outgoing);
   });
   http.on('connect', (incoming, socket) => {
-    endWith(socket, refuse(server, new Failure('This server is not a proxy', { code: 'bad_request' }), incoming));
+    endWith(socket, refuse(server, new RequestError('This server is not a proxy', { code: 'bad_request' }), incoming));
   });
   const refused = new WeakSet<Duplex>();
   http.on('clientError', (error, socket) => {
@@ -114,7 +114,7 @@ function toAbsolute({ url = '', headers: { host = '' } }: IncomingMessage): stri
   const isValid = /^[^\s/?#@\\]+$/.test(host) && !path.includes('\\');
   const parsed = URL.parse(url.startsWith('/') ? `http://${host}${url}` : url);
   if (isValid && (parsed?.protocol === 'http:' || parsed?.protocol === 'https:')) return parsed.href;
-  throw new Failure('The request has no valid URL and host', { code: 'bad_request' });
+  throw new RequestError('The request has no valid URL and host', { code: 'bad_request' });
 }
 
 /** The body of a request; of one that is too long so much that this can be seen. */
@@ -155,9 +155,9 @@ function breakOff({ socket }: IncomingMessage, error: NetworkError): void {
   else socket.resetAndDestroy();
 }
 
-function toRequestFailure(error: unknown): Failure {
-  if (error instanceof Failure) return error;
-  return new Failure('This is a bug in the server', { code: 'internal_error', cause: error });
+function toRequestFailure(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
+  return new RequestError('This is a bug in the server', { code: 'internal_error', cause: error });
 }
 
 /** Refuses input that is no valid request. An answer that is being prepared is sent first; after one that has begun, nothing can follow. */
@@ -166,7 +166,7 @@ function refuseBytes(
   error: Error,
   { socket, exchange }: { readonly socket: Duplex; readonly exchange: Exchange | undefined },
 ): void {
-  const failure = toConnectionFailure(error);
+  const failure = findConnectionFailure(error);
   if (failure === undefined || !socket.writable) {
     if (!socket.writableEnded) socket.destroy();
     return;
@@ -182,7 +182,7 @@ function refuseBytes(
   else outgoing.once('finish', end);
 }
 
-function refuse(server: Server, failure: Failure, incoming: IncomingMessage | undefined): HttpResponse {
+function refuse(server: Server, failure: RequestError, incoming: IncomingMessage | undefined): HttpResponse {
   return server.refuse(failure, { method: incoming?.method ?? '', path: incoming?.url ?? '' });
 }
 
@@ -205,21 +205,21 @@ function renderResponse({ status, headers, body }: HttpResponse): string {
 }
 
 /** The failure to answer for a connection error; `undefined`: none, because nobody is left to read it. */
-export function toConnectionFailure(error: Error): Failure | undefined {
+export function findConnectionFailure(error: Error): RequestError | undefined {
   const code = 'code' in error ? error.code : undefined;
   switch (code) {
     case 'ECONNRESET':
     case 'EPIPE':
       return undefined;
     case 'HPE_HEADER_OVERFLOW':
-      return new Failure('The headers of the request are too large', { code: 'headers_too_large' });
+      return new RequestError('The headers of the request are too large', { code: 'headers_too_large' });
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return new Failure('The chunk extensions of a body are too large', { code: 'body_too_large' });
+      return new RequestError('The chunk extensions of a body are too large', { code: 'body_too_large' });
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new Failure('The request took too long to arrive', { code: 'request_timeout' });
+      return new RequestError('The request took too long to arrive', { code: 'request_timeout' });
     default: {
       const reason = 'reason' in error && typeof error.reason === 'string' ? `: ${error.reason}` : '';
-      return new Failure(`This is not HTTP/1.1${reason}`, { code: 'bad_request' });
+      return new RequestError(`This is not HTTP/1.1${reason}`, { code: 'bad_request' });
     }
   }
 }

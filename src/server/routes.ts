@@ -11,8 +11,8 @@ import { OPERATION_ID_HEADER } from '../model/http.ts';
 import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import { once } from '../model/once.ts';
 import { toOpenApiDocument } from '../schemas/openapi.ts';
-import { type Admission, type ApiKey, admit } from './admission.ts';
-import { Failure, renderFailure } from './failure.ts';
+import { type Admission, type ApiKey, admitRequest } from './admission.ts';
+import { RequestError, renderFailure } from './failure.ts';
 import {
   checkQuery,
   createResource,
@@ -85,9 +85,9 @@ function answerOrRefuse(routing: Routing, request: HttpRequest, env: RequestEnv)
   try {
     return answerRequest(routing, request, env);
   } catch (error) {
-    if (error instanceof Failure) return renderFailure(error, env.operationId);
+    if (error instanceof RequestError) return renderFailure(error, env.operationId);
     env.onBug(error instanceof Error ? error : new Error(String(error)));
-    return renderFailure(new Failure('This is a bug in the server', { code: 'internal_error' }), env.operationId);
+    return renderFailure(new RequestError('This is a bug in the server', { code: 'internal_error' }), env.operationId);
   }
 }
 
@@ -97,7 +97,7 @@ function answerRequest(routing: Routing, request: HttpRequest, env: RequestEnv):
   const path = toLocalPath(request, env.basePath);
   const [found, ids] = toTarget(router.match(method, path));
   if (found === 'document') return toResponse(env, 200, toOpenApiDocument({ versionHeader: admission.versionHeader }));
-  const caller = admit(admission, request.headers);
+  const caller = admitRequest(admission, request.headers);
   if (found === undefined) throw refuseRoute(router, request.method, path);
   const { status, body } = answer(service, found, readCall(request, env, { operation: found, ids, caller }));
   return toResponse(env, status, body);
@@ -168,10 +168,10 @@ function toLocalPath({ url }: HttpRequest, basePath: string): string {
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '/';
 }
 
-function refuseRoute(router: Matcher, method: string, path: string): Failure {
+function refuseRoute(router: Matcher, method: string, path: string): RequestError {
   const allowed = METHODS.filter((candidate) => router.match(candidate, path)[0].length > 0).join(', ');
-  if (allowed === '') return new Failure('Nothing has this path', { code: 'not_found' });
-  return new Failure(`${method} is not allowed here; allowed: ${allowed}`, {
+  if (allowed === '') return new RequestError('Nothing has this path', { code: 'not_found' });
+  return new RequestError(`${method} is not allowed here; allowed: ${allowed}`, {
     code: 'method_not_allowed',
     headers: { allow: allowed },
   });
@@ -190,27 +190,31 @@ export const MAX_REQUEST_BYTES = 1024 * 1024;
 export function readBody({ headers, body }: HttpRequest): JsonObject {
   const [contentType = ''] = (headers['content-type'] ?? '').split(';');
   if (contentType.trim().toLowerCase() !== 'application/json')
-    throw new Failure('The body of this request needs the content type application/json', { code: 'bad_content_type' });
+    throw new RequestError('The body of this request needs the content type application/json', {
+      code: 'bad_content_type',
+    });
   const bytes = Buffer.from(body ?? '');
   if (bytes.length > MAX_REQUEST_BYTES)
-    throw new Failure(`The body of a request may have at most ${MAX_REQUEST_BYTES} bytes`, { code: 'body_too_large' });
+    throw new RequestError(`The body of a request may have at most ${MAX_REQUEST_BYTES} bytes`, {
+      code: 'body_too_large',
+    });
   return parseBody(bytes);
 }
 
-function refuseDepth(): Failure {
-  return new Failure(`The body is nested more than ${MAX_DEPTH} levels deep`, { code: 'bad_body' });
+function refuseDepth(): RequestError {
+  return new RequestError(`The body is nested more than ${MAX_DEPTH} levels deep`, { code: 'bad_body' });
 }
 
 function parseBody(body: Buffer): JsonObject {
-  if (!isUtf8(body)) throw new Failure('The body is not UTF-8', { code: 'bad_body' });
+  if (!isUtf8(body)) throw new RequestError('The body is not UTF-8', { code: 'bad_body' });
   try {
     const value: Json = JSON.parse(body.toString());
     if (isDeeper(value, MAX_DEPTH)) throw refuseDepth();
     if (isJsonObject(value)) return value;
   } catch (error) {
     if (error instanceof SyntaxError)
-      throw new Failure(`The body is not JSON: ${error.message}`, { code: 'bad_body', cause: error });
+      throw new RequestError(`The body is not JSON: ${error.message}`, { code: 'bad_body', cause: error });
     throw error;
   }
-  throw new Failure('The body is not a JSON object', { code: 'bad_body' });
+  throw new RequestError('The body is not a JSON object', { code: 'bad_body' });
 }

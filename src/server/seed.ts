@@ -3,17 +3,19 @@ import { readInput, toFileError } from '../files/read-input.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { isIdOf, listPathFields, toPathIds } from '../kinds/paths.ts';
 import { findKind, getKind, KINDS } from '../kinds/tables/registry.ts';
-import { toPathText } from '../model/field-path.ts';
+import { formatPath } from '../model/field-path.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import { findStranger, listFindings } from '../schemas/findings.ts';
+
+import { findStranger, listSchemaFindings } from '../schemas/findings.ts';
+
 import { SEED_SCHEMA } from '../schemas/seed.ts';
 import { type ApiKey, DEFAULT_USER_ID } from './admission.ts';
 import { type AbuseReportRule, getBehaviour } from './behaviours.ts';
-import { Failure } from './failure.ts';
+import { RequestError } from './failure.ts';
 import { createAttachment } from './handlers.ts';
 import { checkClaims, listBadReferences, type Service, toBehaviourContext } from './service.ts';
-import { type StoredResource, toTimestamp } from './store.ts';
+import { formatTimestamp, type StoredResource } from './store.ts';
 import { checkSpec, validateCreate } from './validate-body.ts';
 
 /** What a server begins with: existing objects and known external ids. Everything may be left out. */
@@ -54,7 +56,7 @@ export function parseServerSeed(text: string): ServerSeed {
   if (stranger !== undefined) throw new RangeError(stranger);
   const crowd = findCrowd(value, []);
   if (crowd !== undefined) throw new RangeError(crowd);
-  const findings = listFindings(SEED_SCHEMA, value);
+  const findings = listSchemaFindings(SEED_SCHEMA, value);
   if (findings.length > 0) throw new RangeError(renderFindings(findings));
   return value as ServerSeed; // the schema has said so
 }
@@ -67,7 +69,7 @@ function findCrowd(value: Json, path: FieldPath): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const most = path.length < 3 ? MAX_LISTED : MAX_INSIDE;
   const size = isJsonArray(value) ? value.length : Object.keys(value).length;
-  if (size > most) return `${toPathText(path)} has more than ${most.toLocaleString('en')} members`;
+  if (size > most) return `${formatPath(path)} has more than ${most.toLocaleString('en')} members`;
   for (const [key, member] of Object.entries(value)) {
     const crowd = findCrowd(member, [...path, isJsonArray(value) ? Number(key) : key]);
     if (crowd !== undefined) return crowd;
@@ -78,8 +80,8 @@ function findCrowd(value: Json, path: FieldPath): string | undefined {
 /** The number that is reported; the others are only counted. */
 const MAX_FINDINGS = 20;
 
-function renderFindings(findings: ReturnType<typeof listFindings>): string {
-  const told = findings.slice(0, MAX_FINDINGS).map(({ path, message }) => `${toPathText(path)} ${message}`.trim());
+function renderFindings(findings: ReturnType<typeof listSchemaFindings>): string {
+  const told = findings.slice(0, MAX_FINDINGS).map(({ path, message }) => `${formatPath(path)} ${message}`.trim());
   const more = findings.length - told.length;
   return [...told, ...(more > 0 ? [`and ${more.toLocaleString('en')} more`] : [])].join('\n');
 }
@@ -146,7 +148,7 @@ class Mistakes {
     try {
       return act();
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+      if (!(error instanceof RequestError)) throw error;
       this.add(place, error.message);
       return undefined;
     }
@@ -210,7 +212,7 @@ function draftOwned(service: Service, { kind, resource, created }: Placed): Stor
   checkSpec(kind, spec);
   return {
     id: id === undefined ? service.identities.createId(kind.idPrefix, created) : String(id),
-    createdAt: toTimestamp(created),
+    createdAt: formatTimestamp(created),
     spec,
     state: isJsonObject(state) ? state : {},
     deletable: deletable !== false,
@@ -244,8 +246,8 @@ function refuseTwice(service: Service, kind: Kind, id: string): void {
   if (service.store.listingOf(kind).find(id) !== undefined) throw refuse(`${id} appears twice`);
 }
 
-function refuse(message: string): Failure {
-  return new Failure(message, { code: 'invalid_field' });
+function refuse(message: string): RequestError {
+  return new RequestError(message, { code: 'invalid_field' });
 }
 
 function toSeedResource(kind: Kind, { id, createdAt, spec, state, deletable }: StoredResource): JsonObject {

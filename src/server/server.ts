@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { toElapsedMs } from '../model/elapsed.ts';
+import { getElapsedMs } from '../model/elapsed.ts';
 import { DEFAULT_VERSION_HEADER, type HttpRequest, type HttpResponse, type Send } from '../model/http.ts';
 import type { RateLimit } from '../model/stack.ts';
 import { type Transport, toTransport } from '../model/transport.ts';
-import { type ApiKey, createRateLimit, DEFAULT_USER_ID, parseApiKey, toKeyring } from './admission.ts';
+import { type ApiKey, createRateLimit, DEFAULT_USER_ID, indexApiKeys, parseApiKey } from './admission.ts';
 import { DEFAULT_ABUSE_REPORT_RULES } from './behaviours.ts';
-import { Failure, renderFailure } from './failure.ts';
+import { RequestError, renderFailure } from './failure.ts';
 import { createCertificateAuthorities, createIdGenerator, toAuthorizedKey } from './id-generator.ts';
 import { createRoutes, MAX_REQUEST_BYTES, type RequestEnv, type Routes } from './routes.ts';
 import {
@@ -71,7 +71,7 @@ export interface Server {
   /** The same server behind something that every request passes. Paths are below the base path. */
   readonly behind: (decorate: Decorate) => Server;
   /** The answer to what came over a connection and is no request that `send` could take. It is logged like one. */
-  readonly refuse: (failure: Failure, asked: Pick<RequestLogEntry, 'method' | 'path'>) => HttpResponse;
+  readonly refuse: (failure: RequestError, asked: Pick<RequestLogEntry, 'method' | 'path'>) => HttpResponse;
   /** Everything that it knows, as a value. Tokens are not in it; the secrets of certificate authorities are. */
   readonly snapshot: () => ServerSnapshot;
   /** A server like this one that holds a snapshot: it has the same keys and clock, no limit, and is not logged. */
@@ -91,7 +91,7 @@ export function createServer(options: ServerOptions = {}): Server {
   loadExisting(service, options.existing ?? []);
   const countRequest = options.rateLimit === undefined ? undefined : createRateLimit(options.rateLimit);
   const routes = createRoutes(service, {
-    keyring: toKeyring(apiKeys),
+    keyring: indexApiKeys(apiKeys),
     versionHeader: options.versionHeader ?? DEFAULT_VERSION_HEADER,
     countRequest: () => countRequest?.(service.now()),
   });
@@ -159,7 +159,7 @@ async function respond(
   request: HttpRequest,
   base: Pick<RequestEnv, 'baseUrl' | 'basePath'>,
 ): Promise<HttpResponse> {
-  const start = onRequest === undefined ? 0 : toElapsedMs();
+  const start = onRequest === undefined ? 0 : getElapsedMs();
   const operationId = service.identities.createOperationId();
   let bug: Error | undefined;
   const onBug = (error: Error): void => {
@@ -170,7 +170,7 @@ async function respond(
     method: request.method,
     path: toTarget(request.url),
     status: response.status,
-    durationMs: toElapsedMs() - start,
+    durationMs: getElapsedMs() - start,
     operationId,
     ...(bug !== undefined && { error: bug }),
   });
@@ -179,7 +179,7 @@ async function respond(
 
 function refuse(
   { service, onRequest }: Pick<Front, 'service' | 'onRequest'>,
-  failure: Failure,
+  failure: RequestError,
   asked: Pick<RequestLogEntry, 'method' | 'path'>,
 ): HttpResponse {
   const operationId = service.identities.createOperationId();
@@ -190,8 +190,8 @@ function refuse(
 }
 
 /** The failure of a request that did not come to its end. */
-export function toBrokenBody(cause: unknown): Failure {
-  return new Failure('The body of the request is incomplete', { code: 'bad_body', cause });
+export function toBrokenBody(cause: unknown): RequestError {
+  return new RequestError('The body of the request is incomplete', { code: 'bad_body', cause });
 }
 
 /** Path and query. */

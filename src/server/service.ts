@@ -1,12 +1,12 @@
 import type { Kind } from '../kinds/kind.ts';
 import { describeIds, isIdOf, isWellFormedId } from '../kinds/paths.ts';
 import { listReferences, type Reference } from '../kinds/references.ts';
-import { toPathText } from '../model/field-path.ts';
+import { formatPath } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 import type { ApiKey } from './admission.ts';
 import type { AbuseReportRule, BehaviourContext } from './behaviours.ts';
-import { Failure } from './failure.ts';
+import { RequestError } from './failure.ts';
 import type { CertificateAuthorities, IdGenerator } from './id-generator.ts';
 import { findOwnedKind, type Store } from './store.ts';
 
@@ -55,7 +55,7 @@ export function checkReferences(service: Service, kind: Kind, spec: Spec): void 
   const [first] = listBadReferences(service, kind, spec);
   if (first === undefined) return;
   const { field, id, message } = first;
-  throw new Failure(message, { code: 'missing_reference', details: { field, id } });
+  throw new RequestError(message, { code: 'missing_reference', details: { field, id } });
 }
 
 /** A reference that leads nowhere. */
@@ -70,7 +70,7 @@ export function listBadReferences(service: Service, kind: Kind, spec: Spec): rea
   return listReferences(kind, spec).flatMap((reference) => {
     const finding = checkReference(service, reference);
     if (finding === undefined) return [];
-    const field = toPathText(reference.path);
+    const field = formatPath(reference.path);
     return [{ field, id: reference.value, message: `${field} ${reference.value} ${finding}` }];
   });
 }
@@ -84,7 +84,7 @@ export function checkClaims(
   const holder = service.store.findHolder(kind, resource.spec, resource.id);
   if (holder === undefined) return;
   const { field, value } = holder.claim;
-  throw new Failure(`${field} ${value} belongs to ${holder.id}`, {
+  throw new RequestError(`${field} ${value} belongs to ${holder.id}`, {
     code: 'already_taken',
     details: { field, value, held_by: holder.id },
   });

@@ -308,6 +308,6 @@ export class PagedList<T extends HasId> {
 }
 
 /** RFC 3339 in UTC and whole seconds, as the interface shows times. */
-export function toTimestamp(time: Date | number): string {
+export function formatTimestamp(time: Date | number): string {
   return `${new Date(time).toISOString().slice(0, 19)}Z`;
 }

@@ -1,17 +1,17 @@
 import type { Kind, SpecFinding } from '../kinds/kind.ts';
 import type { OperationModule } from '../kinds/operations.ts';
 import { listPathFields } from '../kinds/paths.ts';
-import { toClearValue } from '../kinds/request-body.ts';
-import { toPathText } from '../model/field-path.ts';
+import { findClearValue } from '../kinds/request-body.ts';
+import { formatPath } from '../model/field-path.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import { listUnprintable } from '../model/printable.ts';
 import type { Spec } from '../model/state.ts';
-import { toModuleSchema, toRequestSchema } from '../schemas/field.ts';
+import { createModuleSchema, createRequestSchema } from '../schemas/field.ts';
 import { eachFinding } from '../schemas/findings.ts';
-import { Failure } from './failure.ts';
+import { RequestError } from './failure.ts';
 
 /** A schema of the kinds, which are at home with the package that makes them. */
-type Schema = ReturnType<typeof toRequestSchema>;
+type Schema = ReturnType<typeof createRequestSchema>;
 
 /** The spec that a POST asks for, with the defaults of fields that were left out. Ignores `id` and nulls. */
 export function validateCreate(kind: Kind, body: JsonObject): Spec {
@@ -25,7 +25,7 @@ export function validateUpdate(kind: Kind, body: JsonObject): Spec {
   const given = dropIgnored(kind, body, (name) => kind.fields[name]?.clear !== 'null');
   refuseImmutable(kind, given);
   if (Object.keys(given).length === 0)
-    throw new Failure('The body contains no field to change', { code: 'empty_update' });
+    throw new RequestError('The body contains no field to change', { code: 'empty_update' });
   refuseUnfit(kind, 'update', given);
   return given;
 }
@@ -33,7 +33,7 @@ export function validateUpdate(kind: Kind, body: JsonObject): Spec {
 /** The module that a PUT asks for. Takes `{"module": {…}}` too, with or without the ids of the path beside it. */
 export function validateModule(kind: Kind, module: OperationModule, body: JsonObject): JsonObject {
   const bare = unwrapModule(kind, body);
-  const schema = getSchema(`${kind.name} ${module.name}`, () => toModuleSchema(module.field, 'request'));
+  const schema = getSchema(`${kind.name} ${module.name}`, () => createModuleSchema(module.field, 'request'));
   refuseUnfitValue(bare, schema);
   return bare;
 }
@@ -64,7 +64,7 @@ function getSchema(name: string, build: () => Schema): Schema {
 const MOST_FINDINGS = 20;
 
 function refuseUnfit(kind: Kind, purpose: 'create' | 'update', body: JsonObject): void {
-  const schema = getSchema(`${purpose} ${kind.name}`, () => toRequestSchema(kind, purpose));
+  const schema = getSchema(`${purpose} ${kind.name}`, () => createRequestSchema(kind, purpose));
   refuseUnfitValue(body, schema);
 }
 
@@ -72,7 +72,7 @@ function refuseUnfitValue(value: Json, schema: Schema): void {
   const unfit = eachFinding(schema, value).take(MOST_FINDINGS);
   const findings = [...listUnprintable(value), ...unfit];
   refuseFindings(
-    findings.slice(0, MOST_FINDINGS).map(({ path, message }) => ({ path, message: `${toPathText(path)} ${message}` })),
+    findings.slice(0, MOST_FINDINGS).map(({ path, message }) => ({ path, message: `${formatPath(path)} ${message}` })),
   );
 }
 
@@ -80,7 +80,7 @@ function refuseFindings(findings: readonly SpecFinding[]): void {
   const [first] = findings;
   if (first === undefined) return;
   const messages = findings.map(({ message }) => message).join('; ');
-  throw new Failure(messages, { code: 'invalid_field', details: { field: toPathText(first.path) } });
+  throw new RequestError(messages, { code: 'invalid_field', details: { field: formatPath(first.path) } });
 }
 
 function dropIgnored(kind: Kind, body: JsonObject, isNullIgnored: (name: string) => boolean): JsonObject {
@@ -104,14 +104,14 @@ function unwrapModule(kind: Kind, body: JsonObject): JsonObject {
   const beside = Object.keys(rest).find((name) => !listPathFields(kind).includes(name));
   if (beside === undefined && isJsonObject(module)) return module;
   const finding = beside === undefined ? 'module must be an object' : `${beside} is not allowed beside \`module\``;
-  throw new Failure(finding, { code: 'invalid_field', details: { field: beside ?? 'module' } });
+  throw new RequestError(finding, { code: 'invalid_field', details: { field: beside ?? 'module' } });
 }
 
 /** Clearing a field without a default removes it. */
 function isCleared(kind: Kind, name: string, value: Json): boolean {
   const field = kind.fields[name];
   if (value === null || field === undefined) return true;
-  const clearValue = field.default === undefined ? toClearValue(field) : undefined;
+  const clearValue = field.default === undefined ? findClearValue(field) : undefined;
   return clearValue !== undefined && isSameJson(value, clearValue);
 }
 

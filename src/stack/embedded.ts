@@ -59,7 +59,7 @@ export async function openEmbeddedServer(options: EmbeddedOptions): Promise<Embe
 }
 
 async function start({ file, host, versionHeader }: EmbeddedOptions, lock?: FileLock) {
-  const keeper = await createKeeper(file === '' ? {} : { snapshot: file }, host, lock);
+  const keeper = await openSnapshotStore(file === '' ? {} : { snapshot: file }, host, lock);
   const server = await withServerInput(keeper.source, () =>
     createServer({
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
@@ -92,7 +92,7 @@ interface KeeperFiles {
 }
 
 /** Reads what a server starts with; `lock` is of the snapshot. A start from a seed is saved before the first change, because ids were made up for it. */
-export async function createKeeper(files: KeeperFiles, context: Host, lock?: FileLock): Promise<SnapshotStore> {
+export async function openSnapshotStore(files: KeeperFiles, context: Host, lock?: FileLock): Promise<SnapshotStore> {
   const { readSnapshotFile, writeSnapshotFile } = await import('../server/index.ts');
   const path = files.snapshot === undefined ? undefined : resolve(context.cwd, files.snapshot);
   if (path !== undefined) refuseOfAnother(path, context.uid);

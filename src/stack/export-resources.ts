@@ -14,7 +14,7 @@ import type { Reader } from './plan-live.ts';
 import type { RunSettings } from './settings.ts';
 
 /** Something that exists, by the ids in its path, whose modules a manifest can attach. */
-export interface Attached {
+export interface AttachableResource {
   readonly kind: Kind;
   readonly ids: Spec;
 }
@@ -23,7 +23,7 @@ export interface Attached {
 export interface ExportRequest {
   /** Names of kinds; empty: all that can be listed. */
   readonly kinds: readonly string[];
-  readonly attached: readonly Attached[];
+  readonly attached: readonly AttachableResource[];
   /** The stack that is to own it; absent: there is no `Stack` document. */
   readonly stack: string | undefined;
   readonly settings: RunSettings;
@@ -31,7 +31,7 @@ export interface ExportRequest {
 }
 
 /** What is exported, before anything is read. Throws for a kind that cannot be listed. */
-export function toExportRequest(names: readonly string[], attached: readonly Attached[]): LiveRequest {
+export function toExportRequest(names: readonly string[], attached: readonly AttachableResource[]): LiveRequest {
   const identified = new Set(attached.map(({ kind }) => kind.name));
   const listed = names.filter((name) => !identified.has(name)).map(findListedKind);
   return {
@@ -66,7 +66,7 @@ function toApi({ baseUrl, versionHeader }: RunSettings): JsonObject {
 }
 
 /** What has these ids, parents first, with slashes between; `undefined`: nothing with modules can have them. */
-export function parseAttached(text: string): Attached | undefined {
+export function parseAttached(text: string): AttachableResource | undefined {
   const ids = text.split('/');
   const kind = ATTACHED_KINDS.find((candidate) => mayHaveIds(candidate, ids));
   if (kind === undefined) return undefined;

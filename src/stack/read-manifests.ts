@@ -20,7 +20,7 @@ import {
 import { findStackRender, type StackRender } from '../manifest/stack-render.ts';
 import { type ValidatedManifests, validateManifests } from '../manifest/validate.ts';
 import { type Diagnostic, hasErrors, type Locate, type SourcePlace } from '../model/diagnostic.ts';
-import { formatRenderSource, parsePath, toCommandName, toPathText } from '../model/field-path.ts';
+import { formatCommandName, formatPath, formatRenderSource, parsePath } from '../model/field-path.ts';
 import type { PolicyDocument, PolicyDocuments, PolicyTestResult } from '../model/policy.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
@@ -252,7 +252,7 @@ async function runRender(
   { file, words, place }: StackRender & { readonly words: readonly string[] },
   { render }: LoadStackContext,
 ): Promise<Uint8Array | Diagnostic> {
-  const command = toCommandName(words);
+  const command = formatCommandName(words);
   if (render === undefined)
     return {
       code: 'render-not-allowed',
@@ -310,7 +310,7 @@ function listOfStack({ stack }: DesiredState, context: NamedPathsContext): reado
     const place = placeWithin(resolve(context.cwd, one), context.roots);
     if (!('finding' in place)) return [];
     const at = context.locateInStack(path);
-    const message = `${toPathText(path)} names ${one}, which ${place.finding}`;
+    const message = `${formatPath(path)} names ${one}, which ${place.finding}`;
     return [toRefused({ message, ...(at !== undefined && { place: at }) })];
   });
 }

@@ -11,7 +11,7 @@ import { toReason } from '../model/errors.ts';
 import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import { NO_SECRETS, type Secrets, withoutSecrets } from '../model/secrets.ts';
-import { findSink, type TokenSettings, toTokenFolder } from '../model/stack.ts';
+import { fillStackName, findSink, type TokenSettings } from '../model/stack.ts';
 import { describeTokenPlace, isSameTokenPlace, toTokenPlace } from '../model/token-place.ts';
 import type { CreateWrite, Write, WriteId } from '../model/write.ts';
 import type { PlanCheck } from '../plan/saved/check-plan.ts';
@@ -125,7 +125,7 @@ export function resolveTokens(
     throw new StackError('--token-directory and --token-command exclude each other.', { reason: 'invalid' });
   }
   if (tokenDirectory !== undefined)
-    return { default: { directory: toTokenFolder(tokenDirectory, stack) }, credentials: {} };
+    return { default: { directory: fillStackName(tokenDirectory, stack) }, credentials: {} };
   if (tokenCommand === undefined) return stored;
   return { default: { command: tokenCommand, timeoutMs: COMMAND_TIMEOUT_MS }, credentials: {} };
 }

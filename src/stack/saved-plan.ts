@@ -139,7 +139,7 @@ function toStaleMessage(name: string, moved: readonly StaleItem[]): readonly str
 }
 
 /** A plan that somebody approved. */
-export interface Approved {
+export interface PlanApproval {
   readonly plan: Plan;
   /** What it is called in messages: its file. */
   readonly name: string;
@@ -166,7 +166,7 @@ export class NotApproved extends StackError {
 const NOT_APPROVED_REMEDY = 'Nothing was written. Make a new plan and have that approved.';
 
 /** Throws when a plan cannot approve anything: another version made it, or it could not be applied itself. */
-export function refuseUnfit({ plan, name }: Approved, version: string): void {
+export function refuseUnfit({ plan, name }: PlanApproval, version: string): void {
   refuseOtherVersion({ plan, name }, version);
   if (!hasErrors(plan.diagnostics)) return;
   throw new StackError(`${name} has errors and does nothing, so it approves nothing.`, {
@@ -176,13 +176,13 @@ export function refuseUnfit({ plan, name }: Approved, version: string): void {
 }
 
 /** Compares a plan with one that was approved, of which an apply may have broken off. */
-export function compareWithApproved(plan: Plan, approved: Approved, cwd: string): PlanComparison {
+export function compareWithApproved(plan: Plan, approved: PlanApproval, cwd: string): PlanComparison {
   const paths = plan.files.map(({ path }) => path);
   return comparePlans(withPaths(approved.plan, paths, cwd), countAsCreated(plan, approved.plan).plan);
 }
 
 /** Throws `NotApproved` when a plan does anything that an approved one did not. */
-export function refuseUnapproved(plan: Plan, approved: Approved, cwd: string): void {
+export function refuseUnapproved(plan: Plan, approved: PlanApproval, cwd: string): void {
   const comparison = compareWithApproved(plan, approved, cwd);
   if (!isWithin(comparison)) throw new NotApproved(comparison, approved.name);
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { isPipe, readInput } from '../files/read-input.ts';
-import { DURATION_EXPECTED, toDurationMs } from '../kinds/duration.ts';
+import { DURATION_EXPECTED, parseDurationMs } from '../kinds/duration.ts';
 import { isForgeToken, isKeyVariable, isNamedKeyVariable, KEY_VARIABLE, toKeyFileVariable } from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { toReason } from '../model/errors.ts';
@@ -9,11 +9,11 @@ import type { ConnectionSettings } from '../model/plan.ts';
 import { createSecrets, type Secrets } from '../model/secrets.ts';
 import {
   type ApiSettings,
+  formatRateLimit,
   type GivenSetting,
   parseRateLimit,
   RATE_LIMIT_EXPECTED,
   type Timeouts,
-  toRateLimitText,
 } from '../model/stack.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
 
@@ -44,7 +44,7 @@ type StoredSettings = { readonly [Name in keyof RunSettings]?: RunSettings[Name]
 
 /** What a Stack says of the way to the service, as settings of a run. */
 function toStoredSettings({ rateLimit, given: _, ...api }: ApiSettings): StoredSettings {
-  const text = rateLimit === undefined || rateLimit === 'none' ? rateLimit : toRateLimitText(rateLimit);
+  const text = rateLimit === undefined || rateLimit === 'none' ? rateLimit : formatRateLimit(rateLimit);
   return { ...api, rateLimit: text };
 }
 
@@ -57,7 +57,7 @@ export function resolveSettings(given: GivenSettings, env: Host['env'], stored: 
     throw new StackError('No base URL says where the service is.', { reason: 'invalid', remedy });
   }
   return {
-    baseUrl: toNormalUrl(baseUrl),
+    baseUrl: normalizeUrl(baseUrl),
     versionHeader:
       given.versionHeader ?? toText(env['EDGEWISE_VERSION_HEADER']) ?? stored.versionHeader ?? DEFAULT_VERSION_HEADER,
     pageSize: checkCount({ name: 'page size', max: 100 }, given.pageSize) ?? stored.pageSize ?? 100,
@@ -87,7 +87,7 @@ function toUsualLimit(baseUrl: string): string {
 function toRateLimit(text: string | undefined): string | undefined {
   if (text === undefined || text === '' || text === 'none') return toText(text);
   const limit = parseRateLimit(text);
-  if (limit !== undefined) return toRateLimitText(limit);
+  if (limit !== undefined) return formatRateLimit(limit);
   const message = `The rate limit is ${JSON.stringify(text)}, and must be ${RATE_LIMIT_EXPECTED}, or none.`;
   throw new StackError(message, { reason: 'invalid' });
 }
@@ -109,7 +109,7 @@ type TimeoutPart = 'connect' | 'headers' | 'body' | 'request';
 /** A time limit such as `30s`. Nothing, for no text. */
 export function parseTimeoutMs(part: TimeoutPart, text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
-  const ms = toDurationMs(text);
+  const ms = parseDurationMs(text);
   if (ms !== undefined) return ms;
   const message = `The ${part} timeout is ${JSON.stringify(text)}, and must be ${DURATION_EXPECTED}.`;
   throw new StackError(message, { reason: 'invalid' });
@@ -120,7 +120,7 @@ function toText(text: string | undefined): string | undefined {
 }
 
 /** How a URL is written makes no difference: capitals in its scheme and host, the usual port, a slash at the end. What follows `embedded:` is no URL. */
-export function toNormalUrl(baseUrl: string): string {
+export function normalizeUrl(baseUrl: string): string {
   if (!/^https?:/i.test(baseUrl)) return baseUrl;
   const normal = URL.canParse(baseUrl) ? new URL(baseUrl).href : baseUrl;
   let end = normal.length;
@@ -221,7 +221,7 @@ function findDisagreement({ name, locate }: GivenSetting, { stored, given, cwd }
   const [says, is] = [stored[setting] ?? '', given[setting]];
   const toSame = (text = ''): string => {
     if (name === 'ca_file') return text === '' ? '' : resolve(cwd, text);
-    if (name === 'base_url') return toNormalUrl(text);
+    if (name === 'base_url') return normalizeUrl(text);
     return name === 'version_header' ? text.toLowerCase() : text;
   };
   if (toSame(says) === toSame(is)) return [];

@@ -21,9 +21,15 @@ import type { TokenSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import { toDrift } from '../plan/compute-drift.ts';
 import { toDriftAgainst, toDriftReadRequest } from '../plan/saved/drift-against.ts';
-import { toInventory, toInventoryRequest } from '../plan/to-inventory.ts';
+import { createInventory, createInventoryRequest } from '../plan/to-inventory.ts';
 import type { Policy } from '../policy/evaluate.ts';
-import { type Attached, type ExportRequest, exportResources, listIdShapes, parseAttached } from './export-resources.ts';
+import {
+  type AttachableResource,
+  type ExportRequest,
+  exportResources,
+  listIdShapes,
+  parseAttached,
+} from './export-resources.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
 import { isInvalid, type PlanOptions, planAndRehearse, planLive, type Reader } from './plan-live.ts';
 import {
@@ -430,9 +436,9 @@ export function createStack(parts: StackParts, account: Account, host: Host): St
       return toDrift(plan, input);
     },
     get: async ({ names = [], isOfUse, signal } = {}) => {
-      const request = toInventoryRequest(state, { names, ...(isOfUse !== undefined && { isOfUse }) });
+      const request = createInventoryRequest(state, { names, ...(isOfUse !== undefined && { isOfUse }) });
       const live = await readLive(await account.open(), { ...request, ...(signal !== undefined && { signal }) });
-      return toInventory(state, live, { names, baseUrl: settings.baseUrl });
+      return createInventory(state, live, { names, baseUrl: settings.baseUrl });
     },
     export: async ({ kinds = [], modulesOf = [], signal } = {}) =>
       account.export({ kinds, attached: modulesOf.map(toAttached), stack: state.stack.name, signal }),
@@ -521,7 +527,7 @@ function refuseOtherStack(plan: Plan, { state }: StackParts, { settings }: Accou
   throw new StackError(message, { reason: 'stale', remedy: 'Make a new plan.' });
 }
 
-function toAttached(ids: string): Attached {
+function toAttached(ids: string): AttachableResource {
   const attached = parseAttached(ids);
   if (attached !== undefined) return attached;
   const remedy = `It is one of ${listIdShapes().join(', ')}.`;

@@ -17,7 +17,7 @@ import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Change } from '../../src/model/change.ts';
 import { diffSpecs } from '../../src/plan/diff.ts';
 import { orderWrites } from '../../src/plan/order.ts';
-import { toLiveDigest } from '../../src/plan/to-change.ts';
+import { computeLiveDigest } from '../../src/plan/to-change.ts';
 import { makePlan } from '../report/sample-plans.ts';
 
 const HEADERS = { ['__proto__']: 'a', constructor: 'b', '': 'c', '\u202e': '\ud800' };
@@ -32,7 +32,7 @@ const CHANGE: Change = {
   kind: KIND.name,
   action: 'update',
   differences: diffSpecs(KIND, LIVE.spec, DESIRED).map((difference) => ({ ...difference, origin: 'unknown' })),
-  live: { id: LIVE.id, spec: LIVE.spec, digest: toLiveDigest({ ...LIVE, kind: KIND.name }) },
+  live: { id: LIVE.id, spec: LIVE.spec, digest: computeLiveDigest({ ...LIVE, kind: KIND.name }) },
   desired: DESIRED,
   sent: { request_headers: { add: HEADERS } },
 };

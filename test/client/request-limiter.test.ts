@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  createBudget,
   createRequestLimiter,
+  createRollingWindow,
   type RequestLimiterOptions,
   type WaitNotice,
 } from '../../src/client/request-limiter.ts';
@@ -56,7 +56,7 @@ describe('a budget', () => {
   });
 
   it('is not given back by a request that has not ended', () => {
-    const budget = createBudget({ requests: 2, windowMs: 10 });
+    const budget = createRollingWindow({ requests: 2, windowMs: 10 });
     budget.start();
     budget.start();
     expect(budget.toWaitMs(1000)).toBe(Number.POSITIVE_INFINITY);

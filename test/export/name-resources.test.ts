@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assignNames, toBaseName, toIdName } from '../../src/export/name-resources.ts';
+import { assignNames, chooseBaseName, toIdName } from '../../src/export/name-resources.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isResourceName } from '../../src/model/address.ts';
@@ -9,7 +9,7 @@ const ID = 'edgtcp_2k9XLR3nGNPfyoIk0A3yD8vPq7M';
 
 function nameOf(kind: string, spec: Spec): string {
   const rest = { createdAt: '', mark: undefined, markError: undefined, computed: {} };
-  return toBaseName(getKind(kind), { kind, id: ID, spec: normalizeSpec(getKind(kind), spec), ...rest });
+  return chooseBaseName(getKind(kind), { kind, id: ID, spec: normalizeSpec(getKind(kind), spec), ...rest });
 }
 
 describe('the name of what has none', () => {

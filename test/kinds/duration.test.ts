@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { renderTimeSpan, toDurationMs, toDurationText, toRoundedText } from '../../src/kinds/duration.ts';
+import { formatDuration, formatRoundedDuration, parseDurationMs, renderTimeSpan } from '../../src/kinds/duration.ts';
 
 const HOUR = 3_600_000;
 
 describe('a duration', () => {
   it.each(['45s', '90m', '36h', '90d'])('that is written as %s is read and written again', (text) => {
-    expect(toDurationText(toDurationMs(text) ?? 0)).toBe(text);
+    expect(formatDuration(parseDurationMs(text) ?? 0)).toBe(text);
   });
 
   it.each([
@@ -13,11 +13,11 @@ describe('a duration', () => {
     ['24h', '1d'],
     ['60s', '1m'],
   ])('that is written as %s is shown as %s', (text, shown) => {
-    expect(toDurationText(toDurationMs(text) ?? 0)).toBe(shown);
+    expect(formatDuration(parseDurationMs(text) ?? 0)).toBe(shown);
   });
 
   it.each(['', '90', 'd', '0d', '-1d', '1.5d', '90 d', '90d ', '9999999d', '1y'])('is not %o', (text) => {
-    expect(toDurationMs(text)).toBeUndefined();
+    expect(parseDurationMs(text)).toBeUndefined();
   });
 });
 
@@ -47,6 +47,6 @@ describe('a rounded duration', () => {
     [119_000, '119s'],
     [121_000, '~2m'],
   ])('of %i ms is %s: exact where it is a whole number of a unit, or short', (ms, text) => {
-    expect(toRoundedText(ms)).toBe(text);
+    expect(formatRoundedDuration(ms)).toBe(text);
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PlanDocument, toPlanDocument } from '../../src/kinds/request-body.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
-import { type Change, toShownChange } from '../../src/model/change.ts';
+import { type Change, formatChangeAddress } from '../../src/model/change.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { isSamePlan, isWithin } from '../../src/model/plan-comparison.ts';
@@ -157,7 +157,7 @@ function expectRefused(plan: Plan, change: Change, difference: Change['differenc
   const fewer = plan.changes.map((one) => (one === change ? { ...one, differences: rest } : one));
   const { more } = comparePlans({ ...plan, changes: fewer }, plan);
   const paths = more.changes.flatMap(({ fields }) => fields.map((field) => field.difference.path));
-  expect(paths, toShownChange(change)).toEqual([difference.path]);
+  expect(paths, formatChangeAddress(change)).toEqual([difference.path]);
 }
 
 /** Somebody changes a field of a resource that stays, and changes it back. What goes is approved with the values that it has. */

@@ -1,7 +1,7 @@
 import { isModule, type Kind } from '../../src/kinds/kind.ts';
 import { toModulePath, toResourcePath } from '../../src/kinds/paths.ts';
 import { mapReferences } from '../../src/kinds/references.ts';
-import { toClearValue } from '../../src/kinds/request-body.ts';
+import { findClearValue } from '../../src/kinds/request-body.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isAddress, parseAddress, toAddress } from '../../src/model/address.ts';
 import { assertDefined } from '../../src/model/errors.ts';
@@ -46,7 +46,7 @@ export async function changeField(
   if (field === 'metadata') return patch(world, path, { metadata: toMetadata(live, value) });
   if (value === undefined && kind.fields[field]?.clear === 'delete')
     return setModule(world, toModulePath(kind, live, field), undefined);
-  const cleared = toClearValue(assertDefined(kind.fields[field], field)) ?? null;
+  const cleared = findClearValue(assertDefined(kind.fields[field], field)) ?? null;
   return patch(world, path, { [field]: value ?? cleared });
 }
 

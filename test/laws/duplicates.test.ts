@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
-import { toShownChange } from '../../src/model/change.ts';
+import { formatChangeAddress } from '../../src/model/change.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { COPYABLE, copyEverything } from './behind-the-back.ts';
 import { holds, LONG } from './properties.ts';
@@ -42,10 +42,11 @@ describe('two live resources with one mark', () => {
       const { changes } = await world.plan(stack);
       const [duplicate] = changes.filter(({ action }) => action === 'delete');
       if (duplicate === undefined) return;
-      const touched = [toShownChange(duplicate), duplicate.address].map(async (target) =>
+      const touched = [formatChangeAddress(duplicate), duplicate.address].map(async (target) =>
         listTouched(await world.plan(stack, { targets: [target] })),
       );
-      for (const lines of await Promise.all(touched)) expect(lines).toEqual([`delete ${toShownChange(duplicate)}`]);
+      for (const lines of await Promise.all(touched))
+        expect(lines).toEqual([`delete ${formatChangeAddress(duplicate)}`]);
     });
     await holds(property, 10);
   });

@@ -6,7 +6,7 @@ import type { Kind } from '../../src/kinds/kind.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { mapReferences } from '../../src/kinds/references.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
-import { toPathText } from '../../src/model/field-path.ts';
+import { formatPath } from '../../src/model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json } from '../../src/model/json.ts';
 import type { FieldPath, Spec } from '../../src/model/state.ts';
 import { createWorkspace, type Workspace } from '../cli/workspace.ts';
@@ -36,7 +36,7 @@ const LEAVES = SUBJECTS.map((kind) => ({ kind, leaves: listLeaves(kind) }));
 describe('a plan that is saved can be read back and applied, whatever it changes:', () => {
   const cases = LEAVES.flatMap(({ kind, leaves }) =>
     leaves.map((first, at) => ({
-      label: `${kind.name} ${toPathText(first.path)}`,
+      label: `${kind.name} ${formatPath(first.path)}`,
       first,
       inside: leaves.slice(at).filter(({ path }) => path[0] === first.path[0]),
       others: leaves.slice(at).filter(({ path }) => path[0] !== first.path[0]),

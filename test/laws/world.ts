@@ -6,7 +6,7 @@ import { readLive } from '../../src/client/read-live.ts';
 import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 
 import { validateManifests } from '../../src/manifest/validate.ts';
-import { toShownChange } from '../../src/model/change.ts';
+import { formatChangeAddress } from '../../src/model/change.ts';
 import { hasErrors } from '../../src/model/diagnostic.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { ApplyEvent, ApplyResult } from '../../src/model/outcome.ts';
@@ -252,7 +252,7 @@ export function listTouched({ changes }: Plan): readonly string[] {
     .map((change) =>
       [
         change.action,
-        toShownChange(change),
+        formatChangeAddress(change),
         ...change.differences.map(({ path, from, to }) => JSON.stringify({ path, from, to })),
       ].join(' '),
     );

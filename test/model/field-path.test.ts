@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parsePath, toPathText } from '../../src/model/field-path.ts';
+import { formatPath, parsePath } from '../../src/model/field-path.ts';
 
 test('a path reads as one would write it in code', () => {
-  expect(toPathText(['backend', 'backend_id'])).toBe('backend.backend_id');
-  expect(toPathText(['policy', 'inbound', 0, 'name'])).toBe('policy.inbound[0].name');
-  expect(toPathText(['request_headers', 'add', 'x.y'])).toBe('request_headers.add["x.y"]');
+  expect(formatPath(['backend', 'backend_id'])).toBe('backend.backend_id');
+  expect(formatPath(['policy', 'inbound', 0, 'name'])).toBe('policy.inbound[0].name');
+  expect(formatPath(['request_headers', 'add', 'x.y'])).toBe('request_headers.add["x.y"]');
 });
 
 test('a path is found again in its text', () => {
   const step = fc.oneof(fc.nat(), fc.string({ unit: 'binary' }), fc.constantFrom('a.b', '[0]', '"', '0', '', 'a\\"b'));
   fc.assert(
     fc.property(fc.array(step), (path) => {
-      expect(parsePath(toPathText(path))).toEqual(path);
+      expect(parsePath(formatPath(path))).toEqual(path);
     }),
   );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toShownChange } from '../../src/model/change.ts';
+import { formatChangeAddress } from '../../src/model/change.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { isWithin } from '../../src/model/plan-comparison.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
@@ -97,7 +97,7 @@ describe('whoever approved', () => {
         dangers: gap === 0 ? [] : [{ group: 'traffic', danger: 'gap', writes: gap }],
       });
     const { more } = comparePlans(plan(replace(0)), plan(replace(1)));
-    expect(more.changes.map(({ change, dangers }) => [toShownChange(change), dangers.length])).toEqual([
+    expect(more.changes.map(({ change, dangers }) => [formatChangeAddress(change), dangers.length])).toEqual([
       ['AgentIngress/a', 1],
     ]);
     expect(isWithin(comparePlans(plan(replace(2)), plan(replace(1))))).toBe(true);

@@ -6,7 +6,7 @@ import { assertDefined, InvariantError } from '../../src/model/errors.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { findRenewal, listExpiredManifests } from '../../src/plan/decide.ts';
 import type { Pair } from '../../src/plan/match.ts';
-import { listLengthDifference, toValidForMs } from '../../src/plan/validity.ts';
+import { findValidForMs, listLengthDifference } from '../../src/plan/validity.ts';
 
 const CREATED = '2026-03-01T12:00:00Z';
 const DAY_MS = 86_400_000;
@@ -101,14 +101,18 @@ describe('a certificate', () => {
       valid_until: new Date(Date.parse(CREATED) + seconds * 1000).toISOString(),
     };
     const { kind, desired, live: found } = toPair(SSH_USER_CERTIFICATE, { valid_for: wanted }, live);
-    const compared = { kind, live: assertDefined(found, 'live certificate'), validForMs: toValidForMs(kind, desired) };
+    const compared = {
+      kind,
+      live: assertDefined(found, 'live certificate'),
+      validForMs: findValidForMs(kind, desired),
+    };
     expect(listLengthDifference(compared)).toMatchObject([{ path: 'lifecycle.valid_for', from: text }]);
   });
 
   it('of another length is replaced, and both lengths are named', () => {
     const short = toPair(SSH_USER_CERTIFICATE, settings, validFor(1));
     const { kind, desired, live } = short;
-    const validForMs = toValidForMs(kind, desired);
+    const validForMs = findValidForMs(kind, desired);
     expect(listLengthDifference({ kind, live: assertDefined(live, 'live certificate'), validForMs })).toEqual([
       { path: 'lifecycle.valid_for', from: '1d', to: '90d', origin: 'manifest', forcesReplace: true },
     ]);

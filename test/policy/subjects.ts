@@ -1,7 +1,7 @@
 import type { PolicyDocument, PolicyFinding } from '../../src/model/policy.ts';
 import { evaluatePolicies, type Policy } from '../../src/policy/evaluate.ts';
 import { type ReadPolicies, readPolicies } from '../../src/policy/read-policies.ts';
-import { type PolicyRunContext, type PolicySubject, toValues } from '../../src/policy/subject.ts';
+import { createCelValues, type PolicyRunContext, type PolicySubject } from '../../src/policy/subject.ts';
 
 const PLACE = { file: 'policy.yaml', line: 1, column: 1, excerpt: '' };
 
@@ -30,7 +30,7 @@ export const SUBJECT: PolicySubject = {
   address: 'TCPEdge/a',
   labels: LABELS,
   locate: () => undefined,
-  values: toValues(
+  values: createCelValues(
     {
       change: {
         address: 'TCPEdge/a',

@@ -1,6 +1,6 @@
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
-import { isSuccess, toBodyText } from '../../src/model/http.ts';
+import { isSuccess, readBodyText } from '../../src/model/http.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/model/json.ts';
 import { type Mark, parseMetadata } from '../../src/model/mark.ts';
 import type { Server } from '../../src/server/index.ts';
@@ -88,11 +88,11 @@ export class Ledger {
     return server.behind((send) => async (request) => {
       const act = { suspect, method: request.method, path: new URL(request.url).pathname };
       if (act.method === 'GET') this.#unseen.delete(toPlace(act));
-      if (act.method === 'POST') this.#verifyCreation(act, toBodyText(request.body ?? ''));
+      if (act.method === 'POST') this.#verifyCreation(act, readBodyText(request.body ?? ''));
       const before = act.method === 'GET' ? undefined : listHeld(server);
       const response = await send(request);
       if (before !== undefined) this.#judge(act, before);
-      if (act.method === 'POST' && isSuccess(response)) this.#noteCreation(act, toBodyText(response.body));
+      if (act.method === 'POST' && isSuccess(response)) this.#noteCreation(act, readBodyText(response.body));
       return response;
     });
   }

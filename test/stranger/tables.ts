@@ -1,4 +1,4 @@
-import { toDurationMs } from '../../src/kinds/duration.ts';
+import { parseDurationMs } from '../../src/kinds/duration.ts';
 import {
   boolean,
   type Field,
@@ -258,7 +258,7 @@ const SIGHTING = defineKind({
 });
 
 function toMs(duration: Json): number {
-  return toDurationMs(String(duration)) ?? 0;
+  return parseDurationMs(String(duration)) ?? 0;
 }
 
 /** The kinds of the stranger, to be added to the registry. */

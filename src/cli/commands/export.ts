@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Exported, layOut, toSingleText } from '../../export/export-live.ts';
 import { isResourceName } from '../../model/address.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { type Attached, listIdShapes, parseAttached, toExportRequest } from '../../stack/export-resources.ts';
+import { type AttachableResource, listIdShapes, parseAttached, toExportRequest } from '../../stack/export-resources.ts';
 import { resolveSettings } from '../../stack/settings.ts';
 import { type ConnectionFlags, parseConnectionFlags, withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
@@ -17,7 +17,7 @@ interface Flags extends ConnectionFlags {
   readonly out?: string;
   readonly owner?: string;
   readonly force?: boolean;
-  readonly modulesOf: readonly Attached[];
+  readonly modulesOf: readonly AttachableResource[];
 }
 
 /** `edgewise export`. */
@@ -119,7 +119,7 @@ function parseStack(text: string): string {
   );
 }
 
-function parseIds(text: string): Attached {
+function parseIds(text: string): AttachableResource {
   const attached = parseAttached(text);
   if (attached !== undefined) return attached;
   throw new InvalidArgumentError(`It is one of ${listIdShapes().join(', ')}.`);

@@ -2,13 +2,13 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Kind } from '../../kinds/kind.ts';
 import { findKind, getKind, MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
 import { renderYaml } from '../../manifest/render-document.ts';
-import { suggest, toRemedy } from '../../manifest/suggest.ts';
+import { suggest, suggestRemedy } from '../../manifest/suggest.ts';
 import { isAddress, parseAddress } from '../../model/address.ts';
 import type { Inventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
-import { parsePath, toPathText } from '../../model/field-path.ts';
+import { formatPath, parsePath } from '../../model/field-path.ts';
 import type { FieldPath } from '../../model/state.ts';
-import { listMissing, type Missing } from '../../plan/to-inventory.ts';
+import { listMissing, type MissingAddress } from '../../plan/to-inventory.ts';
 import {
   checkPath,
   renderFieldValues,
@@ -158,17 +158,17 @@ function toFilter(names: readonly string[], format: GetForm): (kind: Kind) => bo
   const findings = kinds.flatMap((kind) => checkPath(kind, path) ?? []);
   const isRefused = names.length === 0 ? findings.length === kinds.length : findings.length > 0;
   if (!isRefused) return (kind) => checkPath(kind, path) === undefined;
-  const [first] = names.length === 0 ? [`no kind has a field ${toPathText(path)}`] : findings;
+  const [first] = names.length === 0 ? [`no kind has a field ${formatPath(path)}`] : findings;
   const known = kinds.flatMap((kind) =>
     Object.keys(kind.fields).filter((name) => checkPath(kind, [name]) === undefined),
   );
   throw new CommandError(`There is no such value: ${first}.`, {
     exitCode: EXIT.invalid,
-    remedy: toRemedy(String(path[0] ?? ''), [...new Set(known)].sort()) ?? '',
+    remedy: suggestRemedy(String(path[0] ?? ''), [...new Set(known)].sort()) ?? '',
   });
 }
 
-function toMissingError(missing: readonly Missing[], { stack, baseUrl }: Inventory): CommandError {
+function toMissingError(missing: readonly MissingAddress[], { stack, baseUrl }: Inventory): CommandError {
   const lines = missing.map(({ address, isDescribed, nearest }) => {
     if (isDescribed) return `${address} is in the manifests and does not exist yet: apply creates it.`;
     const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;

@@ -1,5 +1,5 @@
 import type { Command, Help } from 'commander';
-import { toRemedy } from '../../manifest/suggest.ts';
+import { suggestRemedy } from '../../manifest/suggest.ts';
 import { CONNECTION_SETTINGS, describeSetting, OTHER_SETTINGS, type Setting } from '../connection/settings-table.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, EXIT_MEANINGS, type ExitCode } from '../exit-code.ts';
@@ -133,7 +133,7 @@ function findCommand(words: readonly string[], program: Command): Command {
     const names = [...parent.commands.map((command) => command.name()), ...(parent === program ? TOPIC_NAMES : [])];
     throw new CommandError(`There is no command or topic ${words.join(' ')}.`, {
       exitCode: EXIT.invalid,
-      remedy: toRemedy(word, names) ?? '',
+      remedy: suggestRemedy(word, names) ?? '',
     });
   }, program);
 }

@@ -7,7 +7,7 @@ import type { ServerFaults } from '../../model/server-faults.ts';
 import { parseRateLimit, RATE_LIMIT_EXPECTED, type RateLimit } from '../../model/stack.ts';
 import type { ApiKey } from '../../server/admission.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
-import { createKeeper, lockSnapshot, readServerFile, withServerInput } from '../../stack/embedded.ts';
+import { lockSnapshot, openSnapshotStore, readServerFile, withServerInput } from '../../stack/embedded.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { createLogger } from '../output/logger.ts';
@@ -82,7 +82,7 @@ async function serveKept(
   context: Context,
 ): Promise<ExitCode> {
   const { createServer, listen, withFaults } = await import('../../server/index.ts');
-  const keeper = await createKeeper(flags, context, lock);
+  const keeper = await openSnapshotStore(flags, context, lock);
   const faults = await readFaults(flags.faults, context);
   const logger = createLogger(context, { level: 'info' });
   const requests = createLogger(context, { level: 'info', isBusy: true });

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Client } from '../../client/client.ts';
-import { toListedResource } from '../../client/conform.ts';
-import { DURATION_EXPECTED, toDurationMs } from '../../kinds/duration.ts';
+import { parseListedResource } from '../../client/conform.ts';
+import { DURATION_EXPECTED, parseDurationMs } from '../../kinds/duration.ts';
 import type { NamedField } from '../../kinds/field.ts';
-import { type SubmittedKind, toHyphenated, toIndefinite } from '../../kinds/kind.ts';
+import { type SubmittedKind, toHyphenated, withArticle } from '../../kinds/kind.ts';
 import { isIdOf, toResourcePath } from '../../kinds/paths.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -11,8 +11,8 @@ import { toPrintable } from '../../model/printable.ts';
 import { renderSubmissionJson, type SubmissionResult } from '../../report/programs/json.ts';
 import { toParagraph } from '../../report/text/diagnostics.ts';
 import { renderSubmissionState, renderSubmissionText, toSubmissionView } from '../../report/text/submission.ts';
-import { toRequestSchema } from '../../schemas/field.ts';
-import { listFindings } from '../../schemas/findings.ts';
+import { createRequestSchema } from '../../schemas/field.ts';
+import { listSchemaFindings } from '../../schemas/findings.ts';
 import { resolveSettings } from '../../stack/settings.ts';
 import type { SetLineWriter } from '../connection/notices.ts';
 import { type ConnectionFlags, parseConnectionFlags, withAccount } from '../connection/stack-session.ts';
@@ -48,11 +48,11 @@ function describeGroup(group: Command, kind: SubmittedKind): void {
   group
     .helpCommand(false)
     .description(
-      `${purpose.charAt(0).toUpperCase()}${purpose.slice(1)}, and read what became of ${toIndefinite(noun)}.`,
+      `${purpose.charAt(0).toUpperCase()}${purpose.slice(1)}, and read what became of ${withArticle(noun)}.`,
     );
   addExitCodes(group, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication]);
   addExamples(group, [
-    [`edgewise ${name} submit ${examples[0]}`, `submit ${toIndefinite(noun)}`],
+    [`edgewise ${name} submit ${examples[0]}`, `submit ${withArticle(noun)}`],
     [`edgewise ${name} get ${toExampleId(kind)} --wait`, 'wait for the decision and show it'],
   ]);
 }
@@ -63,7 +63,7 @@ function defineSubmit(group: Command, kind: SubmittedKind, act: CommandAction): 
   const command = group
     .command('submit')
     .description(
-      `Submit ${toIndefinite(noun)}. The service takes it from authorized accounts only. It cannot be changed or withdrawn.`,
+      `Submit ${withArticle(noun)}. The service takes it from authorized accounts only. It cannot be changed or withdrawn.`,
     );
   for (const field of kind.specFields) {
     const option = toFieldOption(field);
@@ -72,7 +72,7 @@ function defineSubmit(group: Command, kind: SubmittedKind, act: CommandAction): 
   }
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication]);
   addExamples(addConnectionOptions(addFormatOptions(command)), [
-    [`${line} ${examples[0]}`, `submit ${toIndefinite(noun)}`],
+    [`${line} ${examples[0]}`, `submit ${withArticle(noun)}`],
     [`${line} ${examples.join(' ')}`, 'about several at once'],
   ]).action((given: string[], flags: SubmitFlags) =>
     act(flags, (context) => submitOne(kind, { given, flags }, context)),
@@ -84,7 +84,7 @@ function defineGet(group: Command, kind: SubmittedKind, act: CommandAction): voi
   const line = `edgewise ${group.name()} get ${toExampleId(kind)}`;
   const command = group
     .command('get')
-    .description(`Show ${toIndefinite(noun)} and the status of each ${parts.title}.`)
+    .description(`Show ${withArticle(noun)} and the status of each ${parts.title}.`)
     .argument('<id>', `id of the ${noun}`, (text) => parseId(kind, text))
     .option('--wait', 'wait until everything is decided; progress goes to stderr')
     .option(
@@ -148,7 +148,7 @@ async function get(
   return withAccount(settings, context, async ({ account, setLineWriter, signal: interrupted }) => {
     const client = await account.open();
     const read = async (signal: AbortSignal): Promise<JsonObject> =>
-      toListedResource(kind, await client.get(path, signal), {
+      parseListedResource(kind, await client.get(path, signal), {
         place: `GET ${path}: the answer`,
         excerpt: client.excerpt,
       }).json;
@@ -199,18 +199,18 @@ function show(
 
 function parseId({ idPrefix, submission }: SubmittedKind, text: string): string {
   if (isIdOf({ prefixes: [idPrefix] }, text)) return text;
-  throw new InvalidArgumentError(`The id of ${toIndefinite(submission.noun)} starts with ${idPrefix}_.`);
+  throw new InvalidArgumentError(`The id of ${withArticle(submission.noun)} starts with ${idPrefix}_.`);
 }
 
 function parseTimeout(text: string): number {
-  const timeoutMs = toDurationMs(text);
+  const timeoutMs = parseDurationMs(text);
   if (timeoutMs !== undefined) return timeoutMs;
   throw new InvalidArgumentError(`A duration is ${DURATION_EXPECTED}.`);
 }
 
 /** The body of a submission. Throws, with everything that is wrong, when the service would not take it. */
 function toSubmissionBody(kind: SubmittedKind, body: JsonObject): JsonObject {
-  const findings = listFindings(toRequestSchema(kind, 'create'), body);
+  const findings = listSchemaFindings(createRequestSchema(kind, 'create'), body);
   if (findings.length === 0) return body;
   const { words } = kind.submission;
   const lines = findings.map(({ path: [field], message }) => (field === words ? message : `--${field} ${message}`));
@@ -225,7 +225,7 @@ export async function submit(
 ): Promise<JsonObject> {
   try {
     const answer = await client.send('POST', kind.path, body, { waitSignal: signal });
-    return toListedResource(kind, answer, { place: `POST ${kind.path}: the answer` }).json;
+    return parseListedResource(kind, answer, { place: `POST ${kind.path}: the answer` }).json;
   } catch (error) {
     throw toSubmitError(kind, error);
   }
@@ -242,7 +242,7 @@ function toSubmitError(kind: SubmittedKind, error: unknown): unknown {
 function toUnknown({ submission: { noun }, title }: SubmittedKind, error: ApiError | NetworkError): CommandError {
   return new CommandError(`It is not known whether the ${noun} was submitted. ${toPrintable(error.message)}`, {
     exitCode: EXIT.failed,
-    remedy: `It was not sent again, because that could submit it twice, and the service cannot list ${title}s. Ask the service whether it has ${toIndefinite(noun)} like this. If you cannot find out, submit it again: the worst outcome is a second ${noun}.`,
+    remedy: `It was not sent again, because that could submit it twice, and the service cannot list ${title}s. Ask the service whether it has ${withArticle(noun)} like this. If you cannot find out, submit it again: the worst outcome is a second ${noun}.`,
     cause: error,
   });
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { toSeverity } from '../../lint/lint.ts';
+import { getRuleSeverity } from '../../lint/lint.ts';
 import { LINT_RULES } from '../../lint/rules.ts';
 import { type Diagnostic, LINT_CODES } from '../../model/diagnostic.ts';
 import type { PolicyTestResult } from '../../model/policy.ts';
@@ -82,7 +82,7 @@ async function listRules(paths: readonly string[], flags: FormatFlags, context: 
   checkForm(flags);
   const settings = await readSettings(paths, context);
   const rows = LINT_RULES.map((rule): LintRuleRow => {
-    const severity = settings === undefined ? rule.severity : toSeverity(rule, settings);
+    const severity = settings === undefined ? rule.severity : getRuleSeverity(rule, settings);
     return { id: rule.id, severity, sentence: LINT_CODES[rule.id], remedy: rule.remedy };
   });
   const text =

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { findMadeByAnother, isOfAnother } from '../../files/boundary.ts';
-import { BudgetError, readInput } from '../../files/read-input.ts';
+import { InputBudgetError, readInput } from '../../files/read-input.ts';
 import { toReason } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import {
+  formatIndexName,
   type IndexedPlan,
   isIndexName,
   PLAN_INDEX_FORMAT,
   type PlanIndex,
-  toIndexName,
 } from '../../model/stack-tree.ts';
 import { renderPlanJson } from '../../report/programs/json.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
@@ -68,7 +68,7 @@ export async function openPlanFolder(
         plans: [...plans.values()].toSorted((left, right) => (left.file < right.file ? -1 : 1)),
       };
       const text = `${JSON.stringify(index, null, 2)}\n`;
-      await writeResultFile(join(folder, toIndexName(shard)), text, context);
+      await writeResultFile(join(folder, formatIndexName(shard)), text, context);
     },
   };
 }
@@ -204,7 +204,7 @@ function hasDigest(path: string, sha256: string, { budget }: Pick<Context, 'budg
   try {
     return toDigest(readInput(path, { onlyFiles: true, budget })) === sha256;
   } catch (error) {
-    if (error instanceof BudgetError)
+    if (error instanceof InputBudgetError)
       throw new CommandError(`${path} ${error.finding}.`, {
         exitCode: EXIT.invalid,
         remedy: 'Plan fewer stacks in one run, such as with --shard.',

@@ -4,7 +4,7 @@ import { isWithin } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { DEFAULT_GUARD, NO_SINKS } from '../../model/stack.ts';
 import { listFilePaths } from '../../plan/files.ts';
-import { toStricter } from '../../plan/guard.ts';
+import { pickStricter } from '../../plan/guard.ts';
 import type { Policy } from '../../policy/evaluate.ts';
 import type { ComparisonReport } from '../../report/report.ts';
 import { InvalidManifests } from '../../stack/host.ts';
@@ -12,8 +12,8 @@ import { checkPolicies, isInvalid } from '../../stack/plan-live.ts';
 import { loadPolicies, readValidManifests } from '../../stack/read-manifests.ts';
 import { EMPTY_APPLY_RESULT, resolveTokens } from '../../stack/run-plan.ts';
 import {
-  type Approved,
   compareWithApproved,
+  type PlanApproval,
   refuseOtherVersion,
   refuseUnfit,
   type SavedFile,
@@ -120,7 +120,7 @@ export async function prepareSaved(file: string, flags: ApplyFlags, context: Con
   await refuseInputs(flags, { files: plan.files.map(({ path }) => path), settings }, context);
   const tokens = resolveTokens(flags, NO_SINKS, plan.stack);
   // A file that was edited could say that anything may be deleted.
-  const guard = toStricter(plan.settings.guard, DEFAULT_GUARD);
+  const guard = pickStricter(plan.settings.guard, DEFAULT_GUARD);
   return { plan, settings, approved: { plan, name: file, allowances: toAllowances(flags), guard, tokens } };
 }
 
@@ -193,7 +193,7 @@ function refusePlanFlags({ target, rotate = [], takeOver = [], revertDrift, ...f
 }
 
 /** The plan in a file that `--approved` names; nothing without one. Throws when it cannot approve anything. */
-async function readApproved(file: string | undefined, context: Context): Promise<Approved | undefined> {
+async function readApproved(file: string | undefined, context: Context): Promise<PlanApproval | undefined> {
   if (file === undefined) return undefined;
   const approved = { plan: await readPlanFile(file, context), name: file };
   refuseUnfit(approved, VERSION);
@@ -203,7 +203,7 @@ async function readApproved(file: string | undefined, context: Context): Promise
 /** What of a plan was not approved, to be shown; nothing when all of it was. */
 function findUnapproved(
   plan: Plan,
-  approved: Approved | undefined,
+  approved: PlanApproval | undefined,
   { cwd }: Pick<Context, 'cwd'>,
 ): ComparisonReport | undefined {
   if (approved === undefined) return undefined;

@@ -1,5 +1,5 @@
 import type { LintCode } from '../../model/diagnostic.ts';
-import { type Explanation, toDocument, toStream } from '../explanation.ts';
+import { type Explanation, formatDocument, joinDocuments } from '../explanation.ts';
 
 /** A manifest before and after, both seen by lint. */
 function toExamples(bad: string, good: string): Pick<Explanation, 'bad' | 'good'> {
@@ -7,7 +7,7 @@ function toExamples(bad: string, good: string): Pick<Explanation, 'bad' | 'good'
 }
 
 function toEdge(...lines: readonly string[]): string {
-  return toDocument('TCPEdge', 'postgres', 'spec:', '  backend:', '    backend_id: bkdhr_blue', ...lines);
+  return formatDocument('TCPEdge', 'postgres', 'spec:', '  backend:', '    backend_id: bkdhr_blue', ...lines);
 }
 
 function toPolicy(expression: string, action: string): string {
@@ -21,11 +21,11 @@ function toPolicy(expression: string, action: string): string {
 }
 
 function toPool(weight: number): string {
-  return toDocument('WeightedBackend', 'pool', 'spec:', '  backends:', `    bkdhr_blue: ${weight}`);
+  return formatDocument('WeightedBackend', 'pool', 'spec:', '  backends:', `    bkdhr_blue: ${weight}`);
 }
 
 function toCredential(...lines: readonly string[]): string {
-  return toDocument('Credential', 'agent', ...lines);
+  return formatDocument('Credential', 'agent', ...lines);
 }
 
 function toSink(text: string): string {
@@ -38,11 +38,11 @@ function toSink(text: string): string {
     '        - -c',
     `        - ${text}`,
   ];
-  return toDocument('Stack', 'shop', ...command);
+  return formatDocument('Stack', 'shop', ...command);
 }
 
 function toCertificate(...more: readonly string[]): string {
-  return toDocument(
+  return formatDocument(
     'SSHUserCertificate',
     'alice',
     'spec:',
@@ -53,14 +53,14 @@ function toCertificate(...more: readonly string[]): string {
 }
 
 function toRestriction(type: string, ...lines: readonly string[]): string {
-  return toDocument('IPRestriction', type, 'spec:', `  type: ${type}`, '  ip_policy_ids: [ipp_office]', ...lines);
+  return formatDocument('IPRestriction', type, 'spec:', `  type: ${type}`, '  ip_policy_ids: [ipp_office]', ...lines);
 }
 
 function toBreaker(...lines: readonly string[]): string {
   const fields = ['tripped_duration: 10', 'rolling_window: 60', 'num_buckets: 6', ...lines].map(
     (line) => `    ${line}`,
   );
-  return toDocument(
+  return formatDocument(
     'HTTPSEdgeRoute',
     'cart',
     'spec:',
@@ -71,10 +71,10 @@ function toBreaker(...lines: readonly string[]): string {
   );
 }
 
-const OFFICE = toDocument('External', 'office', 'spec:', '  id: ipp_office');
+const OFFICE = formatDocument('External', 'office', 'spec:', '  id: ipp_office');
 
 function toEndpoints(policy: string): string {
-  return toDocument(
+  return formatDocument(
     'IPRestriction',
     'endpoints',
     'spec:',
@@ -116,7 +116,7 @@ export const LINTING = {
     meaning: 'An edge accepts connections but has no enabled backend to forward them to.',
     remedy: 'Add `spec.backend`, or enable it. If somebody else sets it, add `lifecycle.ignore: [backend]`.',
     ...toExamples(
-      toDocument('TCPEdge', 'postgres', 'spec:', '  hostports: ["1.tcp.example.net:20001"]'),
+      formatDocument('TCPEdge', 'postgres', 'spec:', '  hostports: ["1.tcp.example.net:20001"]'),
       toEdge('  hostports: ["1.tcp.example.net:20001"]'),
     ),
   },
@@ -185,7 +185,10 @@ export const LINTING = {
     meaning:
       'The manifests write out an id although an External, HTTPSEdge or HTTPSEdgeRoute document gives it a name. When the id changes, one of the two places is easily forgotten.',
     remedy: 'Write the address instead of the id.',
-    ...toExamples(toStream(OFFICE, toEndpoints('ipp_office')), toStream(OFFICE, toEndpoints('External/office'))),
+    ...toExamples(
+      joinDocuments(OFFICE, toEndpoints('ipp_office')),
+      joinDocuments(OFFICE, toEndpoints('External/office')),
+    ),
   },
   'placeholder-in-shell': {
     meaning:

@@ -1,13 +1,20 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of manifests look like that
 
 import type { DiagnosticCode } from '../../model/diagnostic.ts';
-import { type Explanation, toDocument, toStream } from '../explanation.ts';
+import { type Explanation, formatDocument, joinDocuments } from '../explanation.ts';
 
-const POOL = toDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 90', '    bkdhr_green: 10');
+const POOL = formatDocument(
+  'WeightedBackend',
+  'pool',
+  'spec:',
+  '  backends:',
+  '    bkdhr_blue: 90',
+  '    bkdhr_green: 10',
+);
 
 /** A Stack whose manifests a command prints. */
 function toRendered(command: string): string {
-  return toDocument('Stack', 'shop', 'spec:', `  render: ${command}`);
+  return formatDocument('Stack', 'shop', 'spec:', `  render: ${command}`);
 }
 
 /** The codes about files and their text. */
@@ -26,12 +33,12 @@ export const READING = {
       'Move the file into the repository. Where several checkouts belong together, name the folder that holds them with `--root`. A token folder elsewhere is named with `--token-directory`, a certificate authority with `--ca-file`, a policy with `--policies`.',
     bad: {
       command: 'validate stack',
-      files: { 'stack/edgewise.yaml': toDocument('Stack', 'shop', 'spec:', '  policies: [../../rules.yaml]') },
+      files: { 'stack/edgewise.yaml': formatDocument('Stack', 'shop', 'spec:', '  policies: [../../rules.yaml]') },
     },
     good: {
       files: {
-        'stack/edgewise.yaml': toDocument('Stack', 'shop', 'spec:', '  policies: [../rules.yaml]'),
-        'rules.yaml': toDocument(
+        'stack/edgewise.yaml': formatDocument('Stack', 'shop', 'spec:', '  policies: [../rules.yaml]'),
+        'rules.yaml': formatDocument(
           'Policy',
           'any',
           'spec:',
@@ -49,7 +56,7 @@ export const READING = {
       command: 'validate',
       files: {
         'pool.yaml': {
-          latin1: toDocument(
+          latin1: formatDocument(
             'WeightedBackend',
             'pool',
             'spec:',
@@ -62,7 +69,7 @@ export const READING = {
     },
     good: {
       files: {
-        'pool.yaml': toDocument(
+        'pool.yaml': formatDocument(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -107,7 +114,7 @@ export const READING = {
     bad: {
       command: 'validate',
       files: {
-        'pool.yaml': toDocument(
+        'pool.yaml': formatDocument(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -119,7 +126,7 @@ export const READING = {
     },
     good: {
       files: {
-        'pool.yaml': toDocument(
+        'pool.yaml': formatDocument(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -137,7 +144,7 @@ export const READING = {
     bad: {
       command: 'validate',
       files: {
-        'pool.yaml': toDocument(
+        'pool.yaml': formatDocument(
           'WeightedBackend',
           'pool',
           'spec: &pool',
@@ -149,7 +156,7 @@ export const READING = {
     },
     good: {
       files: {
-        'pool.yaml': toDocument(
+        'pool.yaml': formatDocument(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -167,11 +174,13 @@ export const READING = {
     remedy: 'Set the variable, or give it a default: `${env:NAME:-default}`.',
     bad: {
       command: 'validate --env REGION',
-      files: { 'agents.yaml': toDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com') },
+      files: {
+        'agents.yaml': formatDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com'),
+      },
     },
     good: {
       files: {
-        'agents.yaml': toDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
+        'agents.yaml': formatDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
       },
     },
   },
@@ -182,11 +191,13 @@ export const READING = {
       'Offer the variable with `--env NAME`, all that start alike with `--env PREFIX_*`, or either in `EDGEWISE_ENV`. Or give it a default: `${env:NAME:-default}`.',
     bad: {
       command: 'validate',
-      files: { 'agents.yaml': toDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com') },
+      files: {
+        'agents.yaml': formatDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com'),
+      },
     },
     good: {
       files: {
-        'agents.yaml': toDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
+        'agents.yaml': formatDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
       },
     },
   },
@@ -198,7 +209,7 @@ export const READING = {
     bad: {
       command: 'validate',
       files: {
-        'pool.yaml': toDocument(
+        'pool.yaml': formatDocument(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -210,7 +221,7 @@ export const READING = {
     },
     good: {
       files: {
-        'pool.yaml': toDocument(
+        'pool.yaml': formatDocument(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -227,11 +238,13 @@ export const READING = {
     remedy: 'Write one of the two forms, or `$${env:` to mean the text itself.',
     bad: {
       command: 'validate',
-      files: { 'agents.yaml': toDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION-eu}.example.com') },
+      files: {
+        'agents.yaml': formatDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION-eu}.example.com'),
+      },
     },
     good: {
       files: {
-        'agents.yaml': toDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
+        'agents.yaml': formatDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
       },
     },
   },
@@ -248,7 +261,7 @@ function mended(text: string): Explanation['good'] {
 }
 
 function toEdge(...lines: readonly string[]): string {
-  return toDocument('TCPEdge', 'postgres', 'spec:', ...lines);
+  return formatDocument('TCPEdge', 'postgres', 'spec:', ...lines);
 }
 
 const BACKEND = ['  backend:', '    backend_id: bkdhr_blue'] as const;
@@ -260,7 +273,7 @@ export const FIELDS = {
     meaning:
       'Every document needs `apiVersion: edgewise/v1` and a kind that edgewise knows. `edgewise explain` lists the kinds. Manifests of other programs belong in another folder.',
     remedy: 'Correct the kind or the apiVersion, or move the document out of the folder.',
-    bad: inFile(toDocument('TcpEdges', 'postgres', 'spec:', PORT, ...BACKEND)),
+    bad: inFile(formatDocument('TcpEdges', 'postgres', 'spec:', PORT, ...BACKEND)),
     good: mended(toEdge(PORT, ...BACKEND)),
   },
   'unknown-field': {
@@ -294,8 +307,8 @@ export const FIELDS = {
   'out-of-range': {
     meaning: 'A number is smaller or larger than the field allows, or a list has too few members.',
     remedy: 'Choose a value in the range that the message names.',
-    bad: inFile(toDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 20000')),
-    good: mended(toDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 10000')),
+    bad: inFile(formatDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 20000')),
+    good: mended(formatDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 10000')),
   },
   'too-long': {
     meaning:
@@ -309,8 +322,8 @@ export const FIELDS = {
       'A name has 1 to 63 lower-case letters, digits, `.`, `_` and `-`, and starts and ends with a letter or a digit. It becomes part of the mark, of addresses and of file names.',
     remedy:
       'Choose a valid name. If the resource already exists under another name, state that name in `lifecycle.renamed_from`.',
-    bad: inFile(toDocument('TCPEdge', 'Postgres Main', 'spec:', PORT, ...BACKEND)),
-    good: mended(toDocument('TCPEdge', 'postgres-main', 'spec:', PORT, ...BACKEND)),
+    bad: inFile(formatDocument('TCPEdge', 'Postgres Main', 'spec:', PORT, ...BACKEND)),
+    good: mended(formatDocument('TCPEdge', 'postgres-main', 'spec:', PORT, ...BACKEND)),
   },
   'reserved-metadata': {
     meaning:
@@ -321,13 +334,13 @@ export const FIELDS = {
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
-const STACK = toDocument('Stack', 'production');
-const EDGE = toDocument('TCPEdge', 'postgres', 'spec:', '  backend: { backend_id: bkdhr_blue }');
+const STACK = formatDocument('Stack', 'production');
+const EDGE = formatDocument('TCPEdge', 'postgres', 'spec:', '  backend: { backend_id: bkdhr_blue }');
 const OWNED = EDGE.replace('  name: postgres\n', '  name: postgres\n  labels: { team: data }\n');
 
 /** A rule that resources say whose they are. */
 function toPolicy(require: string, ...more: readonly string[]): string {
-  return toDocument(
+  return formatDocument(
     'Policy',
     'owned',
     'spec:',
@@ -338,7 +351,7 @@ function toPolicy(require: string, ...more: readonly string[]): string {
 }
 
 function toLinted(...documents: readonly string[]): Explanation['bad'] {
-  return { command: 'validate .', files: { 'edgewise.yaml': toStream(STACK, ...documents) } };
+  return { command: 'validate .', files: { 'edgewise.yaml': joinDocuments(STACK, ...documents) } };
 }
 
 function toExamples(bad: readonly string[], good: readonly string[]): Pick<Explanation, 'bad' | 'good'> {
@@ -372,14 +385,14 @@ export const POLICIES = {
     remedy: 'Correct the name, or give the path of the policy too.',
     bad: {
       command: 'test-policy policies.yaml',
-      files: { 'policies.yaml': toStream(RULE, toTest('owner')) },
+      files: { 'policies.yaml': joinDocuments(RULE, toTest('owner')) },
     },
-    good: { files: { 'policies.yaml': toStream(RULE, toTest('owned')) } },
+    good: { files: { 'policies.yaml': joinDocuments(RULE, toTest('owned')) } },
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
 function toTest(policy: string): string {
-  return toDocument(
+  return formatDocument(
     'PolicyTest',
     'owned',
     'spec:',

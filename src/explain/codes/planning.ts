@@ -1,11 +1,11 @@
 import type { DiagnosticCode } from '../../model/diagnostic.ts';
-import { type Explanation, type LiveResources, toDocument, toMarked } from '../explanation.ts';
+import { type Explanation, formatDocument, formatMarkedMetadata, type LiveResources } from '../explanation.ts';
 
-const STACK = toDocument('Stack', 'production');
-const CREDENTIAL = toDocument('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]');
+const STACK = formatDocument('Stack', 'production');
+const CREDENTIAL = formatDocument('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]');
 const POOL = toPool();
 
-const TAKEN_POOL = toDocument(
+const TAKEN_POOL = formatDocument(
   'WeightedBackend',
   'taken',
   'spec:',
@@ -16,19 +16,19 @@ const TAKEN_POOL = toDocument(
 );
 
 function toPool(...more: readonly string[]): string {
-  return toDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 1', ...more);
+  return formatDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 1', ...more);
 }
 
 function toIngress(domain: string, ...more: readonly string[]): string {
-  return toDocument('AgentIngress', 'agents', 'spec:', `  domain: ${domain}`, ...more);
+  return formatDocument('AgentIngress', 'agents', 'spec:', `  domain: ${domain}`, ...more);
 }
 
 function toRestriction(...lines: readonly string[]): string {
-  return toDocument('IPRestriction', 'api', 'spec:', '  type: api', '  ip_policy_ids: [ipp_office]', ...lines);
+  return formatDocument('IPRestriction', 'api', 'spec:', '  type: api', '  ip_policy_ids: [ipp_office]', ...lines);
 }
 
 function toCertificate(from: string): string {
-  return toDocument(
+  return formatDocument(
     'SSHUserCertificate',
     'alice',
     'spec:',
@@ -53,13 +53,13 @@ function toPools(marks: Readonly<Record<string, readonly [stack: string, name: s
   const pools = Object.entries(marks).map(([id, [stack, name]]) => ({
     id,
     backends: { bkdhr_blue: 1 },
-    metadata: toMarked(stack, name),
+    metadata: formatMarkedMetadata(stack, name),
   }));
   return { WeightedBackend: pools };
 }
 
 function toLiveIngress(domain: string, ourName?: string): LiveResources {
-  const metadata = ourName === undefined ? '' : toMarked('production', ourName);
+  const metadata = ourName === undefined ? '' : formatMarkedMetadata('production', ourName);
   return { AgentIngress: [{ id: 'agin_live', domain, metadata }] };
 }
 
@@ -72,14 +72,14 @@ const USED_POOL: LiveResources = {
 /** The same, used by another stack. */
 const USED_BY_WEB: LiveResources = {
   ...USED_POOL,
-  TCPEdge: [{ id: 'edgtcp_web', backend: { backend_id: 'bkdwd_pool' }, metadata: toMarked('web', 'shop') }],
+  TCPEdge: [{ id: 'edgtcp_web', backend: { backend_id: 'bkdwd_pool' }, metadata: formatMarkedMetadata('web', 'shop') }],
 };
 
 /** An edge whose backend is a pool of the stack `network`. */
 function toShop(pool: string): string {
   return [
-    toDocument('External', 'pool', 'spec:', '  stack: network', `  resource: WeightedBackend/${pool}`),
-    toDocument(
+    formatDocument('External', 'pool', 'spec:', '  stack: network', `  resource: WeightedBackend/${pool}`),
+    formatDocument(
       'TCPEdge',
       'shop',
       'spec:',
@@ -92,7 +92,7 @@ function toShop(pool: string): string {
 /** Restrictions of these types, one and two by name. */
 function toRestrictions(...types: readonly string[]): string {
   const documents = types.map((type, index) =>
-    toDocument('IPRestriction', NAMES[index] ?? '', 'spec:', `  type: ${type}`, '  ip_policy_ids: [ipp_office]'),
+    formatDocument('IPRestriction', NAMES[index] ?? '', 'spec:', `  type: ${type}`, '  ip_policy_ids: [ipp_office]'),
   );
   return documents.join('---\n');
 }
@@ -102,7 +102,7 @@ function toLiveRestrictions(...types: readonly string[]): LiveResources {
     id: `ipx_${NAMES[index]}`,
     type,
     ip_policy_ids: ['ipp_office'],
-    metadata: toMarked('production', NAMES[index] ?? ''),
+    metadata: formatMarkedMetadata('production', NAMES[index] ?? ''),
   }));
   return { IPRestriction: restrictions };
 }
@@ -134,7 +134,13 @@ export const PLANNING = {
     bad: toPlanOf(CREDENTIAL),
     good: {
       files: {
-        'edgewise.yaml': toDocument('Stack', 'production', 'spec:', '  tokens:', '    default: { directory: tokens }'),
+        'edgewise.yaml': formatDocument(
+          'Stack',
+          'production',
+          'spec:',
+          '  tokens:',
+          '    default: { directory: tokens }',
+        ),
       },
     },
   },
@@ -156,7 +162,7 @@ export const PLANNING = {
       files: { 'a/edgewise.yaml': STACK, 'a/pool.yaml': POOL, 'b/pool.yaml': TAKEN_POOL },
       live: toPools({ bkdwd_pool: ['production', 'pool'], bkdwd_taken: ['production', 'taken'] }),
     },
-    good: { files: { 'b/edgewise.yaml': toDocument('Stack', 'web') } },
+    good: { files: { 'b/edgewise.yaml': formatDocument('Stack', 'web') } },
   },
   'taken-elsewhere': {
     meaning:
@@ -168,7 +174,7 @@ export const PLANNING = {
       files: {
         'a/edgewise.yaml': STACK,
         'a/pool.yaml': POOL,
-        'b/edgewise.yaml': `${toDocument('Stack', 'web')}---\n${TAKEN_POOL}`,
+        'b/edgewise.yaml': `${formatDocument('Stack', 'web')}---\n${TAKEN_POOL}`,
       },
       live: toPools({ bkdwd_pool: ['production', 'pool'], bkdwd_taken: ['production', 'taken'] }),
     },
@@ -234,12 +240,14 @@ export const PLANNING = {
             id: 'cr_live',
             acl: ['bind:*.example.com'],
             owner_id: 'usr_bot',
-            metadata: toMarked('production', 'agent', { delivered: true, fields: { owner_id: '28_t9O' } }),
+            metadata: formatMarkedMetadata('production', 'agent', { delivered: true, fields: { owner_id: '28_t9O' } }),
           },
         ],
       },
     }),
-    good: mended(toDocument('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]', '  owner_id: usr_bot')),
+    good: mended(
+      formatDocument('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]', '  owner_id: usr_bot'),
+    ),
   },
   'adopt-suggested': {
     meaning:

@@ -1,12 +1,18 @@
 import type { DiagnosticCode } from '../../model/diagnostic.ts';
 import { toFieldDigest } from '../../model/mark.ts';
-import { type Explanation, type LiveResources, toDocument, toMarked, toStream } from '../explanation.ts';
+import {
+  type Explanation,
+  formatDocument,
+  formatMarkedMetadata,
+  joinDocuments,
+  type LiveResources,
+} from '../explanation.ts';
 
-const STACK = toDocument('Stack', 'production');
+const STACK = formatDocument('Stack', 'production');
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
 
 function toCertificate(...more: readonly string[]): string {
-  return toDocument(
+  return formatDocument(
     'SSHUserCertificate',
     'alice',
     'spec:',
@@ -26,17 +32,23 @@ function toLiveCertificate(after: string, until: string): LiveResources {
     principals: ['alice'],
     valid_after: after,
     valid_until: until,
-    metadata: toMarked('production', 'alice'),
+    metadata: formatMarkedMetadata('production', 'alice'),
   };
   return { SSHUserCertificate: [certificate] };
 }
 
 function toIngress(domain: string): string {
-  return toDocument('AgentIngress', 'agents', 'spec:', `  domain: ${domain}`, '  certificate_management_policy: {}');
+  return formatDocument(
+    'AgentIngress',
+    'agents',
+    'spec:',
+    `  domain: ${domain}`,
+    '  certificate_management_policy: {}',
+  );
 }
 
 function toLiveIngress(domain: string): LiveResources {
-  const metadata = toMarked('production', 'agents');
+  const metadata = formatMarkedMetadata('production', 'agents');
   const ingress = {
     id: 'agin_live',
     created_at: '2026-03-01T11:00:00Z',
@@ -52,13 +64,17 @@ function inStack(text: string): Readonly<Record<string, string>> {
 }
 
 const LIVE_POOL: LiveResources = {
-  WeightedBackend: [{ id: 'bkdwd_pool', backends: { bkdhr_blue: 1 }, metadata: toMarked('production', 'pool') }],
+  WeightedBackend: [
+    { id: 'bkdwd_pool', backends: { bkdhr_blue: 1 }, metadata: formatMarkedMetadata('production', 'pool') },
+  ],
 };
 
 const WEIGHTS = { bkdhr_blue: 1 };
 const APPLIED = { fields: { backends: toFieldDigest(WEIGHTS) } };
 const APPLIED_POOL: LiveResources = {
-  WeightedBackend: [{ id: 'bkdwd_pool', backends: WEIGHTS, metadata: toMarked('production', 'pool', APPLIED) }],
+  WeightedBackend: [
+    { id: 'bkdwd_pool', backends: WEIGHTS, metadata: formatMarkedMetadata('production', 'pool', APPLIED) },
+  ],
 };
 
 /** The codes about what becomes of resources in time, and what others do meanwhile. */
@@ -124,7 +140,7 @@ export const RUNNING = {
         request: 'POST /backends/weighted',
         body: JSON.stringify({
           backends: { bkdhr_blue: 1 },
-          metadata: toMarked('production', 'pool'),
+          metadata: formatMarkedMetadata('production', 'pool'),
         }),
       },
     },
@@ -138,7 +154,7 @@ export const RUNNING = {
     bad: {
       command: 'plan --untrusted',
       files: {
-        'edgewise.yaml': toDocument(
+        'edgewise.yaml': formatDocument(
           'Stack',
           'production',
           'spec:',
@@ -147,16 +163,16 @@ export const RUNNING = {
         ),
       },
     },
-    good: { files: { 'edgewise.yaml': toDocument('Stack', 'production') } },
+    good: { files: { 'edgewise.yaml': formatDocument('Stack', 'production') } },
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
 function toPool(name: string, weight = 1, ...more: readonly string[]): string {
-  return toDocument('WeightedBackend', name, 'spec:', '  backends:', `    bkdhr_blue: ${weight}`, ...more);
+  return formatDocument('WeightedBackend', name, 'spec:', '  backends:', `    bkdhr_blue: ${weight}`, ...more);
 }
 
 function toEdge(name: string, port: number, backend = 'bkdhr_blue'): string {
-  return toDocument(
+  return formatDocument(
     'TCPEdge',
     name,
     'spec:',
@@ -180,8 +196,11 @@ export const RELATIONS = {
       'Some values must be unique: a hostport, the domain of an ingress, the type of an IP restriction, an id to adopt, a former name, a file that something is written to. The service would refuse the second resource, or both would take the value from each other. With `-R`, this holds for the documents of all stacks of one account. A document for an HTTPS edge or route is the whole truth about its modules: a second document would remove the modules of the first.',
     remedy:
       'Remove the value from one of the documents. Put the modules of one edge or route into one document. Give each stack a folder of its own for tokens.',
-    bad: { command: 'validate', files: { 'edges.yaml': toStream(toEdge('postgres', 20001), toEdge('mysql', 20001)) } },
-    good: { files: { 'edges.yaml': toStream(toEdge('postgres', 20001), toEdge('mysql', 20002)) } },
+    bad: {
+      command: 'validate',
+      files: { 'edges.yaml': joinDocuments(toEdge('postgres', 20001), toEdge('mysql', 20001)) },
+    },
+    good: { files: { 'edges.yaml': joinDocuments(toEdge('postgres', 20001), toEdge('mysql', 20002)) } },
   },
   'renamed-from-in-use': {
     meaning:
@@ -190,7 +209,7 @@ export const RELATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'pools.yaml': toStream(toPool('new', 1, 'lifecycle:', '  renamed_from: old'), toPool('old')),
+        'pools.yaml': joinDocuments(toPool('new', 1, 'lifecycle:', '  renamed_from: old'), toPool('old')),
       },
     },
     good: { files: { 'pools.yaml': toPool('new', 1, 'lifecycle:', '  renamed_from: old') } },
@@ -201,10 +220,10 @@ export const RELATIONS = {
     remedy: 'Correct the name, add the document, or write a literal id.',
     bad: {
       command: 'validate',
-      files: { 'edge.yaml': toStream(toEdge('postgres', 20001, 'WeightedBackend/pol'), toPool('pool')) },
+      files: { 'edge.yaml': joinDocuments(toEdge('postgres', 20001, 'WeightedBackend/pol'), toPool('pool')) },
     },
     good: {
-      files: { 'edge.yaml': toStream(toEdge('postgres', 20001, 'WeightedBackend/pool'), toPool('pool')) },
+      files: { 'edge.yaml': joinDocuments(toEdge('postgres', 20001, 'WeightedBackend/pool'), toPool('pool')) },
     },
   },
   'wrong-reference': {
@@ -221,17 +240,17 @@ export const RELATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'names.yaml': toStream(
-          toDocument('External', 'office', 'spec:', '  id: External/headquarters'),
-          toDocument('External', 'headquarters', 'spec:', '  id: External/office'),
+        'names.yaml': joinDocuments(
+          formatDocument('External', 'office', 'spec:', '  id: External/headquarters'),
+          formatDocument('External', 'headquarters', 'spec:', '  id: External/office'),
         ),
       },
     },
     good: {
       files: {
-        'names.yaml': toStream(
-          toDocument('External', 'office', 'spec:', '  id: External/headquarters'),
-          toDocument('External', 'headquarters', 'spec:', '  id: ipp_office'),
+        'names.yaml': joinDocuments(
+          formatDocument('External', 'office', 'spec:', '  id: External/headquarters'),
+          formatDocument('External', 'headquarters', 'spec:', '  id: ipp_office'),
         ),
       },
     },
@@ -250,13 +269,13 @@ export const RELATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'edgewise.yaml': toDocument('Stack', 'production', 'spec:', '  kinds: [TCPEdge]'),
+        'edgewise.yaml': formatDocument('Stack', 'production', 'spec:', '  kinds: [TCPEdge]'),
         'pool.yaml': toPool('pool'),
       },
     },
     good: {
       files: {
-        'edgewise.yaml': toDocument('Stack', 'production', 'spec:', '  kinds: [TCPEdge, WeightedBackend]'),
+        'edgewise.yaml': formatDocument('Stack', 'production', 'spec:', '  kinds: [TCPEdge, WeightedBackend]'),
       },
     },
   },
@@ -268,7 +287,7 @@ export const RELATIONS = {
       command: 'validate',
       files: {
         'edgewise.yaml': STACK,
-        'stack.yaml': toDocument('Stack', 'staging'),
+        'stack.yaml': formatDocument('Stack', 'staging'),
         'pool.yaml': toPool('pool'),
       },
     },
@@ -286,6 +305,6 @@ export const RELATIONS = {
         'web/edgewise.yaml': STACK,
       },
     },
-    good: { files: { 'web/edgewise.yaml': toDocument('Stack', 'web') } },
+    good: { files: { 'web/edgewise.yaml': formatDocument('Stack', 'web') } },
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;

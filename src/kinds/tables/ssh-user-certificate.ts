@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import type { Spec } from '../../model/state.ts';
-import { renderTimeSpan, toDurationMs } from '../duration.ts';
+import { parseDurationMs, renderTimeSpan } from '../duration.ts';
 import { field, formatted, idOf, mapOf, oneOf, setOf, text, timestamp } from '../field.ts';
 import { defineKind, type SpecFinding } from '../kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
@@ -117,13 +117,13 @@ function checkRenewal(settings: Spec, spec: Spec): readonly SpecFinding[] {
       { path: ['valid_for'], message: `lifecycle.valid_for and spec.${stated.join(', spec.')} exclude each other` },
     ];
   if (renewBefore === undefined || spec['valid_until'] !== undefined) return [];
-  const validMs = validFor === undefined ? DEFAULT_VALIDITY_MS : toDurationMs(String(validFor));
-  if (validMs === undefined || (toDurationMs(String(renewBefore)) ?? 0) < validMs) return [];
+  const validMs = validFor === undefined ? DEFAULT_VALIDITY_MS : parseDurationMs(String(validFor));
+  if (validMs === undefined || (parseDurationMs(String(renewBefore)) ?? 0) < validMs) return [];
   const message = `lifecycle.renew_before must be shorter than the ${renderTimeSpan(validMs)} for which the certificate is valid`;
   return [{ path: ['renew_before'], message }];
 }
 
-/** What is wrong with a list of addresses for the critical option source-address: comma-separated IPs or CIDR blocks. */
+/** Why a list of addresses for the critical option source-address is invalid: it must be comma-separated IPs or CIDR blocks. */
 function checkSourceAddress(text: string): string | undefined {
   const bad = text.split(',').find((part) => !isCidr(part));
   return bad === undefined ? undefined : `contains \`${bad}\`, which is neither an IP address nor a CIDR block`;
@@ -146,7 +146,7 @@ const LINE = /^([a-z0-9-]+)-cert-v01@openssh\.com ([A-Za-z0-9+/]+={0,2})(?: [\w.
 
 const USER_CERTIFICATE = 1;
 
-/** What is wrong with the text of a certificate; `undefined`: nothing. `publicKey`: of the manifest; left out: the key is not compared. */
+/** Why the text of a certificate is invalid; `undefined`: it is valid. `publicKey`: of the manifest; left out: the key is not compared. */
 function checkSshCertificate(text: string, publicKey: Json | undefined): string | undefined {
   const [, type = '', base64 = ''] = LINE.exec(text.replace(/\n$/, '')) ?? [];
   if (type === '') return 'is not one line with an SSH certificate';

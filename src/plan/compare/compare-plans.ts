@@ -6,15 +6,15 @@ import { fillAllLeftOut } from '../../kinds/read-response.ts';
 import { mapReferencesIn } from '../../kinds/references.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { findInnerType } from '../../kinds/walk.ts';
-import { type Change, type Difference, toShownChange } from '../../model/change.ts';
+import { type Change, type Difference, formatChangeAddress } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
 import { assertNever } from '../../model/errors.ts';
-import { parsePath, toPathText } from '../../model/field-path.ts';
+import { formatPath, parsePath } from '../../model/field-path.ts';
 import { isSameJson, type Json } from '../../model/json.ts';
 import type { Plan, PlannedFile } from '../../model/plan.ts';
 import type { ExtraChange, ExtraChanges, ExtraField, PlanComparison } from '../../model/plan-comparison.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
-import { isSameTokenPlace, toTokenNote } from '../../model/token-place.ts';
+import { formatTokenNote, isSameTokenPlace } from '../../model/token-place.ts';
 import { diffSpecs } from '../diff.ts';
 import { listSent, mapSavedChanges, type SavedChange } from '../saved/saved-change.ts';
 
@@ -47,10 +47,10 @@ function toSide(plan: Plan, other: Plan): Side {
 }
 
 function listExtraChanges(side: Side, other: Side): ExtraChanges {
-  const counterparts = new Map(other.plan.changes.map((change) => [toShownChange(change), change]));
+  const counterparts = new Map(other.plan.changes.map((change) => [formatChangeAddress(change), change]));
   const changes = side.plan.changes.flatMap((change): readonly ExtraChange[] => {
     if (change.action === 'no-op') return [];
-    const found = counterparts.get(toShownChange(change));
+    const found = counterparts.get(formatChangeAddress(change));
     const counterpart = found?.action === 'no-op' ? undefined : found;
     const extra = findExtraChange({ side, change }, { side: other, change: counterpart });
     return extra === undefined ? [] : [extra];
@@ -67,9 +67,9 @@ function covers(approved: PlannedFile, { address, path, text, replaces }: Planne
 
 /** What both plans do to a resource, but not alike, is told once: as the later one does it. */
 function withoutMirrored(less: ExtraChanges, more: ExtraChanges): ExtraChanges {
-  const told = new Map(more.changes.map((extra) => [toShownChange(extra.change), extra]));
+  const told = new Map(more.changes.map((extra) => [formatChangeAddress(extra.change), extra]));
   const changes = less.changes.flatMap((extra): readonly ExtraChange[] => {
-    const mirrored = told.get(toShownChange(extra.change));
+    const mirrored = told.get(formatChangeAddress(extra.change));
     if (mirrored === undefined) return [extra];
     const paths = new Set(mirrored.fields.map(({ difference }) => difference.path));
     const fields = extra.fields.filter(({ difference }) => !paths.has(difference.path));
@@ -81,7 +81,7 @@ function withoutMirrored(less: ExtraChanges, more: ExtraChanges): ExtraChanges {
 /** Addresses by the ids that their resources have: the id of a resource of the stack may be another one in each plan. */
 type IdNames = ReadonlyMap<string, string>;
 
-/** The ids of what the stack owns. Those that users write (of what is attached, of externals) are compared as they are. */
+/** The ids of resources that the stack owns. Ids that users write (of attached resources, of externals) are compared unchanged. */
 function listNames({ changes }: Plan): IdNames {
   return new Map(
     changes.flatMap(({ kind, live, address, duplicateOf }) =>
@@ -106,7 +106,7 @@ export function toComparableDifference(kind: Kind, difference: Difference, names
   const type = findTypeAt(kind, steps);
   return {
     ...difference,
-    path: toPathText(toComparablePath(kind, steps, names)),
+    path: formatPath(toComparablePath(kind, steps, names)),
     ...(from !== undefined && { from: toComparableValue(type, from, names) }),
     ...(to !== undefined && { to: toComparableValue(type, to, names) }),
   };
@@ -175,7 +175,7 @@ function isRestOfReplace({ change, side }: Sided, other: Side): boolean {
   return compareSpecs({ side, change }, { side: other, change: replace }, ({ live }) => live?.spec).length === 0;
 }
 
-/** What is made or goes is compared as a whole; of what is changed, what differs. */
+/** Created and deleted resources are compared as a whole; of updated ones, the differences. */
 function listFields(own: Sided, other: Sided): readonly ExtraField[] {
   const { action } = own.change;
   switch (action) {
@@ -264,7 +264,7 @@ function mergeByPath(first: readonly ExtraField[], second: readonly ExtraField[]
   return [...first, ...second.filter(({ difference }) => !paths.has(difference.path))];
 }
 
-/** What counts besides fields: which resource it is where its id is not the service's choice, and what its mark will say. */
+/** Compared properties that are not fields: which resource it is if the service does not choose its id, and the future content of its mark. */
 function listTraits(change: Change, other: Change): readonly ExtraField[] {
   const kind = getKind(change.kind);
   const named = (one: Change): readonly (readonly [string, Json | undefined])[] => [
@@ -285,7 +285,7 @@ function listTraits(change: Change, other: Change): readonly ExtraField[] {
   });
 }
 
-/** Somebody wrote the id of what is adopted or attached; of duplicates it is all that tells them apart. */
+/** A user wrote the id of an adopted or attached resource. */
 function isIdStated({ role }: Kind, { action }: Change): boolean {
   return role === 'attached' || action === 'adopt';
 }
@@ -295,9 +295,9 @@ function isShown({ danger, path }: Danger, known: readonly Danger[]): boolean {
   return known.some((one) => one.danger === danger && one.path === path);
 }
 
-/** Where a token goes, when it goes elsewhere in the other plan. Notes tell of time, which goes on. */
+/** The sink of a token, if the other plan has another one. Other notes mention times, which differ between any two plans. */
 function listNotes({ token }: Change, other: Change): readonly string[] {
-  return token === undefined || isSameTokenPlace(token, other.token) ? [] : [toTokenNote(token)];
+  return token === undefined || isSameTokenPlace(token, other.token) ? [] : [formatTokenNote(token)];
 }
 
 function toSides({ from, to }: Difference): Pick<Difference, 'from' | 'to'> {

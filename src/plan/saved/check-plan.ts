@@ -5,7 +5,7 @@ import { listReferences } from '../../kinds/references.ts';
 import type { CreatedIds } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { parseAddress, toName } from '../../model/address.ts';
-import { type Change, toShownChange } from '../../model/change.ts';
+import { type Change, formatChangeAddress } from '../../model/change.ts';
 import { assertNever } from '../../model/errors.ts';
 import { isSameJson, type Json } from '../../model/json.ts';
 import type { Mark } from '../../model/mark.ts';
@@ -13,7 +13,7 @@ import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import type { WriteId, WriteType } from '../../model/write.ts';
 import { listAwaited } from '../desired-form.ts';
-import { toFileText } from '../files.ts';
+import { findFileText } from '../files.ts';
 import type { ReadRequest } from '../select-targets.ts';
 import { resolveMark } from '../writes.ts';
 import { createFinder, type Finder, resolveSpec } from './finder.ts';
@@ -68,7 +68,9 @@ export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
     ],
     done: new Map(checks.flatMap(({ done }) => [...done])),
     met: new Set(
-      checks.flatMap(({ isMet }, at) => (isMet === true ? plan.changes.slice(at, at + 1) : [])).map(toShownChange),
+      checks
+        .flatMap(({ isMet }, at) => (isMet === true ? plan.changes.slice(at, at + 1) : []))
+        .map(formatChangeAddress),
     ),
     ids: found.ids,
     texts: new Map([...found.created].flatMap(([address, one]) => toTextEntries(address, one))),
@@ -89,7 +91,7 @@ function toTextEntries(address: string, live: LiveResource): readonly (readonly 
 }
 
 function readFileText({ kind, computed }: LiveResource): string | undefined {
-  return toFileText(computed[getKind(kind).fileField ?? '']);
+  return findFileText(computed[getKind(kind).fileField ?? '']);
 }
 
 /** The text for a file must be the one that the service holds; any other text in a plan file was not issued by it. */
@@ -225,7 +227,7 @@ function toGone(change: Change): ChangeCheck {
 }
 
 function toWhole(change: Change, message: string): ChangeCheck {
-  return { moved: [{ address: toShownChange(change), message }], done: new Map() };
+  return { moved: [{ address: formatChangeAddress(change), message }], done: new Map() };
 }
 
 function withoutDesired(subject: SavedChange): SavedChange {
@@ -239,7 +241,7 @@ function merge(left: ChangeCheck, right: ChangeCheck): ChangeCheck {
 /** Fields with a value that is neither the old one, nor the desired one, nor one that a write of the plan sets in between. */
 function listMovedFields(subject: SavedChange, live: LiveResource, { ids }: Finder): readonly StaleItem[] {
   const { change, kind } = subject;
-  const address = toShownChange(change);
+  const address = formatChangeAddress(change);
   const desired = resolveSpec(change.kind, change.desired ?? {}, ids);
   const start = change.live?.id === live.id ? change.live : undefined;
   const fields = listCheckedFields(subject).flatMap((field): StaleItem[] => {
@@ -313,7 +315,7 @@ function listNameMismatches(plan: Plan, found: Pick<Finder, 'start'>): readonly 
     const { kind, mark } = live;
     const isNamed = kind === change.kind && mark?.stack === plan.stack && mark.name === toName(change.address);
     const message = `${live.id}, which the plan refers to, has another name`;
-    return isNamed ? [] : [{ address: toShownChange(change), message }];
+    return isNamed ? [] : [{ address: formatChangeAddress(change), message }];
   });
 }
 

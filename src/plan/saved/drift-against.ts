@@ -10,20 +10,20 @@ import { type Mark, toFieldDigest, UNMANAGED } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import {
+  computeDriftState,
+  describeUnownedReason,
   listUnowned,
+  readValidUntil,
   sortByAddress,
   toDriftedField,
-  toOwner,
-  toUnownedReason,
-  toValidUntil,
 } from '../compute-drift.ts';
 import { listDeletionDangers, listDriftDangers, withEnded } from '../dangers.ts';
 import { type ComparedLive, listNotShown } from '../decide-plan.ts';
 import { diffSpecs } from '../diff.ts';
-import { toDefaultDigest } from '../differences.ts';
-import { toFileText } from '../files.ts';
+import { findDefaultDigest } from '../differences.ts';
+import { findFileText } from '../files.ts';
 import { listUsedKinds, type ReadRequest } from '../select-targets.ts';
-import { toLiveDigest } from '../to-change.ts';
+import { computeLiveDigest } from '../to-change.ts';
 import { createFinder, type Finder, isCreation, resolveSpec } from './finder.ts';
 
 /** What comparing with a saved plan reads: every kind that its stack uses, and the modules that the plan found or sets. */
@@ -82,7 +82,7 @@ function compareChange(change: Change, found: Finder & Pick<Plan, 'stack'>): rea
   if (live === undefined) return [{ ...base, state: 'missing', ...toDeleted(change) }];
   const isOwned = getKind(kind).role === 'owned' && change.action !== 'release';
   if (isOwned && live.mark?.stack !== found.stack)
-    return [{ ...base, ...toFacts(live), state: 'unowned', reason: toUnownedReason(live) }];
+    return [{ ...base, ...toFacts(live), state: 'unowned', reason: describeUnownedReason(live) }];
   const isUnread = change.action === 'no-op' && change.live?.spec === undefined;
   return [
     {
@@ -124,7 +124,7 @@ function withFile(
 ): ResourceDrift {
   const file = files.find(({ address }) => address === resource.address);
   const one = live.resources.get(resource.kind)?.find(({ id }) => id === resource.id);
-  const text = one === undefined ? undefined : toFileText(one.computed[getKind(one.kind).fileField ?? '']);
+  const text = one === undefined ? undefined : findFileText(one.computed[getKind(one.kind).fileField ?? '']);
   if (file === undefined || text === undefined || resource.duplicateOf !== undefined) return resource;
   const there = present.get(file.path);
   if (there === text || resource.state !== 'in-sync') return resource;
@@ -133,7 +133,7 @@ function withFile(
 }
 
 function toFacts(live: LiveResource): Pick<ResourceDrift, 'id' | 'validUntil'> {
-  return { id: live.id, ...toValidUntil(live) };
+  return { id: live.id, ...readValidUntil(live) };
 }
 
 type Compared = Pick<ResourceDrift, 'state' | 'differences' | 'moved' | 'dangers'>;
@@ -155,7 +155,7 @@ function compareSpecs(change: Change, live: LiveResource, { ids }: Finder): Comp
   differences.push(...compareProtection(change, live));
   const dangers = listDriftDangers({ kind: kind.name, fields: differences, expected: desired, live: now });
   if (differences.length > 0)
-    return { state: toOwner(differences), differences, ...(dangers.length > 0 && { dangers }) };
+    return { state: computeDriftState(differences), differences, ...(dangers.length > 0 && { dangers }) };
   return { state: isReplaced(change, live) ? 'in-sync' : 'pending', differences };
 }
 
@@ -177,7 +177,7 @@ function isReplaced({ action, live: start }: Change, live: LiveResource): boolea
 
 /** For unchanged resources a plan stores digests only. The digests in the mark tell which field moved. */
 function compareDigests(change: Change, live: LiveResource): Compared {
-  if (change.live?.digest === toLiveDigest(live)) return { state: 'in-sync', differences: [] };
+  if (change.live?.digest === computeLiveDigest(live)) return { state: 'in-sync', differences: [] };
   const kind = getKind(change.kind);
   const moved = listMoved(kind, live, change.live?.mark);
   const differences = compareProtection(change, live);
@@ -221,7 +221,7 @@ function listApplied(kind: Kind, mark: Mark | undefined): readonly string[] {
 }
 
 function toApplied(kind: Kind, name: string, mark: Mark | undefined): string | undefined {
-  return mark?.fields[name] ?? toDefaultDigest(kind, name);
+  return mark?.fields[name] ?? findDefaultDigest(kind, name);
 }
 
 /** The modules that the plan found or sets. It does not know whose the other ones are. */

@@ -2,7 +2,7 @@ import { mapReferences } from '../../kinds/references.ts';
 import type { CreatedIds } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Address } from '../../model/address.ts';
-import { type Change, toShownChange } from '../../model/change.ts';
+import { type Change, formatChangeAddress } from '../../model/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isSameJson, type Json, type JsonObject, toCanonicalJson } from '../../model/json.ts';
 import type { Plan, PlannedFile } from '../../model/plan.ts';
@@ -52,7 +52,7 @@ export function listUnlike(saved: Plan, made: Plan, check: FileCheck): readonly 
   );
   const listOpen = ({ changes }: Plan, others: Deletes): readonly string[] =>
     changes
-      .filter((change) => open.has(toShownChange(change)) && !isDeletedIn(others, change))
+      .filter((change) => open.has(formatChangeAddress(change)) && !isDeletedIn(others, change))
       .flatMap(describeClaim)
       .sort();
   const scope = { ...saved, takeOver: listOpenTakeOvers(file, again, open) };
@@ -80,17 +80,19 @@ function withoutNeighbours(saved: Plan, { diagnostics, changes }: Plan): Plan {
 
 /** The stacks to take over from, less those that have handed over what the file takes: nothing of that is in the manifests' plan any more. */
 function listOpenTakeOvers(file: Plan, again: Plan, open: ReadonlySet<string>): readonly string[] {
-  const taken = file.changes.filter((change) => !open.has(toShownChange(change))).map(({ live }) => live?.mark?.stack);
+  const taken = file.changes
+    .filter((change) => !open.has(formatChangeAddress(change)))
+    .map(({ live }) => live?.mark?.stack);
   return file.takeOver.filter((stack) => again.takeOver.includes(stack) || !taken.includes(stack));
 }
 
 /** Whether an earlier apply of the file did nothing for a change. */
 function isUntouched({ change, writes }: SavedChange, { done, met }: Pick<PlanCheck, 'done' | 'met'>): boolean {
-  if (met.has(toShownChange(change))) return false;
+  if (met.has(formatChangeAddress(change))) return false;
   return (change.action === 'no-op') === (writes.length === 0) && writes.every(({ id }) => !done.has(id));
 }
 
-const toShown = ({ change }: SavedChange): string => toShownChange(change);
+const toShown = ({ change }: SavedChange): string => formatChangeAddress(change);
 
 /** The plan with the ids of what other stacks have created since it was made. */
 function withAwaitedIds(plan: Plan, ids: CreatedIds): Plan {
@@ -135,7 +137,7 @@ function isDone({ change, other, fields }: ExtraChange, { shown, again, deleted,
   }
   if (isDeletedIn(deleted, change)) return true;
   // Only the mark may lack something then, and the manifests do not ask for it.
-  if (other === undefined && check.met.has(toShownChange(change))) return true;
+  if (other === undefined && check.met.has(formatChangeAddress(change))) return true;
   // Of a replace that broke off, the rest is what the manifests ask for too.
   const isBegun = open.length < saved.writes.length || renewed.has(change.address);
   if (change.action !== 'replace' || !isBegun) return false;
@@ -154,7 +156,7 @@ function toDeletes({ changes }: Plan): Deletes {
 /** Whether a change is a delete that another plan has under another name: of several with one mark, the last to go is no duplicate any more. */
 function isDeletedIn(deletes: Deletes, change: Change): boolean {
   const other = change.action === 'delete' ? deletes.get(change.live?.id ?? '') : undefined;
-  return other?.address === change.address && toShownChange(other) !== toShownChange(change);
+  return other?.address === change.address && formatChangeAddress(other) !== formatChangeAddress(change);
 }
 
 /** A file that a plan made again need not write: it has the value of a resource that the plan leaves as it is. */
@@ -175,7 +177,7 @@ function describeExtraChange(
   { change, other, fields, dangers, notes }: ExtraChange,
   direction: Direction,
 ): readonly string[] {
-  const address = toShownChange(change);
+  const address = formatChangeAddress(change);
   const { own, other: theirs } = direction;
   if (other === undefined || (other.action !== change.action && fields.length === 0))
     return [`${address}: ${change.action} by ${own}, ${other?.action ?? 'nothing'} by ${theirs}`];
@@ -250,7 +252,7 @@ function listFindings({ diagnostics, violations, rehearsal }: Plan): Claims {
 
 function describeClaim(change: Change): readonly string[] {
   const { action, reason, notes = [], kept = [], labels = {}, annotations = {}, owner, live } = change;
-  const address = toShownChange(change);
+  const address = formatChangeAddress(change);
   return [
     `${address}: ${action} ${live?.id ?? ''}${reason === undefined ? '' : ` because ${toTimeless(reason)}`}`,
     ...notes.map((note) => `${address}: ${toTimeless(note)}`),

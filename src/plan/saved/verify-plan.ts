@@ -4,18 +4,24 @@ import { isId, listPathFields } from '../../kinds/paths.ts';
 import { type PlanDocument, type ShownWrite, toPlanDocument } from '../../kinds/request-body.ts';
 import { findKind, getKind } from '../../kinds/tables/registry.ts';
 import { isResourceName, parseAddress, toAddress, toName } from '../../model/address.ts';
-import { type Action, type Change, type Difference, toShownChange, toShownTotals } from '../../model/change.ts';
+import {
+  type Action,
+  type Change,
+  countShownActions,
+  type Difference,
+  formatChangeAddress,
+} from '../../model/change.ts';
 import { countDangers } from '../../model/danger.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
-import { toPathText } from '../../model/field-path.ts';
+import { formatPath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json } from '../../model/json.ts';
 import type { Plan, PlannedFile, SuppressedDelete } from '../../model/plan.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { withDangers } from '../dangers.ts';
 import { listDifferences } from '../differences.ts';
 import { orderWrites } from '../order.ts';
-import { toLiveDigest } from '../to-change.ts';
+import { computeLiveDigest } from '../to-change.ts';
 
 /**
  * Checks a plan file against itself. People approve its changes, and apply makes its writes; so the writes are computed again from the
@@ -53,7 +59,7 @@ function findPlanFinding(plan: PlanDocument): string | undefined {
 
 function findTwin(changes: readonly Change[]): string | undefined {
   const seen = new Set<string>();
-  const repeated = changes.map(toShownChange).find((address) => seen.has(address) || !seen.add(address));
+  const repeated = changes.map(formatChangeAddress).find((address) => seen.has(address) || !seen.add(address));
   return repeated === undefined ? undefined : `${repeated} is there twice`;
 }
 
@@ -61,7 +67,9 @@ function findTwin(changes: readonly Change[]): string | undefined {
 function findStrayDuplicate(changes: readonly Change[]): string | undefined {
   const kept = new Map(changes.filter(isKept).map(({ address, live }) => [address, live?.id]));
   const stray = changes.find((change) => !isKept(change) && kept.get(change.address) !== change.duplicateOf);
-  return stray && `${toShownChange(stray)} is called a duplicate of ${stray.duplicateOf}, which is not in the plan`;
+  return (
+    stray && `${formatChangeAddress(stray)} is called a duplicate of ${stray.duplicateOf}, which is not in the plan`
+  );
 }
 
 function isKept({ duplicateOf }: Change): boolean {
@@ -89,7 +97,7 @@ function findPrune(changes: readonly Change[], withheld: readonly SuppressedDele
   const prune = changes.find(
     ({ action, address, live }) => (action === 'delete' && !replaced.has(address)) || ids.has(live?.id ?? ''),
   );
-  return prune && `it says that it deletes nothing, but would ${prune.action} ${toShownChange(prune)}`;
+  return prune && `it says that it deletes nothing, but would ${prune.action} ${formatChangeAddress(prune)}`;
 }
 
 /** What a stack waits for is looked for in the list of its kind. */
@@ -114,7 +122,7 @@ function findWriteFinding(writes: readonly ShownWrite[], computed: readonly Show
   const write = writes[index];
   if (write === undefined) return undefined;
   const path = findPath(toJson(write), toJson(computed[index]));
-  return `${write.id} has another ${toPathText(path)} than its change shows`;
+  return `${write.id} has another ${formatPath(path)} than its change shows`;
 }
 
 /** The dangers are those that follow from the changes and their writes. */
@@ -125,7 +133,7 @@ function findDangerFinding(plan: Plan): string | undefined {
     ({ dangers }, at) => !isSameValue(toDangers(dangers), toDangers(changes[at]?.dangers)),
   );
   const change = changes[index];
-  return change && `${toShownChange(change)} has other dangers than it shows`;
+  return change && `${formatChangeAddress(change)} has other dangers than it shows`;
 }
 
 function findTotalFinding(
@@ -133,7 +141,8 @@ function findTotalFinding(
   { changes }: Plan,
 ): string | undefined {
   const counts = countDangers(changes.flatMap((change) => change.dangers ?? []));
-  const isSame = isSameJson({ ...totals }, { ...toShownTotals(changes) }) && isSameJson({ ...dangers }, { ...counts });
+  const isSame =
+    isSameJson({ ...totals }, { ...countShownActions(changes) }) && isSameJson({ ...dangers }, { ...counts });
   return isSame ? undefined : 'its totals are not those of its changes';
 }
 
@@ -165,7 +174,7 @@ type PlanFrame = Pick<Plan, 'stack' | 'takeOver' | 'mode'>;
 
 /** What is wrong with a change of a plan file. None: it shows all that its writes are computed from. */
 function findChangeFinding(change: Change, plan: PlanFrame): string | undefined {
-  const shown = toShownChange(change);
+  const shown = formatChangeAddress(change);
   const kind = findKind(change.kind);
   if (kind === undefined || kind.role === 'submitted')
     return `${shown} has the kind ${change.kind}, which does not exist`;
@@ -218,7 +227,8 @@ function findSpecFinding(kind: Kind, { live, desired, sent = {} }: Change): stri
   const other = Object.keys(sent).find((name) => !isSameValue(meant[name], desired?.[name]));
   if (other !== undefined) return `sends another ${other} than it shows`;
   const isSealed =
-    live?.spec === undefined || live.digest === toLiveDigest({ kind: kind.name, spec: live.spec, mark: live.mark });
+    live?.spec === undefined ||
+    live.digest === computeLiveDigest({ kind: kind.name, spec: live.spec, mark: live.mark });
   return isSealed ? undefined : 'has a digest that does not match its live resource';
 }
 

@@ -1,4 +1,4 @@
-import { type Address, toPlainAddress } from '../../model/address.ts';
+import { type Address, stripDuplicateId } from '../../model/address.ts';
 import type { Drift } from '../../model/drift.ts';
 import type { FormOptions } from '../report.ts';
 import {
@@ -42,7 +42,7 @@ type LocateManifest = (address: string) => string;
 function createLocate({ at, commit }: Drift, options: FormOptions): LocateManifest {
   const linkTo = createLinks({ made: { at, ...(commit !== undefined && { commit }) } }, options);
   return (address) => {
-    const place = options.locate?.(toPlainAddress(address) as Address);
+    const place = options.locate?.(stripDuplicateId(address) as Address);
     return place === undefined ? '' : linkTo(place);
   };
 }

@@ -1,6 +1,6 @@
 import type { SubmittedKind } from '../../kinds/kind.ts';
 import { toPlanDocument } from '../../kinds/request-body.ts';
-import { toShownChange, toShownTotals } from '../../model/change.ts';
+import { countShownActions, formatChangeAddress } from '../../model/change.ts';
 import { countDangers } from '../../model/danger.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { countDriftStates, type Drift, hasDrift, isComplete, toCoverage } from '../../model/drift.ts';
@@ -134,7 +134,7 @@ export function renderFailureJson({ command, stack, diagnostics = [], error, pla
     ...(stack !== undefined && { stack }),
     diagnostics,
     ...(error !== undefined && { error: toErrorDocument(error) }),
-    ...(plan !== undefined && { totals: toShownTotals(plan.changes), plan: toPlanDocument(redactPlan(plan)) }),
+    ...(plan !== undefined && { totals: countShownActions(plan.changes), plan: toPlanDocument(redactPlan(plan)) }),
   });
 }
 
@@ -183,7 +183,7 @@ function toExtraChangesDocument({ changes, files }: ExtraChanges): object {
 /** Without fields: the other plan does nothing to the resource, or something of another sort, and all of the change counts. */
 function toChangeDocument({ change, other, fields, dangers, notes }: ExtraChange): object {
   return {
-    address: toShownChange(change),
+    address: formatChangeAddress(change),
     kind: change.kind,
     action: change.action,
     ...(other !== undefined && { otherAction: other.action }),

@@ -1,5 +1,5 @@
-import { toPlainAddress, toShownAddress } from '../../model/address.ts';
-import { type Change, type Difference, toShownChange } from '../../model/change.ts';
+import { formatAddress, stripDuplicateId } from '../../model/address.ts';
+import { type Change, type Difference, formatChangeAddress } from '../../model/change.ts';
 import type { DangerGroup } from '../../model/danger.ts';
 import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
 import type { Drift, ResourceDrift } from '../../model/drift.ts';
@@ -7,7 +7,7 @@ import { assertNever } from '../../model/errors.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { toShownWriteAddress } from '../../model/write.ts';
+import { formatWriteAddress } from '../../model/write.ts';
 import type { ComparisonReport, Failure, FormOptions, Report } from '../report.ts';
 import { findFailedPlace, toNotStarted } from '../view/apply-view.ts';
 import { toComparisonView } from '../view/comparison-view.ts';
@@ -112,7 +112,7 @@ function listUnordered(report: Report, options: FormOptions): readonly Remark[] 
 /** The start of the resource's document, where nothing says more exactly what the remark is about. */
 function withPlace(remark: Remark, { locate }: FormOptions): Remark {
   if (remark.place !== undefined || remark.address === undefined) return remark;
-  const place = locate?.(toPlainAddress(remark.address));
+  const place = locate?.(stripDuplicateId(remark.address));
   return place === undefined ? remark : { ...remark, place: toPrintablePlace(place) };
 }
 
@@ -172,7 +172,7 @@ function listChangesRemarks(plan: Plan): readonly Remark[] {
 function listChangeRemarks(change: Change, names: Names): readonly Remark[] {
   const { action, differences } = change;
   const drifted = differences.filter(({ origin }) => origin === 'drift' || origin === 'both');
-  const address = toShownChange(change);
+  const address = formatChangeAddress(change);
   return [
     ...(action === 'delete' || action === 'replace' ? [toLossRemark(change, action)] : []),
     ...listDangerViews([change], names).map((one) =>
@@ -188,7 +188,7 @@ function listChangeRemarks(change: Change, names: Names): readonly Remark[] {
 
 function toLossRemark(change: Change, action: 'delete' | 'replace'): Remark {
   const { reason, live } = change;
-  const address = toShownChange(change);
+  const address = formatChangeAddress(change);
   const id = live === undefined ? '' : ` (${toWord(live.id)})`;
   const said = reason === undefined ? '' : `: ${toPrintable(reason)}`;
   return toRemark(action, 'warning', `${toWord(address)}${id} will be ${action}d${said}`, {
@@ -220,7 +220,7 @@ function listDriftRemarks(compared: Drift, options: FormOptions): readonly Remar
 }
 
 function listDriftDangerRemarks(resource: ResourceDrift, names: Names): readonly Remark[] {
-  const address = toShownAddress(resource);
+  const address = formatAddress(resource);
   return listDriftDangerViews([resource], names).map(({ said, group }) =>
     toRemark('drift-danger', 'error', `${toWord(address)} ${said} (${group})`, { address, group }),
   );
@@ -237,7 +237,7 @@ const MAX_VALUE = 200;
 function listResourceRemarks(resource: ResourceDrift, names: Names): readonly Remark[] {
   const { state } = resource;
   const { reason, expected, moved, fields, pending, next } = toDriftedView(resource, names);
-  const address = toShownAddress(resource);
+  const address = formatAddress(resource);
   const why = [
     ...fields.map((field) => `${toBrief(field, MAX_VALUE)} (${field.notes.join(', ')})`),
     ...moved.map((name) => `${name}: ${MOVED}`),
@@ -299,7 +299,7 @@ function listOutcomeRemarks(
   { options, notStarted }: { readonly options: FormOptions; readonly notStarted: ReadonlyMap<string, unknown> },
 ): readonly Remark[] {
   const { write } = outcome;
-  const address = toShownWriteAddress(write);
+  const address = formatWriteAddress(write);
   switch (outcome.outcome) {
     case 'applied':
       return [];

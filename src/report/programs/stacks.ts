@@ -5,7 +5,7 @@ import { findInnerType } from '../../kinds/walk.ts';
 import { toName } from '../../model/address.ts';
 import type { Inventory, OwnedResource } from '../../model/drift.ts';
 import { assertDefined } from '../../model/errors.ts';
-import { toPathText } from '../../model/field-path.ts';
+import { formatPath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, parseJson, toCanonicalJson } from '../../model/json.ts';
 import type { PolicyTestResult } from '../../model/policy.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -187,7 +187,7 @@ export function checkPath(kind: Kind, path: FieldPath): string | undefined {
     return `the ${first} of a ${kind.title} is shown only once, in the response to its creation, and cannot be read`;
   if (Object.hasOwn(OWN, String(first)) && rest.length === 0) return undefined;
   const end = path.reduce<FieldType | 'free' | 'none'>((type, step) => toInner(type, step), toSpecType(kind));
-  return end === 'none' ? `a ${kind.title} has no field ${toPathText(path)}` : undefined;
+  return end === 'none' ? `a ${kind.title} has no field ${formatPath(path)}` : undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Decision, SubmissionParts, SubmittedKind } from '../../kinds/kind.ts';
+import type { PartDecision, SubmissionParts, SubmittedKind } from '../../kinds/kind.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { TextOptions } from '../report.ts';
@@ -24,7 +24,7 @@ interface PartView {
   readonly name: string;
   readonly status: string;
   /** `undefined`: the status is none that the kind has. */
-  readonly decision: Decision | undefined;
+  readonly decision: PartDecision | undefined;
 }
 
 /** The view of a submission as the service shows it, or as much of it as there is. */
@@ -76,7 +76,7 @@ function renderTable({ parts, partTitle }: SubmissionView, { color }: TextOption
   return ['', paint('muted', `  ${toPadded(heading, width)}  STATUS`), ...rows];
 }
 
-const STYLES: Readonly<Record<Decision, Style>> = {
+const STYLES: Readonly<Record<PartDecision, Style>> = {
   open: 'changed',
   rejected: 'removed',
   accepted: 'added',

@@ -8,7 +8,7 @@ import { parsePath } from '../../model/field-path.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
-import { toTokenNote } from '../../model/token-place.ts';
+import { formatTokenNote } from '../../model/token-place.ts';
 import { type DangerView, listDangerViews, listValues, toShortList } from './danger-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
@@ -235,7 +235,7 @@ function listChangeNotes(change: Change): readonly string[] {
   const isTokenSaid = dangers.some(({ danger, to }) => danger === 'token' && to !== undefined);
   const isWasKnown = was === undefined || live?.mark?.name === was || live?.mark?.was === was;
   return [
-    ...(token === undefined || isTokenSaid ? [] : [toTokenNote(token)]),
+    ...(token === undefined || isTokenSaid ? [] : [formatTokenNote(token)]),
     ...notes,
     ...(isMade && validForMs !== undefined ? [`valid for ${renderTimeSpan(validForMs)} from its creation`] : []),
     ...(ignored.length === 0 ? [] : [`left to others: ${ignored.join(', ')}`]),

@@ -9,7 +9,7 @@ import {
   isWithin,
 } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { toTokenNote } from '../../model/token-place.ts';
+import { formatTokenNote } from '../../model/token-place.ts';
 import type { ComparisonReport } from '../report.ts';
 import { type ChangeView, toChangeView } from './change-view.ts';
 import { type DangerView, listDangerViews } from './danger-view.ts';
@@ -136,7 +136,7 @@ function toExtraChangeView(extra: ExtraChange, { other: word, names }: PartConte
   }
   const context = { kind: findKind(change.kind), names };
   const said = [...listDangerViews([{ ...change, dangers }], names).map(toDangerNote), ...notes.map(toPrintable)];
-  const theirs = notes.length === 0 || other.token === undefined ? [] : [`${word}: ${toTokenNote(other.token)}`];
+  const theirs = notes.length === 0 || other.token === undefined ? [] : [`${word}: ${formatTokenNote(other.token)}`];
   return {
     ...toChangeView({ ...share, differences: [] }, names),
     dangers: [],

@@ -2,7 +2,7 @@ import { readCaption } from '../../kinds/dangers.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
 import { findInnerType } from '../../kinds/walk.ts';
-import { type Change, toShownChange } from '../../model/change.ts';
+import { type Change, formatChangeAddress } from '../../model/change.ts';
 import {
   countDangers,
   DANGER_GROUPS,
@@ -41,7 +41,7 @@ export interface DangerView {
 export function listDangerViews(changes: readonly Change[], names: Names): readonly DangerView[] {
   const views = changes.flatMap((change) => {
     const { dangers = [], kind } = change;
-    const address = toWord(toShownChange(change));
+    const address = toWord(formatChangeAddress(change));
     return dangers.map((one) => {
       const { group, danger, path = SETTINGS[danger], consequence = '' } = one;
       const clause = toClause(findKind(kind), one, names);

@@ -1,5 +1,5 @@
 import { findKind } from '../../kinds/tables/registry.ts';
-import { toShownAddress } from '../../model/address.ts';
+import { formatAddress } from '../../model/address.ts';
 import type { Difference, Origin } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
@@ -219,7 +219,7 @@ export function toDriftNames({ resources, externals }: Pick<Drift, 'resources' |
   const named = Object.entries(externals).map(([address, id]) => [id, address] as const);
   return new Map([
     ...named,
-    ...resources.flatMap((one) => (one.id === undefined ? [] : [[one.id, toShownAddress(one)] as const])),
+    ...resources.flatMap((one) => (one.id === undefined ? [] : [[one.id, formatAddress(one)] as const])),
   ]);
 }
 

@@ -1,11 +1,11 @@
 import { type Field, type FieldType, type ObjectType, objectOf } from '../../kinds/field.ts';
 import { type Kind, toSpecType } from '../../kinds/kind.ts';
-import { toDefault } from '../../kinds/normalize.ts';
+import { getDefaultValue } from '../../kinds/normalize.ts';
 import { findInnerType } from '../../kinds/walk.ts';
 import { isAddress } from '../../model/address.ts';
 import type { Difference, Origin } from '../../model/change.ts';
 import type { DriftedField } from '../../model/drift.ts';
-import { parsePath, toPathText } from '../../model/field-path.ts';
+import { formatPath, parsePath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
@@ -110,7 +110,7 @@ export function listFieldViews(
 ): readonly FieldView[] {
   if (kind === undefined) return [];
   return listLeaves(kind, spec).map(({ type, path, value }) => {
-    const label = `${toPrintable(toPathText(path))}${toKeyName(path, { kind, names })}`;
+    const label = `${toPrintable(formatPath(path))}${toKeyName(path, { kind, names })}`;
     const base = { path: label, notes: [], forcesReplace: false };
     if (isOnePiece(value)) {
       const text = renderScalar(type, value, names);
@@ -173,7 +173,7 @@ export function toStatedPath(path: string, { kind, names }: FieldContext): strin
   const steps = parsePath(path) ?? [];
   const last = steps.at(-1);
   const name = toKeyName(steps, { kind, names }) === '' || typeof last !== 'string' ? undefined : names.get(last);
-  return name === undefined ? path : toPathText([...steps.slice(0, -1), name]);
+  return name === undefined ? path : formatPath([...steps.slice(0, -1), name]);
 }
 
 /** What is not of the form of a path is quoted, since a plan file may hold anything. */
@@ -186,7 +186,7 @@ function toKeyName(path: FieldPath, { kind, names }: FieldContext): string {
   const [last] = path.slice(-1);
   const name = typeof last === 'string' ? names.get(last) : undefined;
   if (name === undefined || kind === undefined) return '';
-  return isReferenceMap(findFieldType(kind, toPathText(path.slice(0, -1)))) ? ` (${toWord(name)})` : '';
+  return isReferenceMap(findFieldType(kind, formatPath(path.slice(0, -1)))) ? ` (${toWord(name)})` : '';
 }
 
 /** The lines of a value. Long text has its own, the members of a plain list stand without bullets. */
@@ -413,7 +413,7 @@ function hasOnlyDefaults(type: ObjectType, value: JsonObject): boolean {
 
 function isAtDefault(type: ObjectType, name: string, member: Json): boolean {
   const field = findField(type, name);
-  return field !== undefined && !field.required && isSameJson(member, toDefault(field));
+  return field !== undefined && !field.required && isSameJson(member, getDefaultValue(field));
 }
 
 function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
@@ -428,7 +428,7 @@ function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
 function isTelling(type: KnownType, name: string): boolean {
   const field = type?.type === 'object' ? findField(type, name) : undefined;
   if (field === undefined) return true;
-  const byDefault = toDefault(field);
+  const byDefault = getDefaultValue(field);
   return byDefault !== '' && !isEmpty(byDefault);
 }
 

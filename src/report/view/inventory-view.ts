@@ -2,9 +2,9 @@ import { renderTimeSpan } from '../../kinds/duration.ts';
 import { type Kind, listOneTimeFields } from '../../kinds/kind.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { IDENTITY } from '../../kinds/tables/standard-fields.ts';
-import { toShownAddress } from '../../model/address.ts';
+import { formatAddress } from '../../model/address.ts';
 import type { Inventory, OwnedResource } from '../../model/drift.ts';
-import { toPathText } from '../../model/field-path.ts';
+import { formatPath } from '../../model/field-path.ts';
 import { isJsonArray, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, LiveResource } from '../../model/state.ts';
@@ -65,7 +65,7 @@ export function toInventoryView(inventory: Inventory, scope: InventoryScope): In
 
 /** The address as people see it: with its id where several resources bear the same mark. */
 export function toOwnedAddress({ address, isShared, live: { id } }: OwnedResource): string {
-  return toPrintable(toShownAddress({ address, id, ...(isShared && { duplicateOf: address }) }));
+  return toPrintable(formatAddress({ address, id, ...(isShared && { duplicateOf: address }) }));
 }
 
 function toRow(resource: OwnedResource, scope: NamedScope): InventoryRow {
@@ -117,7 +117,7 @@ function listFields(
 /** With the name of an id that a value is of. */
 function toNamedPath(path: FieldPath, names: NamedScope['names']): string {
   const name = names.get(String(path.at(-1)));
-  return toPrintable(toPathText(path)).concat(name === undefined ? '' : ` (${name})`);
+  return toPrintable(formatPath(path)).concat(name === undefined ? '' : ` (${name})`);
 }
 
 function toText(value: Json, names: NamedScope['names']): string {

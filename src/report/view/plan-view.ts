@@ -4,8 +4,8 @@ import {
   type Change,
   type ChangeAction,
   countActions,
+  formatChangeAddress,
   type Totals,
-  toShownChange,
 } from '../../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
 import type { GuardViolation, Plan, SuppressedDelete } from '../../model/plan.ts';
@@ -235,7 +235,7 @@ function toViolationView(violation: GuardViolation): GuardViolation {
 /** What the ids of a plan are called. */
 export function toNames({ changes, externals }: Plan): Names {
   const known = changes.flatMap((change) =>
-    change.live === undefined ? [] : [[change.live.id, toShownChange(change)] as const],
+    change.live === undefined ? [] : [[change.live.id, formatChangeAddress(change)] as const],
   );
   const named = Object.entries(externals).map(([address, id]) => [id, address] as const);
   // Of several names for one id the last counts, in a plan as in its file.

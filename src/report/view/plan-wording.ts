@@ -1,10 +1,10 @@
 import { findExternalTitle } from '../../kinds/paths.ts';
 import { findKind, KINDS } from '../../kinds/tables/registry.ts';
-import { type Action, CHANGE_ACTIONS, type Change, type Totals, toShownChange } from '../../model/change.ts';
+import { type Action, CHANGE_ACTIONS, type Change, formatChangeAddress, type Totals } from '../../model/change.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { toShownWriteAddress, type Write } from '../../model/write.ts';
+import { formatWriteAddress, type Write } from '../../model/write.ts';
 import type { CommandLine } from '../report.ts';
 import { toWord } from './escape.ts';
 import { type Subject, toCount, toReadSentence, toSubject, toTimeText } from './wording.ts';
@@ -139,11 +139,11 @@ export function toRequestSentence(
 
 /** Why there are more writes than changes: ` (10 changes: a replace and a new tunnel credential take more than one write)`; empty: there are not. */
 function toWriteReasons({ changes, writes }: Pick<Plan, 'changes' | 'writes'>): string {
-  const counts = Map.groupBy(writes, toShownWriteAddress);
+  const counts = Map.groupBy(writes, formatWriteAddress);
   const changed = changes.filter(({ action }) => action !== 'no-op');
   if (writes.length <= changed.length) return '';
   const reasons = changed.flatMap((change) => {
-    const own = counts.get(toShownChange(change)) ?? [];
+    const own = counts.get(formatChangeAddress(change)) ?? [];
     return own.length > 1 ? [toWriteReason(change, own)] : [];
   });
   const named = [...new Set(reasons)];

@@ -40,10 +40,10 @@ export interface Topic {
   readonly sentence: string;
 }
 
-/** What is shown of a word. */
+/** The explanation of a word. */
 export type ExplanationPage = CodePage | FieldPage | FieldsPage | TopicsPage;
 
-/** There is no such word. */
+/** The answer for an unknown word. */
 interface UnknownTopic {
   readonly message: string;
   readonly remedy: string | undefined;
@@ -84,7 +84,7 @@ function isDiagnosticCode(text: string): text is DiagnosticCode {
   return Object.hasOwn(DIAGNOSTIC_CODES, text);
 }
 
-/** The parts of a document besides its `spec`. A field of a kind with the same name comes first. */
+/** The members of a document outside of its `spec`. A field of a kind with the same name comes first. */
 const AROUND_SPEC: readonly string[] = ['apiVersion', 'kind', 'metadata', 'lifecycle', 'lint'];
 
 function findPage(kind: string, steps: readonly string[]): FoundPage {

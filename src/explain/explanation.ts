@@ -30,7 +30,7 @@ export interface Example {
   readonly live?: LiveResources;
   /** Faults of the service, as a faults file of the bundled server. */
   readonly faults?: string;
-  /** A request of somebody else at the same time. */
+  /** A concurrent request of another client. */
   readonly meanwhile?: ConcurrentRequest;
 }
 
@@ -40,7 +40,7 @@ export type LiveResources = Readonly<Record<string, readonly JsonObject[]>>;
 /** The text of a file; with `latin1`, in that encoding instead of UTF-8. */
 type FileText = string | { readonly latin1: string };
 
-/** One request of somebody else, right before the first request of the command that matches `before`. */
+/** One request of another client, right before the first request of the command that matches `before`. */
 export interface ConcurrentRequest {
   /** Method and path. */
   readonly before: string;
@@ -58,7 +58,7 @@ export function formatSeed(live: LiveResources): string {
   return `${JSON.stringify({ resources: live }, null, 2)}\n`;
 }
 
-/** The metadata of a resource that bears a mark of this stack and name, and more that stands in the mark. */
+/** The metadata of a resource with a mark of this stack and name; `more`: further members of the mark. */
 export function formatMarkedMetadata(stack: string, name: string, more: JsonObject = {}): string {
   return JSON.stringify({ edgewise: { stack, name, ...more } });
 }

@@ -329,7 +329,7 @@ function listInner(schema: JsonObject): readonly (readonly string[])[] {
   );
 }
 
-/** A name that stands for all. */
+/** A placeholder for any name. */
 const ANY = '<name>';
 
 interface Member {

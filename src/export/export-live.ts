@@ -24,7 +24,7 @@ import { assignNames, chooseBaseName, toIdName } from './name-resources.ts';
 
 /** What an export may differ in. */
 export interface ExportOptions {
-  /** The stack that is to own what is exported; what it owns already is exported too. Absent: there is no `Stack` document. */
+  /** The stack that will own the exported resources; those that it owns already are exported too. Absent: there is no `Stack` document. */
   readonly stack?: string;
   /** The `spec.api` of the `Stack` document. */
   readonly api?: JsonObject;
@@ -49,7 +49,7 @@ export interface Exported {
   readonly resources: number;
   /** What was not exported, and why. */
   readonly leftOut: readonly SkippedResource[];
-  /** What stands above the first document. */
+  /** The comment above the first document. */
   readonly preface: readonly string[];
 }
 
@@ -267,7 +267,7 @@ interface ExportTexts {
   readonly closerChecks: DeepFormatChecks | undefined;
 }
 
-/** Reads a document again. Gives the reason if it cannot be planned or differs from what is live; `undefined`: neither. */
+/** Reads a document back. Returns the reason if it cannot be planned or differs from the live resource; `undefined` if neither. */
 function findExportFinding(
   { kind, live }: { readonly kind: Kind; readonly live: LiveResource },
   { text, stack, closerChecks }: ExportTexts,
@@ -341,13 +341,16 @@ export interface ExportFile {
   readonly text: string;
 }
 
-/** What the files of an export have besides what was exported. */
+/** Options of the files of an export. */
 interface LayoutOptions {
   /** Where the YAML language server finds the schema of manifests: a path relative to the folder, or a URL. Absent: no document names it. */
   readonly schema?: string;
 }
 
-/** The files of an export: one for each document, so that a change is reviewed as the file of its resource. The comment above everything goes into the first. */
+/**
+ * The files of an export: one for each document, so that a change is reviewed as the file of its resource. The first one begins with the comment above
+ * everything.
+ */
 export function layOut({ documents, preface }: Exported, { schema }: LayoutOptions = {}): readonly ExportFile[] {
   return documents.map((document, index) => {
     const path = toPath(document);

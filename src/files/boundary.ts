@@ -3,8 +3,8 @@ import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } fr
 import { InputError } from './read-input.ts';
 
 /**
- * Where files may lie that manifests name. Whoever starts edgewise says it: the repository, or `--root`. What counts is the real path, with every symbolic
- * link resolved, also of a file that does not exist. What is refused is not looked at: a message never says what is there.
+ * The boundary of files that manifests name. The user who starts edgewise decides it: the repository, or `--root`. The real path counts, with every symbolic
+ * link resolved, also of a file that does not exist. A rejected path is not opened: a message never reveals what is there.
  */
 
 /** Where what manifests name may lie. */
@@ -37,7 +37,7 @@ function listRoots(start: string, cwd: string): readonly string[] {
   if (repository !== undefined) return [resolveLinks(repository)];
   const [real, around] = [resolveLinks(start), resolveLinks(cwd)];
   if (!isBelow(start, cwd)) return [toFolder(real)];
-  // A link to a folder elsewhere was named by whoever started the run.
+  // The user who started the run named a link to a folder elsewhere.
   return isBelow(real, around) || toFolder(real) !== real ? [around] : [around, real];
 }
 
@@ -60,7 +60,7 @@ export function placeNamed(path: string, { cwd, root }: BoundaryContext): Bounda
   return isSuspect ? placeWithin(whole, [resolveLinks(top)]) : { real: resolveLinks(whole) };
 }
 
-/** Where a symbolic link leads that stands among manifests. The way may be no longer than a path of people: it takes the system the square of its length. */
+/** The target of a symbolic link among manifests. Its path must not be longer than a person would write: the system takes the square of its length. */
 export function placeLink(path: string, roots: readonly string[]): BoundaryResult {
   return isLongWay(path) ? { finding: `leads through more than ${MAX_WAY} folders` } : placeWithin(path, roots);
 }
@@ -111,8 +111,8 @@ export function isDevice(path: string): boolean {
 }
 
 /**
- * Whether somebody else on the machine made what is at a path, and so may read and replace it. What belongs to the owner of its folder is of the person whose
- * folder was named, as in a container with a folder of its host. `uid`: who asks; absent: the system knows no users.
+ * Whether another user of the machine created the file at a path, and so may read and replace it. A file of the owner of its folder counts as the user's, as
+ * in a container with a folder of its host. `uid`: the current user; absent: the system has no users.
  */
 export function isOfAnother(path: string, { uid: owner }: Pick<Stats, 'uid'>, uid: number | undefined): boolean {
   if (uid === undefined || owner === uid || owner === ROOT) return false;
@@ -122,8 +122,8 @@ export function isOfAnother(path: string, { uid: owner }: Pick<Stats, 'uid'>, ui
 const ROOT = 0;
 
 /**
- * What somebody else made on the way to a path in a folder that everybody may write to, such as `/tmp`: it may be a link, or become one, between any check and what
- * is done. `undefined`: nothing is.
+ * The first file on the way to a path that another user created in a folder that every user may write to, such as `/tmp`: it may be a link, or become one,
+ * between any check and the use of the path. `undefined`: none.
  */
 export function findMadeByAnother(path: string, uid: number | undefined): string | undefined {
   return [...listWay(path), ...listWay(resolveLinks(path))].find((at) => {

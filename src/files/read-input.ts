@@ -61,8 +61,8 @@ export class InputBudgetError extends InputError {
 }
 
 /**
- * The bytes of a file or a pipe: the one function by which files are read. Throws `InputError` on anything else and on what is too large, and as the system
- * does. Size and end are found by reading: a pipe has no size, and a file may grow.
+ * The bytes of a file or a pipe: the one function by which files are read. Throws `InputError` for anything else and for a file that is too large, and the
+ * system's errors. Reads until the end instead of trusting the size: a pipe has none, and a file may grow.
  */
 export function readInput(
   path: string,
@@ -72,7 +72,7 @@ export function readInput(
   if (!stats.isFile() && (onlyFiles || !stats.isFIFO())) throw new InputError(`is a ${toKindName(stats)}, not a file`);
   if (stats.size > maxBytes) throw toSizeError(maxBytes);
   budget?.take(stats.size);
-  // What was a file may be a pipe by now: opening that would wait for somebody who writes.
+  // The file may have become a pipe since `statSync`: to open that would wait for a writer.
   const file = openSync(path, stats.isFile() ? constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) : 'r');
   try {
     if (stats.isFile() && !fstatSync(file).isFile()) throw new InputError('became another file while it was read');
@@ -103,7 +103,7 @@ export async function readStream(
   return Buffer.concat(parts);
 }
 
-/** The same bytes with the functions of a Buffer. What is read from a file is one already. */
+/** The same bytes as a Buffer, without a copy. */
 export function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

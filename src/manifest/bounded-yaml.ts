@@ -15,7 +15,7 @@ interface YamlLimits {
 /** Three times the manifests of ten thousand resources; a `List` of ten thousand; what a request may have. */
 export const YAML_LIMITS: YamlLimits = { parts: 300_000, words: 2_000_000, text: 1_048_576 };
 
-/** What is left of the limits for the files that are still to be read. */
+/** The remaining limits for the files that are not read yet. */
 export interface YamlAllowance {
   readonly limits: YamlLimits;
   words: number;
@@ -124,7 +124,7 @@ function count(number: number): string {
 /** The message about nesting that is too deep for a syntax tree. */
 export const TOO_DEEP = 'this is nested too deeply';
 
-/** What to do about nesting that goes too deep. */
+/** The remedy for values that are nested too deeply. */
 export const NESTING_REMEDY = 'No field of a manifest is nested as deeply.';
 
 /** Diagnostics of one code in one document that are shown; the others are only counted. */
@@ -136,11 +136,11 @@ const MAX_SHOWN = 1000;
 /** Items of which the first few of each code are shown. */
 interface Cut<T> {
   readonly told: readonly T[];
-  /** What is left out, by its first and its number. */
+  /** The omitted items of each code: the first, and their number. */
   readonly more: readonly { readonly first: T; readonly count: number }[];
 }
 
-/** Cuts the diagnostics of one document to a number that somebody reads. */
+/** Limits the diagnostics of one document to a number that a person reads. */
 export function limitPerCode<T extends { readonly code: DiagnosticCode }>(items: Iterable<T>): Cut<T> {
   const counts = new Map<DiagnosticCode, number>();
   const firsts = new Map<DiagnosticCode, T>();
@@ -155,7 +155,7 @@ export function limitPerCode<T extends { readonly code: DiagnosticCode }>(items:
   return { told, more };
 }
 
-/** The diagnostic that stands for those left out. */
+/** The diagnostic that replaces the omitted ones. */
 export function describeOmitted(
   code: DiagnosticCode,
   count: number,
@@ -172,7 +172,7 @@ const AGAIN = 'Correct the ones above, and run the command again.';
 export interface DiagnosticCounter {
   /** Whether one more is shown. */
   readonly admit: (code: DiagnosticCode) => boolean;
-  /** The diagnostic that stands for all that were not shown, if any. */
+  /** The diagnostic that replaces all omitted ones, if any. */
   readonly listRest: () => readonly Diagnostic[];
 }
 

@@ -37,14 +37,14 @@ export interface ReadDocuments {
   readonly mayHideStack: boolean;
 }
 
-/** What reading documents needs besides them. */
+/** The context of reading documents. */
 export interface ReadContext {
   readonly env: Environment;
   readonly secrets: Pick<Secrets, 'redact' | 'find'>;
   readonly locator: Locator;
   readonly readFile: ReadFieldFile;
   readonly closerChecks: DeepFormatChecks;
-  /** What is left of the limits on reading and on diagnostics. */
+  /** The remaining limits on reading and on diagnostics. */
   readonly allowance: YamlAllowance;
   readonly tally: DiagnosticCounter;
 }
@@ -131,7 +131,7 @@ interface Inspected {
 }
 
 function inspect(candidate: Candidate, context: ReadContext): Inspected {
-  // What is broken may be a bomb of aliases, and nothing of it is used but its address.
+  // A broken value may be a bomb of aliases, and only its address is used.
   const held = candidate.isBroken ? undefined : findHeldSecret(candidate.value, context.secrets);
   if (held === undefined) return inspectValue(candidate, context);
   const { value, path, message, remedy } = held;
@@ -181,7 +181,7 @@ function inspectKind(
   return { subject, findings, maybeStack: false, ...(kind !== 'List' && { document }) };
 }
 
-/** A document without what is null where it may be left out. */
+/** A document without nulls where a member may be left out. */
 function toStated(kind: string, value: JsonObject): JsonObject {
   const { spec } = value;
   if (spec === null && kind !== 'List') {
@@ -207,7 +207,7 @@ function atRoot(code: Finding['code'], message: string): Finding {
   return { code, message, path: [], target: 'value' };
 }
 
-/** What is wrong with `apiVersion` and `kind`: while that is open, the fields mean nothing. */
+/** The error of `apiVersion` and `kind`: until both are valid, the fields mean nothing. */
 function findHeaderFinding({ apiVersion, kind }: JsonObject): Finding | undefined {
   if (apiVersion === undefined && kind === undefined)
     return { ...atRoot('missing-field', 'apiVersion and kind are missing'), remedy: ADD_HEADER };

@@ -38,8 +38,8 @@ interface FilledText {
 }
 
 /**
- * Fills in `${env:NAME}` and `${env:NAME:-default}`, which is taken when the variable is unset, empty or not offered, and has no braces in it.
- * `$${` stands for `${`. Any other `$` that does not start `${env:` stands for itself.
+ * Replaces `${env:NAME}` and `${env:NAME:-default}`; the default is used when the variable is unset, empty or not offered, and contains no braces. `$${`
+ * becomes `${`. Any other `$` that does not start `${env:` stays as it is.
  */
 export function fillEnvironment(text: string, env: Environment): FilledText {
   if (!text.includes('${')) return { text, unset: [], withheld: [], malformed: [] };

@@ -48,7 +48,7 @@ export interface Place {
 /** A mistake in a document, at a path inside of it. */
 export interface Finding {
   readonly code: DiagnosticCode;
-  /** What is wrong, without the address. */
+  /** The message, without the address. */
   readonly message: string;
   readonly remedy?: string | undefined;
   readonly path: FieldPath;
@@ -132,7 +132,7 @@ export function shorten(message: string): string {
   return message.length <= 2 * MAX_HALF ? message : `${message.slice(0, MAX_HALF)}…${message.slice(-MAX_HALF)}`;
 }
 
-/** Where a place stands, with its excerpt. */
+/** The source place of a finding, with its excerpt. */
 export function toPlace({ position, path, target }: Place, locator: Locator, part?: TextPart): SourcePlace {
   const span = locator.locate(position, path, target);
   const { source, origin } = position;
@@ -196,7 +196,7 @@ function findReferenceType(kind: string, { path, at }: Pick<SchemaFinding, 'path
   return type?.type === 'reference' ? type : undefined;
 }
 
-/** What is known about some fields that do not exist where they stand. */
+/** Special remedies for unknown fields that users often write. */
 function toSpecialRemedy(path: FieldPath, given: string, kind: string): string | undefined {
   if (given === '<<') return 'YAML 1.2 has no merge keys. Write the fields out, or use an alias for a whole value.';
   const table = findKind(kind);
@@ -209,7 +209,7 @@ function toSpecialRemedy(path: FieldPath, given: string, kind: string): string |
     : undefined;
 }
 
-/** Where a document stands. */
+/** The position of a document. */
 export interface Position {
   readonly source: SourceText;
   /** The YAML document that it is, or is a part of. */
@@ -270,7 +270,7 @@ function parseAgain({ source, span }: Pick<Position, 'source' | 'span'>): Last {
 /** A syntax tree with indexes that make many look-ups cheap. */
 interface Tree {
   readonly root: Node | null;
-  /** What each alias stands for. */
+  /** The target of each alias. */
   readonly targets: ReadonlyMap<Node, Node>;
   /** The members of the maps that were asked for. */
   readonly members: Map<Node, ReadonlyMap<string, Found>>;
@@ -300,7 +300,7 @@ function toTree(document: Document.Parsed): Tree {
   return { root: document.contents, targets, members: new Map() };
 }
 
-/** A node, and the key that it stands under. */
+/** A node, and its key. */
 interface Found {
   readonly node: Node | null;
   readonly key: Node | undefined;

@@ -59,7 +59,7 @@ export interface LoadContext {
   readonly root?: string | undefined;
   /** What everything that is read may come to; absent: as much as one stack may. */
   readonly budget?: ReadBudget | undefined;
-  /** Manifests have named the paths: they must lie below one of these. Absent: whoever started edgewise has. */
+  /** If manifests name the paths: the folders below which they must lie. Absent: the user who started edgewise named them. */
   readonly roots?: readonly string[] | undefined;
 }
 
@@ -316,7 +316,7 @@ function toEmpty(path: string, message: string, remedy: string): Diagnostic {
   return { code: 'no-manifests', severity: 'error', message: `${path} ${message}`, remedy };
 }
 
-/** Nothing is said of what is there: the path may lead to a secret. */
+/** Does not reveal what is there: the path may lead to a secret. */
 function toRefused(path: string, { finding }: Extract<BoundaryResult, { readonly finding: string }>): Diagnostic {
   return { code: 'path-refused', severity: 'error', message: `${path} ${finding}`, remedy: BOUNDARY_REMEDY };
 }
@@ -361,10 +361,10 @@ export function createFieldFileReader(context: FieldFileContext): ReadFieldFile 
   };
 }
 
-/** The fields of a document: what has none of them is no manifest that somebody got wrong, but something else. */
+/** The fields of a document: a file without any of them is something else, not a manifest with a mistake. */
 const FIELDS = ['apiVersion', 'kind', 'metadata', 'spec', 'lifecycle', 'lint'] as const;
 
-/** Such a field wherever it stands, in any case. */
+/** Such a field in any position and any case. */
 const ANY_FIELD = new RegExp(`(?:^|[\\s{,"'])(?:${FIELDS.join('|')})["']?\\s*:`, 'im');
 
 /**
@@ -374,8 +374,8 @@ const ANY_FIELD = new RegExp(`(?:^|[\\s{,"'])(?:${FIELDS.join('|')})["']?\\s*:`,
 const OTHER_FIELD = /^[ \t{-]*["']?[\w@$./][\w@$./-]*["']?[ \t]*:(?:\s|$)/m;
 
 /**
- * Whether a file in a folder is no manifest: edgewise wrote it itself, such as a saved plan beside the manifests, or it
- * belongs to another tool, such as package.json. Anything that may be a manifest with a mistake counts as one.
+ * Whether a file in a folder belongs to edgewise itself, such as a saved plan beside the manifests, or to another tool, such as package.json. A file that may
+ * be a manifest with a mistake counts as a manifest.
  */
 export function isForeignFile(name: string, bytes: Uint8Array): boolean {
   if (!isUtf8(bytes)) return false;

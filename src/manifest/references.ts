@@ -34,7 +34,7 @@ export function resolveReferences(documents: readonly ManifestDocument[], index:
   return { specs, externals: new Map(externals), foreign, findings };
 }
 
-/** What is known while references are resolved. */
+/** The context in which references are resolved. */
 interface Resolution {
   readonly index: DocumentIndex;
   /** Ids that manifests state themselves. */
@@ -167,7 +167,7 @@ function describePath(reference: Reference): string {
   return formatPath(['spec', ...(isMapKey(reference) ? reference.path.slice(0, -1) : reference.path)]);
 }
 
-/** What is known about the ids that manifests state themselves. */
+/** The ids that manifests contain themselves. */
 interface KnownIds {
   readonly ids: ReadonlyMap<Address, string>;
   /** Externals that lead to a resource of another stack. */

@@ -9,7 +9,7 @@ const INVISIBLE = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Co
 /** A text that can stand in a block as it is: no white space at its start or at the end of a line, and no control character but the tab. */
 const BLOCK = /^(?=\S)(?:(?:\t|[^\p{Cc}])*[^\p{Cc}\s])?(?:\n(?:(?:\t|[^\p{Cc}])*[^\p{Cc}\s])?)+$/u;
 
-/** YAML as people read it: no line is folded, and what another YAML would read as something else than a text stands in quotes. */
+/** YAML for people: lines are not folded, and a text that another YAML reader would take for something else is in quotes. */
 const STYLE = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER } as const;
 
 /** The YAML text of one document below its comment. Reading it gives the value again, whatever the texts in it are and whatever the environment. */
@@ -18,7 +18,7 @@ export function renderManifestDocument(value: JsonObject, comment: readonly stri
   return `${lines.join('')}${renderStyled(value, escapeVariables)}`;
 }
 
-/** The YAML text of a value that is no manifest: nobody fills in variables in it. */
+/** The YAML text of a value other than a manifest: no reader replaces variables in it. */
 export function renderYaml(value: JsonObject): string {
   return renderStyled(value, (text) => text);
 }
@@ -60,7 +60,7 @@ function isPlain(text: string): boolean {
   return !/\p{Cc}/u.test(text) && text.search(INVISIBLE) < 0;
 }
 
-/** Stands in double quotes, where it means that character. */
+/** An escape for a character in double quotes. */
 function toEscape(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return code > 0xff_ff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;

@@ -6,8 +6,8 @@ import type { ReadFieldFile } from './environment.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
 
 /**
- * No manifest contains a secret of the run, whichever way it comes there: written in the file, from a variable, from a file that a field names, or put together
- * of several. What is found is struck out before anything else sees it, so that no message quotes it.
+ * No manifest contains a secret of the run, from any source: the file itself, a variable, a file that a field names, or a combination of several. Secrets are
+ * redacted before any other code sees the text, so that no message quotes them.
  */
 
 type Search = Pick<Secrets, 'redact' | 'find'>;
@@ -15,10 +15,10 @@ type Search = Pick<Secrets, 'redact' | 'find'>;
 const REMEDY =
   'Remove it. If others can read where it came from, replace it: what they have read is no secret any more.';
 
-/** Means nothing in YAML, wherever it stands. */
+/** Has no meaning in YAML, in any position. */
 const STAND_IN = 'REDACTED';
 
-/** The text of a file without secrets, and what is wrong with a file that has one. */
+/** The text of a file without secrets, and the diagnostic of a file that has one. */
 export function strikeSource(
   source: SourceText,
   secrets: Search,
@@ -68,7 +68,7 @@ function findIn(
 
 function findFirst(members: readonly (readonly [string | number, Json])[], secrets: Search, path: FieldPath) {
   for (const [step, member] of members) {
-    // A key that holds a secret is no place that could be named.
+    // A key that contains a secret cannot be named as a position.
     const found = typeof step === 'string' ? secrets.find(step) : undefined;
     if (found !== undefined) return { path, found };
     const held = findIn(member, secrets, [...path, step]);

@@ -12,7 +12,7 @@ export interface SourceText {
   /** The path as the user gave it, or `<stdin>`. */
   readonly file: string;
   readonly text: string;
-  /** Where a part of the text stands, with its excerpt. */
+  /** The place of a part of the text, with its excerpt. */
   readonly toPlace: (span: Span) => SourcePlace;
   /** The line of an offset, from 1. */
   readonly toLine: (offset: number) => number;
@@ -49,7 +49,7 @@ class CountedText implements SourceText {
   }
 }
 
-/** Where a part of a value's text stands; all of the value where the source writes it in another way. */
+/** The span of a part of a value's text; the whole value where the source writes it in another way. */
 export function locatePart(source: string, span: Span, part: TextPart): Span {
   const { of, start, length } = part;
   const written = source.slice(span.start, span.end);
@@ -134,7 +134,7 @@ function getLine({ text, starts }: Lines, line: number): string | undefined {
   return text.slice(start, end === undefined ? text.length : end - 1).replace(/\r$/, '');
 }
 
-/** Where a caret goes: line and column from 1, the length in UTF-16 units. */
+/** The position of a caret: line and column from 1, the length in UTF-16 units. */
 interface Caret {
   readonly line: number;
   readonly column: number;
@@ -172,7 +172,7 @@ function isTelling(line: string): boolean {
   return line.trim() !== '' && !/^(---|\.\.\.)\s*$/.test(line);
 }
 
-/** A printed part of a line, and the columns of it that the caret goes under. */
+/** A printed part of a line, and the columns that the caret marks. */
 interface Cut {
   readonly text: string;
   readonly from: number;
@@ -199,7 +199,7 @@ function toCutStart(line: string, offset: number, length: number): number {
   return /[\uDC00-\uDFFF]/.test(line.charAt(start)) ? start - 1 : start;
 }
 
-/** The characters of a text as they are printed: a tab as two spaces, what is invisible as its escape. */
+/** The characters of a text as they are printed: a tab as two spaces, an invisible character as its escape. */
 function toCells(text: string): readonly string[] {
   return Array.from(text.replace(HALF_CHARACTER, ''), (character) =>
     character === '\t' ? '  ' : toPrintable(character),

@@ -8,7 +8,7 @@ import { parseDocuments } from './parse.ts';
 export interface FoundManifest {
   /** Its path as it is shown. */
   readonly file: string;
-  /** The folder that it stands in, as it is shown. */
+  /** The folder that contains it, as it is shown. */
   readonly folder: string;
   readonly bytes: Uint8Array;
 }
@@ -36,7 +36,7 @@ export function createStackFilter(
 export interface RawDocuments {
   /** Every one that is a mapping, those inside of a `List` too. */
   readonly documents: readonly JsonObject[];
-  /** It is no YAML: it may say more. */
+  /** The text is not valid YAML: it may contain more documents. */
   readonly isBroken: boolean;
 }
 

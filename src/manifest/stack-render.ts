@@ -12,9 +12,9 @@ import { mayHoldStack } from './stack-folders.ts';
 
 /** What `spec.render` of a Stack says. */
 export interface StackRender {
-  /** The file that the Stack stands in. */
+  /** The file that contains the Stack. */
   readonly file: string;
-  /** Program and arguments; `undefined`: what is there is no command, or the document has a finding. Validation tells either. */
+  /** Program and arguments; `undefined`: the value is not a command, or the document has a finding. Validation reports either. */
   readonly words: readonly string[] | undefined;
   readonly place: SourcePlace;
 }
@@ -58,7 +58,7 @@ function toWords(render: Json): readonly string[] | undefined {
   return words.length === render.length ? words.map(String) : undefined;
 }
 
-/** The text of a file, or what is wrong with its bytes. A byte order mark does not belong to the text. */
+/** The text of a file, or the diagnostic of its bytes. A byte order mark does not belong to the text. */
 export function decodeSource(source: ManifestBytes): SourceText | Diagnostic {
   const text = createSourceText(source.file, DECODER.decode(source.bytes));
   return isUtf8(source.bytes) ? text : toDiagnostic(text, source.bytes);
@@ -83,7 +83,7 @@ const REPLACEMENT = '\uFFFD';
 const REPLACEMENT_BYTES = [0xef, 0xbf, 0xbd] as const;
 const MARK_BYTES = [0xef, 0xbb, 0xbf] as const;
 
-/** The first replacement character of the decoded text that the bytes do not hold themselves, and the byte that it stands for. */
+/** The first U+FFFD that the decoder inserted (not one that was in the file), and the byte that it replaces. */
 function findBadByte(text: string, bytes: Uint8Array): { readonly index: number; readonly offset: number } {
   let from = 0;
   let offset = holdsAt(bytes, 0, MARK_BYTES) ? MARK_BYTES.length : 0;

@@ -118,7 +118,7 @@ function toSinkSettings(sink: SinkSpec, stack: string): SinkSettings {
   return { command, timeoutMs: toCheckedMs(timeout), ...(test !== undefined && { test }) };
 }
 
-/** All `Stack` documents but the first, as findings. A tool may hand through the Stack that has it run: that is no second one. */
+/** All `Stack` documents but the first, as findings. A tool may print the Stack that has it run: that is not a second one. */
 export function listExtraStacks([first, ...others]: readonly ManifestDocument[]): readonly DocumentFinding[] {
   if (first === undefined) return [];
   return others
@@ -367,7 +367,7 @@ function toDoubleClaim({ document, path, given }: DocumentClaim, first: Document
   };
 }
 
-/** What a document says of itself besides its name: `metadata.labels` and `metadata.annotations`. */
+/** The metadata of a document, except its name: `metadata.labels` and `metadata.annotations`. */
 interface LabelsAndAnnotations {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;

@@ -62,7 +62,7 @@ import {
  * every mistake at once. What a field may hold is in its kind's table, not here.
  */
 
-/** What validation takes besides the files. */
+/** The options of validation. */
 export interface ValidateOptions {
   /** Fills in `${env:NAME}`. */
   readonly env: Environment;
@@ -87,11 +87,11 @@ export interface ValidatedManifests {
   readonly rules: PolicyDocuments;
 }
 
-/** What is known of a `Stack` that may be invalid. */
+/** The known parts of a `Stack` that may be invalid. */
 interface FoundStack {
   /** Absent: it has none, or one that cannot be a name. */
   readonly name?: string;
-  /** Where its document starts, or where a path in it stands. Parses it again. */
+  /** The position of its document's start, or of a path in it. Parses it again. */
   readonly locate: (path?: FieldPath) => SourcePlace;
 }
 
@@ -143,7 +143,7 @@ function toFoundStack({ name, position }: ManifestDocument, locator: Locator): F
   };
 }
 
-/** The diagnostics of each document, cut to a number that somebody reads. */
+/** The diagnostics of each document, limited to a number that a person reads. */
 function cutFindings(findings: readonly DocumentFinding[]): readonly DocumentFinding[] {
   return [...Map.groupBy(findings, ({ document }) => document)].flatMap(([document, group]) => {
     const { told, more } = limitPerCode(group.map(({ finding }) => finding));
@@ -192,7 +192,7 @@ export function findDocumentError(
   );
 }
 
-/** Of what is no text, nothing is known that says that it may be quoted. */
+/** Drops the excerpt of a file that may not be a manifest: it might be a secret. */
 function withoutExcerpt(diagnostic: Diagnostic, { file, bytes }: ManifestBytes): Diagnostic {
   const { place } = diagnostic;
   if (place === undefined || isQuotable({ file, text: toBuffer(bytes).toString('latin1') })) return diagnostic;
@@ -401,13 +401,13 @@ function toLocate({ position }: ManifestDocument, locator: Locator): LocatePart 
 /** What a manifest declares, in YAML or JSON. */
 const DECLARATION = /\bapiVersion["']?\s*:\s*["']?edgewise\//;
 
-/** Whether a text may be quoted. What somebody handed over, or had printed, is meant as manifests, whatever it is. */
+/** Whether a text may be quoted. Standard input, and the output of a command, are meant as manifests. */
 function isQuotable({ file, text }: { readonly file: string; readonly text: string }): boolean {
   if (file === STDIN || parseRenderSource(file) !== undefined) return true;
   return DECLARATION.test(text) && !text.includes('\0');
 }
 
-/** What is wrong with a file that may not be quoted, in one sentence that says nothing of what is in it. */
+/** The error of a file that may not be quoted, in one sentence that does not reveal its content. */
 function toUnquoted(file: string, [first]: readonly Diagnostic[]): readonly Diagnostic[] {
   if (first === undefined) return [];
   const { code, severity, place } = first;
@@ -422,7 +422,7 @@ function toUnquoted(file: string, [first]: readonly Diagnostic[]): readonly Diag
   ];
 }
 
-/** What a mark is made of besides the digests. */
+/** The content of a mark, without the digests. */
 interface Marked {
   readonly kind: Kind;
   readonly stack: string;
@@ -433,7 +433,7 @@ interface Marked {
   readonly isValid: boolean;
 }
 
-/** What is wrong with the metadata of a resource, given the mark that will stand in it too. */
+/** The error in the metadata of a resource, which also contains the mark. */
 export function findMetadataFinding(marked: Marked): Finding | undefined {
   const { kind, spec, isValid } = marked;
   const type = kind.fields['metadata']?.type;

@@ -156,7 +156,7 @@ function describeOther({ name, file }: StackFolder, claim: LocatedClaim | undefi
 interface StackClaim {
   /** Equal for claims that exclude each other, different for all others of the same range. */
   readonly key: string;
-  /** What is claimed is unique in an account, or a file, whatever account it is for. */
+  /** The range in which the value is unique: an account, or the files of all accounts. */
   readonly range: 'account' | 'files';
   readonly address: Address;
   /** Where the document says it. */
@@ -166,7 +166,7 @@ interface StackClaim {
   readonly remedy: string;
 }
 
-/** What is claimed by a stack, and where its tokens go. */
+/** A stack's claims and token sinks. */
 export interface ClaimSource {
   readonly state: DesiredState;
   readonly tokens: TokenSettings;

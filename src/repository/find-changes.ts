@@ -81,7 +81,7 @@ async function blameInputs(files: ChangedFiles, causes: Causes): Promise<void> {
   }
 }
 
-/** Policies may stand outside of the folder: files that are named, and what is read in folders that are. */
+/** Policies may lie outside of the folder: named files, and the files in named folders. */
 function blamePolicies({ all }: ChangedFiles, causes: Causes, context: Pick<Host, 'cwd'>): void {
   for (const [{ folder, policies }, found] of causes) {
     for (const named of policies.map((path) => toReal(isAbsolute(path) ? path : join(folder, path), context))) {
@@ -115,7 +115,7 @@ interface Rest {
 function listChanges(causes: Causes, { cwd }: Pick<Host, 'cwd'>): readonly StackChange[] {
   const stacks = [...causes.keys()];
   const changed = new Set(stacks.filter((stack) => (causes.get(stack)?.size ?? 0) > 0));
-  // A set is visited to its end: also what is added meanwhile.
+  // The loop also visits members that are added to a set during it.
   for (const one of changed) for (const user of stacks) if (dependsOn(user, one)) changed.add(user);
   return stacks
     .filter((stack) => changed.has(stack))
@@ -143,7 +143,7 @@ function listUnowned(
     .sort();
 }
 
-/** The real path, also of what is gone: that of the nearest folder that is there, and the rest. */
+/** The real path, also of a file that does not exist: that of the nearest existing folder, and the rest. */
 function toReal(path: string, { cwd }: Pick<Host, 'cwd'>): string {
   const whole = resolve(cwd, path);
   try {

@@ -70,8 +70,8 @@ export async function listChangedFiles(
 }
 
 /**
- * Whether the index of a repository has a file, whose path is the real one. Git is asked at the top: a folder of the commit may look like a repository of its own.
- * Without git nobody knows, and the answer is no.
+ * Whether the index of a repository contains a file, given by its real path. Git runs at the top: a folder of the commit may look like a repository of its
+ * own. Without git the answer is no.
  */
 export async function isTracked(file: string, top: string, { env }: Pick<Host, 'env'>): Promise<boolean> {
   // Git refuses a checkout of another user, as a container has it, because of programs that its settings name: here it starts none.

@@ -19,8 +19,8 @@ import { isEmbedded, readApiKey } from '../stack/settings.ts';
 const WORD = /[\w.-]+/g;
 
 /**
- * The stack of the tree that takes over what another one owns under an address. Where it cannot be known whether one does, it counts as one: what is
- * deleted is gone. `undefined`: none does.
+ * The stack of the tree that takes over another stack's resource. If this is not certain, the result says that one does: a wrong delete cannot be undone.
+ * `undefined`: none does.
  */
 export function findTaker(folder: StackFolder, asked: Asked, context: TreeContext): TakeOverStack | undefined {
   return findNamedTaker(folder, asked, context) ?? findMistakenTaker({ folder, ...asked, context });
@@ -168,8 +168,8 @@ export async function refuseStillDescribed(
 }
 
 /**
- * What is equal for stacks of one account: base URL and key, whatever the variables are called that hold it. A key that is not there, as where
- * manifests are only checked, counts by its name. Never shown.
+ * Equal for stacks of one account: base URL and key, whatever the variable of the key. A missing key, as when manifests are only checked, counts by its
+ * variable. Never shown.
  */
 export function toAccountId(
   { baseUrl = '', keyEnv }: Pick<StackFolder, 'baseUrl' | 'keyEnv'>,

@@ -7,8 +7,8 @@ import type { CrossStackReference } from '../model/state.ts';
 import type { FindPlanned, PlannedResource } from '../plan/cross-stack-references.ts';
 
 /**
- * What the plans of one run make of resources that other stacks refer to: what they create, and under which name what is live comes out. References
- * across stacks follow renames and hand-overs by it, as those within a stack do.
+ * The effects of the plans of one run on resources that other stacks refer to: created ones, and new addresses of live ones. Cross-stack references follow
+ * renames and hand-overs by it, as references within a stack do.
  */
 export interface PlannedResources {
   /** Remembers a plan. `account` is equal for stacks of one account. */
@@ -17,7 +17,7 @@ export interface PlannedResources {
   readonly of: (account: string) => FindPlanned;
 }
 
-/** What is known of one account. */
+/** The planned resources of one account. */
 interface Known {
   /** By stack and address. */
   readonly resources: Map<string, PlannedResource>;

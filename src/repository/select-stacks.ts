@@ -41,8 +41,8 @@ export interface SelectedStacks {
 }
 
 /**
- * Finds the stacks of a tree that are meant. Throws when there is no stack at all, for a name that none has, and for what is wrong with the tree;
- * none being left is no error.
+ * Finds the selected stacks of a tree. Throws when there is no stack at all, for an unknown name, and for errors of the tree; an empty selection is not an
+ * error.
  */
 export async function selectStacks(root: string, narrowing: StackFilter, context: Host): Promise<SelectedStacks> {
   const { names, isOfPlans, since, baseUrl, keyEnv } = narrowing;

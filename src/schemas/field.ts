@@ -132,7 +132,7 @@ const PARTS: Readonly<Record<SchemaUse, WeakMap<Field | ObjectType, z.ZodType>>>
   document: new WeakMap(),
 };
 
-/** An empty text stands for one that is not set, whatever form a text of the field has. */
+/** An empty text means unset, whatever format the field has. */
 function toClearable({ type }: Field, schema: z.ZodType): z.ZodType {
   return type.type === 'text' && type.format !== undefined ? z.union([z.literal(''), schema]) : schema;
 }
@@ -178,7 +178,7 @@ function toType(type: FieldType, use: SchemaUse): z.ZodType {
   }
 }
 
-/** An object inside of a resource. In manifests only one that stands in several places is a part of its own. */
+/** An object inside of a resource. In manifests only one that occurs in several places is a shared schema. */
 function toObjectType(type: ObjectType, use: SchemaUse): z.ZodType {
   const name = use === 'manifest' && type.title === undefined ? undefined : findTypeName(type);
   if (name === undefined || use === 'response') return toObject(type.fields, use);

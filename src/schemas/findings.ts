@@ -10,12 +10,12 @@ export interface SchemaFinding {
   readonly path: FieldPath;
   /** Whether the key at the path is wrong, or its value. A missing field has neither: it is shown where it is missing. */
   readonly at: 'key' | 'value' | 'parent';
-  /** What is wrong, to be read after the path: `is missing`. */
+  /** The message, to be read after the path: `is missing`. */
   readonly message: string;
   readonly remedy?: string;
   /** The key beside it that it repeats. */
   readonly repeats?: FieldPath;
-  /** The text that is no name, or no reference. */
+  /** The text that is not a name, or not a reference. */
   readonly given?: string;
   /** A word that was given where only some are known. */
   readonly unknown?: { readonly given: string; readonly known: readonly string[] };
@@ -245,7 +245,7 @@ function isOwnType(issue: Issue): boolean {
   return issue.code === 'invalid_type' && issue.path.length === 0;
 }
 
-/** The schema of what stands at a path. */
+/** The schema at a path. */
 function findSchema(schema: Schema, path: FieldPath): Schema | undefined {
   return path.reduce<Schema | undefined>(findMember, schema);
 }

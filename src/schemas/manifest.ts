@@ -44,7 +44,7 @@ function chooseByKind({ oneOf, ...schema }: JsonObject): JsonObject {
   };
 }
 
-/** What a string can be told by besides its type. */
+/** The constraints of a string, in addition to its type. */
 const CONSTRAINTS = ['enum', 'format', 'maxLength', 'minLength', 'pattern'] as const;
 
 type Schema = z.core.JSONSchema.BaseSchema;
@@ -70,7 +70,7 @@ function offerEnvironment(schema: Schema, words: NonNullable<Schema['enum']>): v
   ];
 }
 
-/** Of a condition only what is wrong is told; of a choice, that neither fits. */
+/** With a condition, an editor reports only the violated constraint; with a choice, that neither alternative fits. */
 function exceptEnvironment(schema: Schema, constraints: readonly (typeof CONSTRAINTS)[number][]): void {
   const constrained = Object.fromEntries(constraints.map((name) => [name, schema[name]]));
   for (const name of constraints) delete schema[name];
@@ -78,7 +78,7 @@ function exceptEnvironment(schema: Schema, constraints: readonly (typeof CONSTRA
   schema.else = constrained;
 }
 
-/** A list, or a part that stands alone: what is wrong in a list is told of the list only, and what is wrong in one that is none, of that. */
+/** Chooses by the type, a list or its single member, so that an editor reports the errors of that alternative only. */
 function chooseByType(schema: Json): Json {
   if (isJsonArray(schema)) return schema.map(chooseByType);
   if (!isJsonObject(schema)) return schema;

@@ -121,7 +121,7 @@ function toNoChange({ fields }: Kind, names: readonly string[]): JsonObject {
   };
 }
 
-/** A module stands in the body alone, or under `module` with the ids of the path beside it. */
+/** A module is the whole body, or is under `module` with the ids of the path beside it. */
 function toReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
   const ids = listPathFields(kind).map((name) => [name, { description: 'Ignored.' }] as const);
   const wrapped = {
@@ -163,8 +163,8 @@ function toPlain(value: Json): Json {
 const ANY_KEYS = JSON.stringify({ type: 'string' });
 
 /**
- * A JSON Schema in which alternatives of different types are one schema of several types, and alternatives of alternatives are
- * alternatives of one list: what is wrong in one is then not told of the others too, and there is less to read.
+ * Merges alternatives of different types into one schema of several types, and nested alternatives into one list: validators then report errors in the
+ * matching alternative only, and the document is shorter.
  */
 export function mergeAlternatives(schema: Json): Json {
   if (isJsonArray(schema)) return schema.map(mergeAlternatives);
@@ -184,7 +184,7 @@ export function mergeAlternatives(schema: Json): Json {
 /** Keywords that describe a value without restricting it. */
 const NOTES: readonly string[] = ['description', 'default', 'examples', 'title'];
 
-/** Alternatives with nested ones flattened, and what those say besides. */
+/** Alternatives with nested ones flattened, and the notes of those. */
 function flatten(alternatives: readonly JsonObject[]): {
   readonly members: readonly JsonObject[];
   readonly notes: JsonObject;
@@ -215,7 +215,7 @@ function listTypes({ type = [] }: JsonObject): readonly Json[] {
   return isJsonArray(type) ? type : [type];
 }
 
-/** Every failure that an operation may answer with: what it means, and what its response has besides the error body. */
+/** Every failure of an operation: its meaning, and the headers of its response. */
 const FAILURES: Readonly<
   Record<number, { readonly name: string; readonly description: string; readonly header?: string }>
 > = {
@@ -241,7 +241,10 @@ function toComponentHeaders(): JsonObject {
 
 const HEADERS: JsonObject = { [OPERATION_ID_HEADER]: { $ref: '#/components/headers/OperationId' } };
 
-/** The responses that operations share: one for each body, and one for each failure. Some answer what is no operation, or no request. */
+/**
+ * The responses that operations share: one for each body, and one for each failure. Some answer requests to unknown operations, or bytes that are not a
+ * request.
+ */
 function toComponentResponses(): JsonObject {
   const successes = OPERATIONS.map((operation) => [toSuccessName(operation), toSuccess(operation)] as const);
   const failures = Object.values(FAILURES).map(({ name, description, header }) => {

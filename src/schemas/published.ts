@@ -6,7 +6,7 @@ import { createPlanIndexJsonSchema, toPlanJsonSchema } from './plan.ts';
 import { createEventsJsonSchema, createJournalJsonSchema } from './results.ts';
 import { createFaultsJsonSchema } from './seed.ts';
 
-/** What is published in `schemas/`: the file, what it describes, and where it comes from. */
+/** The files in `schemas/`: name, content, and the function that creates them. */
 export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
   { name: 'manifest', file: 'manifest.schema.json', about: 'manifests of all kinds', toSchema: toManifestJsonSchema },
   { name: 'plan', file: 'plan.schema.json', about: 'plan files', toSchema: toPlanJsonSchema },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
 import { DANGER_SCHEMA, DIAGNOSTIC_SCHEMA, VIOLATION_SCHEMA } from './plan.ts';
 
-/** What is read of the JSON results that edgewise writes: enough to show them again. Fields may be added to them. */
+/** Schemas of the JSON results of edgewise, as far as they are read to show them again. Results may get more fields. */
 
 const text = z.string();
 const optional = z.exactOptional;

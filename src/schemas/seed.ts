@@ -5,7 +5,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { FaultRange, FaultRule, ServerFaults } from '../model/server-faults.ts';
 import { createAnyJsonSchema } from './text.ts';
 
-/** What a resource in a seed has besides the fields of its kind, which are checked like a request's. */
+/** The members of a resource in a seed, in addition to the fields of its kind, which are checked like a request's. */
 const SEED_RESOURCE = z
   .looseObject({
     created_at: z.iso.datetime({ offset: true }).optional().describe('When it was created. Default: now.'),
@@ -72,7 +72,7 @@ const optional = z.exactOptional;
 /** A number, or from one to another: `3`, `3-5`; open at its end with `3-`. */
 const RANGE = /^(\d{1,9})(?:-(\d{0,9}))?$/;
 
-/** The limits of a range, both included. Never throws: a text that is no range gives an empty one. */
+/** The limits of a range, both included. Never throws: an invalid text returns an empty range. */
 export function parseRange(range: FaultRange): { readonly from: number; readonly to: number } {
   if (typeof range === 'number') return { from: range, to: range };
   const [, from = '1', to = from] = RANGE.exec(range) ?? [undefined, '1', '0'];
@@ -191,7 +191,7 @@ const RULE: z.ZodType<FaultRule> = z
       refuse('requests', 'and `changes` exclude each other: a rule has one of them, or neither');
   });
 
-/** Schema of what goes wrong on the bundled server. */
+/** Schema of the faults of the bundled server. */
 export const FAULTS_SCHEMA: z.ZodType<ServerFaults> = z
   .strictObject({
     seed: optional(z.int().min(0)).describe(

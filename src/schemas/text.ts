@@ -11,7 +11,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject, toByteLength } f
 import { once } from '../model/once.ts';
 import { STORABLE_PATTERN } from '../model/printable.ts';
 
-/** Schemas of single values that are text: what stands in a field, or is a key of a map. */
+/** Schemas of single texts: values of fields, and keys of maps. */
 
 /** Who reads a schema: see field.ts. */
 export type SchemaUse = 'manifest' | 'request' | 'response' | 'document';
@@ -60,7 +60,7 @@ function toAdvice(known: readonly string[]) {
   };
 }
 
-/** What stands for a text that is in a file. */
+/** The form of a value that is read from a file. */
 export function createFileSchema(): z.ZodType {
   const file = z.string().min(1).describe('Path of a file with the value, relative to the folder of the manifest.');
   return z.strictObject({ file });
@@ -76,7 +76,7 @@ export function limitBytes(schema: z.ZodString, maxBytes: number): z.ZodString {
     .meta({ maxLength: maxBytes });
 }
 
-/** The times that a request may state: what is made of them counts from 1970 on. */
+/** The times that a request may contain: validities computed from them count from 1970. */
 export const TIMES_TAKEN = '^(19[7-9][0-9]|[2-9][0-9]{3})-';
 
 /** A time. */
@@ -85,7 +85,7 @@ export function createTimestampSchema(use: SchemaUse): z.ZodType {
   return use === 'request' ? time.meta({ pattern: TIMES_TAKEN }) : time;
 }
 
-/** An id of something, or what stands for one. */
+/** An id, or the address of a resource that has one. */
 export function createReferenceSchema(type: ReferenceType, use: SchemaUse): z.ZodType {
   switch (use) {
     case 'manifest':
@@ -103,7 +103,7 @@ export function createReferenceSchema(type: ReferenceType, use: SchemaUse): z.Zo
   }
 }
 
-/** Text with an id in it, or what stands for one; `findFault` says what is wrong, to be read behind what it stands in. */
+/** Text that contains an id, or an address instead; `findFault` returns the error, to be read after the name of the position. */
 export function createIdTextSchema(
   findFault: (text: string) => string | undefined,
   pattern: string,
@@ -118,7 +118,7 @@ export function createIdTextSchema(
     .meta({ pattern });
 }
 
-/** What stands for an id in responses. */
+/** The form of an id in responses. */
 const toRef = once(() => nameSharedSchema('Ref', z.strictObject({ id: z.string(), uri: z.string() })));
 
 /** The kind of an address is checked later, together with the other documents, with a better message. */
@@ -152,19 +152,19 @@ function listReferableNames(type: ReferenceType): readonly string[] {
 }
 
 /**
- * Parts of schemas that stand in several places. In JSON Schema each stands once, under `$defs`, and is referred to; what says more
- * about one place (a description, a default) stands beside the reference.
+ * Shared schemas. In JSON Schema each occurs once, under `$defs`, and is referred to; texts about one use (a description, a default) are beside the
+ * reference.
  */
 
 /** Any JSON. The value was parsed from JSON or YAML, so it needs no further check. */
 export const createAnyJsonSchema = once((): z.ZodType<Json> => z.any());
 
-/** A schema that stands in several places, under a name. Of one name there must be one schema. */
+/** Names a schema that is used in several places. Each name must belong to one schema. */
 export function nameSharedSchema<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
   return schema.meta({ id: name });
 }
 
-/** What a type is called where it stands in several places; `undefined`: it stands in one. */
+/** The name of a type that is used in several places; `undefined`: it is used in one. */
 export function findTypeName(type: ObjectType): string | undefined {
   return type.title === undefined ? listModuleNames().get(type) : toPascalCase(type.title.replaceAll(' ', '_'));
 }
@@ -193,7 +193,7 @@ const listCommonFields = once((): ReadonlyMap<Field, string> => {
   return new Map(common);
 });
 
-/** A JSON Schema without references to its `$defs`: each part is written out where it stands. The parts must not hold themselves. */
+/** A JSON Schema without references to its `$defs`: each is inlined. Recursive definitions are not supported. */
 export function inlineDefs({ $defs, ...schema }: JsonObject): JsonObject {
   const parts = $defs !== undefined && isJsonObject($defs) ? $defs : {};
   return toObject(writeOut(schema, parts));

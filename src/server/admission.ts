@@ -41,8 +41,8 @@ export const DEFAULT_USER_ID = 'usr_000000000000000000000000000';
 const USER = { prefixes: ['usr', 'bot'] };
 
 /**
- * The API key that a text stands for: `KEY`, with any of `:admin`, `:abuse` and `:usr_…` behind it. An admin may report abuse.
- * Throws `RangeError`, without the text in its message, on anything else.
+ * Parses an API key: `KEY`, with any of `:admin`, `:abuse` and `:usr_…` behind it. An admin may report abuse. Throws `RangeError`, without the text in its
+ * message, for anything else.
  */
 export function parseApiKey(text: string): ApiKey {
   const [key = '', ...rights] = text.split(':');
@@ -59,7 +59,7 @@ export function parseApiKey(text: string): ApiKey {
   return { key, userId: users[0] ?? DEFAULT_USER_ID, isAdmin, mayReportAbuse: isAdmin || rights.includes('abuse') };
 }
 
-/** API keys by their text. Throws `RangeError` when one stands there twice. */
+/** API keys by their text. Throws `RangeError` for duplicates. */
 export function indexApiKeys(apiKeys: readonly ApiKey[]): ReadonlyMap<string, ApiKey> {
   const keyring = new Map(apiKeys.map((apiKey) => [apiKey.key, apiKey]));
   if (keyring.size < apiKeys.length) throw new RangeError('Two API keys are the same');

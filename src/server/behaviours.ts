@@ -48,7 +48,7 @@ interface Behaviour {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** What the server does for every kind: it chooses and issues what a table leaves to the service, and shows once what is shown once. */
+/** The behaviour of every kind: it chooses and issues the values that a table leaves to the service, and shows one-time values once. */
 function createDefaultBehaviour(kind: Kind): Behaviour {
   const chosen = kind.specFields.filter(([, { serviceDefault }]) => serviceDefault);
   const revealed = listOneTimeFields(kind);
@@ -376,14 +376,14 @@ const BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map([
   [WEIGHTED_BACKEND.name, WEIGHTED_BACKEND_BEHAVIOUR],
 ]);
 
-/** What the server does for a kind: what it does for every kind, but for what is special about this one. */
+/** The behaviour of a kind: the default one with the special parts of this kind. */
 export function getBehaviour(kind: Kind): Behaviour {
   return { ...createDefaultBehaviour(kind), ...BEHAVIOURS.get(kind.name) };
 }
 
-/** What is decided about a reported host name. */
+/** The decision about a reported host name. */
 export interface AbuseReportRule {
-  /** A host name, which stands for all names below it too; `*`: any. */
+  /** A host name, which includes all names below it; `*`: any. */
   readonly hostname: string;
   /** `PENDING`: it is never decided. */
   readonly status: (typeof HOSTNAME_STATUSES)[number];
@@ -391,7 +391,7 @@ export interface AbuseReportRule {
   readonly after_seconds?: number;
 }
 
-/** What is decided about a host name, and when. */
+/** The decision about a host name, and its delay. */
 interface AbuseReportDecision {
   readonly status: string;
   readonly afterSeconds: number;

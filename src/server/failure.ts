@@ -29,7 +29,7 @@ type FailureCode = keyof typeof FAILURE_STATUS;
 
 interface FailureOptions {
   readonly code: FailureCode;
-  /** What a program may want to know, besides the operation id. */
+  /** Details for programs, in addition to the operation id. */
   readonly details?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;

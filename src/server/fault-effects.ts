@@ -144,7 +144,7 @@ async function leaveFieldsOut(
   return { ...response, body: JSON.stringify(thinned) };
 }
 
-/** A list goes on only at a resource that is still there. */
+/** A list continues only after a resource that still exists. */
 async function refuseGoneCursor(code: number, { request, forward }: FaultContext): Promise<HttpResponse> {
   const { origin, pathname, searchParams } = new URL(request.url);
   const cursor = searchParams.get('before_id');

@@ -15,8 +15,8 @@ import { answerWithFault, delay, type FaultContext } from './fault-effects.ts';
 import type { Server } from './server.ts';
 
 /**
- * What goes wrong between a service and those who use it, on the bundled server: late, lost, broken and untrue answers, by rules
- * and a seed. Without a socket a request that gets no answer rejects as a client's transport would; `listen` makes it real.
+ * Faults between the bundled server and its clients: late, lost, broken and wrong responses, by rules and a seed. Without a socket, a request without a
+ * response rejects as a client's transport would; `listen` makes it real.
  */
 
 /** What faults take from outside. */

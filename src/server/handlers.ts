@@ -189,7 +189,7 @@ export const PAGE_PARAMETERS = ['limit', 'before_id'] as const;
 
 const MAX_LIMIT = 100;
 
-/** The page that a query asks for. Refuses a limit out of range, and a text that is no id of the kind. */
+/** The page that a query requests. Rejects a limit out of range, and a text that is not an id of the kind. */
 export function parsePage(query: URLSearchParams, kind: Kind): PageRequest {
   const limit = query.get('limit') ?? String(MAX_LIMIT);
   if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT)
@@ -201,7 +201,7 @@ export function parsePage(query: URLSearchParams, kind: Kind): PageRequest {
   return { limit: Number(limit), before };
 }
 
-/** Refuses query parameters that the operation does not have, and any that stands there twice. */
+/** Rejects query parameters that the operation does not have, and repeated ones. */
 export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
     if (!known.includes(name)) throw refuse(name, 'is not a query parameter of this operation');

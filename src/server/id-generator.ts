@@ -10,7 +10,7 @@ export interface IdGenerator {
   readonly toToken: (id: string) => string;
   /** 32 bytes that nobody without the seed can guess, the same for the same purpose. */
   readonly derive: (purpose: string) => Buffer;
-  /** How many ids were made, for a server that goes on from here. */
+  /** How many ids were generated, for a server that continues from here. */
   readonly sequence: () => number;
 }
 
@@ -20,7 +20,7 @@ const KSUID_LENGTH = 27;
 const TOKEN_BYTES = 15;
 const TOKEN_LENGTH = 20;
 
-/** The end of the id of an operation, which counts. What is before it tells one server from another; nothing of it is a secret. */
+/** The digits at the end of the id of an operation, which count. The digits before them identify the server; they are not secret. */
 const OPERATION_DIGITS = 9;
 
 /** `sequence`: how many ids were made before. */

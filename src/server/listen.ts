@@ -62,7 +62,7 @@ interface Exchange {
   readonly outgoing: ServerResponse;
 }
 
-/** The HTTP server in front of a bundled one. What is no request that it can read gets an error body as well, and the connection is closed. */
+/** The HTTP server in front of a bundled one. Bytes that are not a valid request get an error body as well, and the connection is closed. */
 function createHttpServer(server: Server): HttpServer {
   const latest = new WeakMap<Duplex, Exchange>();
   const http = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
@@ -160,7 +160,7 @@ function toRequestFailure(error: unknown): RequestError {
   return new RequestError('This is a bug in the server', { code: 'internal_error', cause: error });
 }
 
-/** Refuses input that is no valid request. An answer that is being prepared is sent first; after one that has begun, nothing can follow. */
+/** Rejects bytes that are not a valid request. A response in preparation is sent first; after one that has begun, nothing can follow. */
 function refuseBytes(
   server: Server,
   error: Error,

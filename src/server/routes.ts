@@ -27,14 +27,14 @@ import {
 } from './handlers.ts';
 import type { Call, Reply, Service } from './service.ts';
 
-/** What a request brings with it besides itself. */
+/** The environment of a request. */
 export interface RequestEnv {
   /** The base URL that it came by, without a slash at its end. */
   readonly baseUrl: string;
   /** The path of that URL. */
   readonly basePath: string;
   readonly operationId: string;
-  /** Told about what is a bug in the server. */
+  /** Called for a bug in the server. */
   readonly onBug: (error: Error) => void;
 }
 

@@ -98,7 +98,7 @@ function parseJson(text: string): Json {
   }
 }
 
-/** A resource of a seed, and where it stands there. */
+/** A resource of a seed, and its position there. */
 interface Placed {
   readonly place: string;
   readonly kind: Kind;
@@ -133,7 +133,7 @@ export function loadSeed(service: Service, { resources = {} }: ServerSeed): void
 /** The number of mistakes that are reported; the others are only counted. */
 const MAX_SHOWN = 100;
 
-/** What is wrong with a seed. */
+/** Collects the errors of a seed. */
 class Mistakes {
   readonly #messages: string[] = [];
   #count = 0;
@@ -261,7 +261,7 @@ export interface ImportedResource {
   readonly id: string;
   /** RFC 3339. */
   readonly createdAt: string;
-  /** What is set, in the shape that requests have; of an attached kind with the ids in its path. */
+  /** The set fields, in the shape of requests; of an attached kind with the ids in its path. */
   readonly spec: Spec;
   /** What that service computed. */
   readonly computed: JsonObject;
@@ -281,7 +281,10 @@ function toStored(kind: Kind, { id, createdAt, spec, computed }: ImportedResourc
   return { ...resource, state: getBehaviour(kind).recall?.(resource, computed) ?? {} };
 }
 
-/** Reads a snapshot or seed, and removes what a killed run left beside it; `undefined` when there is no such file. Throws `RangeError`, naming the file, on a bad one. */
+/**
+ * Reads a snapshot or seed, and removes temporary files that a killed run left beside it; `undefined` when there is no such file. Throws `RangeError`, naming
+ * the file, for an invalid one.
+ */
 export async function readSnapshotFile(path: string): Promise<ServerSeed | undefined> {
   await removeStaleTempFiles(path);
   const text = readText(path);

@@ -41,7 +41,7 @@ export interface ServerOptions {
   readonly rateLimit?: RateLimit;
   /** What it begins with. Also the snapshot of another server. */
   readonly seed?: ServerSeed;
-  /** What it holds besides, the oldest first: taken as it is, whatever this server would not have accepted. */
+  /** Imported resources, the oldest first: loaded without the checks of requests. */
   readonly existing?: readonly ImportedResource[];
   /** Called after each request. */
   readonly onRequest?: (entry: RequestLogEntry) => void;
@@ -70,7 +70,7 @@ export interface Server {
   readonly at: (baseUrl: string) => Transport;
   /** The same server behind something that every request passes. Paths are below the base path. */
   readonly behind: (decorate: Decorate) => Server;
-  /** The answer to what came over a connection and is no request that `send` could take. It is logged like one. */
+  /** The error response for bytes that do not form a valid HTTP request. Logged like a request. */
   readonly refuse: (failure: RequestError, asked: Pick<RequestLogEntry, 'method' | 'path'>) => HttpResponse;
   /** Everything that it knows, as a value. Tokens are not in it; the secrets of certificate authorities are. */
   readonly snapshot: () => ServerSnapshot;
@@ -112,7 +112,7 @@ export function createServer(options: ServerOptions = {}): Server {
 
 type Faces = Pick<Server, 'send' | 'handle' | 'at'>;
 
-/** The ways to ask a server, all of which pass what stands before it. */
+/** The ways to send a request to a server, all of which pass `decorate`. */
 function createFaces(front: Front, decorate: Decorate): Faces {
   const send = decorate(
     (request) => respond(front, request, { baseUrl: new URL(request.url).origin, basePath: '' }),
@@ -133,7 +133,7 @@ function createFaces(front: Front, decorate: Decorate): Faces {
   };
 }
 
-/** What stands between a request and the routes. */
+/** The part of the server in front of the routes. */
 interface Front {
   readonly service: Service;
   readonly routes: Routes;

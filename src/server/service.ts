@@ -43,7 +43,7 @@ export function toBehaviourContext({ now, identities, authorities, abuseReportRu
   return { now: now(), identities, authorities, abuseReportRules };
 }
 
-/** Whether something has that id that is no resource of this server. */
+/** Whether an id belongs to something that is not a resource of this server. */
 export function isExternal({ externals }: Pick<Service, 'externals'>, id: string): boolean {
   const isWellFormed = isWellFormedId(id);
   if (externals === undefined) return isWellFormed && findOwnedKind(id) === undefined;

@@ -9,7 +9,7 @@ import type { Spec } from '../model/state.ts';
 export class BoundedMap<Key, Value> {
   readonly #max: number;
   readonly #entries = new Map<Key, Value>();
-  /** Stands before the oldest entry. A new iterator would go past all that was deleted before it, since a Map is tidied up only now and then. */
+  /** Points before the oldest entry. A new iterator would pass all entries deleted before it, since a Map is compacted only now and then. */
   readonly #oldest = this.#entries.keys();
 
   constructor(max: number) {
@@ -37,7 +37,7 @@ export class BoundedMap<Key, Value> {
 export interface StoredResource {
   readonly id: string;
   readonly createdAt: string;
-  /** What is set, in the shape that requests have. */
+  /** The set fields, in the shape of requests. */
   readonly spec: Spec;
   /** What the kind's behaviour has to remember: a signed certificate, when provisioning began. */
   readonly state: JsonObject;
@@ -80,8 +80,8 @@ interface Noted {
 const NOTHING: Noted = { claims: [], uses: [] };
 
 /**
- * Everything that the server holds. The cost of each operation does not depend on the number of resources, but for the first after loading:
- * what was loaded is asked what it holds when somebody wants to know.
+ * The resources of the server. The cost of each operation does not depend on their number, except for the first after loading: claims and references of
+ * loaded resources are collected when they are first needed.
  */
 export class Store {
   readonly #listings = new Map<string, PagedList<StoredResource>>();
@@ -89,7 +89,7 @@ export class Store {
   readonly #holders = new Map<string, Ids>();
   /** By id: the ids of the resources that refer to it. */
   readonly #referrers = new Map<string, Ids>();
-  /** By id: what is noted of a resource in the two above. */
+  /** By id: the entries of a resource in the two maps above. */
   readonly #noted = new Map<string, Noted>();
   /** By kind: what was loaded, and not asked yet what it claims. */
   readonly #unclaimed = new Map<string, Loaded[]>();
@@ -208,7 +208,7 @@ function removeFrom(sets: Map<string, Ids>, key: string, id: string): void {
   if (known === id || (typeof known !== 'string' && known.size === 0)) sets.delete(key);
 }
 
-/** What is listed: anything with an id. */
+/** A listed value: anything with an id. */
 interface HasId {
   readonly id: string;
 }
@@ -225,9 +225,9 @@ interface Entry<T extends HasId> {
 const MAX_TOMBSTONES = 100_000;
 
 /**
- * Values in the order in which they were added, found by id and listed newest first. Adding, changing and removing cost the same however
- * many there are, and a page what it has on it. The places of the last values that were removed are still known, so that paging goes on
- * where they were. For an id without a place, paging goes on by the order of ids, which sort by creation time.
+ * Values in the order in which they were added, found by id and listed newest first. The cost of adding, changing and removing does not depend on their
+ * number, that of a page only on its size. The positions of the last removed values are remembered, so that paging continues there. For an unknown id, paging
+ * continues by the order of ids, which sort by creation time.
  */
 export class PagedList<T extends HasId> {
   #newest: Entry<T> | undefined;
@@ -299,7 +299,7 @@ export class PagedList<T extends HasId> {
     return older;
   }
 
-  /** Goes through the list: such an id comes from another account, or from before a restart. */
+  /** Searches the whole list: such an id comes from another account, or from before a restart. */
   #findBelow(id: string): Entry<T> | undefined {
     let entry = this.#newest;
     while (entry?.value !== undefined && entry.value.id >= id) entry = entry.older;

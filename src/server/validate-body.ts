@@ -38,7 +38,7 @@ export function validateModule(kind: Kind, module: OperationModule, body: JsonOb
   return bare;
 }
 
-/** The spec after a PATCH, or of a POST: what is cleared is not there any more. */
+/** The spec after a PATCH, or of a POST, without the cleared fields. */
 export function applyPatch(kind: Kind, before: Spec, given: Spec): Spec {
   const cleared = Object.entries(given).filter(([name, value]) => isCleared(kind, name, value));
   const spec: Record<string, Json> = { ...before, ...given };

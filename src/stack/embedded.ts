@@ -21,7 +21,7 @@ interface EmbeddedServer {
   readonly close: () => Promise<void>;
 }
 
-/** Whoever can start the server may do everything on it. */
+/** Any process that can start the server may do everything on it. */
 const API_KEY = 'embedded';
 
 interface EmbeddedOptions {
@@ -200,7 +200,7 @@ function refuse(shown: string, error: unknown): never {
   throw new StackError(`${shown} cannot be locked: ${toReason(error)}`, { reason: 'failed', cause: error });
 }
 
-/** Runs what takes input of the bundled server. The server's `RangeError` says what is wrong with it: that is the user's to mend. */
+/** Runs a task on input of the bundled server. The server's `RangeError` becomes an error of the user's input. */
 export async function withServerInput<T>(what: string, task: () => T | Promise<T>): Promise<T> {
   try {
     return await task();

@@ -19,18 +19,18 @@ export interface AttachableResource {
   readonly ids: Spec;
 }
 
-/** What is exported, and for whom. */
+/** The selection of an export, and its owner. */
 export interface ExportRequest {
   /** Names of kinds; empty: all that can be listed. */
   readonly kinds: readonly string[];
   readonly attached: readonly AttachableResource[];
-  /** The stack that is to own it; absent: there is no `Stack` document. */
+  /** The stack that will own the resources; absent: there is no `Stack` document. */
   readonly stack: string | undefined;
   readonly settings: RunSettings;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is exported, before anything is read. Throws for a kind that cannot be listed. */
+/** The read request of an export. Throws for a kind that cannot be listed. */
 export function toExportRequest(names: readonly string[], attached: readonly AttachableResource[]): LiveRequest {
   const identified = new Set(attached.map(({ kind }) => kind.name));
   const listed = names.filter((name) => !identified.has(name)).map(findListedKind);
@@ -40,7 +40,7 @@ export function toExportRequest(names: readonly string[], attached: readonly Att
   };
 }
 
-/** Reads what is live and writes it as manifests that adopt it. Sends GETs only. */
+/** Exports live resources as manifests that adopt them. Sends GETs only. */
 export async function exportResources(
   client: Reader,
   { kinds, attached, stack, settings, signal }: ExportRequest,

@@ -16,8 +16,8 @@ export interface Host {
   /** The user that it runs as. Absent: the system knows no users. */
   readonly uid?: number | undefined;
   /**
-   * The manifests are not trusted yet: where the API key goes is decided by flags and variables alone, no command of a manifest runs, and nothing is
-   * written. Absent: they are trusted.
+   * The manifests are not trusted yet: flags and variables alone decide where the API key is sent, no command of a manifest runs, and nothing is written.
+   * Absent: they are trusted.
    */
   readonly isUntrusted?: boolean;
   /** The variables that manifests may read: names, and prefixes of names that end in `*`. Absent: none. */
@@ -26,13 +26,13 @@ export interface Host {
   readonly root?: string | undefined;
   /** What everything that the run reads may come to. Absent: each stack has its own limit only. */
   readonly budget?: ReadBudget | undefined;
-  /** What is in nothing that leaves the process. Absent: no secret is known. */
+  /** Secrets that never leave the process. Absent: no secret is known. */
   readonly secrets?: Secrets;
   readonly now: () => Date;
   /** Resolves after a time, or as soon as the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly readStdin: () => Promise<Uint8Array>;
-  /** Told what is being read as soon as it is known, so that the report of a failure says it too. */
+  /** Called with the subject of the run as soon as it is known, so that the report of a failure names it too. */
   readonly onSubject?: (subject: RunSubject) => void;
   /** Told of each file that is read, relative to `cwd` or absolute, so that none is written over. */
   readonly onInput?: (file: string) => void;
@@ -80,7 +80,7 @@ export interface RunSubject {
 export interface TransportSettings {
   readonly connections: number;
   readonly timeouts: Timeouts;
-  /** Certificates to trust besides those of the platform, in PEM. */
+  /** Certificates to trust in addition to those of the platform, in PEM. */
   readonly authorities: string | undefined;
   /** As the environment names them. */
   readonly proxy: { readonly http?: string; readonly https?: string; readonly except?: string };
@@ -107,7 +107,7 @@ export class StackError extends Error {
     message: string | readonly string[],
     options: ErrorOptions & { readonly reason: StackErrorReason; readonly remedy?: string },
   ) {
-    // A name of somebody else's must not begin a line.
+    // A name from outside must not begin a line.
     super((typeof message === 'string' ? [message] : message).map(toPrintable).join('\n'), options);
     this.reason = options.reason;
     this.remedy = options.remedy;

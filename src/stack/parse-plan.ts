@@ -7,8 +7,8 @@ import { StackError } from './host.ts';
 import { verifyShown } from './saved-plan.ts';
 
 /**
- * The plan in the text of a plan file; `name` is what messages call it. What is no plan is refused with the first thing that is wrong with it, and
- * one that would do what it does not show is refused too.
+ * Parses the text of a plan file; `name` is its name in messages. Rejects an invalid plan with its first error, and one whose writes differ from what it
+ * shows.
  */
 export function parsePlan(text: string, name = 'The text'): Plan {
   const finding = checkJsonLimits(text);

@@ -24,31 +24,34 @@ export interface PlanOptions {
   readonly mode?: Plan['mode'];
   /** Addresses to narrow it to, with what they need. Default: everything. */
   readonly targets?: readonly string[];
-  /** Addresses of what is replaced though nothing differs. */
+  /** Addresses to replace although nothing differs. */
   readonly rotate?: readonly string[];
   /** Other stacks whose resources may be taken over. */
   readonly takeOver?: readonly string[];
   /** False leaves fields alone that have only drifted. */
   readonly revertDrift?: boolean;
-  /** False deletes nothing but what is replaced. */
+  /** False: no deletes except those of a replace. */
   readonly delete?: boolean;
   /** False does not try the plan in memory. */
   readonly rehearsal?: boolean;
   /** Leaves out changes that the service will reject, as the rehearsal foretells, and what depends on them. Default: such a plan is refused. */
   readonly skipRejected?: boolean;
-  /** Says what other plans of the same run make of a resource of another stack. Default: what is live counts. */
+  /** Finds the effect of other plans of the same run on a resource of another stack. Default: the live state counts. */
   readonly findPlanned?: FindPlanned;
   /** Finds another stack of the same repository that takes over what no manifest describes. Default: there is none. */
   readonly findTaker?: FindTaker;
   /** Says of other stacks that the same run applies them: they may let go of what they refer to before it is deleted. Default: of none. */
   readonly isInRun?: (stack: string) => boolean;
-  /** Saved plans of other stacks that are applied in the same run: what they have done already stands against no saved plan of this stack. Default: none. */
+  /**
+   * Saved plans of other stacks that are applied in the same run: their writes that are already done do not make a saved plan of this stack stale. Default:
+   * none.
+   */
   readonly savedBeside?: readonly Plan[];
   /** Ends reading when it aborts: the plan rejects with its reason. */
   readonly signal?: AbortSignal;
 }
 
-/** What a plan is made from, besides what is live. */
+/** The input of a plan, in addition to the live state. */
 export interface PlanRequest extends PlanOptions {
   readonly state: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
@@ -128,7 +131,7 @@ async function openNeighbours(
   return [...resources.values()].flat().some(isLeft) ? open() : undefined;
 }
 
-/** Without the kinds that were read for the resources of other stacks only: what is of them is not this stack's. */
+/** Drops the kinds that were read only for cross-stack references: this stack does not manage them. */
 function withoutUnused(live: LiveState, { stack }: DesiredState): LiveState {
   const used = new Set(listUsedKinds(stack).map(({ name }) => name));
   return { ...live, resources: new Map([...live.resources].filter(([kind]) => used.has(kind))) };

@@ -115,7 +115,7 @@ function withRoots(state: DesiredState | undefined, roots: readonly string[]): D
   return { ...state, roots, stack: { ...stack, tokens: withinRoots(stack.tokens, roots) } };
 }
 
-/** Folders for tokens are looked at again when a token goes there. */
+/** Token folders are checked again when a token is written. */
 function withinRoots({ default: all, credentials }: TokenSettings, roots: readonly string[]): TokenSettings {
   const toWithin = (sink: SinkSettings): SinkSettings => ('directory' in sink ? { ...sink, within: roots } : sink);
   const own = Object.entries(credentials).map(([name, sink]) => [name, toWithin(sink)] as const);
@@ -182,7 +182,7 @@ export interface ValidManifests extends Pick<ReadManifests, 'diagnostics' | 'pol
   readonly locate: Locate;
 }
 
-/** What has no manifest of its own stands where the Stack does or, without one, at the start of the first file. */
+/** Diagnostics without a manifest of their own point to the Stack or, without one, to the start of the first file. */
 function toSubject({ stack, state }: ValidatedManifests, file: string): ReadManifests['subject'] {
   const byAddress: ReadonlyMap<string, DesiredResource> = state?.resources ?? new Map();
   const start = { file, line: 1, column: 1, excerpt: '' };
@@ -232,7 +232,7 @@ export async function loadStack(
   const [render, second] = renders;
   if (render === undefined || paths.includes('-')) return { sources: own, diagnostics, isPartial: false };
   const { words, place } = render;
-  // What is no command, and a second Stack, is told by validation.
+  // Validation reports a value that is not a command, and a second Stack.
   if (!isRendered || words === undefined || second !== undefined) return { sources: own, diagnostics, isPartial: true };
   const output = await runRender({ ...render, words }, context);
   if ('code' in output) return { sources: own, diagnostics: [...diagnostics, output], isPartial: true };
@@ -280,11 +280,11 @@ interface NamedPathsContext {
   readonly cwd: string;
   /** Folders below which everything must lie that they name. */
   readonly roots: readonly string[];
-  /** Where a field of the Stack stands. */
+  /** The position of a field of the Stack. */
   readonly locateInStack: (path: FieldPath) => SourcePlace | undefined;
 }
 
-/** What valid manifests name besides the texts of fields, as far as it may not be read or written: an error at each place, and nothing of what is there. */
+/** Paths in valid manifests, except those of field values, that may not be read or written: an error at each, which does not reveal what is there. */
 function listRefusedPaths(state: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
   return [...listOfStack(state, context), ...listWritten(state, context)];
 }
@@ -360,7 +360,7 @@ function toRefused(diagnostic: Omit<Diagnostic, 'code' | 'severity'>): Diagnosti
   return { code: 'path-refused', severity: 'error', remedy: BOUNDARY_REMEDY, ...diagnostic };
 }
 
-/** Policies that can be evaluated, and what is wrong with the others. */
+/** Policies that can be evaluated, and the diagnostics of the others. */
 interface LoadedPolicies {
   readonly policies: readonly Policy[];
   readonly diagnostics: readonly Diagnostic[];
@@ -371,7 +371,7 @@ interface PolicySources {
   readonly documents: readonly PolicyDocument[];
   /** The files that those were read from, which may be named a second time. */
   readonly sources: readonly ManifestBytes[];
-  /** Where whoever started the run says that others are. */
+  /** Paths of further policies from the user who started the run. */
   readonly paths: readonly string[];
   /** Where the Stack says that others are, and the folders below which those must lie. Absent: nowhere. */
   readonly named?: { readonly paths: readonly string[]; readonly roots: readonly string[] };

@@ -36,7 +36,7 @@ export interface RunOptions {
   readonly sideBySide?: SideBySide;
 }
 
-/** A plan that may be applied, and what is known of it already. */
+/** A plan that may be applied, and the results of its check. */
 export interface RunPlan extends Omit<PlanCheck, 'moved' | 'met'> {
   readonly plan: Plan;
   readonly tokens: TokenSettings;
@@ -46,7 +46,7 @@ export interface RunPlan extends Omit<PlanCheck, 'moved' | 'met'> {
   readonly roots?: readonly string[] | undefined;
 }
 
-/** What is known of a plan that was just made. */
+/** The check of a plan that was just created. */
 export const FRESH_PLAN_CHECK: Omit<PlanCheck, 'moved' | 'met'> = { done: new Map(), ids: new Map(), texts: new Map() };
 
 /** How an apply ends that has nothing to do. */
@@ -59,7 +59,7 @@ export const EMPTY_APPLY_RESULT: ApplyResult = {
   interrupted: false,
 };
 
-/** Asks, tries the places for tokens, and applies a plan that no safety rule stands against. */
+/** Asks for consent, tries the token sinks, and applies a plan without blocking violations. */
 export async function runPlan(
   client: Client,
   { plan, tokens, sinks: own, roots, done, ids, texts }: RunPlan,
@@ -161,8 +161,8 @@ function refuseSecrets(tokens: TokenSettings, { find }: Pick<Secrets, 'find'>): 
 }
 
 /**
- * A token that would go elsewhere than the plan says that was read and approved, or to the same program by other words. Where the plan names no place,
- * which it warns of, whoever applies it names one.
+ * Rejects token sinks that differ from those of the approved plan, even if the same program is named by other words. Where the plan names none, which it
+ * warns of, the user who applies it may name one.
  */
 function refuseOtherPlaces({ changes }: Plan, open: readonly Write[], tokens: TokenSettings): void {
   for (const { address, mark } of open.filter(givesToken)) {

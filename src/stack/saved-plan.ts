@@ -35,7 +35,7 @@ export interface SavedFile {
   readonly name: string;
 }
 
-/** A plan that was saved, and how it is to be held against what is live. */
+/** A saved plan, and the options of its check. */
 export interface SavedPlan extends SavedFile {
   readonly allowances: Allowances;
   readonly guard: GuardSettings;
@@ -56,7 +56,7 @@ export function refuseOtherVersion({ plan: { tool }, name }: Pick<SavedPlan, 'pl
   });
 }
 
-/** Holds a saved plan against what is live. Throws when something that it touches has moved, or when a safety rule stands against it now. */
+/** Compares a saved plan with the live state. Throws when it is stale, or when a safety rule blocks it now. */
 export async function checkSaved(client: Reader, saved: SavedPlan): Promise<PlanCheck> {
   const { plan, name, signal, cwd, roots } = saved;
   const live = await readLive(client, { ...toStaleCheckReadRequest(plan), ...(signal !== undefined && { signal }) });
@@ -102,7 +102,7 @@ const STALE = {
   remedy: 'Nothing was written. Make a new plan and have that approved.',
 } as const;
 
-/** Checks the safety rules again on what is live now: the file could have been edited. */
+/** Checks the safety rules again on the live state: the file could have been edited. */
 function refuseStanding({ plan, allowances, guard }: SavedPlan, live: LiveState): void {
   const { changes, stack } = plan;
   const owned = countOwned(live, stack);
@@ -138,7 +138,7 @@ function toStaleMessage(name: string, moved: readonly StaleItem[]): readonly str
   return [`${name} is stale, because what it would change has moved since:`, ...lines];
 }
 
-/** A plan that somebody approved. */
+/** An approved plan. */
 export interface PlanApproval {
   readonly plan: Plan;
   /** What it is called in messages: its file. */
@@ -238,7 +238,7 @@ function withoutAwaited({ awaited = {}, ...plan }: Plan, live: LiveState): Plan 
   return { ...plan, awaited: Object.fromEntries(made) };
 }
 
-/** A plan that somebody else made, with its files called as they are here: how the manifests were named, `m` or `/work/m`, says nothing of where they are. */
+/** A plan from another machine with the file paths of this one: how the manifests were named there, `m` or `/work/m`, does not matter. */
 function withPaths(plan: Plan, paths: readonly string[], cwd: string): Plan {
   const toPlace = (path: string): string => resolveLinks(resolve(cwd, path));
   const named = new Map(paths.map((path) => [toPlace(path), path]));

@@ -119,7 +119,7 @@ function toText(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** How a URL is written makes no difference: capitals in its scheme and host, the usual port, a slash at the end. What follows `embedded:` is no URL. */
+/** Normalizes the spelling of a URL: capitals in its scheme and host, the usual port, a slash at the end. Text that follows `embedded:` is not a URL. */
 export function normalizeUrl(baseUrl: string): string {
   if (!/^https?:/i.test(baseUrl)) return baseUrl;
   const normal = URL.canParse(baseUrl) ? new URL(baseUrl).href : baseUrl;
@@ -172,7 +172,7 @@ function checkCount({ name, max }: Count, count: number | undefined): number | u
 }
 
 /**
- * The settings of a run on manifests. Of a Stack that is not trusted, what says where the key goes may agree with flags and variables. Throws
+ * The settings of a run on manifests. Settings of an untrusted Stack that decide where the key is sent must agree with flags and variables. Throws
  * `InvalidManifests`, with each line that does not.
  */
 export function resolveManifestSettings(
@@ -195,7 +195,7 @@ export function resolveManifestSettings(
   return isPlaced ? settings : resolveSettings(stated, env, {});
 }
 
-/** The settings that say where the key goes, and how fast requests are sent. */
+/** The settings that decide where the key is sent, and how fast requests are sent. */
 const DECIDED: Readonly<Record<GivenSetting['name'], Decided>> = {
   base_url: { setting: 'baseUrl', flag: '--base-url', variable: 'EDGEWISE_BASE_URL' },
   ca_file: { setting: 'caFile', flag: '--ca-file', variable: 'EDGEWISE_CA_FILE' },
@@ -239,7 +239,7 @@ function findDisagreement({ name, locate }: GivenSetting, { stored, given, cwd }
   ];
 }
 
-/** What is known of the secrets of a run before anything else is read. */
+/** The secrets of a run that are known before anything else is read. */
 interface CollectedSecrets {
   readonly secrets: Secrets;
   /** The environment, in which a key that came through a pipe is in its variable: it cannot be read again. */

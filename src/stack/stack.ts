@@ -63,11 +63,11 @@ export interface Account {
   readonly open: () => Promise<Reader>;
   /** Only while the task runs, anything but a GET can be sent. */
   readonly write: <T>(task: (client: Client) => Promise<T>) => Promise<T>;
-  /** Applies a plan that somebody made earlier, when nothing that it touches has moved since. */
+  /** Applies an earlier plan unless it is stale. */
   readonly apply: (saved: ApprovedPlan, options: RunOptions) => Promise<ApplyResult>;
-  /** Compares what is live with what a plan would have left. Sends GETs only. */
+  /** Compares the live state with the state after a plan. Sends GETs only. */
   readonly drift: (against: AgainstPlan) => Promise<Drift>;
-  /** What is live, as manifests that adopt it. Sends GETs only. */
+  /** Exports live resources as manifests that adopt them. Sends GETs only. */
   readonly export: (request: Omit<ExportRequest, 'settings'>) => Promise<Exported>;
   /** Closes connections, and keeps what the embedded server holds. */
   readonly close: () => Promise<void>;
@@ -76,7 +76,7 @@ export interface Account {
 /** A plan that was made earlier, with what it may do and where its tokens go. */
 export type ApprovedPlan = Omit<SavedPlan, 'signal' | 'cwd' | 'roots'> & Pick<RunPlan, 'tokens'>;
 
-/** The plan that is compared with what is live. */
+/** The plan that is compared with the live state. */
 interface AgainstPlan {
   readonly plan: Plan;
   /** What it is called in the result: its file. */
@@ -94,7 +94,7 @@ export interface AccountParts {
   readonly onReached?: (reached: ServiceConnection) => void;
   /** What the client tells of. */
   readonly notices?: Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'>;
-  /** Looks at what is read while it is read. */
+  /** Wraps the client, to observe what is read. */
   readonly watch?: (client: Client) => Client;
 }
 
@@ -118,7 +118,7 @@ export function createAccount(parts: AccountParts, host: Host): Account {
   };
 }
 
-/** Applies saved plans by a link: what is live is read, then written to. */
+/** Creates the function that applies saved plans: it reads the live state, then writes. */
 function createSavedApply({ open, write }: Pick<Link, 'open' | 'write'>, host: Host): Account['apply'] {
   return async ({ tokens, ...saved }, options) => {
     refuseUntrusted(host);
@@ -187,7 +187,7 @@ export interface SharedAccount {
   readonly toView: (settings: RunSettings) => Account;
   /** How many requests reading took. */
   readonly countReads: () => number;
-  /** Something was written: whoever asks from now on reads again. */
+  /** Called after a write: the next read sends requests again. */
   readonly forget: () => void;
   readonly close: () => Promise<void>;
 }
@@ -227,7 +227,7 @@ export function shareAccount(parts: AccountParts, host: Host, signal: AbortSigna
   };
 }
 
-/** What is listed while plans are applied is listed for all of them that ask at the same time. */
+/** Plans that are applied side by side share list requests that they send at the same time. */
 function shareLooks(write: Account['write']): Account['write'] {
   const shared = new WeakMap<Client, Client>();
   const toShared = (client: Client): Client => {
@@ -313,11 +313,11 @@ export interface Stack extends AsyncDisposable {
   readonly diagnostics: readonly Diagnostic[];
   /** How the service is reached: from the options, else the environment, else the `Stack`, else the default. */
   readonly settings: RunSettings;
-  /** Reads what is live and computes what would make it what the manifests ask for. Sends GETs only. */
+  /** Reads the live state and computes the changes that the manifests ask for. Sends GETs only. */
   readonly plan: (options?: PlanOptions) => Promise<Plan>;
   /**
-   * Plans again what a plan says that somebody made earlier, and resolves with the new plan when both are the same, less what is done already. The options are
-   * those that the earlier plan was made with. Rejects with `StackError` when something that it touches has changed since, or the manifests ask for something else.
+   * Plans again and compares the result with an earlier plan; resolves with the new plan when both are the same, except for finished writes. The options are
+   * those of the earlier plan. Rejects with `StackError` when a touched resource has changed since, or the manifests ask for something else.
    */
   readonly replan: (saved: Plan, options?: PlanOptions, name?: string) => Promise<Plan>;
   /**
@@ -327,11 +327,11 @@ export interface Stack extends AsyncDisposable {
    * the comparison, when it does what the approved plan does not.
    */
   readonly apply: (plan: Plan, options?: ApplyOptions) => Promise<ApplyResult>;
-  /** Compares what is live with the manifests, or with what a plan would have left. Sends GETs only. */
+  /** Compares the live state with the manifests, or with the state after a plan. Sends GETs only. */
   readonly drift: (options?: DriftOptions) => Promise<Drift>;
   /** What the stack owns, live, with what the service computed; never a token. Sends GETs only. */
   readonly get: (options?: GetOptions) => Promise<Inventory>;
-  /** What is live and belongs to nobody else, as manifests that adopt it into this stack. Sends GETs only. */
+  /** Exports live resources without another owner as manifests that adopt them into this stack. Sends GETs only. */
   readonly export: (options?: ExportStackOptions) => Promise<Exported>;
   /** Closes connections, and keeps what the embedded server holds. */
   readonly close: () => Promise<void>;
@@ -351,7 +351,7 @@ export interface ApplyOptions
   readonly approved?: Plan;
 }
 
-/** What is asked for of what the stack owns. */
+/** A query of the resources that the stack owns. */
 export interface GetOptions {
   /** Addresses, and names of kinds. Default: everything. */
   readonly names?: readonly string[];
@@ -360,7 +360,7 @@ export interface GetOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What is compared with what is live. */
+/** Options of a comparison with the live state. */
 export interface DriftOptions extends Pick<PlanOptions, 'targets' | 'signal' | 'findTaker' | 'findPlanned'> {
   /** Told of the plan that would revert it. */
   readonly onPlanned?: (plan: Plan) => void;
@@ -368,7 +368,7 @@ export interface DriftOptions extends Pick<PlanOptions, 'targets' | 'signal' | '
   readonly against?: Plan;
 }
 
-/** What is exported. */
+/** Options of an export. */
 export interface ExportStackOptions {
   /** Names of kinds. Default: every kind that can be listed. */
   readonly kinds?: readonly string[];
@@ -513,7 +513,7 @@ function checkApproval(
   refuseUnapproved(plan, given, cwd);
 }
 
-/** A plan that somebody else made, or that came out of a file. */
+/** Checks a plan of another process, or one from a file. */
 function refuseForeign({ plan, name }: SavedFile, parts: StackParts, account: Account): void {
   verifyShown(name, toPlanDocument(plan));
   refuseOtherVersion({ plan, name }, parts.version);

@@ -1,8 +1,8 @@
 import { type Host, StackError } from './host.ts';
 
 /**
- * What whoever starts edgewise decides, and manifests cannot: whether they are trusted, and which variables they may read. The settings that manifests without
- * trust do not decide are in `stack/settings.ts`.
+ * Decisions of the user who starts edgewise, which manifests cannot make: whether they are trusted, and which variables they may read. The settings that
+ * manifests without trust do not decide are in `stack/settings.ts`.
  */
 
 /** What flags or options say of it. */
@@ -38,7 +38,7 @@ export function listOffered({ env: names = [] }: TrustFlags, env: Host['env']): 
   return names.length > 0 ? names : (env['EDGEWISE_ENV'] ?? '').split(/[\s,]+/).filter((name) => name !== '');
 }
 
-/** Whatever is set and does not say no means yes: what is not understood is not trusted. */
+/** Any value except a known "no" means yes: in doubt the manifests are not trusted. */
 function isOn(text = ''): boolean {
   return !['', '0', 'false'].includes(text.toLowerCase());
 }

@@ -63,7 +63,7 @@ function toLiveIngress(domain: string, ourName?: string): LiveResources {
   return { AgentIngress: [{ id: 'agin_live', domain, metadata }] };
 }
 
-/** A pool of ours, and an edge of somebody else that uses it. */
+/** A pool of this stack, and another owner's edge that uses it. */
 const USED_POOL: LiveResources = {
   ...toPools({ bkdwd_pool: ['production', 'pool'] }),
   TCPEdge: [{ id: 'edgtcp_other', backend: { backend_id: 'bkdwd_pool' } }],
@@ -111,7 +111,7 @@ const NAMES = ['one', 'two'] as const;
 
 const OURS = ['production', 'pool'] as const;
 
-/** The codes about manifests and what is live, found before anything is written. */
+/** The codes about manifests and live resources that are found before any write. */
 export const PLANNING = {
   'unknown-target': {
     meaning:

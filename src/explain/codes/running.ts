@@ -77,7 +77,7 @@ const APPLIED_POOL: LiveResources = {
   ],
 };
 
-/** The codes about what becomes of resources in time, and what others do meanwhile. */
+/** The codes about changes over time and about concurrent changes. */
 export const RUNNING = {
   'resource-unhealthy': {
     meaning:

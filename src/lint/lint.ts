@@ -27,7 +27,7 @@ export interface LintOptions {
   readonly now: Date;
   /** Reads expressions; left out: the rules about them are not checked. */
   readonly readCel?: ReadCel | undefined;
-  /** Leaves out what a plan warns about itself, unless the Stack makes it an error, and shows few of many warnings of a rule. */
+  /** Leaves out what a plan warns about itself, unless the Stack makes it an error, and leaves warnings as they were found. See `keepFewWarnings`. */
   readonly isForPlan?: boolean;
 }
 
@@ -40,8 +40,8 @@ export function lintManifests(state: DesiredState, options: LintOptions): readon
     ...[...state.resources.values()].flatMap((resource) => lintResource(resource, rules, context)),
   ];
   if (options.isForPlan !== true) return sortByPlace(found.map(toDiagnostic), state.inputs);
-  const { shown, left } = chooseFew(found);
-  return [...sortByPlace(shown.map(toDiagnostic), state.inputs), ...left];
+  const [errors, warnings] = [found.filter(isError), found.filter((one) => !isError(one))];
+  return [...sortByPlace(errors.map(toDiagnostic), state.inputs), ...warnings.map(toDiagnostic)];
 }
 
 /** Whether there is any expression to check. */
@@ -143,6 +143,10 @@ interface Finding {
   };
 }
 
+function isError({ severity }: Finding): boolean {
+  return severity === 'error';
+}
+
 function toDiagnostic({ finding, rule, severity, resource }: Finding): Diagnostic {
   const { path, part, message, remedy, related } = finding;
   const { address, locate } = resource;
@@ -154,40 +158,10 @@ function toDiagnostic({ finding, rule, severity, resource }: Finding): Diagnosti
     remedy: shorten(remedy ?? rule.remedy),
     address,
     ...(root === 'spec' && typeof field === 'string' && { field }),
-    place: locate(path, part),
+    // Located when it is asked for: of many warnings a plan shows few.
+    get place() {
+      return locate(path, part);
+    },
     ...(related !== undefined && { related: [{ message: related.message, place: related.locate() }] }),
-  };
-}
-
-/** The number of warnings of one rule that a plan shows: its changes matter more. */
-const MAX_WARNINGS = 10;
-
-/** All errors, and of each rule the warnings that come first by address, with the number of the others. */
-function chooseFew(found: readonly Finding[]): {
-  readonly shown: readonly Finding[];
-  readonly left: readonly Diagnostic[];
-} {
-  const errors = found.filter(({ severity }) => severity === 'error');
-  const warnings = found.filter(({ severity }) => severity === 'warning');
-  const groups = [...Map.groupBy(warnings, ({ rule }) => rule.id)].map(
-    ([id, group]) => [id, group.toSorted(compareAddresses)] as const,
-  );
-  return {
-    shown: [...errors, ...groups.flatMap(([, group]) => group.slice(0, MAX_WARNINGS))],
-    left: groups.flatMap(([id, { length }]) => (length > MAX_WARNINGS ? [toRest(id, length - MAX_WARNINGS)] : [])),
-  };
-}
-
-function compareAddresses({ resource: left }: Finding, { resource: right }: Finding): number {
-  if (left.address === right.address) return 0;
-  return left.address < right.address ? -1 : 1;
-}
-
-function toRest(id: LintCode, count: number): Diagnostic {
-  return {
-    code: id,
-    severity: 'warning',
-    message: `${count} more ${count === 1 ? 'finding' : 'findings'} of this rule`,
-    remedy: 'Run edgewise validate to see all of them.',
   };
 }

@@ -1,4 +1,5 @@
 import { findKeyType, parseKeyComment } from '../kinds/formats.ts';
+import { sortByPlace } from '../manifest/validate.ts';
 import { ACTIONS, type Change } from '../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning } from '../model/diagnostic.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
@@ -50,17 +51,16 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     ...(withheld.length > 0 && { withheld }),
     writes,
     files: isInvalid ? [] : listPlannedFiles(decisions, input.files),
-    diagnostics: diagnostics.map((one) => withCause(one, changesOf)),
+    diagnostics: keepFewWarnings(diagnostics, desired.inputs, (one) => isCausedByChange(one, changesOf)),
     violations: listViolations(changes, input),
     requests: toEstimate(writes, input),
   };
 }
 
 /**
- * Marks the diagnostics that a change causes: lint findings on created resources and on changed fields, and the delete of a resource that another stack takes
- * over.
+ * Whether a change causes a diagnostic: lint findings on created resources and on changed fields, and the delete of a resource that another stack takes over.
  */
-function withCause(diagnostic: Diagnostic, changesOf: ReadonlyMap<string, readonly Change[]>): Diagnostic {
+function isCausedByChange(diagnostic: Diagnostic, changesOf: ReadonlyMap<string, readonly Change[]>): boolean {
   const { code, address = '', field } = diagnostic;
   const isCaused = ({ action, differences, duplicateOf }: Change): boolean => {
     if (duplicateOf !== undefined) return false;
@@ -68,7 +68,7 @@ function withCause(diagnostic: Diagnostic, changesOf: ReadonlyMap<string, readon
     if (!isLintWarning(diagnostic) || action === 'no-op') return false;
     return action === 'create' || (field !== undefined && differences.some((one) => one.field === field));
   };
-  return (changesOf.get(address) ?? []).some(isCaused) ? { ...diagnostic, isOfChange: true } : diagnostic;
+  return (changesOf.get(address) ?? []).some(isCaused);
 }
 
 /** The stacks that hand something over by a manifest of this one. */
@@ -142,3 +142,70 @@ function explainDeletedFirst(changes: readonly Change[], writes: readonly Write[
 }
 
 const DELETED_FIRST = 'the old one is deleted before the new one is created, because another resource takes its place';
+
+/** The number of warnings of one rule that a plan shows besides those that its changes cause: its changes matter more. */
+const MAX_WARNINGS = 10;
+
+/** The number of warnings of one rule that stand beside a change with their place: to find that takes longer than to find what is wrong. */
+const MAX_PLACED = 100;
+
+/**
+ * Of the warnings of each lint rule those that a change causes, marked as that, and of the others those that come first by address, with the number of what is
+ * left. Everything else stays.
+ */
+export function keepFewWarnings(
+  diagnostics: readonly Diagnostic[],
+  sources: Parameters<typeof sortByPlace>[1],
+  isCaused: (diagnostic: Diagnostic) => boolean = () => false,
+): readonly Diagnostic[] {
+  const warnings = Map.groupBy(diagnostics.filter(isLintWarning), ({ code }) => code);
+  const rules = [...warnings].map(([code, found]) => ({ code, ...divideWarnings(found, isCaused) }));
+  const placed = rules.flatMap(({ caused, few }) => [...caused.slice(0, MAX_PLACED).map(toCaused), ...few]);
+  const shown = [
+    ...sortByPlace(placed, sources),
+    ...rules.flatMap(({ caused }) => caused.slice(MAX_PLACED).map(toCausedSomewhere)),
+    ...rules.flatMap(({ code, left }) => (left === 0 ? [] : [toRest(code, left)])),
+  ];
+  const first = diagnostics.find(isLintWarning);
+  return diagnostics.flatMap((one) => {
+    if (isLintWarning(one)) return one === first ? shown : [];
+    return isCaused(one) ? [toCaused(one)] : [one];
+  });
+}
+
+function divideWarnings(found: readonly Diagnostic[], isCaused: (diagnostic: Diagnostic) => boolean) {
+  const sorted = found.toSorted(compareAddresses);
+  const spare = sorted.filter((one) => !isCaused(one));
+  const left = Math.max(0, spare.length - MAX_WARNINGS);
+  return { caused: sorted.filter(isCaused), few: spare.slice(0, MAX_WARNINGS), left };
+}
+
+function toCaused(diagnostic: Diagnostic): Diagnostic {
+  return { ...diagnostic, isOfChange: true };
+}
+
+/** Without the place, which is found when it is asked for, and without the remedy, which the others of its rule say. */
+function toCausedSomewhere({ code, severity, message, address, field }: Diagnostic): Diagnostic {
+  return {
+    code,
+    severity,
+    message,
+    ...(address !== undefined && { address }),
+    ...(field !== undefined && { field }),
+    isOfChange: true,
+  };
+}
+
+function compareAddresses({ address: left = '' }: Diagnostic, { address: right = '' }: Diagnostic): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+function toRest(code: Diagnostic['code'], count: number): Diagnostic {
+  return {
+    code,
+    severity: 'warning',
+    message: `${count} more ${count === 1 ? 'finding' : 'findings'} of this rule`,
+    remedy: 'Run edgewise validate to see all of them.',
+  };
+}

@@ -24,6 +24,7 @@ import { formatCommandName, formatPath, formatRenderSource, parsePath } from '..
 import type { PolicyDocument, PolicyDocuments, PolicyTestResult } from '../model/policy.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
+import { keepFewWarnings } from '../plan/create-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import { type Host, InvalidManifests, type RunSubject, StackError } from './host.ts';
 import { isEmbedded, toEmbeddedFile } from './settings.ts';
@@ -172,7 +173,8 @@ export async function readValidManifests(
   options: Omit<ReadOptions, 'requireStack'> = {},
 ): Promise<ValidManifests> {
   const { state, diagnostics, policies, subject } = await readManifests(paths, context, options);
-  if (state === undefined || hasErrors(diagnostics)) throw new InvalidManifests(diagnostics);
+  if (state === undefined || hasErrors(diagnostics))
+    throw new InvalidManifests(keepFewWarnings(diagnostics, state?.inputs ?? []));
   return { state, diagnostics, policies, locate: subject.locate };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, STACK, toCredential, toTranscript } from './workspace.ts';
+import { createWorkspace, STACK, toCredential, toManifest, toTranscript } from './workspace.ts';
 
 const UNRESTRICTED = `${STACK}${toCredential('agent')}`;
 const STRICT_STACK = `${STACK}spec: { lint: { credential-unrestricted: error, no-weight: "off" } }\n`;
@@ -111,6 +111,31 @@ describe('findings', () => {
     expect(JSON.parse((await edgewise('plan --format json')).stdout).diagnostics).toContainEqual(
       expect.objectContaining({ code: 'credential-unrestricted', field: 'acl', isOfChange: true }),
     );
+  });
+
+  it('are counted after those that belong to a change', async () => {
+    const toEdges = (names: readonly string[]) =>
+      names.map((name, index) => toManifest('TCPEdge', name, { hostports: [`1.tcp.example.net:${20001 + index}`] }));
+    const names = Array.from({ length: 13 }, (_, index) => `a${index + 10}`);
+    const { edgewise, write } = await createWorkspace({ 'm.yaml': [STACK, ...toEdges(names)].join('') });
+    // All are created: each has its warning, and nothing is only counted.
+    const made = (await edgewise('plan')).stdout;
+    expect(made.match(/^ {4}warning\[edge-without-backend\]/gm)).toHaveLength(13);
+    expect(made).not.toContain('more finding');
+    await edgewise('apply --yes');
+    await write({ 'm.yaml': [STACK, ...toEdges([...names, 'z'])].join('') });
+    const { stdout } = await edgewise('plan');
+    // The change is the last by its name, and keeps its warning; ten of the others are listed, and the rest counted.
+    expect(stdout).toMatch(/^\+ TCPEdge\/z +create\n(?: {4}.*\n)* {4}warning\[edge-without-backend\]/m);
+    expect(stdout.match(/\(TCPEdge\/a\d\d\)/g)).toHaveLength(10);
+    expect(stdout).toContain('3 more findings of this rule');
+    const { diagnostics } = JSON.parse((await edgewise('plan --format json')).stdout);
+    expect(diagnostics).toHaveLength(12);
+    expect(
+      diagnostics.every(
+        ({ place, message }: Readonly<Record<string, string>>) => place !== undefined || message?.includes('more'),
+      ),
+    ).toBe(true);
   });
 
   it('that no change causes are listed by rule, with their places in one line', async () => {

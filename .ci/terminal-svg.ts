@@ -1,4 +1,4 @@
-import { toColumns } from '../src/report/view/escape.ts';
+import { countColumns } from '../src/report/view/escape.ts';
 
 /** What a terminal shows, as a picture: text with the colours of `styleText`, on a dark ground as most terminals have it. */
 
@@ -58,7 +58,7 @@ function renderLine(runs: readonly Run[], y: number): string {
     .map(({ text, column, look }) => {
       const classes = [...(look.isBold ? ['bold'] : []), ...(look.isDim ? ['dim'] : [])];
       const x = toNumber(MARGIN + column * COLUMN_WIDTH);
-      const width = toNumber(toColumns(text) * COLUMN_WIDTH);
+      const width = toNumber(countColumns(text) * COLUMN_WIDTH);
       const fill = look.color === undefined ? '' : ` style="fill:${look.color}"`;
       const name = classes.length === 0 ? '' : ` class="${classes.join(' ')}"`;
       return `<tspan x="${x}" textLength="${width}"${name}${fill}>${toEscaped(text)}</tspan>`;
@@ -79,7 +79,7 @@ function toLines(output: string): readonly (readonly Run[])[] {
       let [at, column] = [0, 0];
       const add = (text: string): void => {
         if (text !== '') runs.push({ text, column, look });
-        column += toColumns(text);
+        column += countColumns(text);
       };
       for (const match of line.matchAll(SEQUENCE)) {
         add(line.slice(at, match.index));
@@ -105,7 +105,7 @@ function changeLook(look: Look, code: string): Look {
 
 function toWidth(runs: readonly Run[]): number {
   const last = runs.at(-1);
-  return last === undefined ? 0 : last.column + toColumns(last.text);
+  return last === undefined ? 0 : last.column + countColumns(last.text);
 }
 
 function toNumber(value: number): string {

@@ -1,6 +1,6 @@
-import { renderDocument } from '../report/programs/json.ts';
+import { renderJsonDocument } from '../report/programs/json.ts';
 import type { TextOptions } from '../report/report.ts';
-import { toPaint, wrapBehind, wrapProse } from '../report/text/layout.ts';
+import { createPainter, wrapBehind, wrapProse } from '../report/text/layout.ts';
 import type { ExplanationPage, Topic } from './explain.ts';
 import type { CodePage, FieldPage, FieldRow, ShownExample, ShownFile } from './pages.ts';
 
@@ -29,7 +29,7 @@ function renderPage(page: ExplanationPage, options: TextOptions): readonly strin
 }
 
 function renderHeading(text: string, { color }: TextOptions): readonly string[] {
-  return [toPaint(color)('strong', text)];
+  return [createPainter(color)('strong', text)];
 }
 
 function renderTopics(topics: readonly Topic[], { width }: TextOptions): readonly string[] {
@@ -114,12 +114,12 @@ function renderField({ path, description, facts, fields }: FieldPage, options: T
 
 function renderRow({ name, type, description }: FieldRow, { width, color }: TextOptions): readonly string[] {
   const [first = '', ...more] = wrapBehind(`  ${name}: `, type, { width, rest: 6 });
-  const colored = `  ${toPaint(color)('strong', name)}${first.slice(name.length + 2)}`;
+  const colored = `  ${createPainter(color)('strong', name)}${first.slice(name.length + 2)}`;
   return [colored, ...more, ...wrapProse(description, width, { first: 6, rest: 6 }).map((line) => `      ${line}`)];
 }
 
 /** A page for programs. */
 export function renderPageJson(page: ExplanationPage): string {
   const { about, ...rest } = 'facts' in page ? { ...page, facts: Object.fromEntries(page.facts) } : page;
-  return renderDocument({ format: 1, command: 'explain', ok: true, about, ...rest });
+  return renderJsonDocument({ format: 1, command: 'explain', ok: true, about, ...rest });
 }

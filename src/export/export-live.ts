@@ -11,7 +11,7 @@ import { validateManifests } from '../manifest/validate.ts';
 import { toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isDeeper, isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
-import { type Mark, UNMANAGED } from '../model/mark.ts';
+import { type Mark, UNMANAGED_DIGEST } from '../model/mark.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
@@ -171,7 +171,7 @@ function toDocument({ kind, name, live }: NamedResource, spec: Spec): JsonObject
 function toRemembered(kind: Kind, mark: Mark | undefined): JsonObject {
   const ignore = kind.specFields
     .map(([name]) => name)
-    .filter((name) => mark !== undefined && Object.hasOwn(mark.fields, name) && mark.fields[name] === UNMANAGED);
+    .filter((name) => mark !== undefined && Object.hasOwn(mark.fields, name) && mark.fields[name] === UNMANAGED_DIGEST);
   return { ...(mark?.protect === true && { protect: true }), ...(ignore.length > 0 && { ignore }) };
 }
 

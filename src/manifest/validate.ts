@@ -13,7 +13,7 @@ import {
   parseMetadata,
   renderMetadata,
   renderUserMetadata,
-  UNMANAGED,
+  UNMANAGED_DIGEST,
 } from '../model/mark.ts';
 import type { LocatePart, PolicyDocument, PolicyDocuments, PolicyTestDocument } from '../model/policy.ts';
 import { NO_SECRETS, type Secrets } from '../model/secrets.ts';
@@ -489,7 +489,10 @@ function toTooLong(length: number, limit: number): Finding {
 function toLongestMark({ kind, stack, name, spec, lifecycle }: Marked) {
   const digest = 'x'.repeat(FIELD_DIGEST_LENGTH);
   const marked = listMarkedFields(kind, normalizeSpec(kind, spec)).filter((field) => !lifecycle.ignore.includes(field));
-  const fields = [...marked.map((field) => [field, digest]), ...lifecycle.ignore.map((field) => [field, UNMANAGED])];
+  const fields = [
+    ...marked.map((field) => [field, digest]),
+    ...lifecycle.ignore.map((field) => [field, UNMANAGED_DIGEST]),
+  ];
   return {
     stack,
     name,

@@ -16,7 +16,7 @@ export interface Mark {
   readonly was?: string;
   /** Whose it is, as its last write knew; absent: nobody said, or it was too long. Outlives the manifest. */
   readonly owner?: string;
-  /** Digest of each field as last applied. Absent: its default was applied. `UNMANAGED`: the field was not ours. */
+  /** Digest of each field as last applied. Absent: its default was applied. `UNMANAGED_DIGEST`: the field was not ours. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -37,7 +37,7 @@ export interface MarkDraft {
 }
 
 /** Replaces the digest of a field that had another owner when the mark was written. */
-export const UNMANAGED = '';
+export const UNMANAGED_DIGEST = '';
 
 /** Characters of a field digest in the mark: 36 bits, against accident and not against malice. */
 export const FIELD_DIGEST_LENGTH = 6;

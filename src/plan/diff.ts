@@ -6,7 +6,7 @@ import { fillUnknown } from '../kinds/read-response.ts';
 import type { Difference } from '../model/change.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
-import { type Mark, toFieldDigest, UNMANAGED } from '../model/mark.ts';
+import { type Mark, toFieldDigest, UNMANAGED_DIGEST } from '../model/mark.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 
 /** A difference before its origin is known. `field` is the top-level field that it is in. */
@@ -168,7 +168,7 @@ function listChosenFields(kind: Kind): readonly NamedField[] {
 }
 
 function isStated(mark: Mark | undefined, name: string): boolean {
-  return (mark?.fields[name] ?? UNMANAGED) !== UNMANAGED;
+  return (mark?.fields[name] ?? UNMANAGED_DIGEST) !== UNMANAGED_DIGEST;
 }
 
 /** How long a certificate is valid may be stated in another way, which is then compared instead of its times. */

@@ -5,7 +5,7 @@ import { fillUnknown, isUnknown } from '../kinds/read-response.ts';
 import { type Address, toName } from '../model/address.ts';
 import type { Difference, Origin } from '../model/change.ts';
 import { isSameJson, type Json } from '../model/json.ts';
-import { type Mark, type MarkDraft, toFieldDigest, UNMANAGED } from '../model/mark.ts';
+import { type Mark, type MarkDraft, toFieldDigest, UNMANAGED_DIGEST } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { waitsForId } from './desired-form.ts';
 import { type DescribedResource, diffSpecs, diffUnsetFields } from './diff.ts';
@@ -75,7 +75,7 @@ function toOrigin(kind: Kind, name: string, { desired, live, mark }: Sides): Ori
   if (mark === undefined) return 'unknown';
   const applied = mark.fields[name] ?? findDefaultDigest(kind, name);
   if (applied === undefined) return 'manifest';
-  if (applied === UNMANAGED) return 'unknown';
+  if (applied === UNMANAGED_DIGEST) return 'unknown';
   const isDrifted = live[name] !== undefined && toFieldDigest(live[name]) !== applied;
   const value = desired[name] ?? null;
   const isChanged = toFieldDigest(value) !== applied && !(isDrifted && waitsForId(kind, { [name]: value }));
@@ -105,7 +105,7 @@ export function computeDigests(
     if (waitsForId(kind, { [name]: value })) pending[name] = value;
     else if (!kept.has(name)) fields[name] = toFieldDigest(value);
   }
-  for (const name of ignored) if (!kept.has(name)) fields[name] = UNMANAGED;
+  for (const name of ignored) if (!kept.has(name)) fields[name] = UNMANAGED_DIGEST;
   for (const [name, digest] of kept) if (digest !== undefined) fields[name] = digest;
   return { fields, pending };
 }
@@ -160,7 +160,8 @@ interface Hidden extends Subject {
 /** A field is written only if the manifest is known to have changed or if no new resource is needed for it. */
 function isChanged({ kind, ignored, live, name, field, wanted, isDefault }: Hidden): boolean {
   if (ignored.includes(name)) return false;
-  const applied = live.mark === undefined ? UNMANAGED : (live.mark.fields[name] ?? findDefaultDigest(kind, name));
-  if (applied === UNMANAGED) return !isDefault && kind.role !== 'attached' && field.lifecycle !== 'immutable';
+  const applied =
+    live.mark === undefined ? UNMANAGED_DIGEST : (live.mark.fields[name] ?? findDefaultDigest(kind, name));
+  if (applied === UNMANAGED_DIGEST) return !isDefault && kind.role !== 'attached' && field.lifecycle !== 'immutable';
   return waitsForId(kind, { [name]: wanted }) || toFieldDigest(wanted) !== applied;
 }

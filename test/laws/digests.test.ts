@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { listMarkedFields, normalizeSpec } from '../../src/kinds/normalize.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { assertDefined } from '../../src/model/errors.ts';
-import { parseMetadata, toFieldDigest, UNMANAGED } from '../../src/model/mark.ts';
+import { parseMetadata, toFieldDigest, UNMANAGED_DIGEST } from '../../src/model/mark.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { findOwned } from './behind-the-back.ts';
 import { holds, LONG } from './properties.ts';
@@ -35,6 +35,6 @@ function expectDigests(world: World, { kind: name, name: resource, lifecycle, sp
   const marked = listMarkedFields(kind, normal).filter((field) => !chosen.includes(field));
   const managed = marked.filter((field) => !lifecycle.ignore.includes(field));
   const digests = managed.map((field): [string, string] => [field, toFieldDigest(normal[field] ?? null)]);
-  const others = lifecycle.ignore.map((field): [string, string] => [field, UNMANAGED]);
+  const others = lifecycle.ignore.map((field): [string, string] => [field, UNMANAGED_DIGEST]);
   expect(mark?.fields).toEqual(Object.fromEntries([...digests, ...others]));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Field, field, text } from '../../src/kinds/field.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
-import { type Mark, toFieldDigest, UNMANAGED } from '../../src/model/mark.ts';
+import { type Mark, toFieldDigest, UNMANAGED_DIGEST } from '../../src/model/mark.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { diffUnsetFields, needsReplaceForServiceDefault } from '../../src/plan/diff.ts';
 import { createWorkspace, STACK, toCredential, toManifest } from '../cli/workspace.ts';
@@ -57,7 +57,7 @@ describe('a field that is stated no longer', () => {
   it.each([
     ['it is still stated', { options: CHOSEN, normal: { size: 'm' } }],
     ['it is ignored', { options: CHOSEN, ignore: ['size'] }],
-    ['it was ignored when the mark was written', { options: CHOSEN, digest: UNMANAGED }],
+    ['it was ignored when the mark was written', { options: CHOSEN, digest: UNMANAGED_DIGEST }],
     ['leaving it out has a meaning of its own', { options: {} }],
   ])('is none when %s', (_, known) => {
     expect(find(known)).toEqual({ found: [], isReplaced: false });

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, expect, test, vi } from 'vitest';
-import { toPaint } from '../../src/report/text/layout.ts';
+import { createPainter } from '../../src/report/text/layout.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -8,18 +8,18 @@ afterEach(() => {
 
 test('without colour a text stays as it is', () => {
   vi.stubEnv('FORCE_COLOR', '1');
-  expect(toPaint(false)('error', 'x')).toBe('x');
+  expect(createPainter(false)('error', 'x')).toBe('x');
 });
 
 test('with colour it is coloured, whatever the environment says', () => {
   vi.stubEnv('NO_COLOR', '1');
   vi.stubEnv('NODE_DISABLE_COLORS', '1');
-  expect(toPaint(true)('removed', 'x')).toBe('\u001b[31mx\u001b[39m');
-  const error = toPaint(true)('error', 'x');
+  expect(createPainter(true)('removed', 'x')).toBe('\u001b[31mx\u001b[39m');
+  const error = createPainter(true)('error', 'x');
   expect(error).toContain('\u001b[31m');
   expect(stripVTControlCharacters(error)).toBe('x');
 });
 
 test('no text has no colour', () => {
-  expect(toPaint(true)('strong', '')).toBe('');
+  expect(createPainter(true)('strong', '')).toBe('');
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { renderDriftText } from '../../src/report/text/drift.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
 import { toDriftView } from '../../src/report/view/drift-view.ts';
-import { toColumns } from '../../src/report/view/escape.ts';
+import { countColumns } from '../../src/report/view/escape.ts';
 import { toPlanView } from '../../src/report/view/plan-view.ts';
 import { EVERYTHING, makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
 import { DRIFT } from './sample-reports.ts';
@@ -60,7 +60,7 @@ test('a line never takes more than a row of the terminal, and colour is colour o
     ]) {
       const lines = render(false).split('\n');
       for (const line of lines.filter((one) => /^ *[-+~±»«] /.test(one)))
-        expect(toColumns(line)).toBeLessThanOrEqual(width);
+        expect(countColumns(line)).toBeLessThanOrEqual(width);
       expect(stripVTControlCharacters(render(true))).toBe(render(false));
     }
   }

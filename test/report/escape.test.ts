@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toPrintableLines, toQuoted, toWord } from '../../src/report/view/escape.ts';
+import { quoteIfNeeded, quoteText, toPrintableLines } from '../../src/report/view/escape.ts';
 
 test('quoted text is JSON of the same text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      expect(JSON.parse(toQuoted(text))).toBe(text);
+      expect(JSON.parse(quoteText(text))).toBe(text);
     }),
   );
 });
@@ -13,12 +13,12 @@ test('quoted text is JSON of the same text', () => {
 test.each(['a', 'TCPEdge/a@edgtcp_2', '*', 'bind:*.example.com', '10.0.0.0/8', '::1', './tokens', 'key=*'])(
   '%s is a word',
   (text) => {
-    expect(toWord(text)).toBe(text);
+    expect(quoteIfNeeded(text)).toBe(text);
   },
 );
 
 test.each(['', 'a b', '-x', '+x', '(none)', 'a"', 'ü', 'a\nb', '…'])('%j is quoted where a word is wanted', (text) => {
-  expect(toWord(text)).toBe(JSON.stringify(text));
+  expect(quoteIfNeeded(text)).toBe(JSON.stringify(text));
 });
 
 test('a carriage return is not lost where lines are shown', () => {

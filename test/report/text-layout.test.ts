@@ -1,30 +1,30 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { breakBehind, toPadded, wrapBehind, wrapProse } from '../../src/report/text/layout.ts';
-import { toClipped, toColumns } from '../../src/report/view/escape.ts';
-import { toCount } from '../../src/report/view/wording.ts';
+import { breakBehind, padToColumns, wrapBehind, wrapProse } from '../../src/report/text/layout.ts';
+import { clipToColumns, countColumns } from '../../src/report/view/escape.ts';
+import { formatCount } from '../../src/report/view/wording.ts';
 
 const word = fc.string({ unit: fc.constantFrom(...'abcdefgh.,-日é'), minLength: 1, maxLength: 9 });
 const prose = fc.array(word, { minLength: 1, maxLength: 40 }).map((words) => words.join(' '));
 
 test('wide characters take two columns and combining marks none', () => {
-  expect(toColumns('abc')).toBe(3);
-  expect(toColumns('日本')).toBe(4);
-  expect(toColumns('e\u0301')).toBe(1);
-  expect(toColumns('😀')).toBe(2);
-  expect(toColumns('± → …')).toBe(5);
+  expect(countColumns('abc')).toBe(3);
+  expect(countColumns('日本')).toBe(4);
+  expect(countColumns('e\u0301')).toBe(1);
+  expect(countColumns('😀')).toBe(2);
+  expect(countColumns('± → …')).toBe(5);
 });
 
 test('padding counts columns', () => {
-  expect(toPadded('日', 4)).toBe('日  ');
-  expect(toPadded('abcd', 2)).toBe('abcd');
+  expect(padToColumns('日', 4)).toBe('日  ');
+  expect(padToColumns('abcd', 2)).toBe('abcd');
 });
 
 test('wrapped prose is never wider than the terminal', () => {
   fc.assert(
     fc.property(prose, fc.integer({ min: 40, max: 120 }), fc.nat({ max: 20 }), (text, width, rest) => {
       for (const line of wrapBehind('label: ', text, { width, rest }))
-        expect(toColumns(line)).toBeLessThanOrEqual(width);
+        expect(countColumns(line)).toBeLessThanOrEqual(width);
     }),
   );
 });
@@ -66,21 +66,21 @@ test('no text is one empty line', () => {
 });
 
 test('clipping leaves what fits and shows that there was more', () => {
-  expect(toClipped('abcdef', 0)).toBe('abcdef');
-  expect(toClipped('abcdef', 6)).toBe('abcdef');
-  expect(toClipped('abcdef', 4)).toBe('abc…');
-  expect(toClipped('日本日本', 4)).toBe('日…');
+  expect(clipToColumns('abcdef', 0)).toBe('abcdef');
+  expect(clipToColumns('abcdef', 6)).toBe('abcdef');
+  expect(clipToColumns('abcdef', 4)).toBe('abc…');
+  expect(clipToColumns('日本日本', 4)).toBe('日…');
 });
 
 test('one is singular', () => {
-  expect([0, 1, 2].map((number) => toCount(number, 'request'))).toEqual(['0 requests', '1 request', '2 requests']);
+  expect([0, 1, 2].map((number) => formatCount(number, 'request'))).toEqual(['0 requests', '1 request', '2 requests']);
 });
 
 test('what is broken has every character, and fits', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'ab "日é'), maxLength: 200 }), (text) => {
       const lines = breakBehind('    + ', text, { width: 40, rest: 4 });
-      for (const line of lines) expect(toColumns(line)).toBeLessThanOrEqual(40);
+      for (const line of lines) expect(countColumns(line)).toBeLessThanOrEqual(40);
       expect(lines.map((line) => line.slice(6)).join('')).toBe(text);
       for (const line of lines.slice(1)) expect(line).toMatch(/^ {4}↪ /);
     }),

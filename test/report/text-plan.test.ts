@@ -2,9 +2,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
 import type { TextOptions } from '../../src/report/report.ts';
-import { toPaint } from '../../src/report/text/layout.ts';
+import { createPainter } from '../../src/report/text/layout.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
-import { toColumns } from '../../src/report/view/escape.ts';
+import { countColumns } from '../../src/report/view/escape.ts';
 import { toPlanView } from '../../src/report/view/plan-view.ts';
 import {
   EVERYTHING,
@@ -35,7 +35,7 @@ test('a narrow terminal wraps prose, and breaks values that do not fit', async (
 
 test.each([60, 120])('a terminal of %i columns is never exceeded', async (width) => {
   const text = render(EVERYTHING, { width, verbose: true });
-  for (const line of text.split('\n')) expect(toColumns(line), line).toBeLessThanOrEqual(width);
+  for (const line of text.split('\n')) expect(countColumns(line), line).toBeLessThanOrEqual(width);
   await expect(text).toMatchFileSnapshot(`goldens/plan-${width}.txt`);
 });
 
@@ -69,7 +69,7 @@ test('a warning beside a change has the colour of a warning, whole', () => {
     diagnostics: [{ ...warning, address: 'TCPEdge/b', field: 'backend', isOfChange: true }],
   });
   const lines = render(plan, { color: true, width: 40 }).split('\n');
-  const toWarning = toPaint(true);
+  const toWarning = createPainter(true);
   expect(lines).toContain('    calm');
   expect(lines).toContain(toWarning('warning', '    warning[edge-without-backend]: goes'));
   expect(lines).toContain(toWarning('warning', '      nowhere at all'));

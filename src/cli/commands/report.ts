@@ -8,11 +8,11 @@ import { isThisMachine } from '../../model/http.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { NO_SECRETS } from '../../model/secrets.ts';
 import { FORM_NAMES, listFormNames } from '../../report/forms.ts';
-import { toCount } from '../../report/view/wording.ts';
+import { formatCount } from '../../report/view/wording.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { readResults } from '../many/read-results.ts';
-import { toGravest } from '../many/stacks-run.ts';
+import { findWorstExitCode } from '../many/stacks-run.ts';
 import type { CommandAction } from '../output/present.ts';
 import { type FormatFlags, PLAIN } from '../output/present.ts';
 import { publishStacks } from '../output/publish.ts';
@@ -35,8 +35,8 @@ export function defineJoin(command: Command, act: CommandAction): void {
 async function join(files: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
   const { command, root, parts } = readResults(files, context);
   refuseForms(command, flags);
-  const selection = `${toCount(parts.length, 'stack')} in ${toCount(files.length, 'result')}.`;
-  const exitCode = toGravest(parts.map((part) => part.exitCode));
+  const selection = `${formatCount(parts.length, 'stack')} in ${formatCount(files.length, 'result')}.`;
+  const exitCode = findWorstExitCode(parts.map((part) => part.exitCode));
   return publishStacks({ command, root, selection, parts }, { flags, exitCode }, context);
 }
 

@@ -8,7 +8,7 @@ import type { SentEvents } from '../../report/report.ts';
 import type { StackPart } from '../../report/stacks-report.ts';
 import { renderStackEnds, renderStacksReportText, renderStacksTable } from '../../report/text/lists.ts';
 import { toDangerCount } from '../../report/view/danger-view.ts';
-import { toCount } from '../../report/view/wording.ts';
+import { formatCount } from '../../report/view/wording.ts';
 import { listNeeded, listRounds, orderStacks, type WriteRounds } from '../../repository/order-stacks.ts';
 import { isInvalid } from '../../stack/plan-live.ts';
 import { EMPTY_APPLY_RESULT, type RunOptions } from '../../stack/run-plan.ts';
@@ -20,13 +20,13 @@ import type { ApplyFlags } from '../reconcile/apply-plan.ts';
 import { toAppliedExitCode, toProgressOutput } from '../reconcile/execute-plan.ts';
 import { listRefused } from '../reconcile/plan-flags.ts';
 import {
+  createStackPart,
   type NarrowingFlags,
   type PooledAccount,
   publishRun,
   type StackResult,
   type StacksRun,
   toFailed,
-  toPart,
   toStacksReport,
 } from './stacks-run.ts';
 
@@ -95,7 +95,7 @@ async function confirm({ run, flags, ...rest }: Applying, planned: readonly Stac
   const unseen = flags.format === 'text' ? '' : `${renderPlans(run, planned, context.stderr)}\n`;
   const dangers = toDangerCount(ready.flatMap(({ plan }) => plan.changes));
   const warning = dangers === '' ? '' : `! ${dangers}. `;
-  const question = `${unseen}${warning}Do ${toCount(writes, 'write')} in ${toCount(ready.length, 'stack')} on ${places}? Only "yes" does it: `;
+  const question = `${unseen}${warning}Do ${formatCount(writes, 'write')} in ${formatCount(ready.length, 'stack')} on ${places}? Only "yes" does it: `;
   const answer = await context.ask(question);
   if (answer?.trim() === 'yes') return;
   if (answer !== undefined) throw new CommandError('Declined: nothing was written.', { exitCode: EXIT.interrupted });
@@ -131,7 +131,7 @@ async function applyReady(
     const done = await Promise.all(stacks.map((folder) => started.get(folder)?.result));
     return planned.map((part, index) => {
       const [folder, result] = [stacks[index], done[index]];
-      return folder === undefined || result === undefined ? part : toPart(folder, result);
+      return folder === undefined || result === undefined ? part : createStackPart(folder, result);
     });
   } finally {
     watch.end();
@@ -316,7 +316,7 @@ function toWaited(names: readonly string[]): CommandError {
 }
 
 /** What a plan that was just made or read comes to before anybody is asked: it is ready, it has nothing to do, or something stands against it. */
-export function admit(
+export function admitStack(
   { flags, ready }: Pick<Applying, 'flags' | 'ready'>,
   folder: StackFolder,
   candidate: ReadyStack,

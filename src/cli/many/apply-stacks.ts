@@ -9,18 +9,18 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { type ApplyFlags, prepareSaved, readSaved, tellOfTrust } from '../reconcile/apply-plan.ts';
 import { readPlanFile, toPlanLocate } from '../reconcile/plan-file.ts';
 import { refuseOtherManifests, toConsent, toPlanOptions } from '../reconcile/plan-flags.ts';
-import { type Applying, type ApplyStacksFlags, admit, finishApply } from './apply-ready.ts';
+import { type Applying, type ApplyStacksFlags, admitStack, finishApply } from './apply-ready.ts';
 import type { IndexedFolder } from './plan-folder.ts';
 import {
   forEachStack,
   openFolder,
   planFolder,
   refuseSingleFlags,
+  rejectConflictingStacks,
+  runOnStacks,
   type StackResult,
   type StacksRun,
-  stopRivals,
   withSelected,
-  withStacks,
 } from './stacks-run.ts';
 
 /** What of the stacks below a folder is applied. */
@@ -40,14 +40,17 @@ export async function applyStacks(
   context: Context,
 ): Promise<ExitCode> {
   refuseApproved(flags);
-  return withStacks(paths, { flags, command: mode }, context, async (asked) => {
+  return runOnStacks(paths, { flags, command: mode }, context, async (asked) => {
     const run = findSaved === undefined ? asked : withUnplanned(asked);
     const applying: Applying = { run, flags, mode, ready: new Map() };
     const planned = await forEachStack(run, (folder) => {
       const saved = findSaved?.(folder);
       return planOne(applying, folder, { saved, beside: savedPlans.filter((plan) => isBeside(plan, saved?.plan)) });
     });
-    return finishApply(applying, await stopRivals(run, planned, (folder) => void applying.ready.delete(folder)));
+    return finishApply(
+      applying,
+      await rejectConflictingStacks(run, planned, (folder) => void applying.ready.delete(folder)),
+    );
   });
 }
 
@@ -73,7 +76,7 @@ async function planOne(
   const plan = await planFolder(run, opened, { ...toPlanOptions(flags, mode), savedBeside: beside }, saved);
   const { stack, pooled, locate } = opened;
   const consent = toConsent(flags);
-  return admit(applying, folder, {
+  return admitStack(applying, folder, {
     plan,
     pooled,
     locate,
@@ -170,7 +173,7 @@ async function prepareOne(applying: Applying, folder: StackFolder): Promise<Stac
   const pooled = await run.pool.find(settings, folder.file);
   const account = pooled.account.toView(settings);
   const locate = toPlanLocate(folder.file);
-  return admit(applying, folder, { plan, pooled, locate, apply: (options) => account.apply(approved, options) });
+  return admitStack(applying, folder, { plan, pooled, locate, apply: (options) => account.apply(approved, options) });
 }
 
 /** The plans of a folder as its stacks: each behind those whose resources it waits for. */

@@ -6,7 +6,7 @@ import { hasDrift, type Inventory, isComplete } from '../../model/drift.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
 import { listFilePaths } from '../../plan/files.ts';
-import { renderDocument } from '../../report/programs/json.ts';
+import { renderJsonDocument } from '../../report/programs/json.ts';
 import { toInventoryDocument } from '../../report/programs/stacks.ts';
 import type { StackPart } from '../../report/stacks-report.ts';
 import { renderStackEnds, renderStacksTable } from '../../report/text/lists.ts';
@@ -22,20 +22,20 @@ import { lacksSink, toApplyCommand, toSavedCommand } from '../reconcile/apply-co
 import { listRefused, type PlanFlags, toPlanExitCode, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { openPlanFolder, type PlanFolder } from './plan-folder.ts';
 import {
+  findWorstExitCode,
   forEachStack,
   noteClaims,
   openFolder,
   planFolder,
   publishRun,
+  rejectConflictingStacks,
+  runOnStacks,
   type StackResult,
   type StacksFlags,
   type StacksRun,
-  stopRivals,
-  toGravest,
   toOutlook,
   toStackFilter,
   toStacksReport,
-  withStacks,
 } from './stacks-run.ts';
 
 /** Flags of a plan for many stacks. */
@@ -54,10 +54,12 @@ export async function planStacks(
   const { out } = flags;
   const shard = resolveShard(toStackFilter(flags), context);
   const plans = out === undefined ? undefined : await openPlanFolder(out, shard, context);
-  return withStacks(paths, { flags, command: 'plan' }, context, async (run) => {
+  return runOnStacks(paths, { flags, command: 'plan' }, context, async (run) => {
     const { selected } = run;
     const parts = await forEachStack(run, (folder) => planOne(run, folder, { flags, plans }));
-    const shown = await stopRivals(run, parts, (folder) => plans?.withdraw(toPlanFileName(folder, selected.tree)));
+    const shown = await rejectConflictingStacks(run, parts, (folder) =>
+      plans?.withdraw(toPlanFileName(folder, selected.tree)),
+    );
     await plans?.finish(selected);
     return publishRun(run, shown);
   });
@@ -113,7 +115,7 @@ export async function validateStacks(
   flags: StacksFlags & { readonly toShown: (found: Diagnostic) => Diagnostic },
   context: Context,
 ): Promise<ExitCode> {
-  return withStacks(paths, { flags, command: 'validate' }, context, async (run) => {
+  return runOnStacks(paths, { flags, command: 'validate' }, context, async (run) => {
     const { onSubject: _, ...quiet } = context;
     const parts = await forEachStack(run, async (one): Promise<StackResult> => {
       const { name, folder } = one;
@@ -138,7 +140,7 @@ export async function validateStacks(
         options: diagnostics.length === 0 ? {} : { locate: subject.locate },
       };
     });
-    return publishRun(run, await stopRivals(run, parts));
+    return publishRun(run, await rejectConflictingStacks(run, parts));
   });
 }
 
@@ -148,7 +150,7 @@ export async function driftOfStacks(
   flags: StacksFlags & { readonly target: readonly string[] },
   context: Context,
 ): Promise<ExitCode> {
-  return withStacks(paths, { flags, command: 'drift' }, context, async (run) => {
+  return runOnStacks(paths, { flags, command: 'drift' }, context, async (run) => {
     const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
       const { stack, locate } = await openFolder(run, folder);
       const onPlanned = (plan: Plan): void => run.planned.note(toAccountId(folder, context), plan);
@@ -165,7 +167,7 @@ export async function driftOfStacks(
         options: differs === EXIT.done && drift.diagnostics.length === 0 ? {} : { locate },
       };
     });
-    return publishRun(run, await stopRivals(run, parts));
+    return publishRun(run, await rejectConflictingStacks(run, parts));
   });
 }
 
@@ -182,7 +184,7 @@ interface GetStacks {
 export async function getOfStacks(paths: readonly string[], asked: GetStacks, context: Context): Promise<ExitCode> {
   const { names, isOfUse } = asked;
   const flags = { ...asked.flags, ...PLAIN };
-  return withStacks(paths, { flags, command: 'get' }, context, async (run) => {
+  return runOnStacks(paths, { flags, command: 'get' }, context, async (run) => {
     const found = new Map<StackFolder, Inventory>();
     const parts = await forEachStack(run, async (folder) => {
       const { stack } = await openFolder(run, folder);
@@ -192,7 +194,7 @@ export async function getOfStacks(paths: readonly string[], asked: GetStacks, co
     context.stdout.write(render([...found], asked));
     const failed = parts.filter(({ exitCode }) => exitCode !== EXIT.done);
     if (failed.length > 0) tellFailed(failed, run, context);
-    return toGravest(parts.map(({ exitCode }) => exitCode));
+    return findWorstExitCode(parts.map(({ exitCode }) => exitCode));
   });
 }
 
@@ -206,7 +208,7 @@ function render(found: readonly (readonly [StackFolder, Inventory])[], { flags, 
   const document = { format: 1, command: 'get', ok: true, stacks };
   switch (flags.form) {
     case 'json':
-      return renderDocument(document);
+      return renderJsonDocument(document);
     case 'yaml':
       return renderYaml(document);
     case 'table':

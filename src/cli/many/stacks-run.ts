@@ -9,7 +9,7 @@ import type { DesiredState } from '../../model/state.ts';
 import type { Report } from '../../report/report.ts';
 import type { StackPart, StacksReport } from '../../report/stacks-report.ts';
 import { describeStacks, listUnownedLines } from '../../report/view/stacks-view.ts';
-import { toCount } from '../../report/view/wording.ts';
+import { formatCount } from '../../report/view/wording.ts';
 import {
   type ClaimLedger,
   type ClaimSource,
@@ -101,7 +101,7 @@ export interface StackResult {
 }
 
 /** Finds the stacks, does something with them, and closes every account however that ends. */
-export async function withStacks(
+export async function runOnStacks(
   paths: readonly string[],
   { flags, command }: Pick<StacksRun, 'command'> & { readonly flags: StacksFlags & SingleFlags },
   given: Context,
@@ -183,7 +183,7 @@ export async function forEachStack(
         signal.throwIfAborted();
         parts.set(
           folder,
-          toPart(folder, await perform(folder).catch((error: unknown) => toFailed(error, folder, command))),
+          createStackPart(folder, await perform(folder).catch((error: unknown) => toFailed(error, folder, command))),
         );
       }
     }),
@@ -193,7 +193,7 @@ export async function forEachStack(
 }
 
 /** A result as a part of the report. */
-export function toPart(
+export function createStackPart(
   { name, folder, keyEnv }: StackFolder,
   { report, exitCode, options = {} }: StackResult,
 ): StackPart {
@@ -296,7 +296,7 @@ export function publishRun(
   parts: readonly StackPart[],
   more: Pick<Parameters<typeof publishStacks>[1], 'isShown' | 'sent'> = {},
 ): Promise<ExitCode> {
-  const exitCode = toGravest(parts.map((part) => part.exitCode));
+  const exitCode = findWorstExitCode(parts.map((part) => part.exitCode));
   return publishStacks(toStacksReport(run, parts), { flags: run.flags, exitCode, ...more }, run.context);
 }
 
@@ -314,7 +314,7 @@ const GRAVITY: readonly ExitCode[] = [
 ];
 
 /** Of several exit codes the one that says most of what went wrong. */
-export function toGravest(codes: readonly number[]): ExitCode {
+export function findWorstExitCode(codes: readonly number[]): ExitCode {
   return GRAVITY.findLast((code) => codes.includes(code)) ?? EXIT.done;
 }
 
@@ -338,7 +338,7 @@ export function refuseSingleFlags(
   ];
   if (given.length === 0 || (names.length === 1 && count <= 1)) return;
   const flags = given.join(' and ');
-  throw new CommandError(`${flags} cannot be used for ${toCount(count, 'stack')}: each may have that address.`, {
+  throw new CommandError(`${flags} cannot be used for ${formatCount(count, 'stack')}: each may have that address.`, {
     exitCode: EXIT.invalid,
     remedy: 'Add --stack NAME for the stack that you mean, or run the command on its folder. Nothing was sent.',
   });
@@ -434,7 +434,7 @@ const WORDS: Readonly<Record<Exclude<keyof RunSettings, 'keyEnv'>, string>> = {
  * Stops the stacks of a run that claim what only one of them may have: what they came to gets an error that names the other one. The rest of the run
  * goes on. `withdraw` takes back what was made of such a stack.
  */
-export async function stopRivals(
+export async function rejectConflictingStacks(
   run: StacksRun,
   parts: readonly StackPart[],
   withdraw: (folder: StackFolder) => Promise<void> | void = () => undefined,
@@ -464,7 +464,7 @@ function toStopped({ options: { locate }, ...part }: StackPart, errors: readonly
   return {
     ...part,
     report: withErrors(part.report, errors),
-    exitCode: toGravest([part.exitCode, EXIT.invalid]),
+    exitCode: findWorstExitCode([part.exitCode, EXIT.invalid]),
     options: { ...(locate !== undefined && { locate }) },
   };
 }

@@ -1,8 +1,8 @@
 import type { ApplyEvent } from '../../model/outcome.ts';
 import type { TextOptions } from '../../report/report.ts';
 import { type Ahead, createEventLog, createLiveProgress, listLeft } from '../../report/text/progress.ts';
-import { toClipped } from '../../report/view/escape.ts';
-import { toCount } from '../../report/view/wording.ts';
+import { clipToColumns } from '../../report/view/escape.ts';
+import { formatCount } from '../../report/view/wording.ts';
 import type { Output } from '../context.ts';
 
 /** Shows an apply while it runs. */
@@ -38,7 +38,7 @@ function createPlain(output: Output, { total, rateLimit }: Ahead, options: TextO
   const tell = (line: string): void => {
     flush();
     const [least] = listLeft(left, rateLimit);
-    output.write(least === undefined ? `${line}\n` : `${line} ${toCount(left, 'write')} to go, ${least}.\n`);
+    output.write(least === undefined ? `${line}\n` : `${line} ${formatCount(left, 'write')} to go, ${least}.\n`);
   };
   const end = (): void => {
     due += log
@@ -106,7 +106,7 @@ const ERASE = '\r\u001b[K';
 function createLiveLine({ write, columns }: Output): StatusLine {
   let shown = '';
   const draw = (): void => {
-    if (shown !== '') write(`${ERASE}${toClipped(shown, Math.max(0, columns() - 1))}`);
+    if (shown !== '') write(`${ERASE}${clipToColumns(shown, Math.max(0, columns() - 1))}`);
   };
   const erase = (): void => {
     if (shown !== '') write(ERASE);

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
 /** The run that a command is to repeat: what its command line and its environment said. */
-export interface Planned {
+export interface PlannedCommand {
   /** Its manifests. */
   readonly paths: readonly string[];
   readonly flags: PlanFlags;
@@ -15,7 +15,7 @@ export interface Planned {
 }
 
 /** The command line that plans the same from the same manifests, and applies it. It can be pasted into a shell, and needs the API key only. */
-export function toApplyCommand({ paths, flags, env }: Planned): CommandLine {
+export function toApplyCommand({ paths, flags, env }: PlannedCommand): CommandLine {
   const words = [
     ...paths.map(toPath),
     ...listOfferWords({ flags, env }),
@@ -30,7 +30,7 @@ export function toApplyCommand({ paths, flags, env }: Planned): CommandLine {
  * The command line that applies a plan that was saved, with what a plan file must not say: where the key and the tokens may go. With manifests the plan is made again,
  * so it has what the plan was made with.
  */
-export function toSavedCommand(file: string, { paths, flags, env }: Planned): CommandLine {
+export function toSavedCommand(file: string, { paths, flags, env }: PlannedCommand): CommandLine {
   const isPlannedAgain = paths.length > 0;
   const options = CONNECTION.filter(({ isInPlan }) => isPlannedAgain || !isInPlan);
   const words = [
@@ -88,14 +88,14 @@ const CONNECTION: readonly ConnectionOption[] = [
 /** What the environment said is said by the flag: whoever pastes the command has another environment. */
 function listConnectionWords(
   { name, flag, variable }: ConnectionOption,
-  { flags, env }: Pick<Planned, 'flags' | 'env'>,
+  { flags, env }: Pick<PlannedCommand, 'flags' | 'env'>,
 ): readonly string[] {
   const value = flags[flag] ?? env[variable];
   return typeof value === 'string' && value !== '' ? [name, value] : [];
 }
 
 /** The variables that the manifests may read. */
-function listOfferWords({ flags, env }: Pick<Planned, 'flags' | 'env'>): readonly string[] {
+function listOfferWords({ flags, env }: Pick<PlannedCommand, 'flags' | 'env'>): readonly string[] {
   return listOffered({ env: flags.env ?? [] }, env).flatMap((name) => ['--env', name]);
 }
 

@@ -6,7 +6,7 @@ import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
 import { type Drift, type DriftedField, type DriftState, PROTECT_PATH, type ResourceDrift } from '../../model/drift.ts';
 import { isSameJson } from '../../model/json.ts';
-import { type Mark, toFieldDigest, UNMANAGED } from '../../model/mark.ts';
+import { type Mark, toFieldDigest, UNMANAGED_DIGEST } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import {
@@ -216,7 +216,7 @@ function listMoved(kind: Kind, { spec }: LiveResource, mark: Mark | undefined): 
 function listApplied(kind: Kind, mark: Mark | undefined): readonly string[] {
   return kind.specFields.flatMap(([name]) => {
     const applied = toApplied(kind, name, mark);
-    return applied === undefined || applied === UNMANAGED ? [] : [name];
+    return applied === undefined || applied === UNMANAGED_DIGEST ? [] : [name];
   });
 }
 

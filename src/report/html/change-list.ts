@@ -12,7 +12,7 @@ import {
   MOVED,
   NEXT_APPLY,
   STATE_LABELS,
-  UNMANAGED,
+  UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
 import type { FieldLine, FieldView } from '../view/field-view.ts';
 import type { PlanView } from '../view/plan-view.ts';
@@ -26,7 +26,7 @@ import {
   toOwnerNote,
   toUnchangedText,
 } from '../view/plan-wording.ts';
-import { toCount } from '../view/wording.ts';
+import { formatCount } from '../view/wording.ts';
 import { type Html, html, renderCounts } from './node.ts';
 
 /** One entry of a list that can be filtered. */
@@ -313,7 +313,7 @@ function toItem(change: ChangeView, { index, isOpen, renderPlace }: Place): Item
     address,
     id,
     said: renderAction(change),
-    size: fields.length + lost.length === 0 ? '' : toCount(fields.length + lost.length, 'field'),
+    size: fields.length + lost.length === 0 ? '' : formatCount(fields.length + lost.length, 'field'),
     body: [
       ...renderClauses(change.dangers),
       ...notes.map((note) => html`<p>${note}</p>\n`),
@@ -400,7 +400,7 @@ function toDriftItem(
     address,
     id,
     said: reason === undefined ? undefined : html`${reason}`,
-    size: size === 0 ? '' : toCount(size, 'field'),
+    size: size === 0 ? '' : formatCount(size, 'field'),
     body: [
       expected === undefined ? undefined : html`<p>${expected}</p>\n`,
       ...renderClauses(dangers),
@@ -419,7 +419,7 @@ function toResourceAnchor(index: number): string {
 }
 
 /** What is dangerous in what happened, each a link to its resource. */
-export function listDriftDangers({ dangers, groups }: DriftView): readonly Html[] {
+export function renderDriftDangers({ dangers, groups }: DriftView): readonly Html[] {
   const addresses = groups.flatMap(({ resources }) => resources).map(({ address }) => address);
   return dangers.map((danger) => {
     const { group, address } = danger;
@@ -445,7 +445,7 @@ export function renderClause({ clause, then }: DangerView): Html {
 export function renderUnmanaged(unmanaged: DriftView['unmanaged']): Html | undefined {
   if (unmanaged.length === 0) return undefined;
   const items = unmanaged.map((one) => html`<li>${one.kind} <code>${one.id}</code> ${one.description}</li>\n`);
-  return html`<section aria-labelledby="unmanaged"><h2 id="unmanaged">${UNMANAGED.heading}</h2>
-<ul class="list">${items}</ul><p class="note">${UNMANAGED.hint}</p></section>
+  return html`<section aria-labelledby="unmanaged"><h2 id="unmanaged">${UNMANAGED_WORDING.heading}</h2>
+<ul class="list">${items}</ul><p class="note">${UNMANAGED_WORDING.hint}</p></section>
 `;
 }

@@ -131,7 +131,7 @@ addEventListener('afterprint', () => {
 `;
 
 /** What a page shows. */
-export interface Page {
+export interface HtmlPage {
   /** The one heading of first order; it stands on the tab of a browser too. */
   readonly heading: string;
   /** Sentences below it that limit what the page is about. */
@@ -147,7 +147,7 @@ export interface Page {
  * A whole document that loads nothing, from anywhere: its only style and its only script are those that stand in it, known by their digests,
  * so that no other could run even if one got in. What it shows is readable without the script.
  */
-export function renderDocument({ heading, notes, conclusion, body }: Page): string {
+export function renderHtmlDocument({ heading, notes, conclusion, body }: HtmlPage): string {
   const { source } = html`<!doctype html>
 <html lang="en">
 <head>

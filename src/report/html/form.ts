@@ -34,30 +34,30 @@ import {
 import { toDriftView } from '../view/drift-view.ts';
 import { type PlanView, toLintSentence, toPlanView, type WriteView } from '../view/plan-view.ts';
 import { LIST_HEADINGS, REQUESTS_HEADING, REQUESTS_ORDER, toOwnerNote, toStandingText } from '../view/plan-wording.ts';
-import { countSeverities, toCount, toNoResult, toValidationSize } from '../view/wording.ts';
+import { countSeverities, formatCount, toNoResult, toValidationSize } from '../view/wording.ts';
 import {
-  listDriftDangers,
   type RenderPlace,
   renderChanges,
   renderClause,
   renderCommand,
   renderDriftCounts,
+  renderDriftDangers,
   renderDrifted,
   renderPlanCounts,
   renderUnmanaged,
   toChangeAnchor,
 } from './change-list.ts';
-import { type Page, renderDocument } from './document.ts';
+import { type HtmlPage, renderHtmlDocument } from './document.ts';
 import { renderGraph } from './graph.ts';
 import { type Html, html, renderCounts, renderList } from './node.ts';
 
 /** A report as one self-contained page that loads nothing: to be kept as the artifact of a pipeline, and read in a browser. */
 export function renderHtmlForm(report: Report, options: FormOptions): string {
-  return renderDocument(toPage(report, options));
+  return renderHtmlDocument(toPage(report, options));
 }
 
 /** What the page of a report shows. As a part of a longer one it says nothing that stands above it there. */
-export function toPage(report: Report, options: FormOptions): Page {
+export function toPage(report: Report, options: FormOptions): HtmlPage {
   switch (report.about) {
     case 'plan':
       return toPlanPage(report, options);
@@ -76,7 +76,7 @@ export function toPage(report: Report, options: FormOptions): Page {
   }
 }
 
-function toPlanPage({ plan, standing }: PlanReport, options: FormOptions): Page {
+function toPlanPage({ plan, standing }: PlanReport, options: FormOptions): HtmlPage {
   const { applyCommand, isPart = false } = options;
   const view = toPlanView({ ...plan, violations: standing }, options);
   const { title, notes, violations, diagnostics } = view;
@@ -119,7 +119,7 @@ function listMore(
   ];
 }
 
-function toApplyPage({ plan, result }: ApplyReport, options: FormOptions): Page {
+function toApplyPage({ plan, result }: ApplyReport, options: FormOptions): HtmlPage {
   const ended = toApplyView(plan, result, options);
   const view = toPlanView({ ...plan, violations: [] });
   const { title, isComplete, summary, diagnostics } = ended;
@@ -142,7 +142,7 @@ function toApplyPage({ plan, result }: ApplyReport, options: FormOptions): Page 
   };
 }
 
-function toComparisonPage(report: ComparisonReport): Page {
+function toComparisonPage(report: ComparisonReport): HtmlPage {
   const { title, summary, remedy, parts, isRefused } = toComparisonView(report);
   const sentences = [`${summary}`, ...(remedy === undefined ? [] : [remedy])].join(' ');
   return {
@@ -156,10 +156,10 @@ function toComparisonPage(report: ComparisonReport): Page {
   };
 }
 
-function toDriftPage({ drift }: DriftReport, options: FormOptions): Page {
+function toDriftPage({ drift }: DriftReport, options: FormOptions): HtmlPage {
   const { isPart = false } = options;
   const view = toDriftView(drift, options);
-  const dangers = listDriftDangers(view);
+  const dangers = renderDriftDangers(view);
   return {
     heading: view.title,
     notes: view.notes,
@@ -179,7 +179,7 @@ function toDriftPage({ drift }: DriftReport, options: FormOptions): Page {
   };
 }
 
-function toValidationPage({ validation }: ValidationReport): Page {
+function toValidationPage({ validation }: ValidationReport): HtmlPage {
   const { diagnostics } = validation;
   const isValid = !hasErrors(diagnostics);
   return {
@@ -190,7 +190,7 @@ function toValidationPage({ validation }: ValidationReport): Page {
   };
 }
 
-function toFailurePage({ failure }: FailureReport): Page {
+function toFailurePage({ failure }: FailureReport): HtmlPage {
   const { error, diagnostics } = toFailureView(failure);
   return {
     heading: toNoResult(failure.command),
@@ -281,7 +281,7 @@ function renderApplied(applied: readonly AppliedView[]): Html {
     ({ name, id = '', remark = '' }) =>
       html`<tr><th scope="row"><code>${name}</code></th><td><code>${id}</code></td><td>${remark}</td></tr>\n`,
   );
-  return html`<details class="requests" open><summary><h2>${toCount(applied.length, 'write')} applied</h2></summary>
+  return html`<details class="requests" open><summary><h2>${formatCount(applied.length, 'write')} applied</h2></summary>
 <table class="grid" aria-label="Applied writes"><thead><tr><th scope="col">Write</th><th scope="col">Id</th><th scope="col">Remark</th></tr></thead>
 <tbody>
 ${rows}</tbody></table></details>
@@ -291,7 +291,7 @@ ${rows}</tbody></table></details>
 /** The API calls of a plan, in a valid order. Nothing when there are none. */
 export function renderWrites(writes: readonly WriteView[]): Html | undefined {
   if (writes.length === 0) return undefined;
-  return html`<details class="requests"><summary><h2>${toCount(writes.length, 'request')}, ${REQUESTS_ORDER}</h2></summary>
+  return html`<details class="requests"><summary><h2>${formatCount(writes.length, 'request')}, ${REQUESTS_ORDER}</h2></summary>
 <table class="grid" aria-label="${REQUESTS_HEADING}">
 <thead><tr><th scope="col" class="number">No.</th><th scope="col">Request</th><th scope="col">What for</th><th scope="col">Waits for</th></tr></thead>
 <tbody>

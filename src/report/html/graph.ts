@@ -1,7 +1,7 @@
 import { Graph, layout } from '@dagrejs/dagre';
-import { toClipped, toColumns } from '../view/escape.ts';
+import { clipToColumns, countColumns } from '../view/escape.ts';
 import type { WriteView } from '../view/plan-view.ts';
-import { toCount } from '../view/wording.ts';
+import { formatCount } from '../view/wording.ts';
 import { type Html, html } from './node.ts';
 
 /** Most writes and most waits that are drawn: more take seconds to place, and nobody finds the way through them. */
@@ -45,8 +45,8 @@ function listRest(alone: readonly WriteView[]): readonly string[] {
   const last = alone.filter((write) => write.last).length;
   const free = alone.length - last;
   return [
-    ...(free === 0 ? [] : [`${toCount(free, 'request')} without a dependency`]),
-    ...(last === 0 ? [] : [`${toCount(last, 'request')} after all others`]),
+    ...(free === 0 ? [] : [`${formatCount(free, 'request')} without a dependency`]),
+    ...(last === 0 ? [] : [`${formatCount(last, 'request')} after all others`]),
   ];
 }
 
@@ -57,11 +57,11 @@ function listConnected(writes: readonly WriteView[]): readonly WriteView[] {
 }
 
 function toNode({ number, waitsFor, ...write }: WriteView): GraphNode {
-  return { id: number, width: toColumns(toLabel(write)) * COLUMN + 2 * PADDING, height: HEIGHT, after: waitsFor };
+  return { id: number, width: countColumns(toLabel(write)) * COLUMN + 2 * PADDING, height: HEIGHT, after: waitsFor };
 }
 
 function toLabel({ id }: Pick<WriteView, 'id'>): string {
-  return toClipped(id, MAX_COLUMNS);
+  return clipToColumns(id, MAX_COLUMNS);
 }
 
 interface Drawing {

@@ -1,9 +1,9 @@
 import type { FormOptions } from '../report.ts';
 import type { StacksReport } from '../stacks-report.ts';
 import { type StackRow, sortRows, toStacksView } from '../view/stacks-view.ts';
-import { toCount } from '../view/wording.ts';
+import { formatCount } from '../view/wording.ts';
 import { type Filter, type FilterPiece, renderFilter } from './change-list.ts';
-import { type Page, renderDocument } from './document.ts';
+import { type HtmlPage, renderHtmlDocument } from './document.ts';
 import { renderDangers, toPage } from './form.ts';
 import { type Html, html } from './node.ts';
 
@@ -21,7 +21,7 @@ export function renderStacksHtml(run: StacksReport, options: FormOptions): strin
   });
   const places = dangers.map(({ index }) => rows[index]);
   const dangerous = [...new Set(places)].flatMap((row) => stacks.filter((stack) => stack.row === row));
-  return renderDocument({
+  return renderHtmlDocument({
     heading: title,
     notes: [],
     conclusion: [html`<strong>${headline}</strong>`, html`${summary}`],
@@ -38,7 +38,7 @@ interface ShownStack {
   readonly row: StackRow;
   /** Stands before every name that is unique in the page of the stack alone. */
   readonly scope: string;
-  readonly page: Page;
+  readonly page: HtmlPage;
 }
 
 function listDangers({ row, scope, page: { dangers = [] } }: ShownStack): readonly Html[] {
@@ -89,5 +89,5 @@ function toScoped({ source }: Html, scope: string): Html {
 function renderQuiet(rows: readonly StackRow[]): Html | undefined {
   if (rows.length === 0) return undefined;
   const titles = rows.map(({ title }) => title).join(', ');
-  return html`<p class="note">Nothing to say of ${toCount(rows.length, 'stack')}: ${titles}</p>\n`;
+  return html`<p class="note">Nothing to say of ${formatCount(rows.length, 'stack')}: ${titles}</p>\n`;
 }

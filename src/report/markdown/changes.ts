@@ -5,10 +5,10 @@ import type { FormOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import { type DangerView, findFieldPlace } from '../view/danger-view.ts';
 import { createPlaceLinks } from '../view/diagnostic-view.ts';
-import { type FieldLine, type FieldView, listBriefValues, toBrief } from '../view/field-view.ts';
+import { type FieldLine, type FieldView, formatBrief, listBriefValues } from '../view/field-view.ts';
 import { toUnchangedText } from '../view/plan-wording.ts';
-import { toCount } from '../view/wording.ts';
-import { listFoldPieces, type Piece, toCode, toFence, toLink, toProse, toRow } from './text.ts';
+import { formatCount } from '../view/wording.ts';
+import { listFoldSections, type Section, toCode, toFence, toLink, toProse, toRow } from './text.ts';
 
 /** What a row of a table shows: fields, and characters of each value. */
 interface Room {
@@ -45,7 +45,7 @@ interface RowContext extends TableContext {
 }
 
 /** A table of changes with what each does, then their diff. What is long is folded, each as one block. */
-export function listChangePieces(changes: readonly ChangeView[], context: TableContext): readonly Piece[] {
+export function listChangeSections(changes: readonly ChangeView[], context: TableContext): readonly Section[] {
   const [open, folded] = [changes.slice(0, MAX_OPEN_ROWS), changes.slice(MAX_OPEN_ROWS)];
   const diffs = [...Map.groupBy(changes, ({ action }) => action)].map(([action, some]) => toDiff(action, some));
   const isFolded = changes.length > MAX_OPEN_DIFFS || countLines(diffs) > MAX_OPEN_LINES;
@@ -57,7 +57,7 @@ export function listChangePieces(changes: readonly ChangeView[], context: TableC
   ];
 }
 
-function listTablePieces(changes: readonly ChangeView[], context: RowContext): readonly Piece[] {
+function listTablePieces(changes: readonly ChangeView[], context: RowContext): readonly Section[] {
   const heads = ['', 'Resource', 'What', ...(context.hasOwners ? ['Owner'] : [])];
   return [
     { text: `${toRow(heads)}${toRow(heads.map(() => '---'))}`, weight: 'always' },
@@ -66,15 +66,15 @@ function listTablePieces(changes: readonly ChangeView[], context: RowContext): r
   ];
 }
 
-function listFoldedPieces(changes: readonly ChangeView[], context: RowContext): readonly Piece[] {
+function listFoldedPieces(changes: readonly ChangeView[], context: RowContext): readonly Section[] {
   const counts = [...Map.groupBy(changes, ({ action }) => action)].map(([action, { length }]) => `${length} ${action}`);
-  return listFoldPieces(
+  return listFoldSections(
     { code: `${changes.length} more`, rest: counts.join(', ') },
     listTablePieces(changes, { ...context, linkTo: (place) => context.linkTo(place, 'text') }),
   );
 }
 
-function toRowPiece(change: ChangeView, { hasOwners, linkTo, locate, room }: RowContext): Piece {
+function toRowPiece(change: ChangeView, { hasOwners, linkTo, locate, room }: RowContext): Section {
   const { action, glyph, address, id, owner, fields } = change;
   const names = [address, ...(id === undefined || change.change.duplicateOf === undefined ? [] : [id])].map(toCode);
   const place = findFieldPlace(change, { locate });
@@ -136,9 +136,9 @@ export function listBriefs(
     const remarks = field.notes.length === 0 ? '' : ` (${toProse(field.notes.join(', '))})`;
     const danger = dangers.find((one) => isSaidBy(one, field));
     if (danger !== undefined) return `${toCode(field.path)}: ${danger.group}, above${remarks}`;
-    return [`${toCode(toBrief(field, room.value))}${remarks}`, linkField(field)].filter(Boolean).join(' ');
+    return [`${toCode(formatBrief(field, room.value))}${remarks}`, linkField(field)].filter(Boolean).join(' ');
   });
-  return hidden > 0 ? [...briefs, `and ${toCount(hidden, 'more field')}`] : briefs;
+  return hidden > 0 ? [...briefs, `and ${formatCount(hidden, 'more field')}`] : briefs;
 }
 
 /** Whether a danger says every value of a field, word for word: nobody has to read them twice. */
@@ -170,16 +170,16 @@ function countLines(diffs: readonly Diff[]): number {
 }
 
 /** One for each action, so that what has no room is left out by itself. */
-function listDiffPieces(diffs: readonly Diff[], isFolded: boolean): readonly Piece[] {
+function listDiffPieces(diffs: readonly Diff[], isFolded: boolean): readonly Section[] {
   const shown = diffs.filter(({ lines }) => lines.length > 0);
-  const pieces = shown.map(({ action, lines }): Piece => {
+  const pieces = shown.map(({ action, lines }): Section => {
     const names = [`diff of resources to ${action}`, `diffs of resources to ${action}`] as const;
     return { text: `${toFence('diff', lines)}\n\n`, weight: `${action}-fields`, names };
   });
   if (!isFolded || pieces.length === 0) return pieces;
   const resources = shown.reduce((sum, one) => sum + one.resources, 0);
-  const rest = `${toCount(countLines(shown), 'line')} on ${toCount(resources, 'resource')}`;
-  return listFoldPieces({ code: 'Diff', rest }, pieces);
+  const rest = `${formatCount(countLines(shown), 'line')} on ${formatCount(resources, 'resource')}`;
+  return listFoldSections({ code: 'Diff', rest }, pieces);
 }
 
 /** Fields as lines that a reader of `diff` knows: `-` before what was, `+` before what will be. */
@@ -260,13 +260,16 @@ interface DangersView {
 }
 
 /** The dangers and nothing else, by group, each with its values and a link. One that may be left out stands by itself, so that the gravest stay. */
-export function listDangerPieces({ dangers, dangerCount }: DangersView, linkToDanger: LinkToDanger): readonly Piece[] {
-  const items = dangers.map((danger) => toDangerPiece(danger, linkToDanger(danger)));
+export function listDangerSections(
+  { dangers, dangerCount }: DangersView,
+  linkToDanger: LinkToDanger,
+): readonly Section[] {
+  const items = dangers.map((danger) => toDangerSection(danger, linkToDanger(danger)));
   return toCaution(dangerCount, items);
 }
 
 /** One danger as an item of a list. `lead`: Markdown that says whose it is, where that is not known from what stands above. */
-export function toDangerPiece({ group, address, clause, then }: DangerView, link: string, lead = ''): Piece {
+export function toDangerSection({ group, address, clause, then }: DangerView, link: string, lead = ''): Section {
   const values = clause.values === '' ? '' : ` ${toCode(clause.values)}`;
   const said = `${toProse(clause.lead)}${values}${then === '' ? '' : `: ${toProse(then)}`}`;
   const text = `> - ${lead}**${group}** ${toCode(address)} ${said}${link === '' ? '' : ` ${link}`}\n`;
@@ -274,7 +277,7 @@ export function toDangerPiece({ group, address, clause, then }: DangerView, link
 }
 
 /** A list of dangers below how many they are. Nothing where there is none. */
-export function toCaution(dangerCount: string, items: readonly Piece[]): readonly Piece[] {
+export function toCaution(dangerCount: string, items: readonly Section[]): readonly Section[] {
   if (items.length === 0) return [];
   const heading = `> [!CAUTION]\n> **${toProse(dangerCount)}**\n>\n`;
   return [{ text: heading, weight: 'always' }, ...items, { text: '\n', weight: 'always' }];

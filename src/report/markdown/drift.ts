@@ -7,31 +7,31 @@ import {
   type DriftView,
   MOVED,
   type StrangerView,
-  UNMANAGED,
+  UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
-import { createLinks, listBriefs, listDangerPieces, listDiffLines } from './changes.ts';
-import { type Piece, toCode, toDetails, toDiagnosticPiece, toFence, toProse, toRow } from './text.ts';
+import { createLinks, listBriefs, listDangerSections, listDiffLines } from './changes.ts';
+import { type Section, toCode, toDetails, toDiagnosticSection, toFence, toProse, toRow } from './text.ts';
 
 /** A comparison, above the fold: what it comes to, and what is dangerous. */
-export function listDriftHeadPieces(
+export function listDriftHeadSections(
   view: DriftView,
   { isPart = false }: Pick<FormOptions, 'isPart'>,
-): readonly Piece[] {
+): readonly Section[] {
   return [
     { text: `## ${toProse(view.title)}\n\n`, weight: 'always' },
-    ...view.notes.slice(0, 2).map((note): Piece => ({ text: `${toProse(note)}\n\n`, weight: 'always' })),
+    ...view.notes.slice(0, 2).map((note): Section => ({ text: `${toProse(note)}\n\n`, weight: 'always' })),
     { text: `**${toProse(view.summary)}** ${toProse(view.coverage)}\n\n`, weight: 'always' },
-    ...(isPart ? [] : listDangerPieces(view, () => '')),
-    ...view.remarks.map((remark): Piece => ({ text: `${toProse(remark)}\n\n`, weight: 'always' })),
+    ...(isPart ? [] : listDangerSections(view, () => '')),
+    ...view.remarks.map((remark): Section => ({ text: `${toProse(remark)}\n\n`, weight: 'always' })),
   ];
 }
 
 /** What is not as it should be, state for state, then what nobody manages. */
-export function listDriftPieces(view: DriftView, drift: Drift, options: FormOptions): readonly Piece[] {
+export function listDriftSections(view: DriftView, drift: Drift, options: FormOptions): readonly Section[] {
   const locate = createLocate(drift, options);
   return [
     ...view.groups.flatMap((group) => listGroupPieces(group, locate)),
-    ...view.diagnostics.map(toDiagnosticPiece),
+    ...view.diagnostics.map(toDiagnosticSection),
     ...listUnmanagedPieces(view.unmanaged),
   ];
 }
@@ -47,7 +47,7 @@ function createLocate({ at, commit }: Drift, options: FormOptions): LocateManife
   };
 }
 
-function listGroupPieces({ heading, resources }: DriftGroup, locate: LocateManifest): readonly Piece[] {
+function listGroupPieces({ heading, resources }: DriftGroup, locate: LocateManifest): readonly Section[] {
   const heads = ['Resource', 'What happened', 'Next apply'];
   return [
     { text: `### ${toProse(heading)}\n\n`, weight: 'always' },
@@ -61,7 +61,7 @@ function listGroupPieces({ heading, resources }: DriftGroup, locate: LocateManif
 function toDriftRow(
   { address, id, reason, expected, moved, fields, pending, next }: DriftedView,
   locate: LocateManifest,
-): Piece {
+): Section {
   const at = locate(address);
   const name = [toCode(address), ...(id === undefined ? [] : [toCode(id)]), ...(at === '' ? [] : [at])];
   const what = [
@@ -75,7 +75,7 @@ function toDriftRow(
 }
 
 /** Only where the table had no room. */
-function listDetailPieces({ address, fields, pending }: DriftedView): readonly Piece[] {
+function listDetailPieces({ address, fields, pending }: DriftedView): readonly Section[] {
   const isWhole = [fields, pending].every((some) => !listBriefs(some).some((brief) => CUT.test(brief)));
   if (isWhole) return [];
   const lines = [
@@ -88,15 +88,15 @@ function listDetailPieces({ address, fields, pending }: DriftedView): readonly P
 
 const CUT = /…|^and \d+ more/;
 
-function listUnmanagedPieces(unmanaged: readonly StrangerView[]): readonly Piece[] {
+function listUnmanagedPieces(unmanaged: readonly StrangerView[]): readonly Section[] {
   if (unmanaged.length === 0) return [];
   return [
-    { text: `### ${toProse(UNMANAGED.heading)}\n\n`, weight: 'always' },
-    ...unmanaged.map((one): Piece => {
+    { text: `### ${toProse(UNMANAGED_WORDING.heading)}\n\n`, weight: 'always' },
+    ...unmanaged.map((one): Section => {
       const said = one.description === '' ? '' : ` ${toProse(one.description)}`;
       const text = `- ${one.kind} ${toCode(one.id)}${said}\n`;
       return { text, weight: 'unchanged', names: ['unmanaged resource', 'unmanaged resources'] };
     }),
-    { text: `\n${toProse(UNMANAGED.hint)}\n\n`, weight: 'always' },
+    { text: `\n${toProse(UNMANAGED_WORDING.hint)}\n\n`, weight: 'always' },
   ];
 }

@@ -16,28 +16,28 @@ import { findFieldPlace } from '../view/danger-view.ts';
 import { toFailureView } from '../view/diagnostic-view.ts';
 import { toDriftView } from '../view/drift-view.ts';
 import { toPlanView } from '../view/plan-view.ts';
-import { toCount, toNoResult, toValidationSize } from '../view/wording.ts';
-import { createLinks, type LinkToDanger, listDangerPieces, renderFooter } from './changes.ts';
-import { listDriftHeadPieces, listDriftPieces } from './drift.ts';
+import { formatCount, toNoResult, toValidationSize } from '../view/wording.ts';
+import { createLinks, type LinkToDanger, listDangerSections, renderFooter } from './changes.ts';
+import { listDriftHeadSections, listDriftSections } from './drift.ts';
 import {
-  listCallPieces,
-  listCommandPieces,
-  listComparisonHeadPieces,
-  listComparisonPieces,
-  listHeadPieces,
-  listPlanPieces,
+  listCallSections,
+  listCommandSections,
+  listComparisonHeadSections,
+  listComparisonSections,
+  listHeadSections,
+  listPlanSections,
 } from './plan.ts';
-import { joinPieces, type Piece, toCode, toDiagnosticPiece, toFence, toMarker, toProse, toRow } from './text.ts';
+import { joinSections, type Section, toCode, toDiagnosticSection, toFence, toMarker, toProse, toRow } from './text.ts';
 
 /** A report as a comment on a pull request. It never has more characters than a comment may, and says what it left out for that. */
 export function renderMarkdownForm(report: Report, options: FormOptions): string {
   const { command, stack, head, body } = toComment(report, options);
-  const marker: Piece = { text: `${toMarker(command, stack)}\n\n`, weight: 'always' };
-  return `${joinPieces([marker, ...head], body).trimEnd()}\n`;
+  const marker: Section = { text: `${toMarker(command, stack)}\n\n`, weight: 'always' };
+  return `${joinSections([marker, ...head], body).trimEnd()}\n`;
 }
 
 /** A report without what makes it a comment: a part of a longer one. */
-export function listReportPieces(report: Report, options: FormOptions): readonly Piece[] {
+export function listReportSections(report: Report, options: FormOptions): readonly Section[] {
   const { head, body } = toComment(report, options);
   return [...head, ...body];
 }
@@ -47,8 +47,8 @@ interface Comment {
   readonly command: string;
   readonly stack?: string;
   /** Stands above what was left out. */
-  readonly head: readonly Piece[];
-  readonly body: readonly Piece[];
+  readonly head: readonly Section[];
+  readonly body: readonly Section[];
 }
 
 function toComment(report: Report, options: FormOptions): Comment {
@@ -62,8 +62,8 @@ function toComment(report: Report, options: FormOptions): Comment {
       return {
         command: report.command === 'diff' ? 'diff' : 'plan',
         stack: report.comparison.after.stack,
-        head: listComparisonHeadPieces(view),
-        body: listComparisonPieces(view, createLinks(report.comparison.after, options)),
+        head: listComparisonHeadSections(view),
+        body: listComparisonSections(view, createLinks(report.comparison.after, options)),
       };
     }
     case 'drift': {
@@ -71,8 +71,8 @@ function toComment(report: Report, options: FormOptions): Comment {
       return {
         command: 'drift',
         stack: report.drift.stack,
-        head: listDriftHeadPieces(view, options),
-        body: listDriftPieces(view, report.drift, options),
+        head: listDriftHeadSections(view, options),
+        body: listDriftSections(view, report.drift, options),
       };
     }
     case 'validation':
@@ -90,12 +90,12 @@ function toPlanComment({ plan, standing }: PlanReport, options: FormOptions): Co
   return {
     command: 'plan',
     stack: plan.stack,
-    head: listHeadPieces(view, createDangerLinks(plan, options), options),
+    head: listHeadSections(view, createDangerLinks(plan, options), options),
     body: [
-      ...listPlanPieces(view, { linkTo: createLinks(plan, options), locate: options.locate }),
-      ...(verbose ? listCallPieces(view.writes) : []),
+      ...listPlanSections(view, { linkTo: createLinks(plan, options), locate: options.locate }),
+      ...(verbose ? listCallSections(view.writes) : []),
       { text: `${renderFooter(plan, options)}\n\n`, weight: 'always' },
-      ...listCommandPieces(view, applyCommand),
+      ...listCommandSections(view, applyCommand),
     ],
   };
 }
@@ -119,8 +119,8 @@ function toApplyComment({ plan, result }: ApplyReport, options: FormOptions): Co
     body: [
       ...listResultPieces(ended),
       { text: `## ${APPLIED_PLAN}\n\n`, weight: 'always' },
-      ...listDangerPieces(view, createDangerLinks(plan, options)),
-      ...listPlanPieces(view, { linkTo: createLinks(plan, options), locate: options.locate }),
+      ...listDangerSections(view, createDangerLinks(plan, options)),
+      ...listPlanSections(view, { linkTo: createLinks(plan, options), locate: options.locate }),
       { text: `${renderFooter(plan, options)}\n\n`, weight: 'always' },
     ],
   };
@@ -132,29 +132,29 @@ function toValidationComment({ command, validation }: ValidationReport): Comment
   const conclusion =
     errors === 0
       ? `${toValidationSize(validation)}: valid.`
-      : `The manifests are invalid: ${toCount(errors, 'error')}.`;
+      : `The manifests are invalid: ${formatCount(errors, 'error')}.`;
   return {
     command,
     ...(validation.stack !== undefined && { stack: validation.stack }),
     head: [{ text: `## Manifests\n\n**${conclusion}**\n\n`, weight: 'always' }],
-    body: diagnostics.map(toDiagnosticPiece),
+    body: diagnostics.map(toDiagnosticSection),
   };
 }
 
 function toFailureComment(failure: Failure): Comment {
   const { diagnostics, error } = toFailureView(failure);
   const lines = error === undefined ? [] : [...error.lines, ...(error.remedy?.split('\n') ?? [])];
-  const why: Piece = { text: lines.length === 0 ? '' : `${toFence('text', lines)}\n\n`, weight: 'always' };
+  const why: Section = { text: lines.length === 0 ? '' : `${toFence('text', lines)}\n\n`, weight: 'always' };
   return {
     command: failure.command ?? 'edgewise',
     ...(failure.stack !== undefined && { stack: failure.stack }),
     head: [{ text: `## ${toProse(toNoResult(failure.command))}\n\n`, weight: 'always' }, why],
-    body: diagnostics.map(toDiagnosticPiece),
+    body: diagnostics.map(toDiagnosticSection),
   };
 }
 
 /** How an apply ended, above the fold: its numbers, and what to do next. */
-function listResultHeadPieces({ title, isComplete, summary, next }: ApplyView): readonly Piece[] {
+function listResultHeadPieces({ title, isComplete, summary, next }: ApplyView): readonly Section[] {
   const steps = next.map((step) => `- ${toProse(step)}\n`).join('');
   return [
     { text: `## ${toProse(title)}\n\n`, weight: 'always' },
@@ -172,7 +172,7 @@ function listResultPieces({
   tokens,
   files,
   diagnostics,
-}: ApplyView): readonly Piece[] {
+}: ApplyView): readonly Section[] {
   return [
     ...(notStarted === undefined ? [] : [{ text: `${toProse(notStarted)}\n\n`, weight: 'always' } as const]),
     ...listTablePieces(
@@ -191,33 +191,33 @@ function listResultPieces({
         toRowPiece([outcome, toCode(path), `${toCode(address)} ${toProse(message)}`.trim()], 'of a file'),
       ),
     ),
-    ...diagnostics.map(toDiagnosticPiece),
+    ...diagnostics.map(toDiagnosticSection),
   ];
 }
 
-function listTablePieces(heading: readonly string[], rows: readonly Piece[]): readonly Piece[] {
+function listTablePieces(heading: readonly string[], rows: readonly Section[]): readonly Section[] {
   if (rows.length === 0) return [];
   const head = `${toRow(heading)}${toRow(heading.map(() => '---'))}`;
   return [{ text: head, weight: 'always' }, ...rows, { text: '\n', weight: 'always' }];
 }
 
-function toRowPiece(cells: readonly string[], what: string, weight: Piece['weight'] = 'warning'): Piece {
+function toRowPiece(cells: readonly string[], what: string, weight: Section['weight'] = 'warning'): Section {
   return { text: toRow(cells), weight, names: [`row ${what}`, `rows ${what}`] };
 }
 
-function toFailedPiece({ name, request, sentences, place }: FailedView): Piece {
+function toFailedPiece({ name, request, sentences, place }: FailedView): Section {
   const where = request === undefined ? '' : `${toCode(request)}: `;
   const at = place === undefined ? '' : ` at ${toCode(`${place.file}:${place.line}:${place.column}`)}`;
   const why = `${where}${sentences.map(toProse).join('. ')}`;
   return toRowPiece(['**failed**', `${toCode(name)}${at}`, why], 'of what failed', 'error');
 }
 
-function toSkippedPiece({ name, reasons }: SkippedView): Piece {
+function toSkippedPiece({ name, reasons }: SkippedView): Section {
   const shown = reasons.slice(0, 5).map(toProse).join('; ');
   return toRowPiece(['**skipped**', toCode(name), shown], 'of what was skipped', 'warning');
 }
 
-function toAppliedPiece({ name, id, remark }: AppliedView): Piece {
+function toAppliedPiece({ name, id, remark }: AppliedView): Section {
   const what = [...(id === undefined ? [] : [toCode(id)]), ...(remark === undefined ? [] : [toProse(remark)])];
   return toRowPiece(['applied', toCode(name), what.join(': ')], 'of what was applied', 'create');
 }

@@ -5,8 +5,14 @@ import type { ChangeView } from '../view/change-view.ts';
 import type { ComparisonPart, ComparisonView } from '../view/comparison-view.ts';
 import type { PlanView, WriteView } from '../view/plan-view.ts';
 import { LIST_HEADINGS, listWaits, REQUESTS_ORDER, toApplyLead } from '../view/plan-wording.ts';
-import { type LinkTo, type LinkToDanger, listChangePieces, listDangerPieces, type TableContext } from './changes.ts';
-import { type Piece, toCode, toDetails, toDiagnosticPiece, toFence, toProse } from './text.ts';
+import {
+  type LinkTo,
+  type LinkToDanger,
+  listChangeSections,
+  listDangerSections,
+  type TableContext,
+} from './changes.ts';
+import { type Section, toCode, toDetails, toDiagnosticSection, toFence, toProse } from './text.ts';
 
 /** Addresses that a violation lists. */
 const MAX_LISTED = 10;
@@ -18,11 +24,11 @@ const MAX_COMMAND = 1500;
  * What stands above the fold: all of it on one line, what the plan is, what stands against it, and its dangers. A longer report has said the first and the
  * last before.
  */
-export function listHeadPieces(
+export function listHeadSections(
   view: PlanView,
   linkToDanger: LinkToDanger,
   { isPart = false }: Pick<FormOptions, 'isPart'> = {},
-): readonly Piece[] {
+): readonly Section[] {
   const { title, notes, violations, diagnostics } = view;
   return [
     ...(isPart ? [] : [{ text: `## ${toProse(view.headline)}\n\n`, weight: 'always' } as const]),
@@ -31,22 +37,22 @@ export function listHeadPieces(
       weight: 'always',
     },
     ...violations.map(toViolationPiece),
-    ...diagnostics.filter(({ severity }) => severity === 'error').map(toDiagnosticPiece),
-    ...(isPart ? [] : listDangerPieces(view, linkToDanger)),
+    ...diagnostics.filter(({ severity }) => severity === 'error').map(toDiagnosticSection),
+    ...(isPart ? [] : listDangerSections(view, linkToDanger)),
   ];
 }
 
 /** What is done, and what else there is to know. */
-export function listPlanPieces(view: PlanView, context: Omit<TableContext, 'hasOwners'>): readonly Piece[] {
+export function listPlanSections(view: PlanView, context: Omit<TableContext, 'hasOwners'>): readonly Section[] {
   const { parts, hasOwners } = view;
   const changes = joinParts(parts);
   const isUnsure = parts.some(({ part, heading }) => part === 'missing' && heading !== undefined);
   return [
-    ...(changes.length === 0 ? [] : listChangePieces(changes, { hasOwners, ...context })),
+    ...(changes.length === 0 ? [] : listChangeSections(changes, { hasOwners, ...context })),
     { text: isUnsure ? `${CREATED}\n\n` : '', weight: 'create' },
     ...listListPieces('files', view.files),
     ...listListPieces('withheld', view.withheld),
-    ...view.diagnostics.filter(({ severity }) => severity === 'warning').map(toDiagnosticPiece),
+    ...view.diagnostics.filter(({ severity }) => severity === 'warning').map(toDiagnosticSection),
     ...listLintPieces(view.lint),
     ...listListPieces('unchanged', view.unchanged),
     ...listGraphPieces(view),
@@ -54,13 +60,13 @@ export function listPlanPieces(view: PlanView, context: Omit<TableContext, 'hasO
 }
 
 /** The command that does what the plan says, to be copied. Nothing where it would be refused or have nothing to do. */
-export function listCommandPieces(view: PlanView, command: CommandLine | undefined): readonly Piece[] {
+export function listCommandSections(view: PlanView, command: CommandLine | undefined): readonly Section[] {
   if (command === undefined || command.line.length > MAX_COMMAND || !view.isApplicable) return [];
   return [{ text: `${toApplyLead(command)}\n\n${toFence('sh', [command.line])}\n\n`, weight: 'always' }];
 }
 
 /** The API calls, as `--verbose` asks for. */
-export function listCallPieces(writes: readonly WriteView[]): readonly Piece[] {
+export function listCallSections(writes: readonly WriteView[]): readonly Section[] {
   if (writes.length === 0) return [];
   const lines = writes.map(({ number, method, path, reason, ...write }) => {
     const waits = listWaits(write).map((one) => ` (${one})`);
@@ -70,7 +76,7 @@ export function listCallPieces(writes: readonly WriteView[]): readonly Piece[] {
   return [{ text, weight: 'calls', names: ['list of requests', 'lists of requests'] }];
 }
 
-function toViolationPiece({ rule, message, remedy, addresses, places = [] }: GuardViolation): Piece {
+function toViolationPiece({ rule, message, remedy, addresses, places = [] }: GuardViolation): Section {
   const hidden = addresses.length - MAX_LISTED;
   const more = hidden > 0 ? ` and ${hidden} more` : '';
   const lines = [
@@ -105,12 +111,12 @@ function joinParts(parts: PlanView['parts']): readonly ChangeView[] {
 }
 
 /** A list of sentences below its heading; nothing when there are none. */
-function listListPieces(list: keyof typeof LIST_HEADINGS, sentences: readonly string[]): readonly Piece[] {
+function listListPieces(list: keyof typeof LIST_HEADINGS, sentences: readonly string[]): readonly Section[] {
   return listItemPieces(list, sentences.map(toProse));
 }
 
 /** A position is code, so that it can be copied. */
-function listLintPieces(lint: PlanView['lint']): readonly Piece[] {
+function listLintPieces(lint: PlanView['lint']): readonly Section[] {
   const items = lint.map(({ rule, places }) => {
     const texts = places.map(
       ({ position, said }) => (position === undefined ? '' : `${toCode(position)} `) + toProse(said),
@@ -122,7 +128,7 @@ function listLintPieces(lint: PlanView['lint']): readonly Piece[] {
   return items.length === 0 ? [] : [{ text: `${text}\n`, weight: 'warning', names }];
 }
 
-function listItemPieces(list: keyof typeof LIST_HEADINGS, items: readonly string[]): readonly Piece[] {
+function listItemPieces(list: keyof typeof LIST_HEADINGS, items: readonly string[]): readonly Section[] {
   if (items.length === 0) return [];
   const heading = LIST_HEADINGS[list];
   const weight = list === 'unchanged' ? 'unchanged' : 'warning';
@@ -131,7 +137,7 @@ function listItemPieces(list: keyof typeof LIST_HEADINGS, items: readonly string
 }
 
 /** Only where it tells something. */
-function listGraphPieces({ writes, isOrderTelling }: PlanView): readonly Piece[] {
+function listGraphPieces({ writes, isOrderTelling }: PlanView): readonly Section[] {
   const lines = isOrderTelling ? renderMermaidLines(writes) : [];
   if (lines.length === 0) return [];
   const text = `${toDetails({ code: 'Order', rest: 'which request waits for which' }, toFence('mermaid', lines))}\n\n`;
@@ -156,7 +162,7 @@ function toLabel(text: string): string {
 }
 
 /** What two plans do differently: whether it matters, above the fold. */
-export function listComparisonHeadPieces({ title, summary, remedy, isRefused }: ComparisonView): readonly Piece[] {
+export function listComparisonHeadSections({ title, summary, remedy, isRefused }: ComparisonView): readonly Section[] {
   const said = [`**${toProse(summary)}**`, ...(remedy === undefined ? [] : [toProse(remedy)])].join(' ');
   return [
     { text: `## ${toProse(title)}\n\n`, weight: 'always' },
@@ -165,10 +171,10 @@ export function listComparisonHeadPieces({ title, summary, remedy, isRefused }: 
 }
 
 /** The differences, as a plan is shown. */
-export function listComparisonPieces({ parts }: ComparisonView, linkTo: LinkTo): readonly Piece[] {
+export function listComparisonSections({ parts }: ComparisonView, linkTo: LinkTo): readonly Section[] {
   return parts.flatMap(({ heading, changes, files }: ComparisonPart) => [
     { text: `### ${toProse(heading)}\n\n`, weight: 'always' } as const,
-    ...listChangePieces(changes, { hasOwners: false, linkTo }),
+    ...listChangeSections(changes, { hasOwners: false, linkTo }),
     ...listListPieces('files', files),
   ]);
 }

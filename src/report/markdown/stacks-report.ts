@@ -1,10 +1,10 @@
 import type { FormOptions, Report } from '../report.ts';
 import type { StackPart, StacksReport } from '../stacks-report.ts';
 import { type StackDangers, type StackRow, sortRows, toStacksView } from '../view/stacks-view.ts';
-import { toCount } from '../view/wording.ts';
-import { type LinkToDanger, toCaution, toDangerPiece } from './changes.ts';
-import { createDangerLinks, listReportPieces } from './form.ts';
-import { joinPieces, listFoldPieces, type Piece, toMarker, toProse, toRow } from './text.ts';
+import { formatCount } from '../view/wording.ts';
+import { type LinkToDanger, toCaution, toDangerSection } from './changes.ts';
+import { createDangerLinks, listReportSections } from './form.ts';
+import { joinSections, listFoldSections, type Section, toMarker, toProse, toRow } from './text.ts';
 
 /** Stacks with something to say that are shown unfolded. */
 const MAX_OPEN_STACKS = 3;
@@ -22,7 +22,7 @@ export function renderStacksMarkdown(run: StacksReport, options: FormOptions): s
   const links = createLinksOfStacks(run, options);
   const busy = sortRows(view).filter((index) => rows[index]?.isQuiet === false);
   const hasTable = busy.length > MAX_FOLDS;
-  const head: readonly Piece[] = [
+  const head: readonly Section[] = [
     { text: `${toMarker(`${run.command}-stacks`, run.root)}\n\n`, weight: 'always' },
     { text: `## ${toProse(headline)}\n\n${toProse(summary)}\n\n`, weight: 'always' },
     ...toCaution(
@@ -33,12 +33,12 @@ export function renderStacksMarkdown(run: StacksReport, options: FormOptions): s
     ...listQuietPieces(rows.filter(({ isQuiet }) => isQuiet)),
   ];
   const isFolded = busy.length > MAX_OPEN_STACKS && !hasTable;
-  const body = busy.flatMap((index): readonly Piece[] => {
+  const body = busy.flatMap((index): readonly Section[] => {
     const [row, part] = [rows[index], run.parts[index]];
     return row === undefined || part === undefined ? [] : listPartPieces({ row, part, isFolded }, options);
   });
   const footers = body.filter(isFooter).slice(0, 1);
-  return `${joinPieces(head, [...body.filter((piece) => !isFooter(piece)), ...footers]).trimEnd()}\n`;
+  return `${joinSections(head, [...body.filter((piece) => !isFooter(piece)), ...footers]).trimEnd()}\n`;
 }
 
 /** The links to dangers of the stack at that place. */
@@ -49,55 +49,55 @@ function createLinksOfStacks({ parts }: StacksReport, options: FormOptions): (in
   return (index) => all[index] ?? (() => '');
 }
 
-function listDangersOfStack({ title, owner, dangers }: StackDangers, linkTo: LinkToDanger): readonly Piece[] {
+function listDangersOfStack({ title, owner, dangers }: StackDangers, linkTo: LinkToDanger): readonly Section[] {
   const lead = `**${toProse(title)}**${owner === undefined ? '' : ` (${toProse(owner)})`}: `;
-  return dangers.map((danger) => toDangerPiece(danger, linkTo(danger), lead));
+  return dangers.map((danger) => toDangerSection(danger, linkTo(danger), lead));
 }
 
 /** What one stack has to say below its headline. What stopped it is open: no fold shows a box of its own kind. */
 function listPartPieces(
   { row, part, isFolded }: { readonly row: StackRow; readonly part: StackPart; readonly isFolded: boolean },
   options: FormOptions,
-): readonly Piece[] {
-  const pieces = listReportPieces(part.report, { ...options, ...part.options, isPart: true });
+): readonly Section[] {
+  const pieces = listReportSections(part.report, { ...options, ...part.options, isPart: true });
   const [inner, footers] = [pieces.filter((piece) => !isFooter(piece)), pieces.filter(isFooter)];
   const shown = inner.map(toInner).map(toDispensable);
   const said = row.time === '' ? row.said : `${row.said} · at least ${row.time}`;
-  if (isFolded && !row.isBad) return [...listFoldPieces({ code: row.title, rest: said }, shown), ...footers];
-  const heading: Piece = { text: `### ${toProse(row.title)}: ${toProse(said)}\n\n`, ...DISPENSABLE };
+  if (isFolded && !row.isBad) return [...listFoldSections({ code: row.title, rest: said }, shown), ...footers];
+  const heading: Section = { text: `### ${toProse(row.title)}: ${toProse(said)}\n\n`, ...DISPENSABLE };
   return [heading, ...shown, ...footers];
 }
 
 /** A heading stands below that of its stack. */
-function toInner(piece: Piece): Piece {
+function toInner(piece: Section): Section {
   return /^#+ /.test(piece.text) ? { ...piece, text: `#${piece.text}` } : piece;
 }
 
 /** When and by what it was made is the same for all. */
-function isFooter({ text }: Piece): boolean {
+function isFooter({ text }: Section): boolean {
   return text.startsWith('<sub>');
 }
 
 /** The headlines alone, which stay when there is no room for more. */
-function listTablePieces(rows: readonly StackRow[]): readonly Piece[] {
+function listTablePieces(rows: readonly StackRow[]): readonly Section[] {
   const hasTime = rows.some(({ time }) => time !== '');
   const columns = ['Stack', 'Folder', 'Result', ...(hasTime ? ['Least time'] : [])];
   const cells = ({ name, folder, said, time }: StackRow) => [name, folder, said, ...(hasTime ? [time] : [])];
   return [
     { text: `${toRow(columns)}${toRow(columns.map(() => '---'))}`, weight: 'always' },
-    ...rows.map((row): Piece => ({ text: toRow(cells(row).map(toProse)), weight: 'always' })),
+    ...rows.map((row): Section => ({ text: toRow(cells(row).map(toProse)), weight: 'always' })),
     { text: '\n', weight: 'always' },
   ];
 }
 
-function listQuietPieces(rows: readonly StackRow[]): readonly Piece[] {
+function listQuietPieces(rows: readonly StackRow[]): readonly Section[] {
   if (rows.length === 0) return [];
   const names = ['stack without anything to say', 'stacks without anything to say'] as const;
-  const items = rows.map(({ title }, index): Piece => {
+  const items = rows.map(({ title }, index): Section => {
     return { text: `${index === 0 ? '' : ', '}${toProse(title)}`, weight: 'unchanged', names };
   });
   return [
-    { text: `Nothing to say of ${toCount(rows.length, 'stack')}: `, weight: 'always' },
+    { text: `Nothing to say of ${formatCount(rows.length, 'stack')}: `, weight: 'always' },
     ...items,
     { text: '\n\n', weight: 'always' },
   ];
@@ -106,6 +106,6 @@ function listQuietPieces(rows: readonly StackRow[]): readonly Piece[] {
 const DISPENSABLE = { weight: 'refusal', names: ['summary of a stack', 'summaries of stacks'] } as const;
 
 /** In a comment on one stack its head always stays; with two hundred of them there is no room for that. */
-function toDispensable(piece: Piece): Piece {
+function toDispensable(piece: Section): Section {
   return piece.weight === 'always' && piece.fold === undefined ? { ...piece, ...DISPENSABLE } : piece;
 }

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { listDiagnosticLines } from '../view/diagnostic-view.ts';
-import { toCount } from '../view/wording.ts';
+import { formatCount } from '../view/wording.ts';
 
 /**
  * Pieces of Markdown as GitHub and GitLab read it. Whatever text they are given, each is exactly one piece: nothing in it closes a block, makes a
@@ -85,7 +85,7 @@ function toDetailsStart({ code, rest }: Summary): string {
 }
 
 /** Pieces that open on one click, each of which can be left out; the fold goes with the last of them. */
-export function listFoldPieces(summary: Summary, pieces: readonly Piece[]): readonly Piece[] {
+export function listFoldSections(summary: Summary, pieces: readonly Section[]): readonly Section[] {
   return [
     { text: toDetailsStart(summary), weight: 'always', fold: 'start' },
     ...pieces,
@@ -131,7 +131,7 @@ function toShort(text: string, most = MAX_CHARACTERS): string {
 }
 
 /** A comment is a row of pieces, each of which can be left out without harm to the others. */
-export interface Piece {
+export interface Section {
   readonly text: string;
   /** What is less important is left out first. */
   readonly weight: Weight;
@@ -174,7 +174,7 @@ export const MAX_COMMENT = 65_536;
 const RESERVE = 1500;
 
 /** The text of the pieces, with what has no room left out: the least important first, and the last of those that are alike. */
-export function joinPieces(head: readonly Piece[], body: readonly Piece[]): string {
+export function joinSections(head: readonly Section[], body: readonly Section[]): string {
   const whole = [...head, ...body];
   const kept = new Set(whole);
   let length = whole.reduce((sum, { text }) => sum + text.length, 0);
@@ -184,36 +184,36 @@ export function joinPieces(head: readonly Piece[], body: readonly Piece[]): stri
     kept.delete(piece);
     length -= piece.text.length;
   }
-  const isKept = (piece: Piece): boolean => kept.has(piece);
+  const isKept = (piece: Section): boolean => kept.has(piece);
   const note = renderLeftOut(whole.filter((piece) => !isKept(piece)));
   const shown = [...head.filter(isKept), note, ...withoutEmptyFolds(body.filter(isKept))];
   return shown.map(({ text }) => text).join('');
 }
 
-function withoutEmptyFolds(pieces: readonly Piece[]): readonly Piece[] {
+function withoutEmptyFolds(pieces: readonly Section[]): readonly Section[] {
   const isEmpty = (index: number): boolean => pieces[index]?.fold === 'start' && pieces[index + 1]?.fold === 'end';
   return pieces.filter((_, index) => !isEmpty(index) && !isEmpty(index - 1));
 }
 
 /** A diagnostic as a terminal shows it: the caret of an excerpt has to stand where it points. */
-export function toDiagnosticPiece(diagnostic: Diagnostic): Piece {
+export function toDiagnosticSection(diagnostic: Diagnostic): Section {
   const { severity } = diagnostic;
   const lines = listDiagnosticLines(diagnostic).map(({ label, text }) => `${label} ${text}`.trimEnd());
   return { text: `${toFence('text', lines)}\n\n`, weight: severity, names: [severity, `${severity}s`] };
 }
 
-function listByWeight(pieces: readonly Piece[]): readonly Piece[] {
+function listByWeight(pieces: readonly Section[]): readonly Section[] {
   const groups = Map.groupBy(pieces, ({ weight }) => weight);
   return WEIGHTS.filter((weight) => weight !== 'always').flatMap((weight) => (groups.get(weight) ?? []).toReversed());
 }
 
-function renderLeftOut(pieces: readonly Piece[]): Piece {
+function renderLeftOut(pieces: readonly Section[]): Section {
   const counts = Map.groupBy(
     pieces.flatMap(({ names }) => (names === undefined ? [] : [names])),
     ([one]) => one,
   );
   const parts = [...counts.values()].flatMap((names) =>
-    names.slice(0, 1).map((name) => toCount(names.length, ...name)),
+    names.slice(0, 1).map((name) => formatCount(names.length, ...name)),
   );
   const text = parts.length === 0 ? '' : `> [!NOTE]\n> Too long for a comment. Left out: ${parts.join(', ')}.\n\n`;
   return { text, weight: 'always' };

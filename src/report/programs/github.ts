@@ -13,19 +13,19 @@ import { toFilePosition } from '../view/diagnostic-view.ts';
 import { toDriftSummary } from '../view/drift-view.ts';
 import { listFileCount, toActionCounts } from '../view/plan-wording.ts';
 import { toStacksView } from '../view/stacks-view.ts';
-import { countSeverities, toApplyTotals, toCount, toNoResult, toValidationSize } from '../view/wording.ts';
-import { joinNotStarted, listRelatedLines, listRemarks, type Remark } from './remarks.ts';
+import { countSeverities, formatCount, toApplyTotals, toNoResult, toValidationSize } from '../view/wording.ts';
+import { type Annotation, joinNotStarted, listAnnotations, listRelatedTexts } from './remarks.ts';
 
 /**
  * A report as workflow annotations: a command on each line and nothing else, so that no text of others is ever read as one.
  * Source: "Workflow commands for GitHub Actions".
  */
 export function renderGithubForm(report: Report, options: FormOptions): string {
-  const remarks = joinNotStarted(listRemarks(report, options));
+  const remarks = joinNotStarted(listAnnotations(report, options));
   const notices = remarks.filter(({ level }) => level === 'notice');
   const shown = remarks.filter((remark) => remark.level !== 'notice' || notices.indexOf(remark) < MAX_NOTICES);
   const left = notices.length - MAX_NOTICES;
-  const more = left > 0 ? ` ${toCount(left, 'notice')} left out.` : '';
+  const more = left > 0 ? ` ${formatCount(left, 'notice')} left out.` : '';
   const summary = toCommand('notice', { title: 'edgewise' }, `${summarizeReport(report)}${more}`);
   return [...shown.map((remark) => toAnnotation(remark, options)), summary, ''].join('\n');
 }
@@ -34,7 +34,7 @@ export function renderGithubForm(report: Report, options: FormOptions): string {
 export function renderStacksGithub(run: StacksReport, options: FormOptions): string {
   const shown = run.parts.flatMap(({ report, options: own }) => {
     const whole = { ...options, ...own };
-    const remarks = joinNotStarted(listRemarks(report, whole)).filter(({ level }) => level !== 'notice');
+    const remarks = joinNotStarted(listAnnotations(report, whole)).filter(({ level }) => level !== 'notice');
     return remarks.map((remark) => toAnnotation(remark, whole));
   });
   const { headline, summary: sentences } = toStacksView(run);
@@ -45,14 +45,14 @@ export function renderStacksGithub(run: StacksReport, options: FormOptions): str
 /** GitHub shows ten annotations of each level for a step; one of the notices is the summary. */
 const MAX_NOTICES = 9;
 
-function toAnnotation(remark: Remark, options: FormOptions): string {
+function toAnnotation(remark: Annotation, options: FormOptions): string {
   const { rule, level, message, remedy, place } = remark;
-  const text = [message, ...listRelatedLines(remark), ...(remedy === undefined ? [] : [remedy])].join('\n');
+  const text = [message, ...listRelatedTexts(remark), ...(remedy === undefined ? [] : [remedy])].join('\n');
   return toCommand(level, { ...toPosition(place, options), title: `edgewise: ${rule}` }, text);
 }
 
 /** Nothing for what is in no file: the annotation is then shown at the run. */
-function toPosition(place: Remark['place'], options: FormOptions): Properties {
+function toPosition(place: Annotation['place'], options: FormOptions): Properties {
   const position = place === undefined ? undefined : toFilePosition(place, options);
   return position === undefined
     ? {}
@@ -89,7 +89,7 @@ function summarizeReport(report: Report): string {
       const off = resources.filter(({ state }) => state !== 'in-sync').length;
       const dangers = toDangerCount(resources);
       const said = hasDrift(report.drift)
-        ? `${off} of ${toCount(resources.length, 'resource')} ${off === 1 ? 'differs' : 'differ'} from the manifests.`
+        ? `${off} of ${formatCount(resources.length, 'resource')} ${off === 1 ? 'differs' : 'differ'} from the manifests.`
         : toDriftSummary(report.drift);
       return dangers === '' ? said : `${dangers}. ${said}`;
     }
@@ -111,7 +111,7 @@ function summarizePlan({ changes, diagnostics, files }: Plan, standing: readonly
   const found = [
     ...listFileCount(files),
     ...(diagnostics.length === 0 ? [] : [countSeverities(diagnostics)]),
-    ...(standing.length === 0 ? [] : [`refused by ${toCount(standing.length, 'safety rule')}`]),
+    ...(standing.length === 0 ? [] : [`refused by ${formatCount(standing.length, 'safety rule')}`]),
   ];
   return `${[toActionCounts(countActions(changes)), ...found].join('; ')}.`;
 }

@@ -38,7 +38,7 @@ export function renderJsonForm(report: Report): string {
     case 'plan':
       return renderPlanJson(report.plan);
     case 'comparison':
-      return renderDocument({
+      return renderJsonDocument({
         format: REPORT_FORMAT,
         command: report.command,
         ok: report.command === 'diff' || isWithin(report.comparison),
@@ -68,7 +68,7 @@ export function renderPlanJson(plan: Plan): string {
 /** How an apply ended, with the plan that it applied. `ok`: all of it was done, and tokens went where they should. */
 export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Failure, 'plan'> = {}): string {
   const { command = plan.mode, diagnostics = [], error } = more;
-  return renderDocument({
+  return renderJsonDocument({
     format: REPORT_FORMAT,
     command,
     ok: isFullyApplied(result) && error === undefined && !hasErrors(diagnostics),
@@ -86,7 +86,7 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
 
 /** What is live, compared with what it should be. `ok`: it could be compared; `drifted`: something is not as it should be. */
 function renderDriftJson(drift: Drift): string {
-  return renderDocument({
+  return renderJsonDocument({
     format: REPORT_FORMAT,
     command: 'drift',
     ok: isComplete(drift),
@@ -103,7 +103,7 @@ export function renderValidationJson(
   { files, resources, diagnostics, stack }: Validation,
   command = 'validate',
 ): string {
-  return renderDocument({
+  return renderJsonDocument({
     format: REPORT_FORMAT,
     command,
     ok: !hasErrors(diagnostics),
@@ -116,7 +116,7 @@ export function renderValidationJson(
 
 /** A submission as the service shows it, under what its kind is called in short. With an error it is not decided yet, and `ok` is false. */
 export function renderSubmissionJson({ kind, command, shown, error }: SubmissionResult): string {
-  return renderDocument({
+  return renderJsonDocument({
     format: REPORT_FORMAT,
     command,
     ok: error === undefined,
@@ -127,7 +127,7 @@ export function renderSubmissionJson({ kind, command, shown, error }: Submission
 
 /** The document of a command that did not complete. `error` and `plan` are there when there are any. */
 export function renderFailureJson({ command, stack, diagnostics = [], error, plan }: Failure): string {
-  return renderDocument({
+  return renderJsonDocument({
     format: REPORT_FORMAT,
     command: command ?? null,
     ok: false,
@@ -140,11 +140,11 @@ export function renderFailureJson({ command, stack, diagnostics = [], error, pla
 
 /** The lint rules. */
 export function renderLintRulesJson(rows: readonly LintRuleRow[]): string {
-  return renderDocument({ command: 'validate', ok: true, rules: rows });
+  return renderJsonDocument({ command: 'validate', ok: true, rules: rows });
 }
 
 /** `JSON.stringify` escapes what JSON demands; the rest of what cannot be printed is escaped here. */
-export function renderDocument(document: object): string {
+export function renderJsonDocument(document: object): string {
   const lines = JSON.stringify(document, null, 2).split('\n');
   return `${lines.map(toPrintable).join('\n')}\n`;
 }

@@ -2,8 +2,8 @@ import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions, Report } from '../report.ts';
 import type { StacksReport } from '../stacks-report.ts';
-import { toWord } from '../view/escape.ts';
-import { listRelatedLines, listRemarks, type Remark } from './remarks.ts';
+import { quoteIfNeeded } from '../view/escape.ts';
+import { type Annotation, listAnnotations, listRelatedTexts } from './remarks.ts';
 
 /**
  * A report as test results: a suite for each kind, in it a case that passes for each resource that nothing is wrong with, and one
@@ -46,11 +46,11 @@ export interface JunitCase {
   readonly suite: string;
   readonly name: string;
   /** Absent: it passes. */
-  readonly remark?: Remark;
+  readonly remark?: Annotation;
 }
 
 function listCases(report: Report, options: FormOptions): readonly JunitCase[] {
-  const remarks = listRemarks(report, options).filter(({ nature }) => nature !== 'danger');
+  const remarks = listAnnotations(report, options).filter(({ nature }) => nature !== 'danger');
   const told = new Set(remarks.flatMap(({ address }) => (address === undefined ? [] : [address])));
   const passed = [...new Set(listAddresses(report))].filter((address) => !told.has(address));
   const failed = remarks.map((remark): JunitCase => {
@@ -59,7 +59,7 @@ function listCases(report: Report, options: FormOptions): readonly JunitCase[] {
   });
   return [
     ...failed,
-    ...passed.map((address) => ({ suite: toSuite(address), name: toWord(address) })),
+    ...passed.map((address) => ({ suite: toSuite(address), name: quoteIfNeeded(address) })),
     ...listFileCases(report),
   ];
 }
@@ -107,7 +107,7 @@ function toCounts(cases: readonly JunitCase[]): string {
 
 type Element = 'failure' | 'error' | 'skipped';
 
-function toElement({ rule, nature }: Remark): Element {
+function toElement({ rule, nature }: Annotation): Element {
   if (rule === 'write-skipped' || rule === 'unmanaged') return 'skipped';
   return nature === 'failure' ? 'error' : 'failure';
 }
@@ -121,10 +121,10 @@ function renderCase({ suite, name, remark }: JunitCase): readonly string[] {
   return [`${start}>`, `      <${element} message="${escapeXml(remark.message)}"${type}${body}`, '    </testcase>'];
 }
 
-function renderDetails(remark: Remark): string {
+function renderDetails(remark: Annotation): string {
   const { message, remedy, place } = remark;
   const where = place === undefined ? [] : [`${place.file}:${place.line}:${place.column}`, place.excerpt];
-  return [message, ...where, ...listRelatedLines(remark), ...(remedy === undefined ? [] : [remedy])].join('\n');
+  return [message, ...where, ...listRelatedTexts(remark), ...(remedy === undefined ? [] : [remedy])].join('\n');
 }
 
 /** Source: XML 1.0, 2.2 Characters, 2.4 Character Data, 3.3.3 Attribute-Value Normalization. */

@@ -12,7 +12,7 @@ import type { ComparisonReport, Failure, FormOptions, Report } from '../report.t
 import { findFailedPlace, toNotStarted } from '../view/apply-view.ts';
 import { toComparisonView } from '../view/comparison-view.ts';
 import { listDangerViews } from '../view/danger-view.ts';
-import { toPrintableDiagnostic, toPrintablePlace, toRemedy } from '../view/diagnostic-view.ts';
+import { findApiErrorRemedy, toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
 import {
   listDriftDangerViews,
   MOVED,
@@ -21,19 +21,19 @@ import {
   toDriftedView,
   toDriftNames,
   toDriftView,
-  UNMANAGED,
+  UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
-import { toWord } from '../view/escape.ts';
-import { type Names, toBrief } from '../view/field-view.ts';
+import { quoteIfNeeded } from '../view/escape.ts';
+import { formatBrief, type Names } from '../view/field-view.ts';
 import { toNames } from '../view/plan-view.ts';
 import { redactDrift } from '../view/redact.ts';
-import { findNotStarted, toWriteName } from '../view/wording.ts';
+import { findNotStarted, formatWriteName } from '../view/wording.ts';
 
 /**
  * Statements about single resources and places, for forms that have no room for a plan (annotations, findings,
  * test cases). Texts are printable; forms escape them for their syntax and for nothing else.
  */
-export interface Remark {
+export interface Annotation {
   /** A diagnostic code, a safety rule, or one of `OTHER_RULES`. */
   readonly rule: string;
   readonly level: 'error' | 'warning' | 'notice';
@@ -79,14 +79,14 @@ export const OTHER_RULES = {
 type OtherRule = keyof typeof OTHER_RULES;
 
 /** Everything that a report has to say of single resources and places, the most important first. */
-export function listRemarks(report: Report, options: FormOptions): readonly Remark[] {
+export function listAnnotations(report: Report, options: FormOptions): readonly Annotation[] {
   const remarks = [...listUnordered(report, options)].map((remark) => withPlace(remark, options));
   return LEVELS.flatMap((level) => remarks.filter((remark) => remark.level === level));
 }
 
 const LEVELS = ['error', 'warning', 'notice'] as const;
 
-function listUnordered(report: Report, options: FormOptions): readonly Remark[] {
+function listUnordered(report: Report, options: FormOptions): readonly Annotation[] {
   switch (report.about) {
     case 'plan':
       return [
@@ -110,19 +110,19 @@ function listUnordered(report: Report, options: FormOptions): readonly Remark[] 
 }
 
 /** The start of the resource's document, where nothing says more exactly what the remark is about. */
-function withPlace(remark: Remark, { locate }: FormOptions): Remark {
+function withPlace(remark: Annotation, { locate }: FormOptions): Annotation {
   if (remark.place !== undefined || remark.address === undefined) return remark;
   const place = locate?.(stripDuplicateId(remark.address));
   return place === undefined ? remark : { ...remark, place: toPrintablePlace(place) };
 }
 
 /** The other places of a remark, a line for each, for forms that show one place. */
-export function listRelatedLines({ related = [] }: Remark): readonly string[] {
+export function listRelatedTexts({ related = [] }: Annotation): readonly string[] {
   return related.map(({ message, place: { file, line, column } }) => `${message}: ${file}:${line}:${column}`);
 }
 
 /** The remarks, with a single one for all writes that an interrupt kept from starting. For forms that show remarks one by one. */
-export function joinNotStarted(remarks: readonly Remark[]): readonly Remark[] {
+export function joinNotStarted(remarks: readonly Annotation[]): readonly Annotation[] {
   const found = remarks.filter(({ isNotStarted }) => isNotStarted);
   const [first] = found;
   if (first === undefined || found.length === 1) return remarks;
@@ -133,12 +133,12 @@ export function joinNotStarted(remarks: readonly Remark[]): readonly Remark[] {
     .map((remark) => (remark === first ? one : remark));
 }
 
-function toDiagnosticRemark(diagnostic: Diagnostic): Remark {
+function toDiagnosticRemark(diagnostic: Diagnostic): Annotation {
   const { code, severity, ...rest } = toPrintableDiagnostic(diagnostic);
   return { rule: toPrintable(code), level: severity, nature: 'finding', ...rest };
 }
 
-function toViolationRemark({ rule, message, remedy, addresses, places = [] }: GuardViolation): Remark {
+function toViolationRemark({ rule, message, remedy, addresses, places = [] }: GuardViolation): Annotation {
   const [address, ...others] = addresses;
   const said = others.length === 0 ? message : `${message} ${toList(addresses)}`;
   const related = places.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) }));
@@ -164,12 +164,12 @@ function toList(addresses: readonly string[]): string {
   return `They are ${[...addresses.slice(0, MAX_LISTED), ...more].join(', ')}.`;
 }
 
-function listChangesRemarks(plan: Plan): readonly Remark[] {
+function listChangesRemarks(plan: Plan): readonly Annotation[] {
   const names = toNames(plan);
   return plan.changes.flatMap((change) => listChangeRemarks(change, names));
 }
 
-function listChangeRemarks(change: Change, names: Names): readonly Remark[] {
+function listChangeRemarks(change: Change, names: Names): readonly Annotation[] {
   const { action, differences } = change;
   const drifted = differences.filter(({ origin }) => origin === 'drift' || origin === 'both');
   const address = formatChangeAddress(change);
@@ -186,29 +186,29 @@ function listChangeRemarks(change: Change, names: Names): readonly Remark[] {
   ];
 }
 
-function toLossRemark(change: Change, action: 'delete' | 'replace'): Remark {
+function toLossRemark(change: Change, action: 'delete' | 'replace'): Annotation {
   const { reason, live } = change;
   const address = formatChangeAddress(change);
-  const id = live === undefined ? '' : ` (${toWord(live.id)})`;
+  const id = live === undefined ? '' : ` (${quoteIfNeeded(live.id)})`;
   const said = reason === undefined ? '' : `: ${toPrintable(reason)}`;
-  return toRemark(action, 'warning', `${toWord(address)}${id} will be ${action}d${said}`, {
+  return toRemark(action, 'warning', `${quoteIfNeeded(address)}${id} will be ${action}d${said}`, {
     address,
     nature: 'danger',
   });
 }
 
-function toDriftRemark(address: string, differences: readonly Difference[], level: Remark['level']): Remark {
+function toDriftRemark(address: string, differences: readonly Difference[], level: Annotation['level']): Annotation {
   const fields = differences.map(({ path }) => toPrintable(path)).join(', ');
   return toRemark(
     'drift',
     level,
-    `${toWord(address)}: ${fields} changed at the service; the apply makes it as the manifest says`,
+    `${quoteIfNeeded(address)}: ${fields} changed at the service; the apply makes it as the manifest says`,
     { address },
   );
 }
 
 /** What is dangerous stands first; what nobody manages last. */
-function listDriftRemarks(compared: Drift, options: FormOptions): readonly Remark[] {
+function listDriftRemarks(compared: Drift, options: FormOptions): readonly Annotation[] {
   const drift = redactDrift(compared);
   const names = toDriftNames(drift);
   return [
@@ -219,34 +219,34 @@ function listDriftRemarks(compared: Drift, options: FormOptions): readonly Remar
   ];
 }
 
-function listDriftDangerRemarks(resource: ResourceDrift, names: Names): readonly Remark[] {
+function listDriftDangerRemarks(resource: ResourceDrift, names: Names): readonly Annotation[] {
   const address = formatAddress(resource);
   return listDriftDangerViews([resource], names).map(({ said, group }) =>
-    toRemark('drift-danger', 'error', `${toWord(address)} ${said} (${group})`, { address, group }),
+    toRemark('drift-danger', 'error', `${quoteIfNeeded(address)} ${said} (${group})`, { address, group }),
   );
 }
 
-function toUnmanagedRemark({ kind, id, description }: StrangerView): Remark {
+function toUnmanagedRemark({ kind, id, description }: StrangerView): Annotation {
   const message = `${kind} ${id} is managed by nobody${description === '' ? '' : `: ${description}`}`;
-  return { rule: 'unmanaged', level: 'notice', nature: 'finding', message, remedy: UNMANAGED.hint };
+  return { rule: 'unmanaged', level: 'notice', nature: 'finding', message, remedy: UNMANAGED_WORDING.hint };
 }
 
 /** Characters of each value that a remark has room for. */
 const MAX_VALUE = 200;
 
-function listResourceRemarks(resource: ResourceDrift, names: Names): readonly Remark[] {
+function listResourceRemarks(resource: ResourceDrift, names: Names): readonly Annotation[] {
   const { state } = resource;
   const { reason, expected, moved, fields, pending, next } = toDriftedView(resource, names);
   const address = formatAddress(resource);
   const why = [
-    ...fields.map((field) => `${toBrief(field, MAX_VALUE)} (${field.notes.join(', ')})`),
+    ...fields.map((field) => `${formatBrief(field, MAX_VALUE)} (${field.notes.join(', ')})`),
     ...moved.map((name) => `${name}: ${MOVED}`),
     ...[reason, expected].filter((text) => text !== undefined),
     ...(next === undefined ? [] : [`${NEXT_APPLY}: ${next}`]),
-    ...pending.map((field) => toBrief(field, MAX_VALUE)),
+    ...pending.map((field) => formatBrief(field, MAX_VALUE)),
   ].join('; ');
-  const tell = (rule: OtherRule, what: string): readonly Remark[] => {
-    const message = `${toWord(address)} ${what}${why === '' ? '' : `: ${why}`}`;
+  const tell = (rule: OtherRule, what: string): readonly Annotation[] => {
+    const message = `${quoteIfNeeded(address)} ${what}${why === '' ? '' : `: ${why}`}`;
     return [toRemark(rule, 'warning', message, { address })];
   };
   switch (state) {
@@ -276,7 +276,7 @@ function listResourceRemarks(resource: ResourceDrift, names: Names): readonly Re
 function listResultRemarks(
   { outcomes, files, tokens, diagnostics }: ApplyResult,
   options: FormOptions,
-): readonly Remark[] {
+): readonly Annotation[] {
   const notStarted = findNotStarted(outcomes);
   return [
     ...diagnostics.map(toDiagnosticRemark),
@@ -289,7 +289,9 @@ function listResultRemarks(
     ...tokens
       .filter(({ rescued }) => rescued)
       .map(({ address, place }) =>
-        toRemark('token-rescued', 'warning', `${toWord(address)}: its token is in ${toPrintable(place)}`, { address }),
+        toRemark('token-rescued', 'warning', `${quoteIfNeeded(address)}: its token is in ${toPrintable(place)}`, {
+          address,
+        }),
       ),
   ];
 }
@@ -297,7 +299,7 @@ function listResultRemarks(
 function listOutcomeRemarks(
   outcome: Outcome,
   { options, notStarted }: { readonly options: FormOptions; readonly notStarted: ReadonlyMap<string, unknown> },
-): readonly Remark[] {
+): readonly Annotation[] {
   const { write } = outcome;
   const address = formatWriteAddress(write);
   switch (outcome.outcome) {
@@ -308,7 +310,7 @@ function listOutcomeRemarks(
     case 'skipped':
       return [
         {
-          ...toRemark('write-skipped', 'warning', `${toWriteName(write)}: ${toPrintable(outcome.message)}`, {
+          ...toRemark('write-skipped', 'warning', `${formatWriteName(write)}: ${toPrintable(outcome.message)}`, {
             address,
           }),
           isNotStarted: notStarted.has(write.id),
@@ -320,20 +322,20 @@ function listOutcomeRemarks(
 }
 
 /** At the field that the service names, if it names one. */
-function toFailedRemark(failed: Extract<Outcome, { readonly outcome: 'failed' }>, options: FormOptions): Remark {
+function toFailedRemark(failed: Extract<Outcome, { readonly outcome: 'failed' }>, options: FormOptions): Annotation {
   const { write, message } = failed;
   const place = findFailedPlace(failed, options);
-  const remark = toRemark('write-failed', 'error', `${toWriteName(write)}: ${toPrintable(message)}`, {
+  const remark = toRemark('write-failed', 'error', `${formatWriteName(write)}: ${toPrintable(message)}`, {
     address: write.address,
   });
   return place === undefined ? remark : { ...remark, place };
 }
 
-function listFailureRemarks({ command, diagnostics = [], error }: Failure): readonly Remark[] {
+function listFailureRemarks({ command, diagnostics = [], error }: Failure): readonly Annotation[] {
   const found = diagnostics.map(toDiagnosticRemark);
   if (error === undefined) return found;
-  const remedy = error instanceof Error ? toRemedy(error, command) : error.remedy;
-  const failure: Remark = {
+  const remedy = error instanceof Error ? findApiErrorRemedy(error, command) : error.remedy;
+  const failure: Annotation = {
     rule: 'failure',
     level: 'error',
     nature: 'failure',
@@ -344,7 +346,7 @@ function listFailureRemarks({ command, diagnostics = [], error }: Failure): read
 }
 
 /** What was not approved is an error; that plans differ is what one wants to know. */
-function listComparisonRemarks(report: ComparisonReport): readonly Remark[] {
+function listComparisonRemarks(report: ComparisonReport): readonly Annotation[] {
   const { parts } = toComparisonView(report);
   const isApply = report.command === 'apply';
   return parts.flatMap(({ part, heading, changes }) =>
@@ -359,13 +361,13 @@ function listComparisonRemarks(report: ComparisonReport): readonly Remark[] {
 
 function toRemark(
   rule: OtherRule,
-  level: Remark['level'],
+  level: Annotation['level'],
   message: string,
   {
     address,
     nature = 'finding',
     group,
-  }: Pick<Remark, 'group'> & { readonly address: string; readonly nature?: Remark['nature'] },
-): Remark {
+  }: Pick<Annotation, 'group'> & { readonly address: string; readonly nature?: Annotation['nature'] },
+): Annotation {
   return { rule, level, nature, message, address: toPrintable(address), ...(group !== undefined && { group }) };
 }

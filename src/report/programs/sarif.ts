@@ -5,7 +5,7 @@ import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions, Report } from '../report.ts';
 import type { StacksReport } from '../stacks-report.ts';
 import { type FilePosition, toFilePosition } from '../view/diagnostic-view.ts';
-import { joinNotStarted, listRemarks, OTHER_RULES, type Remark } from './remarks.ts';
+import { type Annotation, joinNotStarted, listAnnotations, OTHER_RULES } from './remarks.ts';
 
 /**
  * A report as a SARIF log: a result for each thing that is wrong or dangerous, a notification for why a run came to none. What an
@@ -34,7 +34,7 @@ interface Subject {
 
 function renderLog(subjects: readonly Subject[], run: FormOptions): string {
   const remarks = subjects.flatMap(({ report, options, stack }) =>
-    joinNotStarted(listRemarks(report, options)).map((remark) => ({ remark, options, stack })),
+    joinNotStarted(listAnnotations(report, options)).map((remark) => ({ remark, options, stack })),
   );
   const findings = remarks.filter(({ remark: { nature } }) => nature === 'finding' || nature === 'danger');
   const failures = remarks.flatMap(({ remark }) => (remark.nature === 'failure' ? [remark] : []));
@@ -93,7 +93,10 @@ function toPascalCase(id: string): string {
     .join('');
 }
 
-function toInvocation(failures: readonly Remark[], { exitCode = failures.length > 0 ? 1 : 0 }: FormOptions): object {
+function toInvocation(
+  failures: readonly Annotation[],
+  { exitCode = failures.length > 0 ? 1 : 0 }: FormOptions,
+): object {
   const notifications = failures.map(({ message, remedy }) => ({
     level: 'error',
     message: toMessage(message, remedy),
@@ -107,7 +110,7 @@ function toInvocation(failures: readonly Remark[], { exitCode = failures.length 
 }
 
 interface Finding extends Pick<Subject, 'options' | 'stack'> {
-  readonly remark: Remark;
+  readonly remark: Annotation;
 }
 
 function toResults(findings: readonly Finding[], rules: readonly string[]): readonly object[] {
@@ -133,7 +136,7 @@ function toResults(findings: readonly Finding[], rules: readonly string[]): read
 }
 
 /** It does not contain the line: a finding stays the same when lines are inserted above it. */
-function toFingerprint({ rule, address, message, place }: Remark, options: FormOptions): string {
+function toFingerprint({ rule, address, message, place }: Annotation, options: FormOptions): string {
   const position = place === undefined ? undefined : toFilePosition(place, options);
   return toDigest([rule, address ?? '', message, position === undefined ? '' : toUri(position.file)]);
 }
@@ -143,13 +146,13 @@ function toMessage(message: string, remedy: string | undefined): { readonly text
 }
 
 /** Code scanning takes no result without a place: one without a place of its own gets that of the Stack. */
-function toLocations({ address }: Remark, place: SourcePlace | undefined, options: FormOptions): readonly object[] {
+function toLocations({ address }: Annotation, place: SourcePlace | undefined, options: FormOptions): readonly object[] {
   const logical =
     address === undefined ? {} : { logicalLocations: [{ fullyQualifiedName: address, kind: 'resource' }] };
   return [{ ...toPhysical(place ?? options.locate?.(), options), ...logical }];
 }
 
-function toRelated({ message, place }: NonNullable<Remark['related']>[number], options: FormOptions): object {
+function toRelated({ message, place }: NonNullable<Annotation['related']>[number], options: FormOptions): object {
   return { ...toPhysical(place, options), message: { text: message } };
 }
 

@@ -15,18 +15,18 @@ import type { FormOptions } from '../report.ts';
 import type { StackPart, StacksReport } from '../stacks-report.ts';
 import { countReportDangers } from '../view/danger-view.ts';
 import { toPrintablePlace } from '../view/diagnostic-view.ts';
-import { toQuoted } from '../view/escape.ts';
+import { quoteText } from '../view/escape.ts';
 import { toOwnedAddress } from '../view/inventory-view.ts';
 import { redactInventory } from '../view/redact.ts';
 import { toStacksView } from '../view/stacks-view.ts';
-import { renderDocument, renderJsonForm } from './json.ts';
+import { renderJsonDocument, renderJsonForm } from './json.ts';
 import { type EventBody, renderEventLine, renderJsonLinesForm } from './json-lines.ts';
 import { type JunitCase, renderSuites } from './junit.ts';
 
 /** The stacks of a tree, for a program. */
 export function renderStacksJson(listing: StackListing): string {
   const { root, total, stacks, changes, shard, unowned } = listing;
-  return renderDocument({
+  return renderJsonDocument({
     format: 1,
     command: 'stacks',
     ok: true,
@@ -69,7 +69,7 @@ export function renderGitHubMatrix({ stacks }: StackListing): string {
 export function renderGitLabMatrix({ stacks }: StackListing): string {
   if (stacks.length === 0) return '.edgewise-stacks:\n  rules:\n    - when: never\n';
   const jobs = stacks.map(({ name, folder }) => {
-    const [stack, path] = [toQuoted(name), toQuoted(folder)];
+    const [stack, path] = [quoteText(name), quoteText(folder)];
     return `      - EDGEWISE_STACK: ${stack}\n        EDGEWISE_FOLDER: ${path}\n`;
   });
   return `.edgewise-stacks:\n  parallel:\n    matrix:\n${jobs.join('')}`;
@@ -78,7 +78,7 @@ export function renderGitLabMatrix({ stacks }: StackListing): string {
 /** A run over many stacks as one document: for each what its own document says. */
 export function renderStacksReportJson(run: StacksReport, { exitCode = 0 }: FormOptions): string {
   const { rows, headline, summary } = toStacksView(run);
-  return renderDocument({
+  return renderJsonDocument({
     format: 1,
     command: run.command,
     ok: exitCode === 0 || exitCode === 2,
@@ -149,7 +149,7 @@ export function toInventoryDocument(inventory: Inventory): JsonObject {
 
 /** The same as JSON. */
 export function renderInventoryJson(inventory: Inventory): string {
-  return renderDocument(toInventoryDocument(inventory));
+  return renderJsonDocument(toInventoryDocument(inventory));
 }
 
 /** An address a line. */
@@ -231,7 +231,7 @@ function toInner(type: FieldType | 'free' | 'none', step: string | number): Fiel
 /** What became of the cases of policies, as a JSON document. `ok`: all of them pass. */
 export function renderPolicyTestsJson({ cases, untested }: PolicyTestResult): string {
   const failed = cases.filter(({ failure }) => failure !== undefined).length;
-  return renderDocument({
+  return renderJsonDocument({
     format: 1,
     command: 'test-policy',
     ok: failed === 0,

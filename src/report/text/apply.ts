@@ -11,9 +11,9 @@ import {
   toApplyView,
 } from '../view/apply-view.ts';
 import { listPlaceLines } from '../view/diagnostic-view.ts';
-import { toColumns } from '../view/escape.ts';
+import { countColumns } from '../view/escape.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
-import { isTooWide, toPadded, toPaint, wrapBehind } from './layout.ts';
+import { createPainter, isTooWide, padToColumns, wrapBehind } from './layout.ts';
 
 /** Widest name of a write that ids are aligned to. */
 const MAX_NAME_COLUMNS = 56;
@@ -55,23 +55,23 @@ function renderSection(part: keyof typeof RESULT_HEADINGS, lines: readonly strin
 }
 
 function renderApplied(applied: readonly AppliedView[], { color, width }: TextOptions): readonly string[] {
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   const column = Math.max(
     0,
-    ...applied.map(({ name }) => toColumns(name)).filter((columns) => columns <= MAX_NAME_COLUMNS),
+    ...applied.map(({ name }) => countColumns(name)).filter((columns) => columns <= MAX_NAME_COLUMNS),
   );
   return applied.flatMap(({ name, id = '', remark }) => {
     const more = remark === undefined ? id : `${id} (${remark})`.trimStart();
-    if (more !== '' && isTooWide(`  ${toPadded(name, column)}  ${more}`, width))
+    if (more !== '' && isTooWide(`  ${padToColumns(name, column)}  ${more}`, width))
       return [`  ${name}`, ...wrapBehind('      ', more, { width, rest: 6 }).map((line) => paint('muted', line))];
-    return `  ${toPadded(name, column)}  ${paint('muted', more)}`.trimEnd();
+    return `  ${padToColumns(name, column)}  ${paint('muted', more)}`.trimEnd();
   });
 }
 
 function renderFailed({ name, request, sentences, place }: FailedView, options: TextOptions): readonly string[] {
   const { color, width } = options;
   return [
-    `  ${toPaint(color)('error', name)}`,
+    `  ${createPainter(color)('error', name)}`,
     ...(request === undefined ? [] : [`    ${request}`]),
     ...sentences.flatMap((sentence) => wrapBehind('    ', sentence, { width, rest: 4 })),
     ...renderMessageLines(listPlaceLines(place), 'error', options).map((line) => `  ${line}`),
@@ -80,7 +80,7 @@ function renderFailed({ name, request, sentences, place }: FailedView, options: 
 
 function renderSkipped({ name, reasons }: SkippedView, { color, width }: TextOptions): readonly string[] {
   return [
-    `  ${toPaint(color)('warning', name)}`,
+    `  ${createPainter(color)('warning', name)}`,
     ...reasons.flatMap((why) => wrapBehind('    ', why, { width, rest: 6 })),
   ];
 }
@@ -95,7 +95,7 @@ function renderFile({ address, path, outcome, message = '' }: FileView): string 
 }
 
 function renderTotals({ summary, subject, isComplete }: ApplyView, { color, width }: TextOptions): readonly string[] {
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   const line = wrapBehind('', `${summary}: ${subject}.`, { width, rest: 2 });
   return line.map((one) => paint(isComplete ? 'strong' : 'error', one));
 }

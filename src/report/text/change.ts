@@ -1,11 +1,11 @@
 import { assertNever } from '../../model/errors.ts';
 import type { TextOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import { toClipped, toColumns } from '../view/escape.ts';
+import { clipToColumns, countColumns } from '../view/escape.ts';
 import type { FieldLine, FieldView } from '../view/field-view.ts';
 import { CONTINUED, toOwnerNote, toUnchangedText } from '../view/plan-wording.ts';
-import { toNameList } from '../view/wording.ts';
-import { breakBehind, isTooWide, type Paint, type Style, toPadded, toPaint, wrapBehind } from './layout.ts';
+import { formatNameList } from '../view/wording.ts';
+import { breakBehind, createPainter, isTooWide, type Paint, padToColumns, type Style, wrapBehind } from './layout.ts';
 
 /** How the lines of all changes of a plan are aligned. */
 export interface ChangeLayout extends TextOptions {
@@ -22,7 +22,7 @@ const MIN_ACTION_COLUMNS = 24;
 
 /** The column at which the actions of changes stand. */
 export function toActionColumn(changes: readonly ChangeView[]): number {
-  const widths = changes.map((change) => toColumns(toHeading(change))).filter((width) => width <= MAX_TITLE_COLUMNS);
+  const widths = changes.map((change) => countColumns(toHeading(change))).filter((width) => width <= MAX_TITLE_COLUMNS);
   return Math.max(0, ...widths) + 3;
 }
 
@@ -30,7 +30,7 @@ export function toActionColumn(changes: readonly ChangeView[]): number {
 export function renderChange(change: ChangeView, shown: readonly FieldView[], layout: ChangeLayout): readonly string[] {
   const { owner, isContinued, unchanged } = change;
   const owned = owner === undefined || isContinued ? [] : [toOwnerNote(owner)];
-  const paint = toPaint(layout.color);
+  const paint = createPainter(layout.color);
   const warnings = new Set(change.warnings);
   const notes = [...owned, ...change.notes].flatMap((note) => {
     const lines = wrapBehind('    ', note, { width: layout.width, rest: 6 });
@@ -48,7 +48,7 @@ export function renderChange(change: ChangeView, shown: readonly FieldView[], la
 
 /** Each danger of a change, so that one sees them with and without colour. */
 function renderDangers({ dangers }: ChangeView, { color, width }: ChangeLayout): readonly string[] {
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   return dangers.flatMap(({ group, said }) =>
     wrapBehind('    ', `! ${group}: ${said}`, { width, rest: 6 }).map((line) => paint('error', line)),
   );
@@ -70,7 +70,7 @@ export function renderCompactChange(change: ChangeView, drifted: readonly FieldV
       said: protect ? `${action} (protected)` : action,
       why: why.length === 0 ? undefined : why.join('; '),
       fields: action === 'create' ? [] : [...change.fields, ...drifted].map(({ path }) => path),
-      paint: (text) => toPaint(layout.color)(style, text),
+      paint: (text) => createPainter(layout.color)(style, text),
     },
     layout,
   );
@@ -88,17 +88,17 @@ function toHeading({ glyph, address, id }: ChangeView): string {
 /** The action stands in its column; on a narrow terminal behind the heading, or below it. */
 function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeLayout): readonly string[] {
   const heading = toHeading(change);
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   const style = toStyle(change.action);
   const styled = paint(style, heading);
   const action = toActionText(change);
   if (width > 0 && actionColumn > width - MIN_ACTION_COLUMNS) {
-    const isShort = toColumns(`${heading}  ${action}`) <= width;
+    const isShort = countColumns(`${heading}  ${action}`) <= width;
     if (isShort) return [`${styled}  ${action}`];
     const headings = isTooWide(heading, width) ? wrapBehind('', heading, { width, rest: 4 }) : [heading];
     return [...headings.map((line) => paint(style, line)), ...wrapBehind(' '.repeat(6), action, { width, rest: 8 })];
   }
-  const prefix = toPadded(`${heading}  `, actionColumn);
+  const prefix = padToColumns(`${heading}  `, actionColumn);
   const [first = '', ...rest] = wrapBehind(prefix, action, { width, rest: actionColumn });
   return [styled + first.slice(heading.length), ...rest];
 }
@@ -127,17 +127,21 @@ function toStyle(action: ChangeView['action']): Style {
 
 /** The fields of a resource, indented below its title, their values aligned. */
 export function renderFields(fields: readonly FieldView[], layout: TextOptions): readonly string[] {
-  const widths = fields.filter(({ inline }) => inline !== undefined).map(({ path }) => toColumns(path));
+  const widths = fields.filter(({ inline }) => inline !== undefined).map(({ path }) => countColumns(path));
   const pathColumns = Math.max(0, ...widths.filter((width) => width <= MAX_PATH_COLUMNS)) + 2;
   return fields.flatMap((field) =>
     field.inline === undefined
       ? renderBlock(field, layout)
-      : renderInline(field.inline, { ...layout, path: toPadded(`${field.path}: `, pathColumns), notes: field.notes }),
+      : renderInline(field.inline, {
+          ...layout,
+          path: padToColumns(`${field.path}: `, pathColumns),
+          notes: field.notes,
+        }),
   );
 }
 
 function renderBlock({ path, notes, lines }: FieldView, { color, width }: TextOptions): readonly string[] {
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   return [
     ...renderHeading(path, notes, { paint, width }),
     ...lines.flatMap((line) => {
@@ -171,14 +175,14 @@ function renderInline(
   { from, to, is }: NonNullable<FieldView['inline']>,
   { path, notes, color, width }: InlineLayout,
 ): readonly string[] {
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   const toValues = (style: Paint) => {
     const before = from === undefined ? [] : [style('removed', from)];
     const after = to === undefined ? [] : [style('added', to)];
     return [...before, ...after, ...(is === undefined ? [] : [is])].join(' → ');
   };
   const remark = notes.length === 0 ? '' : `(${notes.join(', ')})`;
-  const plain = toValues(toPaint(false));
+  const plain = toValues(createPainter(false));
   if (isTooWide(`    ${path}${plain}`, width))
     return [
       ...renderHeading(path.trimEnd().replace(/:$/, ''), remark === '' ? [] : [remark], { paint, width }),
@@ -243,9 +247,9 @@ export function renderCompactLine(
   { heading, column, said, why, fields, paint }: CompactLine,
   { width }: Pick<TextOptions, 'width'>,
 ): string {
-  const names = fields.length === 0 ? undefined : toNameList(fields);
+  const names = fields.length === 0 ? undefined : formatNameList(fields);
   const reason = why === undefined || names === undefined ? (why ?? names) : `${why} (${names})`;
   const more = [...(said === '' ? [] : [said]), ...(reason === undefined ? [] : [reason])].join(': ');
-  const line = toClipped(`${toPadded(`${heading}  `, column)}${more}`.trimEnd(), width);
+  const line = clipToColumns(`${padToColumns(`${heading}  `, column)}${more}`.trimEnd(), width);
   return line.startsWith(heading) ? paint(heading) + line.slice(heading.length) : paint(line);
 }

@@ -3,7 +3,7 @@ import { assertNever, InvariantError } from '../../model/errors.ts';
 import type { Failure, FormOptions, Report, TextOptions, Validation } from '../report.ts';
 import { type DiagnosticLine, listDiagnosticLines, toFailureView } from '../view/diagnostic-view.ts';
 import { countSeverities, toValidationSize } from '../view/wording.ts';
-import { type Style, toPaint, wrapBehind } from './layout.ts';
+import { createPainter, type Style, wrapBehind } from './layout.ts';
 
 /** Diagnostics as a good compiler shows them, a blank line between two, and their number at the end. `''` when there are none. */
 export function renderDiagnosticsText(diagnostics: readonly Diagnostic[], options: TextOptions): string {
@@ -29,7 +29,7 @@ export function renderMessageLines(
 /** Places and excerpts are never wrapped: an excerpt's columns mean something, and a file's position is made to be clicked. */
 function renderLine(line: DiagnosticLine, style: Style, options: TextOptions): readonly string[] {
   const { role, label, text } = line;
-  const paint = toPaint(options.color);
+  const paint = createPainter(options.color);
   switch (role) {
     case 'headline': {
       const [first = '', ...rest] = wrapBehind(`${label} `, text, { width: options.width, rest: 4 });
@@ -58,7 +58,7 @@ function renderSentence(
   { color, width }: TextOptions,
 ): readonly string[] {
   const [first = '', ...rest] = wrapBehind(`${label} `, text, { width, rest: label.length + 1 });
-  return [toPaint(color)(style, label) + first.slice(label.length), ...rest];
+  return [createPainter(color)(style, label) + first.slice(label.length), ...rest];
 }
 
 /** Why a command did not complete, and what to do about it. Ends with a line break. */

@@ -1,17 +1,24 @@
 import type { DriftState } from '../../model/drift.ts';
 import type { TextOptions } from '../report.ts';
-import { type DriftedView, type DriftGroup, type DriftView, MOVED, NEXT_APPLY, UNMANAGED } from '../view/drift-view.ts';
-import { toClipped, toColumns } from '../view/escape.ts';
+import {
+  type DriftedView,
+  type DriftGroup,
+  type DriftView,
+  MOVED,
+  NEXT_APPLY,
+  UNMANAGED_WORDING,
+} from '../view/drift-view.ts';
+import { clipToColumns, countColumns } from '../view/escape.ts';
 import { countSeverities } from '../view/wording.ts';
 import { renderCompactLine, renderFields } from './change.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
-import { isTooWide, type Style, toPadded, toPaint, wrapBehind } from './layout.ts';
+import { createPainter, isTooWide, padToColumns, type Style, wrapBehind } from './layout.ts';
 
 /** Drift for a person: what is dangerous, the differences by their origin, what nobody manages, and the totals. Ends with a line break. */
 export function renderDriftText(view: DriftView, options: TextOptions): string {
   const sections = [
     [
-      ...wrap(view.title, options).map((line) => toPaint(options.color)('strong', line)),
+      ...wrap(view.title, options).map((line) => createPainter(options.color)('strong', line)),
       ...view.notes.flatMap((note) => wrap(note, options)),
     ],
     ...renderDangers(view, options),
@@ -29,25 +36,25 @@ function renderDangers({ dangers, dangerCount }: DriftView, options: TextOptions
   const lines = dangers.flatMap(({ group, address, said }) =>
     wrapBehind('  ! ', `${group}: ${address} ${said}`, { width: options.width, rest: 6 }),
   );
-  return [[`${dangerCount}:`, ...lines].map((line) => toPaint(options.color)('error', line))];
+  return [[`${dangerCount}:`, ...lines].map((line) => createPainter(options.color)('error', line))];
 }
 
 /** Nothing where all is managed. */
 function renderUnmanaged(unmanaged: DriftView['unmanaged'], options: TextOptions): readonly (readonly string[])[] {
   if (unmanaged.length === 0) return [];
   const shown = options.verbose ? unmanaged : unmanaged.slice(0, MAX_UNMANAGED);
-  const column = Math.max(...shown.map(({ kind, id }) => toColumns(`${kind} ${id}`))) + 4;
+  const column = Math.max(...shown.map(({ kind, id }) => countColumns(`${kind} ${id}`))) + 4;
   const left = unmanaged.length - shown.length;
   const lines = shown.map((one) => {
-    const line = toPadded(`  ${one.kind} ${one.id}  `, column) + one.description;
-    return toClipped(line.trimEnd(), options.width);
+    const line = padToColumns(`  ${one.kind} ${one.id}  `, column) + one.description;
+    return clipToColumns(line.trimEnd(), options.width);
   });
   return [
     [
-      toPaint(options.color)('strong', `${UNMANAGED.heading}:`),
+      createPainter(options.color)('strong', `${UNMANAGED_WORDING.heading}:`),
       ...lines,
       ...(left > 0 ? [`  and ${left} more: --verbose lists all`] : []),
-      ...wrapBehind('  ', UNMANAGED.hint, { width: options.width, rest: 2 }),
+      ...wrapBehind('  ', UNMANAGED_WORDING.hint, { width: options.width, rest: 2 }),
     ],
   ];
 }
@@ -67,7 +74,7 @@ const STYLES: Readonly<Record<Exclude<DriftState, 'in-sync'>, Style>> = {
 };
 
 function renderGroup({ state, heading, resources }: DriftGroup, options: TextOptions): readonly string[] {
-  const paint = toPaint(options.color);
+  const paint = createPainter(options.color);
   const lines =
     options.compact === true
       ? renderCompact(resources, options)
@@ -76,7 +83,7 @@ function renderGroup({ state, heading, resources }: DriftGroup, options: TextOpt
 }
 
 function renderCompact(resources: readonly DriftedView[], options: TextOptions): readonly string[] {
-  const column = Math.max(...resources.map((one) => toColumns(toHeading(one)))) + 4;
+  const column = Math.max(...resources.map((one) => countColumns(toHeading(one)))) + 4;
   return resources.map((one) =>
     renderCompactLine(
       {
@@ -130,7 +137,7 @@ function renderResource(resource: DriftedView, options: TextOptions): readonly s
 const INDENT = '  ';
 
 function renderTotals(view: DriftView, options: TextOptions): readonly string[] {
-  const paint = toPaint(options.color);
+  const paint = createPainter(options.color);
   const found = countSeverities(view.diagnostics);
   const lines: readonly (readonly [Style, string])[] = [
     ['strong', view.summary],

@@ -1,5 +1,5 @@
 import { type InspectColor, styleText } from 'node:util';
-import { toColumns } from '../view/escape.ts';
+import { countColumns } from '../view/escape.ts';
 
 /** How texts look: filled up, wrapped, broken and coloured. Texts given here are printable and without colour. */
 
@@ -10,8 +10,8 @@ const UNBREAKABLE = /(?:`[^`]*`|"[^"]*"|\S)+/g;
 const MIN_COLUMNS = 20;
 
 /** The text, filled up with spaces to a number of columns. */
-export function toPadded(text: string, columns: number): string {
-  return text + ' '.repeat(Math.max(0, columns - toColumns(text)));
+export function padToColumns(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - countColumns(text)));
 }
 
 /** Columns that stand before the first line of a paragraph, and before its other lines. */
@@ -28,7 +28,7 @@ export function wrapProse(text: string, width: number, { first, rest }: Indent):
   for (const word of text.match(UNBREAKABLE) ?? []) {
     const room = Math.max(MIN_COLUMNS, width - (lines.length === 0 ? first : rest));
     const longer = line === '' ? word : `${line} ${word}`;
-    if (line !== '' && toColumns(longer) > room) {
+    if (line !== '' && countColumns(longer) > room) {
       lines.push(line);
       line = word;
     } else line = longer;
@@ -38,7 +38,7 @@ export function wrapProse(text: string, width: number, { first, rest }: Indent):
 
 /** The lines of a paragraph behind a prefix; the lines after the first are indented by `rest` columns. */
 export function wrapBehind(prefix: string, text: string, { width, rest }: { width: number; rest: number }): string[] {
-  const [first = '', ...more] = wrapProse(text, width, { first: toColumns(prefix), rest });
+  const [first = '', ...more] = wrapProse(text, width, { first: countColumns(prefix), rest });
   return [prefix + first, ...more.map((line) => ' '.repeat(rest) + line)];
 }
 
@@ -47,7 +47,7 @@ const CONTINUED = '↪ ';
 
 /** Whether a line is wider than the terminal. 0 columns: no limit. */
 export function isTooWide(line: string, width: number): boolean {
-  return width > 0 && toColumns(line) > width;
+  return width > 0 && countColumns(line) > width;
 }
 
 /**
@@ -55,7 +55,10 @@ export function isTooWide(line: string, width: number): boolean {
  * stands behind `rest` columns.
  */
 export function breakBehind(prefix: string, text: string, { width, rest }: { width: number; rest: number }): string[] {
-  const [first = '', ...more] = breakExactly(text, width, { first: toColumns(prefix), rest: rest + CONTINUED.length });
+  const [first = '', ...more] = breakExactly(text, width, {
+    first: countColumns(prefix),
+    rest: rest + CONTINUED.length,
+  });
   return [prefix + first, ...more.map((line) => ' '.repeat(rest) + CONTINUED + line)];
 }
 
@@ -65,7 +68,7 @@ function breakExactly(text: string, width: number, { first, rest }: Indent): rea
   let line = '';
   for (const character of text) {
     const room = Math.max(MIN_COLUMNS, width - (lines.length === 0 ? first : rest));
-    if (line !== '' && toColumns(line + character) > room) {
+    if (line !== '' && countColumns(line + character) > room) {
       const space = line.lastIndexOf(' ') + 1;
       const end = space > room / 2 ? space : line.length;
       lines.push(line.slice(0, end));
@@ -94,7 +97,7 @@ const LOOKS = {
 } as const satisfies Record<Style, readonly InspectColor[]>;
 
 /** The painter for a text with or without colour. Never asks the environment: whoever calls has decided. */
-export function toPaint(color: boolean): Paint {
+export function createPainter(color: boolean): Paint {
   if (!color) return (_, text) => text;
   return (style, text) => (text === '' ? '' : styleText(LOOKS[style], text, { validateStream: false }));
 }
@@ -103,12 +106,12 @@ export function toPaint(color: boolean): Paint {
 export type Column<Row> = readonly [heading: string, toCell: (row: Row) => string];
 
 /** The headings, and a line for each row, aligned. */
-export function toTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): readonly string[] {
+export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): readonly string[] {
   const table = [columns.map(([name]) => name), ...rows.map((row) => columns.map(([, toCell]) => toCell(row)))];
-  const widths = columns.map((_, column) => Math.max(...table.map((line) => toColumns(line[column] ?? ''))));
+  const widths = columns.map((_, column) => Math.max(...table.map((line) => countColumns(line[column] ?? ''))));
   return table.map((line) =>
     line
-      .map((cell, column) => toPadded(cell, widths[column] ?? 0))
+      .map((cell, column) => padToColumns(cell, widths[column] ?? 0))
       .join('  ')
       .trimEnd(),
   );

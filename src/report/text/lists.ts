@@ -5,14 +5,14 @@ import type { StackFolder, StackListing } from '../../model/stack-tree.ts';
 import type { FormOptions, LintRuleRow, TextOptions } from '../report.ts';
 import type { StackPart, StacksReport } from '../stacks-report.ts';
 import { toPrintablePlace } from '../view/diagnostic-view.ts';
-import { toColumns } from '../view/escape.ts';
+import { countColumns } from '../view/escape.ts';
 import type { InventoryRow, InventoryView } from '../view/inventory-view.ts';
 import { toOwnerNote } from '../view/plan-wording.ts';
 import { describeStacks, listUnownedLines, type StackRow, toStacksView, toStackTitle } from '../view/stacks-view.ts';
-import { toCount } from '../view/wording.ts';
+import { formatCount } from '../view/wording.ts';
 import { renderApplyResultText } from './apply.ts';
 import { renderTextForm } from './form.ts';
-import { type Column, isTooWide, toPadded, toPaint, toTable, wrapBehind } from './layout.ts';
+import { type Column, createPainter, isTooWide, padToColumns, renderTable, wrapBehind } from './layout.ts';
 
 const COLUMNS: readonly Column<InventoryRow>[] = [
   ['ADDRESS', ({ address }) => address],
@@ -26,12 +26,12 @@ const LEAST = ['CREATED', 'STATE'];
 
 /** What a stack owns as a table: a row for each resource, and below it what the service computed. Ends with a line break. */
 export function renderInventoryText({ rows, summary }: InventoryView, options: TextOptions): string {
-  const paint = toPaint(options.color);
+  const paint = createPainter(options.color);
   if (rows.length === 0) return `${summary}.\n`;
   const choices = [0, 1, 2].map((left) => COLUMNS.filter(([name]) => !LEAST.slice(0, left).includes(name)));
-  const fitting = choices.find((columns) => !toTable(rows, columns).some((line) => isTooWide(line, options.width)));
+  const fitting = choices.find((columns) => !renderTable(rows, columns).some((line) => isTooWide(line, options.width)));
   const columns = fitting ?? choices.at(-1) ?? [];
-  const [heading = '', ...lines] = toTable(rows, columns);
+  const [heading = '', ...lines] = renderTable(rows, columns);
   const hasState = columns.some(([name]) => name === 'STATE');
   const body = rows.flatMap((row, index) => {
     const state = hasState || row.state.length === 0 ? [] : [{ path: 'state', text: row.state.join(', ') }];
@@ -45,15 +45,15 @@ const MAX_PATH_COLUMNS = 32;
 
 function renderDetails({ fields, findings }: InventoryRow, { width, color }: TextOptions): readonly string[] {
   const widths = fields
-    .map(({ path }) => toColumns(path))
+    .map(({ path }) => countColumns(path))
     .filter((columns) => width === 0 || columns <= MAX_PATH_COLUMNS);
   const column = Math.max(0, ...widths);
   const lines = fields.flatMap(({ path, text }) => {
-    const line = `  ${toPadded(path, column)}  ${text}`;
+    const line = `  ${padToColumns(path, column)}  ${text}`;
     return isTooWide(line, width) ? [`  ${path}`, ...wrapBehind('      ', text, { width, rest: 6 })] : [line];
   });
   const help = findings.flatMap((finding) => wrapBehind('  ! ', finding, { width, rest: 4 }));
-  return [...lines, ...help.map((line) => toPaint(color)('warning', line))];
+  return [...lines, ...help.map((line) => createPainter(color)('warning', line))];
 }
 
 /** The lint rules for a person: a line each, wrapped to the terminal. */
@@ -71,7 +71,7 @@ export function renderLintRulesText(rows: readonly LintRuleRow[], { width }: Tex
 export function renderPolicyTestsText({ cases, untested }: PolicyTestResult, options: TextOptions): string {
   const failed = cases.filter(({ failure }) => failure !== undefined).length;
   const groups = [...Map.groupBy(cases, ({ policy }) => policy)];
-  const paint = toPaint(options.color);
+  const paint = createPainter(options.color);
   const names = untested.map(toPrintable).join(', ');
   const blocks = [
     ...groups.map(([policy, members]) => [
@@ -81,13 +81,13 @@ export function renderPolicyTestsText({ cases, untested }: PolicyTestResult, opt
     ...(untested.length === 0
       ? []
       : [wrapBehind('', `No case is about ${names}.`, { ...options, rest: 2 }).map((line) => paint('warning', line))]),
-    [`${toCount(cases.length, 'case')}: ${cases.length - failed} passed, ${failed} failed.`],
+    [`${formatCount(cases.length, 'case')}: ${cases.length - failed} passed, ${failed} failed.`],
   ];
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
 function renderCase({ name, place, failure }: PolicyCaseResult, { color, width }: TextOptions): readonly string[] {
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   if (failure === undefined) return [`  ${paint('added', 'pass')} ${toPrintable(name)}`];
   const { file, line, column } = toPrintablePlace(place);
   return [
@@ -99,7 +99,7 @@ function renderCase({ name, place, failure }: PolicyCaseResult, { color, width }
 
 /** The stacks of a tree as a table, and below it how many there are. Ends with a line break. */
 export function renderStacksText(listing: StackListing, { color }: Pick<TextOptions, 'color'>): string {
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   const { stacks, changes } = listing;
   const columns: readonly Column<StackFolder>[] = [
     ['STACK', ({ name }) => toPrintable(name === '' ? '(no name)' : name)],
@@ -108,7 +108,7 @@ export function renderStacksText(listing: StackListing, { color }: Pick<TextOpti
     ...(stacks.every(({ keyEnv }) => keyEnv === undefined) ? [] : [KEY]),
     ...(changes === undefined ? [] : [['WHY', (stack: StackFolder) => toPrintable(toWhy(stack, listing))] as const]),
   ];
-  const [heading = '', ...lines] = stacks.length === 0 ? [] : toTable(stacks, columns);
+  const [heading = '', ...lines] = stacks.length === 0 ? [] : renderTable(stacks, columns);
   const table = stacks.length === 0 ? [] : [paint('strong', heading), ...lines, ''];
   const words = [describeStacks(listing), ...listUnownedLines(listing)].map((line) => `${toPrintable(line)}\n`);
   return `${table.map((line) => `${line}\n`).join('')}${words.join('')}`;
@@ -144,7 +144,7 @@ export function renderStacksReportText(run: StacksReport, options: FormOptions):
 function renderStackDangers(run: StacksReport, { color, width }: FormOptions): string {
   const { dangers, dangerCount } = toStacksView(run);
   if (dangers.length === 0) return '';
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   const lines = dangers.flatMap(({ title, owner, dangers: found }) =>
     found.flatMap(({ group, address, said }) => {
       const whose = owner === undefined ? '' : ` (${toOwnerNote(owner)})`;
@@ -156,7 +156,7 @@ function renderStackDangers(run: StacksReport, { color, width }: FormOptions): s
 
 /** Each stack that has something to say, under its name. */
 function renderStackTexts(run: StacksReport, options: FormOptions): string {
-  const paint = toPaint(options.color);
+  const paint = createPainter(options.color);
   const { rows } = toStacksView(run);
   const shown = rows.map((row, index) => ({ row, part: run.parts[index] })).filter(({ row }) => !row.isQuiet);
   return shown.map(({ row, part }) => `${paint('strong', `── ${row.title}`)}\n${renderPart(part, options)}\n`).join('');
@@ -164,7 +164,7 @@ function renderStackTexts(run: StacksReport, options: FormOptions): string {
 
 /** What became of stacks whose plans were shown already. */
 export function renderStackEnds(parts: readonly StackPart[], options: FormOptions): string {
-  const paint = toPaint(options.color);
+  const paint = createPainter(options.color);
   const ends = parts.map((part) => {
     const end = renderEnd(part, { ...options, ...part.options });
     return end === '' ? '' : `${paint('strong', `── ${toStackTitle(part)}`)}\n${end}\n`;
@@ -186,11 +186,11 @@ function renderPart(part: StackPart | undefined, options: FormOptions): string {
 
 /** A line for each stack, and what they come to. */
 export function renderStacksTable(run: StacksReport, { color }: FormOptions): string {
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   const { rows, summary } = toStacksView(run);
   if (rows.length === 0) return `${summary}\n`;
   const columns = rows.some(({ time }) => time !== '') ? [...STACK_COLUMNS, TIME] : STACK_COLUMNS;
-  const [heading = '', ...lines] = toTable(rows, columns);
+  const [heading = '', ...lines] = renderTable(rows, columns);
   const painted = lines.map((line, index) => (rows[index]?.isBad === true ? paint('error', line) : line));
   return [paint('strong', heading), ...painted, '', summary, ''].join('\n');
 }

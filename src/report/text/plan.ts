@@ -7,7 +7,7 @@ import { type PlanView, toLintSentence, type WriteView } from '../view/plan-view
 import { LIST_HEADINGS, listWaits, REQUESTS_HEADING, toStandingText } from '../view/plan-wording.ts';
 import { type ChangeLayout, listShownFields, renderChange, renderCompactChange, toActionColumn } from './change.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
-import { breakBehind, type Style, toPaint, wrapBehind } from './layout.ts';
+import { breakBehind, createPainter, type Style, wrapBehind } from './layout.ts';
 
 /** Addresses that a violation lists; what is deleted stands right below anyway. */
 const MAX_LISTED = 10;
@@ -52,7 +52,7 @@ function renderViolation(
 }
 
 function renderHead({ title, notes }: PlanView, { color, width }: TextOptions): readonly string[] {
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   const titles = wrapBehind('', title, { width, rest: 2 }).map((line) => paint('strong', line));
   return [...titles, ...notes.flatMap((note) => wrapBehind('', note, { width, rest: 2 }))];
 }
@@ -60,7 +60,7 @@ function renderHead({ title, notes }: PlanView, { color, width }: TextOptions): 
 /** Blocks of changes, below the headings of their parts. One that shows fields is a block of its own; others stand together. */
 function renderParts({ parts }: PlanView, options: TextOptions): readonly (readonly string[])[] {
   const layout = { ...options, actionColumn: toActionColumn(parts.flatMap(({ changes }) => changes)) };
-  const paint = toPaint(options.color);
+  const paint = createPainter(options.color);
   return parts.flatMap(({ heading, changes }) => {
     const blocks =
       options.compact === true ? renderCompactChanges(changes, parts, layout) : renderBlocks(changes, layout);
@@ -110,7 +110,7 @@ function renderList(heading: string, sentences: readonly string[], { width }: Te
 
 function renderWrites(writes: readonly WriteView[], { color, width }: TextOptions): readonly string[] {
   if (writes.length === 0) return [];
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   const columns = String(writes.length).length + 2;
   return [
     ...wrapBehind('', `${REQUESTS_HEADING}:`, { width, rest: 2 }),
@@ -130,7 +130,7 @@ function renderTotals(view: PlanView, { color, width }: TextOptions): readonly s
     [view.violations.length > 0 ? 'error' : 'warning', toConclusion(view)],
     ['error', view.dangerCount === '' ? '' : `! ${view.dangerCount}.`],
   ];
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   return sentences
     .filter(([, sentence]) => sentence !== '')
     .flatMap(([style, sentence]) => wrapBehind('', sentence, { width, rest: 0 }).map((line) => paint(style, line)));
@@ -147,7 +147,7 @@ function toConclusion({ violations, found }: PlanView): string {
 /** What two plans do differently, as a plan is shown. Ends with a line break. */
 export function renderComparisonText(view: ComparisonView, options: TextOptions): string {
   const { color, width } = options;
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   const toLines = (style: 'strong' | 'error', text: string) =>
     wrapBehind('', text, { width, rest: 0 }).map((line) => paint(style, line));
   const sections = [
@@ -165,7 +165,7 @@ function renderPart({ heading, changes, files }: ComparisonPart, options: TextOp
   const layout = { ...options, actionColumn: toActionColumn(changes) };
   const list = renderList(LIST_HEADINGS.files, files, options);
   return [
-    [toPaint(options.color)('strong', `${heading}:`)],
+    [createPainter(options.color)('strong', `${heading}:`)],
     ...renderBlocks(changes, layout),
     ...(list.length === 0 ? [] : [list]),
   ];

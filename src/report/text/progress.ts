@@ -5,10 +5,10 @@ import { parseRateLimit, toLeastMs } from '../../model/stack.ts';
 import type { Write } from '../../model/write.ts';
 import type { TextOptions } from '../report.ts';
 import { toNotStarted } from '../view/apply-view.ts';
-import { toClipped } from '../view/escape.ts';
-import { toTimeText, toWriteName } from '../view/wording.ts';
+import { clipToColumns } from '../view/escape.ts';
+import { formatWaitTime, formatWriteName } from '../view/wording.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
-import { toPaint } from './layout.ts';
+import { createPainter } from './layout.ts';
 
 /** The lines of an apply as it runs. */
 interface EventLog {
@@ -32,7 +32,7 @@ export function createEventLog(options: TextOptions): EventLog {
     end: () =>
       notStarted.size === 0
         ? []
-        : [toPaint(options.color)('warning', toNotStarted(Array.from(notStarted.values(), toWriteName)))],
+        : [createPainter(options.color)('warning', toNotStarted(Array.from(notStarted.values(), formatWriteName)))],
   };
 }
 
@@ -82,18 +82,18 @@ function isWorthKeeping(event: ApplyEvent): boolean {
 }
 
 function renderRunning(writes: readonly Write[], { color, width }: TextOptions): readonly string[] {
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   const hidden = writes.length - MAX_ROWS;
-  const rows = writes.slice(0, MAX_ROWS).map((write) => `  ${toWriteName(write)} …`);
+  const rows = writes.slice(0, MAX_ROWS).map((write) => `  ${formatWriteName(write)} …`);
   const more = hidden > 0 ? [`  and ${hidden} more …`] : [];
-  return [...rows, ...more].map((row) => paint('muted', toClipped(row, width)));
+  return [...rows, ...more].map((row) => paint('muted', clipToColumns(row, width)));
 }
 
 /** The least time that what is left takes; nothing when that is none. */
 export function listLeft(writes: number, rateLimit: string): readonly string[] {
   const limit = parseRateLimit(rateLimit);
   const leastMs = limit === undefined ? 0 : toLeastMs(writes, limit);
-  return leastMs === 0 ? [] : [`at least ${toTimeText(leastMs)} left at ${toPrintable(rateLimit)}`];
+  return leastMs === 0 ? [] : [`at least ${formatWaitTime(leastMs)} left at ${toPrintable(rateLimit)}`];
 }
 
 function renderCounts(
@@ -103,7 +103,7 @@ function renderCounts(
   const bad = [...(failed === 0 ? [] : [`${failed} failed`]), ...(skipped === 0 ? [] : [`${skipped} skipped`])];
   const done = applied + failed + skipped;
   const line = [`${done} of ${total} done`, ...bad, ...listLeft(total - done, rateLimit)].join(', ');
-  return toPaint(color)(failed === 0 ? 'strong' : 'error', toClipped(line, width));
+  return createPainter(color)(failed === 0 ? 'strong' : 'error', clipToColumns(line, width));
 }
 
 function renderApplyEvent(event: ApplyEvent, options: TextOptions): readonly string[] {
@@ -112,7 +112,7 @@ function renderApplyEvent(event: ApplyEvent, options: TextOptions): readonly str
       return [];
     case 'write-ended': {
       const { result, done, total } = event;
-      return [`[${done}/${total}] ${toWriteName(result.write)} … ${renderEnd(result, options)}`];
+      return [`[${done}/${total}] ${formatWriteName(result.write)} … ${renderEnd(result, options)}`];
     }
     case 'diagnostic':
       return renderDiagnosticLines(event.diagnostic, options);
@@ -122,7 +122,7 @@ function renderApplyEvent(event: ApplyEvent, options: TextOptions): readonly str
 }
 
 function renderEnd(result: Outcome, { color }: TextOptions): string {
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   switch (result.outcome) {
     case 'applied':
       return paint('added', 'alreadyDone' in result ? 'was done before' : 'done');

@@ -2,9 +2,9 @@ import type { PartDecision, SubmissionParts, SubmittedKind } from '../../kinds/k
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { TextOptions } from '../report.ts';
-import { toColumns, toWord } from '../view/escape.ts';
-import { toCount } from '../view/wording.ts';
-import { type Style, toPadded, toPaint } from './layout.ts';
+import { countColumns, quoteIfNeeded } from '../view/escape.ts';
+import { formatCount } from '../view/wording.ts';
+import { createPainter, padToColumns, type Style } from './layout.ts';
 
 /** How something that was submitted looks to people. */
 
@@ -31,10 +31,10 @@ interface PartView {
 export function toSubmissionView(kind: SubmittedKind, shown: JsonObject): SubmissionView {
   const { status, parts } = kind.submission;
   return {
-    id: toWord(toText(shown['id'])),
-    status: toWord(toText(shown[status.field])),
+    id: quoteIfNeeded(toText(shown['id'])),
+    status: quoteIfNeeded(toText(shown[status.field])),
     isDecided: shown[status.field] === status.decided,
-    createdAt: toWord(toText(shown['created_at'])),
+    createdAt: quoteIfNeeded(toText(shown['created_at'])),
     stated: kind.specFields.map(([name]) => [name, toLines(shown[name])]),
     partTitle: parts.title,
     parts: toList(shown[parts.field]).flatMap((part) => (isJsonObject(part) ? toPartView(parts, part) : [])),
@@ -44,20 +44,20 @@ export function toSubmissionView(kind: SubmittedKind, shown: JsonObject): Submis
 function toPartView({ name, status, decisions }: SubmissionParts, part: JsonObject): PartView {
   const shown = toText(part[status]);
   const decision = Object.hasOwn(decisions, shown) ? decisions[shown] : undefined;
-  return { name: toWord(toText(part[name])), status: toWord(shown), decision };
+  return { name: quoteIfNeeded(toText(part[name])), status: quoteIfNeeded(shown), decision };
 }
 
 /** How far a submission has come, in a few words: `abrp_2ab: PENDING, 0 of 2 host names decided`. */
 export function renderSubmissionState({ id, status, partTitle, parts }: SubmissionView): string {
   const decided = parts.filter(({ decision }) => decision !== 'open').length;
-  return `${id}: ${status}, ${decided} of ${toCount(parts.length, partTitle)} decided`;
+  return `${id}: ${status}, ${decided} of ${formatCount(parts.length, partTitle)} decided`;
 }
 
 /** A submission with its parts as a table. */
 export function renderSubmissionText(view: SubmissionView, options: TextOptions): string {
   const facts = [['submitted', [view.createdAt]] as const, ...view.stated];
   return [
-    toPaint(options.color)('strong', renderSubmissionState(view)),
+    createPainter(options.color)('strong', renderSubmissionState(view)),
     ...facts.flatMap(([label, lines]) => lines.map((line, row) => `  ${(row === 0 ? label : '').padEnd(9)}  ${line}`)),
     ...renderTable(view, options),
     '',
@@ -66,14 +66,14 @@ export function renderSubmissionText(view: SubmissionView, options: TextOptions)
 
 function renderTable({ parts, partTitle }: SubmissionView, { color }: TextOptions): readonly string[] {
   if (parts.length === 0) return [];
-  const paint = toPaint(color);
+  const paint = createPainter(color);
   const heading = partTitle.toUpperCase();
-  const width = Math.max(...[heading, ...parts.map(({ name }) => name)].map(toColumns));
+  const width = Math.max(...[heading, ...parts.map(({ name }) => name)].map(countColumns));
   const rows = parts.map(({ name, status, decision }) => {
     const text = decision === undefined ? status : paint(STYLES[decision], status);
-    return `  ${toPadded(name, width)}  ${text}`;
+    return `  ${padToColumns(name, width)}  ${text}`;
   });
-  return ['', paint('muted', `  ${toPadded(heading, width)}  STATUS`), ...rows];
+  return ['', paint('muted', `  ${padToColumns(heading, width)}  STATUS`), ...rows];
 }
 
 const STYLES: Readonly<Record<PartDecision, Style>> = {

@@ -7,17 +7,17 @@ import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions } from '../report.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
-import { toWord } from './escape.ts';
+import { quoteIfNeeded } from './escape.ts';
 import { toPlanTitle } from './plan-wording.ts';
 import {
   type ApplyTotals,
   findNotStarted,
+  formatCount,
+  formatNameList,
+  formatSubject,
+  formatWriteName,
   isFullyApplied,
   toApplyTotals,
-  toCount,
-  toNameList,
-  toSubject,
-  toWriteName,
 } from './wording.ts';
 
 /** The one view of how an apply ended that all forms for people share: printable texts in reading order. */
@@ -93,15 +93,15 @@ export function toApplyView(plan: Plan, result: ApplyResult, options: Pick<FormO
   const ends = new Map(outcomes.map(({ write, outcome }) => [write.id, outcome]));
   return {
     title: toPlanTitle('apply', plan),
-    subject: toSubject(plan),
+    subject: formatSubject(plan),
     isComplete: isFullyApplied(result),
     totals,
     summary: toApplySummary(totals),
     applied: outcomes.filter((one) => one.outcome === 'applied').map(toAppliedView),
     failed: outcomes.filter((one) => one.outcome === 'failed').map((one) => toFailedView(one, options)),
     skipped: skipped.map((one) => toSkippedView(one, ends)),
-    ...(notStarted.size > 0 && { notStarted: toNotStarted(Array.from(notStarted.values(), toWriteName)) }),
-    tokens: tokens.map((one) => ({ ...one, address: toWord(one.address), place: toPrintable(one.place) })),
+    ...(notStarted.size > 0 && { notStarted: toNotStarted(Array.from(notStarted.values(), formatWriteName)) }),
+    tokens: tokens.map((one) => ({ ...one, address: quoteIfNeeded(one.address), place: toPrintable(one.place) })),
     files: files.map(toFileView),
     diagnostics: diagnostics.map(toPrintableDiagnostic),
     next: [...outcomes.flatMap(listFollowUps), ...listNextSteps(plan, result)],
@@ -111,8 +111,8 @@ export function toApplyView(plan: Plan, result: ApplyResult, options: Pick<FormO
 function toAppliedView(one: Applied): AppliedView {
   const remark = toAppliedRemark(one);
   return {
-    name: toWriteName(one.write),
-    ...(one.id !== undefined && { id: toWord(one.id) }),
+    name: formatWriteName(one.write),
+    ...(one.id !== undefined && { id: quoteIfNeeded(one.id) }),
     ...(remark !== undefined && { remark }),
   };
 }
@@ -123,7 +123,7 @@ function toFailedView(failed: Failed, options: Pick<FormOptions, 'locate'>): Fai
   const place = findFailedPlace(failed, options);
   const isNamed = message.startsWith(`${method} `);
   return {
-    name: toWriteName(write),
+    name: formatWriteName(write),
     ...(!isNamed && { request: toPrintable(`${method} ${path}`) }),
     sentences: [toPrintable(message), ...(isUnknown ? [UNKNOWN_EFFECT] : [])],
     ...(place !== undefined && { place }),
@@ -142,14 +142,14 @@ export function findFailedPlace(
 
 function toSkippedView({ write, waitedFor }: Skipped, ends: ReadonlyMap<string, Outcome['outcome']>): SkippedView {
   return {
-    name: toWriteName(write),
+    name: formatWriteName(write),
     reasons: waitedFor.map((id) => toWaitClause(toPrintable(id), ends.get(id))),
   };
 }
 
 function toFileView({ address, path, outcome, message }: FileOutcome): FileView {
   return {
-    address: toWord(address),
+    address: quoteIfNeeded(address),
     path: toPrintable(path),
     outcome,
     ...(message !== undefined && { message: toPrintable(message) }),
@@ -171,7 +171,7 @@ export const RESULT_HEADINGS = {
 /** `3 writes applied (1 already done), 0 failed, 0 skipped`. */
 export function toApplySummary({ applied, alreadyDone, failed, skipped }: ApplyTotals): string {
   const before = alreadyDone === 0 ? '' : ` (${alreadyDone} already done)`;
-  return `${toCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
+  return `${formatCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
 }
 
 /** Stands before the numbers of an incomplete apply. */
@@ -215,7 +215,7 @@ const NEXT_STEPS = {
 
 /** What to do about writes that the service does not permit. */
 function toForbiddenStep(names: readonly string[]): string {
-  return `The service does not permit ${toNameList(names)}: get the permission for that, or change what the manifests ask for.`;
+  return `The service does not permit ${formatNameList(names)}: get the permission for that, or change what the manifests ask for.`;
 }
 
 /** What to do when something is left to do. */
@@ -231,7 +231,7 @@ function listFollowUps(outcome: Outcome): readonly string[] {
     const value = computed[name] ?? [];
     const values = (isJsonArray(value) ? value : [value]).filter((one) => typeof one === 'string');
     if (whenCreated === undefined || values.length === 0) return [];
-    return [`${toWord(write.address)}: ${whenCreated} ${values.map(toWord).join(', ')} (${name}).`];
+    return [`${quoteIfNeeded(write.address)}: ${whenCreated} ${values.map(quoteIfNeeded).join(', ')} (${name}).`];
   });
 }
 
@@ -246,7 +246,7 @@ function listNextSteps(
   const isCutShort = interrupted && outcomes.some(({ outcome }) => outcome !== 'applied');
   const steps: readonly (readonly [boolean, string])[] = [
     [failed.some(isKeyRefused), NEXT_STEPS.key],
-    [forbidden.length > 0, toForbiddenStep(forbidden.map(({ write }) => toWriteName(write)))],
+    [forbidden.length > 0, toForbiddenStep(forbidden.map(({ write }) => formatWriteName(write)))],
     [failed.some(isMendable) || hasFailedFiles, NEXT_STEPS.mend],
     [tokens.some(({ rescued }) => rescued), NEXT_STEPS.rescued],
     [failed.length > 0 || hasFailedFiles || isCutShort, toAgainStep(mode)],

@@ -9,9 +9,9 @@ import { isJsonObject, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { formatTokenNote } from '../../model/token-place.ts';
-import { type DangerView, listDangerViews, listValues, toShortList } from './danger-view.ts';
+import { type DangerView, formatShortList, listDangerViews, listValues } from './danger-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
-import { toWord } from './escape.ts';
+import { quoteIfNeeded } from './escape.ts';
 import {
   type FieldView,
   listFieldViews,
@@ -158,9 +158,9 @@ export function toChangeView(
   return {
     action,
     glyph: GLYPHS[action],
-    kind: toWord(change.kind),
-    address: toWord(change.address),
-    ...(live !== undefined && { id: toWord(live.id) }),
+    kind: quoteIfNeeded(change.kind),
+    address: quoteIfNeeded(change.address),
+    ...(live !== undefined && { id: quoteIfNeeded(live.id) }),
     ...(reason !== undefined && !isContinued && { reason }),
     notes: isContinued ? [] : [...listChangeNotes(change), ...said],
     warnings: isContinued ? [] : said,
@@ -198,7 +198,7 @@ function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart 
 /** Why, where the differences don't say it. */
 function toReason({ action, reason, live }: Change): string | undefined {
   if (reason !== undefined) return toPrintable(reason);
-  return action === 'adopt' && live !== undefined ? toTakesOver(toWord(live.id)) : undefined;
+  return action === 'adopt' && live !== undefined ? toTakesOver(quoteIfNeeded(live.id)) : undefined;
 }
 
 /** Fields at their defaults have no value to speak of. */
@@ -257,7 +257,7 @@ export function listTraits(kind: Kind | undefined, spec: Spec, names: Names): re
     if (tells === undefined) return [];
     const value = spec[name];
     const values = isOff(value) ? [] : listValues(type, value ?? null, names);
-    if (values.length > 0) return [{ said: tells.said, values: toShortList(values) }];
+    if (values.length > 0) return [{ said: tells.said, values: formatShortList(values) }];
     return tells.unset === undefined ? [] : [{ said: tells.unset, values: '' }];
   });
 }

@@ -23,7 +23,7 @@ import {
 } from './field-view.ts';
 import { toFileSentence, toNames } from './plan-view.ts';
 import { redactComparison } from './redact.ts';
-import { toCount, toSubject } from './wording.ts';
+import { formatCount, formatSubject } from './wording.ts';
 
 /** What two plans do differently, ready to read. */
 export interface ComparisonView {
@@ -64,8 +64,8 @@ export function toComparisonView({ command, comparison, names }: ComparisonRepor
   return {
     title:
       command === 'apply'
-        ? `Plan for ${toSubject(after)} against ${words.names.before}`
-        : `Plans for ${toSubject(after)} compared`,
+        ? `Plan for ${formatSubject(after)} against ${words.names.before}`
+        : `Plans for ${formatSubject(after)} compared`,
     summary: toSummary(redacted, words),
     ...(isRefused && { remedy: REMEDY }),
     parts: parts.filter(({ changes, files }) => changes.length + files.length > 0),
@@ -98,9 +98,9 @@ function toSummary(comparison: Parameters<typeof isWithin>[0], { names }: Words)
   const [added, gone] = [countExtraChanges(more), countExtraChanges(less)];
   if (added + gone === 0) return 'Both plans do the same.';
   if (added === 0)
-    return `${names.after} does less than ${names.before}, and nothing else: ${toCount(gone, 'difference')}.`;
-  const rest = gone === 0 ? '' : ` ${toCount(gone, 'other difference')}: it no longer does that.`;
-  return `${names.after} does what ${names.before} does not: ${toCount(added, 'difference')}.${rest}`;
+    return `${names.after} does less than ${names.before}, and nothing else: ${formatCount(gone, 'difference')}.`;
+  const rest = gone === 0 ? '' : ` ${formatCount(gone, 'other difference')}: it no longer does that.`;
+  return `${names.after} does what ${names.before} does not: ${formatCount(added, 'difference')}.${rest}`;
 }
 
 function countExtraChanges({ changes, files }: ExtraChanges): number {

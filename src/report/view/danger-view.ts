@@ -17,9 +17,9 @@ import { parsePath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, toCanonicalJson } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions, Report } from '../report.ts';
-import { toWord } from './escape.ts';
+import { quoteIfNeeded } from './escape.ts';
 import { findFieldType, isEmpty, type KnownType, type Names, renderScalar } from './field-view.ts';
-import { toCount, toTimeText } from './wording.ts';
+import { formatCount, formatWaitTime } from './wording.ts';
 
 /** A danger, ready to read. */
 export interface DangerView {
@@ -41,7 +41,7 @@ export interface DangerView {
 export function listDangerViews(changes: readonly Change[], names: Names): readonly DangerView[] {
   const views = changes.flatMap((change) => {
     const { dangers = [], kind } = change;
-    const address = toWord(formatChangeAddress(change));
+    const address = quoteIfNeeded(formatChangeAddress(change));
     return dangers.map((one) => {
       const { group, danger, path = SETTINGS[danger], consequence = '' } = one;
       const clause = toClause(findKind(kind), one, names);
@@ -97,7 +97,7 @@ export function describeDangerCounts(counts: DangerCounts): string {
   const groups = DANGER_GROUPS.filter((group) => counts[group] > 0);
   const total = groups.reduce((sum, group) => sum + counts[group], 0);
   if (total === 0) return '';
-  return `${toCount(total, 'danger')} (${groups.map((group) => `${counts[group]} ${group}`).join(', ')})`;
+  return `${formatCount(total, 'danger')} (${groups.map((group) => `${counts[group]} ${group}`).join(', ')})`;
 }
 
 /** A clause whose subject is the resource, taken apart: forms may show what one copies in another way. */
@@ -164,9 +164,9 @@ function toClause(kind: Kind | undefined, danger: Danger, names: Names): Clause 
     case 'unprotected':
       return clause('is no longer protected', '');
     case 'released':
-      return clause(`belongs to no stack any more: it belonged to ${toWord(String(danger.from))}`, '');
+      return clause(`belongs to no stack any more: it belonged to ${quoteIfNeeded(String(danger.from))}`, '');
     case 'handed-over':
-      return clause(`is taken from the stack ${toWord(String(danger.from))}`, '');
+      return clause(`is taken from the stack ${quoteIfNeeded(String(danger.from))}`, '');
     default:
       return assertNever(danger.danger);
   }
@@ -176,8 +176,8 @@ function toGapClause({ writes = 0, limitMs }: Danger): string {
   const time =
     limitMs === undefined
       ? ''
-      : `, which ${writes === 1 ? 'takes' : 'take'} ${toTimeText(limitMs)} once the rate limit is reached`;
-  return `is not there from its delete until it is created ${toCount(writes, 'write')} later${time}`;
+      : `, which ${writes === 1 ? 'takes' : 'take'} ${formatWaitTime(limitMs)} once the rate limit is reached`;
+  return `is not there from its delete until it is created ${formatCount(writes, 'write')} later${time}`;
 }
 
 /** `has the deny rule `europe` changed (policy.inbound[0]): expressions "…" → "…"`. */
@@ -199,7 +199,7 @@ function toRuleName(type: KnownType, rule: Json): string {
 /** What a rule does: the values of the fields whose known values are listed. */
 function listActions(type: KnownType, value: Json | undefined): readonly string[] {
   if (value === undefined || value === null) return [];
-  if (typeof value === 'string') return type?.type === 'text' && type.known !== undefined ? [toWord(value)] : [];
+  if (typeof value === 'string') return type?.type === 'text' && type.known !== undefined ? [quoteIfNeeded(value)] : [];
   return Object.entries(value).flatMap(([key, member]) => {
     const step = Array.isArray(value) ? Number(key) : key;
     const field = type?.type === 'object' ? type.fields[key] : undefined;
@@ -272,7 +272,8 @@ export function listValues(type: KnownType, value: Json, names: Names): readonly
     return value.flatMap((member, index) => listValues(findInnerType(type, index), member, names));
   if (!isJsonObject(value)) return [renderName(type, value, names)];
   return Object.entries(value).flatMap(([key, member]) => {
-    if (type?.type === 'map') return [`${toWord(names.get(key) ?? key)} (${renderScalar(type.of, member, names)})`];
+    if (type?.type === 'map')
+      return [`${quoteIfNeeded(names.get(key) ?? key)} (${renderScalar(type.of, member, names)})`];
     return member === true || member === false ? [] : listValues(findInnerType(type, key), member, names);
   });
 }
@@ -280,14 +281,14 @@ export function listValues(type: KnownType, value: Json, names: Names): readonly
 /** Of what is referred to, the name is enough. */
 function renderName(type: KnownType, value: Json, names: Names): string {
   const isReference = type?.type === 'reference' && typeof value === 'string';
-  return isReference ? toWord(names.get(value) ?? value) : renderScalar(type, value, names);
+  return isReference ? quoteIfNeeded(names.get(value) ?? value) : renderScalar(type, value, names);
 }
 
 /** Values of one field that are said. */
 const MAX_VALUES = 3;
 
 /** The first values, and how many more there are. */
-export function toShortList(values: readonly string[]): string {
+export function formatShortList(values: readonly string[]): string {
   const hidden = values.length - MAX_VALUES;
   return hidden > 0 ? `${values.slice(0, MAX_VALUES).join(', ')} and ${hidden} more` : values.join(', ');
 }

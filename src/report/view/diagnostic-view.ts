@@ -118,7 +118,7 @@ function toErrorView(error: NonNullable<Failure['error']>, command: string | und
   if (!(error instanceof Error)) return withRemedy(toPrintableLines(error.message), error.remedy);
   const message = toPrintable(error.message);
   if (error instanceof ApiError || error instanceof NetworkError) {
-    return withRemedy([message, ...(READING.has(command ?? '') ? [UNREAD] : [])], toRemedy(error, command));
+    return withRemedy([message, ...(READING.has(command ?? '') ? [UNREAD] : [])], findApiErrorRemedy(error, command));
   }
   return withRemedy(
     [message, ...toPrintableLines(error.stack ?? '')],
@@ -135,7 +135,7 @@ const READING: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']);
 const UNREAD = 'Not all live resources could be read, so there is no plan. Nothing was written.';
 
 /** What to do about what a service said; nothing where only it can know. */
-export function toRemedy(error: Error, command?: string): string | undefined {
+export function findApiErrorRemedy(error: Error, command?: string): string | undefined {
   if (!(error instanceof ApiError) || !error.isAuthentication) return undefined;
   const kind = findForbiddenKind(error.response);
   if (kind === undefined) return 'Check the API key and its permissions.';

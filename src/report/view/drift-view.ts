@@ -21,11 +21,11 @@ import type { FormOptions } from '../report.ts';
 import { listTraits } from './change-view.ts';
 import { type DangerView, listDangerViews, toDangerCount } from './danger-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
-import { toQuoted, toWord } from './escape.ts';
+import { quoteIfNeeded, quoteText } from './escape.ts';
 import { type FieldView, type Names, toDifferenceView, toDriftedFieldView } from './field-view.ts';
 import { listNarrowing } from './plan-wording.ts';
 import { redactDrift } from './redact.ts';
-import { type Subject, toCount, toNameList, toReadSentence, toSubject } from './wording.ts';
+import { formatCount, formatNameList, formatSubject, type Subject, toReadSentence } from './wording.ts';
 
 /** The one view of a comparison that all forms for people share: printable texts in reading order. */
 export interface DriftView {
@@ -158,14 +158,14 @@ function listUnmanaged({ strangers, resources }: Drift): readonly StrangerView[]
   return strangers
     .filter(({ stack, id }) => stack === undefined && !shown.has(id))
     .map(({ kind, id, description }) => ({
-      kind: toWord(kind),
-      id: toWord(id),
-      description: description === '' ? '' : toQuoted(description),
+      kind: quoteIfNeeded(kind),
+      id: quoteIfNeeded(id),
+      description: description === '' ? '' : quoteText(description),
     }));
 }
 
 /** What stands above what nobody manages, and what can be done about it. */
-export const UNMANAGED = {
+export const UNMANAGED_WORDING = {
   heading: 'Managed by nobody',
   hint: 'To adopt one, describe it in a manifest whose lifecycle.adopt is its id. The command edgewise export writes such manifests.',
 } as const;
@@ -178,7 +178,7 @@ function listRemarks(drift: Drift): readonly string[] {
   const isDrifted = resources.some(isDriftedResource);
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const reasons = [
-    ...(errors === 0 ? [] : [toCount(errors, 'error')]),
+    ...(errors === 0 ? [] : [formatCount(errors, 'error')]),
     ...violations.map(({ message }) => toPrintable(message).replace(/[.]$/, '')),
   ];
   const isKept = resources.some(({ next, differences }) => next === 'update' && differences.some(isOnlyDrift));
@@ -232,13 +232,13 @@ export function toDriftedView(resource: ResourceDrift, names: Names): DriftedVie
     ({ said, values }) => `${said} ${values}`.trim(),
   );
   return {
-    kind: toWord(kind),
-    address: toWord(address),
-    ...(id !== undefined && { id: toWord(id) }),
+    kind: quoteIfNeeded(kind),
+    address: quoteIfNeeded(address),
+    ...(id !== undefined && { id: quoteIfNeeded(id) }),
     ...(reason !== undefined && { reason: toPrintable(reason) }),
     ...(traits.length > 0 && { expected: `expected: ${traits.join('; ')}` }),
     dangers: listDriftDangerViews([resource], names),
-    moved: moved.map(toWord),
+    moved: moved.map(quoteIfNeeded),
     fields: differences.filter(({ origin }) => origin !== 'manifest').map((one) => toDriftedFieldView(one, context)),
     pending: differences
       .filter(({ origin }) => origin === 'manifest' || origin === 'both')
@@ -284,7 +284,7 @@ function toNextClause({ id, next, differences }: ResourceDrift): string | undefi
 
 function toForcing(differences: readonly DriftedField[]): string {
   const paths = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => toPrintable(path));
-  return paths.length === 0 ? '' : `: ${toNameList(paths)} cannot be changed in place`;
+  return paths.length === 0 ? '' : `: ${formatNameList(paths)} cannot be changed in place`;
 }
 
 /** Only what is drift for certain is reverted. */
@@ -295,14 +295,14 @@ function toUpdateClause(origins: ReadonlySet<Origin>): string {
 
 function countBy(words: readonly string[]): readonly (readonly [string, number])[] {
   const counts = Map.groupBy(words, (word) => word);
-  return [...counts].map(([word, all]) => [toWord(word), all.length] as const).sort();
+  return [...counts].map(([word, all]) => [quoteIfNeeded(word), all.length] as const).sort();
 }
 
 /** What forms say of drift. */
 
 /** The title of a comparison. */
 function toDriftTitle(drift: Subject): string {
-  return `Drift of ${toSubject(drift)}`;
+  return `Drift of ${formatSubject(drift)}`;
 }
 
 /** What each state means to a reader. */
@@ -338,7 +338,7 @@ export function toDriftSummary(drift: Pick<Drift, 'resources'>): string {
   const counts = countDriftStates(drift);
   const inSync = counts['in-sync'];
   if (inSync === drift.resources.length)
-    return `No drift: ${toCount(inSync, 'resource is as it', 'resources are as they')} should be.`;
+    return `No drift: ${formatCount(inSync, 'resource is as it', 'resources are as they')} should be.`;
   const { drifted, 'drifted-and-pending': both, differs, missing, unowned, pending, 'left-over': leftOver } = counts;
   const sums = [
     `${missing} missing`,

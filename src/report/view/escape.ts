@@ -6,13 +6,13 @@ import { toPrintable } from '../../model/printable.ts';
  */
 
 /** The text in double quotes: a JSON string that is printable, so that one can tell `"\\n"` from `"\n"`. */
-export function toQuoted(text: string): string {
+export function quoteText(text: string): string {
   return toPrintable(JSON.stringify(text));
 }
 
 /** A name, id or other word as it is when it cannot be taken for anything else, else in double quotes. */
-export function toWord(text: string): string {
-  return WORD.test(text) ? text : toQuoted(text);
+export function quoteIfNeeded(text: string): string {
+  return WORD.test(text) ? text : quoteText(text);
 }
 
 /** The lines of a text of several, each printable. */
@@ -30,17 +30,17 @@ const MARK = /\p{Mark}/gu;
 const ASCII = /^[\x20-\x7e]*$/;
 
 /** Columns of equal width that a text takes, as on a terminal. */
-export function toColumns(text: string): number {
+export function countColumns(text: string): number {
   if (ASCII.test(text)) return text.length;
   return Array.from(text.replace(MARK, '').replace(WIDE, '??')).length;
 }
 
 /** The text, or as much of its beginning as fits, with `…` for the rest. 0 columns: no limit. */
-export function toClipped(text: string, columns: number): string {
-  if (columns === 0 || toColumns(text) <= columns) return text;
+export function clipToColumns(text: string, columns: number): string {
+  if (columns === 0 || countColumns(text) <= columns) return text;
   let clipped = '';
   for (const character of text) {
-    if (toColumns(clipped + character) > columns - 1) break;
+    if (countColumns(clipped + character) > columns - 1) break;
     clipped += character;
   }
   return `${clipped}…`;

@@ -10,7 +10,7 @@ import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } fro
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { listCutWords, type TokenPlace } from '../../model/token-place.ts';
-import { toPrintableLines, toQuoted, toWord } from './escape.ts';
+import { quoteIfNeeded, quoteText, toPrintableLines } from './escape.ts';
 import { STATED_NO_LONGER } from './wording.ts';
 
 /** One field of a change, either on one line (`inline`) or as a block of lines below its path. */
@@ -178,7 +178,7 @@ export function toStatedPath(path: string, { kind, names }: FieldContext): strin
 
 /** What is not of the form of a path is quoted, since a plan file may hold anything. */
 function toPathLabel(path: string): string {
-  return parsePath(path) === undefined ? toQuoted(path) : toPrintable(path);
+  return parsePath(path) === undefined ? quoteText(path) : toPrintable(path);
 }
 
 /** What an id that is a key of a map is called, for behind its path. */
@@ -186,7 +186,7 @@ function toKeyName(path: FieldPath, { kind, names }: FieldContext): string {
   const [last] = path.slice(-1);
   const name = typeof last === 'string' ? names.get(last) : undefined;
   if (name === undefined || kind === undefined) return '';
-  return isReferenceMap(findFieldType(kind, formatPath(path.slice(0, -1)))) ? ` (${toWord(name)})` : '';
+  return isReferenceMap(findFieldType(kind, formatPath(path.slice(0, -1)))) ? ` (${quoteIfNeeded(name)})` : '';
 }
 
 /** The lines of a value. Long text has its own, the members of a plain list stand without bullets. */
@@ -205,7 +205,7 @@ function isPlainList(value: Json | undefined): boolean {
 }
 
 /** A field on one line: `hostports: a → b`. Of each value no more than `room` characters: the whole stands elsewhere. */
-export function toBrief(field: FieldView, room: number): string {
+export function formatBrief(field: FieldView, room: number): string {
   return `${toShortNames(field.path)}: ${toBriefValues(field, room)}`;
 }
 
@@ -467,16 +467,16 @@ function renderValueLines(type: KnownType, value: Json, names: Names): readonly 
 function renderText(type: KnownType, text: string, names: Names): string {
   if (type?.type === 'reference') return renderReference(text, names);
   const isWord = type?.type === 'enum' || type?.type === 'timestamp' || (type?.type === 'text' && type.format);
-  return isWord ? toWord(text) : toQuoted(text);
+  return isWord ? quoteIfNeeded(text) : quoteText(text);
 }
 
 function renderReference(text: string, names: Names): string {
-  return isAddress(text) ? `${toWord(text)} (known after apply)` : renderKey(text, names);
+  return isAddress(text) ? `${quoteIfNeeded(text)} (known after apply)` : renderKey(text, names);
 }
 
 function renderMembers(type: KnownType, value: JsonObject, names: Names): readonly string[] {
   return Object.entries(value).flatMap(([key, member]) => {
-    const name = isReferenceMap(type) ? renderKey(key, names) : toWord(key);
+    const name = isReferenceMap(type) ? renderKey(key, names) : quoteIfNeeded(key);
     const [first = '', ...rest] = renderValueLines(findInnerType(type, key), member, names);
     if (isScalar(member)) return [`${name}: ${first}`, ...rest];
     return [`${name}:`, ...indent([first, ...rest])];
@@ -486,7 +486,7 @@ function renderMembers(type: KnownType, value: JsonObject, names: Names): readon
 /** The key of a map whose keys are ids: with the name that goes with it, if there is one. */
 function renderKey(key: string, names: Names): string {
   const name = names.get(key);
-  return name === undefined ? toWord(key) : `${toWord(key)} (${toWord(name)})`;
+  return name === undefined ? quoteIfNeeded(key) : `${quoteIfNeeded(key)} (${quoteIfNeeded(name)})`;
 }
 
 function indent(lines: readonly string[]): readonly string[] {

@@ -8,10 +8,10 @@ import { formatPath } from '../../model/field-path.ts';
 import { isJsonArray, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, LiveResource } from '../../model/state.ts';
-import { toWord } from './escape.ts';
+import { quoteIfNeeded } from './escape.ts';
 import { listLeaves, renderScalar } from './field-view.ts';
 import { redactInventory } from './redact.ts';
-import { toCount, toSubject } from './wording.ts';
+import { formatCount, formatSubject } from './wording.ts';
 
 /** What a stack owns as a person reads it: printable texts, a row for each resource. */
 export interface InventoryView {
@@ -59,7 +59,7 @@ export function toInventoryView(inventory: Inventory, scope: InventoryScope): In
   const names = new Map([...named, ...owned]);
   return {
     rows: resources.map((one) => toRow(one, { ...scope, names })),
-    summary: `${toCount(resources.length, 'resource')} of ${toSubject(inventory)}`,
+    summary: `${formatCount(resources.length, 'resource')} of ${formatSubject(inventory)}`,
   };
 }
 
@@ -73,8 +73,8 @@ function toRow(resource: OwnedResource, scope: NamedScope): InventoryRow {
   const kind = getKind(live.kind);
   return {
     address: toOwnedAddress(resource),
-    id: toWord(live.id),
-    createdAt: live.createdAt === '' ? '' : toWord(live.createdAt),
+    id: quoteIfNeeded(live.id),
+    createdAt: live.createdAt === '' ? '' : quoteIfNeeded(live.createdAt),
     state: listStates(kind, resource, scope.now),
     fields: listFields(kind, live, scope),
     findings: kind.checkHealth(live.computed).map(({ message, remedy }) => toPrintable(`${message}. ${remedy}`)),
@@ -123,7 +123,7 @@ function toNamedPath(path: FieldPath, names: NamedScope['names']): string {
 function toText(value: Json, names: NamedScope['names']): string {
   if (typeof value !== 'string') return toPrintable(JSON.stringify(value));
   const name = names.get(value);
-  return name === undefined ? toWord(value) : `${toWord(value)} (${name})`;
+  return name === undefined ? quoteIfNeeded(value) : `${quoteIfNeeded(value)} (${name})`;
 }
 
 const ROW = { id: true, created_at: true };

@@ -15,7 +15,7 @@ import type { FormOptions } from '../report.ts';
 import { type ChangeView, listPlanParts, type PlanPart, toChangeView } from './change-view.ts';
 import { type DangerView, listDangerViews, toDangerCount } from './danger-view.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
-import { toWord } from './escape.ts';
+import { quoteIfNeeded } from './escape.ts';
 import type { Names } from './field-view.ts';
 import {
   listFileCount,
@@ -26,7 +26,7 @@ import {
   toRequestSentence,
 } from './plan-wording.ts';
 import { redactPlan } from './redact.ts';
-import { countSeverities, toCount, toWriteName } from './wording.ts';
+import { countSeverities, formatCount, formatWriteName } from './wording.ts';
 
 /**
  * The one view of a plan that all forms for people share: what is read, in reading order, as texts that are printable and
@@ -166,17 +166,17 @@ function isSurprising(write: Write, byId: ReadonlyMap<Write['id'], Write>): bool
 function listNotes({ targets, mode, awaited = {} }: Plan): readonly string[] {
   if (mode === 'release') return [];
   const waits = Object.entries(awaited).map(([address, { stack, resource }]) => {
-    return `${toWord(address)} is ${toWord(resource)} of the stack ${toWord(stack)}: its id is known after that stack is applied.`;
+    return `${quoteIfNeeded(address)} is ${quoteIfNeeded(resource)} of the stack ${quoteIfNeeded(stack)}: its id is known after that stack is applied.`;
   });
   return [...listNarrowing(targets), ...waits];
 }
 
 function listUnchangedNotes({ address, notes = [] }: Change): readonly string[] {
-  return notes.map((note) => `${toWord(address)}: ${toPrintable(note)}`);
+  return notes.map((note) => `${quoteIfNeeded(address)}: ${toPrintable(note)}`);
 }
 
 function toWithheldSentence({ address, id, reason }: SuppressedDelete): string {
-  return `${toWord(address)} (${toWord(id)}): ${toPrintable(reason)}`;
+  return `${quoteIfNeeded(address)} (${quoteIfNeeded(id)}): ${toPrintable(reason)}`;
 }
 
 /** The warnings that stand beside the change that causes them, by its address, and all others. None is lost where there is no such change. */
@@ -217,13 +217,13 @@ export function toFileSentence({ address, path, text, replaces }: Plan['files'][
     ...(text === undefined ? ['known after apply'] : []),
     ...(replaces === true ? ['replaces an existing file that has other content'] : []),
   ];
-  const sentence = `${toPrintable(path)}: what is issued for ${toWord(address)}`;
+  const sentence = `${toPrintable(path)}: what is issued for ${quoteIfNeeded(address)}`;
   return notes.length === 0 ? sentence : `${sentence} (${notes.join('; ')})`;
 }
 
 function toViolationView(violation: GuardViolation): GuardViolation {
   const message = toPrintable(violation.message);
-  const addresses = violation.addresses.map(toWord).filter((address) => !message.includes(address));
+  const addresses = violation.addresses.map(quoteIfNeeded).filter((address) => !message.includes(address));
   const places = violation.places?.map((one) => ({
     message: toPrintable(one.message),
     place: toPrintablePlace(one.place),
@@ -248,7 +248,7 @@ function toWriteViews(writes: readonly Write[]): readonly WriteView[] {
     const { method, path } = toWriteRequest(write);
     return {
       number: index + 1,
-      id: toWriteName(write),
+      id: formatWriteName(write),
       method,
       path: toPrintable(path),
       reason: toPrintable(write.reason),
@@ -272,7 +272,7 @@ export function toHeadline(
   const losses = listCounts(totals, (action) => LOSSES.has(action)).join(', ');
   const heeded = [toDangerCount(changes), losses].filter((text) => text !== '');
   const rest = listCounts(totals, (action) => !LOSSES.has(action));
-  const refused = violations.length === 0 ? [] : [`⛔ refused by ${toCount(violations.length, 'safety rule')}`];
+  const refused = violations.length === 0 ? [] : [`⛔ refused by ${formatCount(violations.length, 'safety rule')}`];
   const unchanged = totals['no-op'] === 0 ? [] : [`${totals['no-op']} unchanged`];
   const said = [...heeded, ...rest, ...listFileCount(files), ...unchanged];
   return [...refused, `${heeded.length === 0 ? '' : '⚠ '}${said.join(' · ')}`].join(' · ');
@@ -293,6 +293,6 @@ const LOSSES: ReadonlySet<ChangeAction> = new Set(['delete', 'replace']);
 
 function listCounts(totals: Totals, isCounted: (action: ChangeAction) => boolean): readonly string[] {
   return CHANGE_ACTIONS.filter((action) => isCounted(action) && totals[action] > 0).map((action) =>
-    toCount(totals[action], NOUNS[action]),
+    formatCount(totals[action], NOUNS[action]),
   );
 }

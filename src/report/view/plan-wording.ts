@@ -6,8 +6,8 @@ import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatWriteAddress, type Write } from '../../model/write.ts';
 import type { CommandLine } from '../report.ts';
-import { toWord } from './escape.ts';
-import { type Subject, toCount, toReadSentence, toSubject, toTimeText } from './wording.ts';
+import { quoteIfNeeded } from './escape.ts';
+import { formatCount, formatSubject, formatWaitTime, type Subject, toReadSentence } from './wording.ts';
 
 /** What forms say of plans. */
 
@@ -19,13 +19,15 @@ const TITLES = {
 
 /** The title of a plan, or of how its apply ended. */
 export function toPlanTitle(about: keyof typeof TITLES, plan: Subject & Pick<Plan, 'mode'>): string {
-  return `${TITLES[about][plan.mode]} ${toSubject(plan)}`;
+  return `${TITLES[about][plan.mode]} ${formatSubject(plan)}`;
 }
 
 /** What limits a report to some addresses; nothing when none do. */
 export function listNarrowing(targets: readonly string[]): readonly string[] {
   if (targets.length === 0) return [];
-  return [`Limited to ${targets.map(toWord).join(', ')} and ${targets.length === 1 ? 'its' : 'their'} dependencies.`];
+  return [
+    `Limited to ${targets.map(quoteIfNeeded).join(', ')} and ${targets.length === 1 ? 'its' : 'their'} dependencies.`,
+  ];
 }
 
 /** What stands above lists of sentences that plans share. */
@@ -103,10 +105,10 @@ export function toFileLabel({ length }: readonly unknown[]): string {
 function toNothing({ totals, withheld, diagnostics }: PlanNumbers): string {
   const number = totals['no-op'];
   const leftOut = countLeftOut(diagnostics);
-  if (leftOut > 0) return `Nothing to do: ${toCount(leftOut, 'change is', 'changes are')} left out.`;
-  if (number === 0 && withheld.length > 0) return `Nothing to do: ${toCount(withheld.length, 'resource')} kept.`;
+  if (leftOut > 0) return `Nothing to do: ${formatCount(leftOut, 'change is', 'changes are')} left out.`;
+  if (number === 0 && withheld.length > 0) return `Nothing to do: ${formatCount(withheld.length, 'resource')} kept.`;
   if (number === 0) return 'Nothing to do: there are no resources.';
-  return `Nothing to do: ${toCount(number, 'resource is', 'resources are')} as the manifests say.`;
+  return `Nothing to do: ${formatCount(number, 'resource is', 'resources are')} as the manifests say.`;
 }
 
 /** The number of changes that `--skip-rejected` left out. */
@@ -131,10 +133,12 @@ export function toRequestSentence(
   const { read, apply, mayTakeMore = false, leastMs } = requests;
   if (!isApplied) return isPart ? '' : toReadSentence(read);
   const lookUps = apply - writes.length;
-  const sent = [toCount(writes.length, 'write'), ...(lookUps > 0 ? [toCount(lookUps, 'look-up')] : [])].join(' and ');
-  const time = leastMs === 0 ? '' : `, at least ${toTimeText(leastMs)} at ${toPrintable(settings.rateLimit)}`;
+  const sent = [formatCount(writes.length, 'write'), ...(lookUps > 0 ? [formatCount(lookUps, 'look-up')] : [])].join(
+    ' and ',
+  );
+  const time = leastMs === 0 ? '' : `, at least ${formatWaitTime(leastMs)} at ${toPrintable(settings.rateLimit)}`;
   const takes = `takes ${mayTakeMore ? 'at least ' : ''}${sent}${time}${toWriteReasons(plan)}`;
-  return isPart ? `Applying ${takes}.` : `Reading took ${toCount(read, 'request')}; applying ${takes}.`;
+  return isPart ? `Applying ${takes}.` : `Reading took ${formatCount(read, 'request')}; applying ${takes}.`;
 }
 
 /** Why there are more writes than changes: ` (10 changes: a replace and a new tunnel credential take more than one write)`; empty: there are not. */
@@ -149,7 +153,7 @@ function toWriteReasons({ changes, writes }: Pick<Plan, 'changes' | 'writes'>): 
   const named = [...new Set(reasons)];
   if (named.length === 0) return '';
   const verb = named.length === 1 ? 'takes' : 'take';
-  return ` (${toCount(changed.length, 'change')}: ${toList(named)} ${verb} more than one write)`;
+  return ` (${formatCount(changed.length, 'change')}: ${toList(named)} ${verb} more than one write)`;
 }
 
 function toWriteReason({ action, kind: name }: Change, writes: readonly Write[]): string {
@@ -169,12 +173,12 @@ export function toRehearsalSentence(
   const { writes: tried, refused, left, unchecked = [] } = rehearsal;
   const start = 'Rehearsed on a copy in memory of what was read:';
   const open = unchecked.length === 0 ? '' : ` ${toUncheckedSentence(unchecked, plan.settings)}`;
-  if (refused > 0) return `${start} ${refused} of ${toCount(tried, 'write')} cannot be made.${open}`;
+  if (refused > 0) return `${start} ${refused} of ${formatCount(tried, 'write')} cannot be made.${open}`;
   const leftOut = countLeftOut(diagnostics);
   const all = ALL_WRITES[tried] ?? 'all writes succeed';
-  if (leftOut > 0) return `${start} ${all}, and ${toCount(leftOut, 'change is', 'changes are')} left out.${open}`;
+  if (leftOut > 0) return `${start} ${all}, and ${formatCount(leftOut, 'change is', 'changes are')} left out.${open}`;
   const next = targets.length === 0 ? 'a plan made afterwards' : 'a plan of the same targets made afterwards';
-  const rest = left === 0 ? 'would be empty' : `would have ${toCount(left, 'change')}`;
+  const rest = left === 0 ? 'would be empty' : `would have ${formatCount(left, 'change')}`;
   return `${start} ${all}, and ${next} ${rest}.${open}`;
 }
 
@@ -194,7 +198,7 @@ function toUncheckedSentence(ids: readonly string[], { kinds }: Plan['settings']
       ? []
       : [`no ${toList([...new Set(unread)])} was read${kinds === undefined ? '' : ' (spec.kinds)'}`]),
   ];
-  return `${toCount(ids.length, 'id')} could not be checked: ${reasons.join('; ')}.`;
+  return `${formatCount(ids.length, 'id')} could not be checked: ${reasons.join('; ')}.`;
 }
 
 /** `a, b and c`. */
@@ -204,12 +208,12 @@ function toList(texts: readonly string[]): string {
 
 /** `2 safety rules block this plan`. */
 export function toStandingText(number: number): string {
-  return `${toCount(number, 'safety rule blocks', 'safety rules block')} this plan`;
+  return `${formatCount(number, 'safety rule blocks', 'safety rules block')} this plan`;
 }
 
 /** `3 fields unchanged`. Said where the fields that change are shown, so that nobody looks for the others. */
 export function toUnchangedText(number: number): string {
-  return `${toCount(number, 'field')} unchanged`;
+  return `${formatCount(number, 'field')} unchanged`;
 }
 
 /** What stands above the API calls of a plan. */

@@ -11,10 +11,17 @@ import { toComparisonView } from './comparison-view.ts';
 import { type DangerView, describeDangerCounts, listDangerViews, toDangerCount } from './danger-view.ts';
 import { toFailureView } from './diagnostic-view.ts';
 import { listDriftDangerViews, toDriftNames, toDriftSummary } from './drift-view.ts';
-import { toWord } from './escape.ts';
+import { quoteIfNeeded } from './escape.ts';
 import { isEmptyPlan, toHeadline, toNames as toPlanNames } from './plan-view.ts';
 import { redactDrift, redactPlan } from './redact.ts';
-import { countSeverities, toApplyTotals, toCount, toReadSentence, toTimeText, toValidationSize } from './wording.ts';
+import {
+  countSeverities,
+  formatCount,
+  formatWaitTime,
+  toApplyTotals,
+  toReadSentence,
+  toValidationSize,
+} from './wording.ts';
 
 /** One stack of a run in a line. Texts are printable. */
 export interface StackRow {
@@ -114,7 +121,7 @@ function listStackDangers(parts: readonly StackPart[]): readonly StackDangers[] 
   const found = parts.flatMap((part, index): readonly StackDangers[] => {
     const { name, report } = part;
     // Where no other stack has the name, the folder says nothing more.
-    const title = name !== '' && byName.get(name)?.length === 1 ? toWord(name) : toStackTitle(part);
+    const title = name !== '' && byName.get(name)?.length === 1 ? quoteIfNeeded(name) : toStackTitle(part);
     const byOwner = Map.groupBy(listReportDangers(report), ({ change: { owner } }) =>
       owner === undefined ? undefined : toPrintable(owner),
     );
@@ -141,7 +148,7 @@ function toRunHeadline(
     ...joinApplies(reports.flatMap((report) => (report.about === 'apply' ? [report] : []))),
     ...joinValidations(reports.flatMap((report) => (report.about === 'validation' ? [report.validation] : []))),
   ].join(' · ');
-  const failed = bad === 0 ? '' : `✗ ${bad} of ${toCount(parts.length, 'stack')} failed or refused`;
+  const failed = bad === 0 ? '' : `✗ ${bad} of ${formatCount(parts.length, 'stack')} failed or refused`;
   return (isDangerous ? [all, failed] : [failed, all]).filter((text) => text !== '').join(' · ');
 }
 
@@ -179,14 +186,14 @@ function joinValidations(validations: readonly Validation[]): readonly string[] 
 
 /** The name of a stack, and its folder where that has another name. */
 export function toStackTitle({ name, folder }: Pick<StackPart, 'name' | 'folder'>): string {
-  const shown = name === '' ? '(no name)' : toWord(name);
+  const shown = name === '' ? '(no name)' : quoteIfNeeded(name);
   return name === folder ? shown : `${shown} (${toPrintable(folder)})`;
 }
 
 function toRow(part: StackPart): StackRow {
   const { name, folder, exitCode } = part;
   const shown = {
-    name: name === '' ? '(no name)' : toWord(name),
+    name: name === '' ? '(no name)' : quoteIfNeeded(name),
     folder: toPrintable(folder),
     title: toStackTitle(part),
   };
@@ -254,7 +261,7 @@ function describePlan({ plan, standing }: PlanReport): Pick<StackRow, 'said' | '
   // Errors are in the headline.
   const said = [headline, ...(hasErrors(diagnostics) ? [] : listFound(diagnostics))].join(' · ');
   const isQuiet = isEmpty && standing.length + diagnostics.length === 0;
-  const time = requests.leastMs > 0 && writes.length > 0 ? toTimeText(requests.leastMs) : '';
+  const time = requests.leastMs > 0 && writes.length > 0 ? formatWaitTime(requests.leastMs) : '';
   return { said, isQuiet, time };
 }
 

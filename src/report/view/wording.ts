@@ -3,7 +3,7 @@ import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
-import { toWord } from './escape.ts';
+import { quoteIfNeeded } from './escape.ts';
 
 /**
  * All wording that several forms share. Results are printable text; a form escapes, wraps and colours it, and adds
@@ -11,12 +11,12 @@ import { toWord } from './escape.ts';
  */
 
 /** `1 request`, `2 requests`. */
-export function toCount(number: number, noun: string, nouns = `${noun}s`): string {
+export function formatCount(number: number, noun: string, nouns = `${noun}s`): string {
   return `${number} ${number === 1 ? noun : nouns}`;
 }
 
 /** A time as one says it before waiting: `30 s`, `4 min 0 s`, `1 h 27 min`. Parts of a second count as a whole one. */
-export function toTimeText(ms: number): string {
+export function formatWaitTime(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
@@ -29,7 +29,7 @@ export function countSeverities(diagnostics: readonly Diagnostic[]): string {
   return severities
     .map((severity) => ({ severity, number: diagnostics.filter((one) => one.severity === severity).length }))
     .filter(({ number }) => number > 0)
-    .map(({ severity, number }) => toCount(number, severity))
+    .map(({ severity, number }) => formatCount(number, severity))
     .join(', ');
 }
 
@@ -37,8 +37,8 @@ export function countSeverities(diagnostics: readonly Diagnostic[]): string {
 export type Subject = Pick<Plan, 'stack' | 'baseUrl'>;
 
 /** What a report is about: `stack production on https://api.example.com`. */
-export function toSubject({ stack, baseUrl }: Subject): string {
-  return `stack ${toWord(stack)} on ${toPlace(baseUrl)}`;
+export function formatSubject({ stack, baseUrl }: Subject): string {
+  return `stack ${quoteIfNeeded(stack)} on ${toPlace(baseUrl)}`;
 }
 
 function toPlace(baseUrl: string): string {
@@ -50,16 +50,16 @@ function toPlace(baseUrl: string): string {
 
 /** What reading took. */
 export function toReadSentence(requests: number): string {
-  return `Reading took ${toCount(requests, 'request')}.`;
+  return `Reading took ${formatCount(requests, 'request')}.`;
 }
 
 /** How a write is called: `create TCPEdge/postgres`. */
-export function toWriteName({ id }: Pick<Write, 'id'>): string {
+export function formatWriteName({ id }: Pick<Write, 'id'>): string {
   return toPrintable(id);
 }
 
 /** Names in a sentence: the first few, and how many more there are. */
-export function toNameList(names: readonly string[]): string {
+export function formatNameList(names: readonly string[]): string {
   const hidden = names.length - MAX_NAMES;
   return hidden > 0 ? `${names.slice(0, MAX_NAMES).join(', ')} and ${hidden} more` : names.join(', ');
 }
@@ -71,7 +71,7 @@ export const STATED_NO_LONGER = '(no longer stated)';
 
 /** How many manifests were checked: `5 resources in 2 files`. */
 export function toValidationSize({ files, resources }: { readonly files: number; readonly resources: number }): string {
-  return `${toCount(resources, 'resource')} in ${toCount(files, 'file')}`;
+  return `${formatCount(resources, 'resource')} in ${formatCount(files, 'file')}`;
 }
 
 /** `edgewise plan did not complete`. */

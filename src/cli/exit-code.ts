@@ -55,7 +55,7 @@ export class CommandError extends Error {
 
   /** A list says several things, each on a line of its own. */
   constructor(message: string | readonly string[], options: CommandErrorOptions) {
-    // A name of somebody else's must not begin a line.
+    // A name from outside must not begin a line.
     super((typeof message === 'string' ? [message] : message).map(toPrintable).join('\n'), options);
     this.isUnreported = options.isUnreported === true;
     this.exitCode = options.exitCode;

@@ -6,7 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' };
  */
 const NEEDED = packageJson.engines.node.replace('>=', '');
 
-/** As `EXIT.invalid`, which stands in a file that an older Node may not read. */
+/** Equals `EXIT.invalid`, whose file an older Node may not be able to read. */
 const INVALID = 3;
 
 if (isOlder(process.versions.node, NEEDED)) {
@@ -29,7 +29,10 @@ function isOlder(version: string, needed: string): boolean {
   return false;
 }
 
-/** Has Node keep compiled code for the next start, in the user's own cache: whoever can write there decides what runs. A container may have no home. */
+/**
+ * Has Node keep compiled code for the next start, in the user's own cache: any user who can write there decides which code runs. A container may have no
+ * home.
+ */
 function keepCompiledCode(): void {
   // An import of these would load all that they export, which takes as long as the start.
   const { isAbsolute, join } = process.getBuiltinModule('node:path');
@@ -40,7 +43,7 @@ function keepCompiledCode(): void {
   }
 }
 
-/** Under sudo the home may be of somebody else. Windows has no user ids, and closes a home to others. */
+/** Under sudo the home may belong to another user. Windows has no user ids, and closes a home to others. */
 function isOwn(folder: string): boolean {
   const found = process.getBuiltinModule('node:fs').statSync(folder, { throwIfNoEntry: false });
   if (found === undefined) return false;

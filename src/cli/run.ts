@@ -157,7 +157,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map(
   ].flatMap(([words, remedy]) => [words ?? []].flat().map((word): [string, string] => [word, String(remedy)])),
 );
 
-/** What is wrong with a command line whose first word is no command. */
+/** The error for a command line whose first word is not a command. */
 function toUnknownCommand([word = '']: readonly string[], program: Command): CommandError {
   const names = program.commands.map((command) => command.name());
   const shown = names.filter((name) => !name.startsWith('_'));

@@ -34,7 +34,7 @@ export interface Posted {
 
 const MARKER = /^<!-- (edgewise:([a-z-]+)(?: stack=(\S+))?) -->$/;
 
-/** The first line of a report in Markdown, by which the post that it replaces is found; `undefined`: it is no such report. */
+/** The first line of a Markdown report, by which the post that it replaces is found; `undefined` if the text has none. */
 export function findMarker(text: string): string | undefined {
   const [line = ''] = text.split('\n', 1);
   return MARKER.test(line.trimEnd()) ? line.trimEnd() : undefined;
@@ -94,9 +94,9 @@ const TIMEOUT_MS = 60_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 
 /**
- * A `fetch` for requests that carry a token: they go to one origin, and to no other, whoever says so. A redirect that stays there is followed with the
- * same method and body, as forges expect it. Node's own would take headers such as `Private-Token` along to every origin. Pages without an end, and answers without
- * one, are not waited for.
+ * A `fetch` for requests that carry a token: it sends them to one origin only, even after a redirect. A redirect within the origin is followed with the same
+ * method and body, as forges expect. Node's own would send headers such as `Private-Token` to every origin. The number of requests and the time of each are
+ * limited.
  */
 export function createOneOriginFetch(baseUrl: string): typeof fetch {
   const { origin } = new URL(baseUrl);

@@ -33,7 +33,7 @@ export interface ApplyReport {
   readonly result: ApplyResult;
 }
 
-/** What is live, compared with what it should be. */
+/** The live state, compared with the manifests or a plan. */
 export interface DriftReport {
   readonly about: 'drift';
   readonly drift: Drift;
@@ -54,7 +54,7 @@ export interface FailureReport {
   readonly failure: Failure;
 }
 
-/** How many manifest files and resources there are, and what is wrong with them. */
+/** Counts of manifest files and resources, and their diagnostics. */
 export interface Validation {
   readonly files: number;
   readonly resources: number;
@@ -90,7 +90,7 @@ export interface TextOptions {
   readonly color: boolean;
   /** Columns of the terminal; 0: don't wrap. */
   readonly width: number;
-  /** Also what only an investigation needs: the API calls, the fields of what is deleted. */
+  /** Also shows details for an investigation: the API calls, the fields of deleted resources. */
   readonly verbose: boolean;
   /** One line for each resource. */
   readonly compact?: boolean;
@@ -117,7 +117,7 @@ export interface SentEvents {
   readonly parts?: ReadonlySet<string>;
 }
 
-/** What a form may want to know besides. Forms that are no text take of it what they can use. */
+/** Options of forms. Forms other than text use those that apply to them. */
 export interface FormOptions extends TextOptions {
   /** What the process ends with. */
   readonly exitCode?: number;
@@ -135,9 +135,9 @@ export interface FormOptions extends TextOptions {
   readonly sent?: SentEvents;
   /** What the pipeline says of itself, whose pages can be linked to. */
   readonly pipeline?: Pipeline;
-  /** It is one of many in a longer report, which says for all of them what is the same for each. */
+  /** The report is one of many in a longer one, which says once what all share. */
   readonly isPart?: boolean;
-  /** What nobody manages in its account stands in another part of the same report. */
+  /** Another part of the same report lists the unmanaged resources of its account. */
   readonly isAccountTold?: boolean;
   /** The command line that does what a plan says; absent: none that is known would. */
   readonly applyCommand?: CommandLine;

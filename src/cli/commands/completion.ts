@@ -43,7 +43,7 @@ export function defineWordCompletion(command: Command, act: CommandAction, progr
     .action((words: string[]) => act(PLAIN, (context) => complete(program, words, context)));
 }
 
-/** Errors are not shown, because somebody is typing. */
+/** Hides errors, because the user is typing. */
 async function complete(program: Command, words: readonly string[], context: Context): Promise<ExitCode> {
   const found = await find(program, words, context).catch(() => undefined);
   const lines = (found?.candidates ?? []).map(({ word, about }) => `${word}\t${about.replace(/\s+/g, ' ')}\n`);
@@ -186,13 +186,13 @@ export interface Candidate {
 export interface Sources {
   /** Values by the placeholder of an option or the name of an argument: `<address>`, `kinds`. */
   readonly values: Readonly<Record<string, (context: WordContext) => readonly Candidate[]>>;
-  /** Whether one stands for a path. */
+  /** Whether a placeholder means a path. */
   readonly isPath: (placeholder: string) => boolean;
   /** Paths that begin with a text. For values behind a `=`, where shells complete no paths. */
   readonly listFiles: (start: string) => readonly string[];
 }
 
-/** What is known of the command line when a value is looked for. */
+/** The words before a value on the command line. */
 interface WordContext {
   readonly command: Command;
   /** The arguments before it that belong to no option. */
@@ -211,7 +211,7 @@ function completeWords(program: Command, words: readonly string[], sources: Sour
   return { candidates: candidates.filter(({ word }) => word.startsWith(current)), takesFiles };
 }
 
-/** Where on a command line a word stands. */
+/** The position of a word on a command line. */
 interface Place extends Omit<WordContext, 'start'> {
   /** The option whose value it is. */
   readonly option: Option | undefined;
@@ -262,7 +262,7 @@ interface Typed {
   readonly place: Place;
   /** As much of the value as was typed. */
   readonly start: string;
-  /** What stands before the value in the same word: `--format=`. */
+  /** The text before the value in the same word: `--format=`. */
   readonly lead: string;
 }
 
@@ -334,8 +334,8 @@ function takesValue({ required, optional }: Option): boolean {
 }
 
 /**
- * What each shell runs when somebody presses the tab key: it asks `edgewise __complete` for whole words, a line each with a tab and what the word
- * means. The line `:files` says that paths may stand there too, which the shell offers itself.
+ * The scripts that each shell runs at the tab key: they call `edgewise __complete`, which prints whole words, a line each with a tab and the meaning of the
+ * word. The line `:files` means that paths are possible too, which the shell completes itself.
  */
 
 /** The shells that there is a script for. */

@@ -65,7 +65,7 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
   return EXIT.done;
 }
 
-/** There is no default name: two repositories that share one would prune each other. */
+/** The name has no default: two repositories that share one would prune each other. */
 function checkFlags({ out, owner, force }: Flags): void {
   const refuse = (message: string, remedy: string) => new CommandError(message, { exitCode: EXIT.invalid, remedy });
   if (out !== undefined && owner === undefined)

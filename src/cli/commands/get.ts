@@ -51,7 +51,7 @@ export function isKindName(word: string): boolean {
   return kind !== undefined && kind.role !== 'submitted';
 }
 
-/** Refuses a word that is no kind and no address, and looks like one: it would be taken for a path. */
+/** Rejects a word that looks like a kind or an address and is neither: it would be taken for a path. */
 export function refuseMisspelt(words: readonly string[]): void {
   for (const word of words) {
     const name = parseAddress(word)?.kind ?? word;
@@ -79,7 +79,7 @@ interface Flags extends ConnectionFlags, NarrowingFlags, Pick<FormatFlags, 'colo
   readonly format: GetForm;
 }
 
-/** What `--format` takes, besides `value=FIELD`. */
+/** The values of `--format`, in addition to `value=FIELD`. */
 export const GET_FORMS = ['table', 'json', 'yaml', 'name'] as const;
 
 /** `edgewise get`. */
@@ -123,7 +123,7 @@ async function getMany(words: readonly string[], flags: Flags, context: Context)
     flags: { ...flags, form: flags.format.form },
     names,
     isOfUse: toFilter(names, flags.format),
-    // Of several stacks, the address stands before each value.
+    // With several stacks, the address precedes each value.
     render: (inventory: Inventory) => render(inventory, { flags, names: [], context }),
   };
   return getOfStacks(

@@ -8,7 +8,7 @@ import { PLAIN } from '../output/present.ts';
 import { createHelper, type OptionTopic, renderItems, TOPIC_NAMES } from './help.ts';
 import { listTopicOptions } from './options.ts';
 
-/** What `edgewise help TOPIC` shows besides the help of commands. */
+/** A topic of `edgewise help`, in addition to the help of commands. */
 interface HelpTopic {
   readonly name: string;
   readonly render: (helper: Help) => string;

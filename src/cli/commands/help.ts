@@ -9,7 +9,7 @@ export const OPTION_TOPICS = ['connection', 'many-stacks', 'safety', 'tokens', '
 /** One of these topics. It is the help group of its options. */
 export type OptionTopic = (typeof OPTION_TOPICS)[number];
 
-/** What `edgewise help` explains besides commands. */
+/** The topics of `edgewise help` that are not commands. */
 export const TOPIC_NAMES: readonly string[] = [...OPTION_TOPICS, 'settings', 'exit-codes'];
 
 /** The options that say how a result is shown. */
@@ -22,7 +22,7 @@ const DEFAULTS = new Help();
 /** Columns of help that does not go to a terminal. */
 const DEFAULT_WIDTH = 80;
 
-/** What only this command has stands first, whatever was defined first. What a topic explains is left out. */
+/** The command's own options come first, in any order of definition. Options that a topic explains are left out. */
 const groupOwnFirst: Help['groupItems'] = (unsorted, visible, getGroup) => {
   const groups = DEFAULTS.groupItems(unsorted, visible, getGroup);
   for (const topic of OPTION_TOPICS) groups.delete(topic);
@@ -96,7 +96,7 @@ function toWidth({ isTerminal, columns }: Output): number {
   return isTerminal && columns() > 0 ? columns() : DEFAULT_WIDTH;
 }
 
-/** Columns that a meaning needs beside its term; with fewer it stands below. */
+/** Columns that a meaning needs beside its term; with fewer it is below. */
 const LEAST_COLUMN = 24;
 
 /** Terms with what they mean beside them or below, wrapped, under a heading. */

@@ -44,7 +44,7 @@ export function addConnectionOptions(command: Command): Command {
   return command;
 }
 
-/** What a plan of manifests may do besides. */
+/** Adds the options that all commands with a plan of manifests have. */
 export function addPlanOptions(command: Command): Command {
   return addTokenOptions(addRotateOption(addScopeOptions(command)))
     .addOption(inTopic('safety', new Option('--allow-deletes', 'allow more deletes than the guard does')))
@@ -118,7 +118,7 @@ export function addTargetOption(command: Command): Command {
   );
 }
 
-/** What is replaced though nothing differs. */
+/** Adds the option for replaces without a difference. */
 function addRotateOption(command: Command): Command {
   return command.addOption(
     inTopic(
@@ -130,7 +130,7 @@ function addRotateOption(command: Command): Command {
   );
 }
 
-/** What the commands that write take besides. */
+/** Adds the options of commands that write. */
 export function addWriteOptions(command: Command): Command {
   return command
     .option('--yes', 'do not ask')
@@ -308,13 +308,13 @@ function inTopic(topic: OptionTopic, option: Option): Option {
   return option.helpGroup(topic);
 }
 
-/** Every option that stands in a topic, whichever commands take it. */
+/** Every option of a topic, of any command. */
 export function listTopicOptions(topic: string): readonly Option[] {
   const all = addPlanOptions(addWriteOptions(addRecursiveOptions(new Command())));
   return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }
 
-/** Refuses manifests beside those that are read anyway: somebody thinks that a plan is compared with them. */
+/** Rejects `--manifests` for a plan of manifests: the user probably expects a comparison with a plan file. */
 export function refuseManifests({ manifests = [] }: { readonly manifests?: readonly string[] }): void {
   if (manifests.length === 0) return;
   throw new CommandError('--manifests names the manifests of a plan file, and the command has none.', {
@@ -323,7 +323,7 @@ export function refuseManifests({ manifests = [] }: { readonly manifests?: reado
   });
 }
 
-/** Whether a run is over many stacks. Throws for a flag that narrows what is not. */
+/** Whether a run is over many stacks. Throws for a flag that selects stacks when the run is over one. */
 export function isRecursive({
   recursive,
   stack = [],

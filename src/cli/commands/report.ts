@@ -91,7 +91,7 @@ async function post(file: string, flags: PostFlags, context: Context): Promise<E
   return EXIT.done;
 }
 
-/** A line such as `/merge` is a command to a forge, done as whoever posts it. No report has one, but the file may not be a report. */
+/** A line such as `/merge` is a command to a forge, run with the rights of the user who posts it. No report has one, but the file may not be a report. */
 function withoutForgeCommands(text: string): string {
   return text.replace(/^\//gm, '\\/');
 }

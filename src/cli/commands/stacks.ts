@@ -57,7 +57,7 @@ async function listStacks(root: string, flags: Flags, context: Context): Promise
   const listing = { root, total: tree.stacks.length, unowned: tree.unowned, ...selected };
   context.stdout.write(render(listing, flags, context));
   if (flags.format === 'table' || flags.format === 'json') return EXIT.done;
-  // What is for a program says nothing to a person.
+  // A format for programs contains no summary for people.
   for (const line of [describeStacks(listing), ...listUnownedLines(listing)])
     context.stderr.write(`${toPrintable(line)}\n`);
   return EXIT.done;

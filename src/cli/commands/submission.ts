@@ -238,7 +238,7 @@ function toSubmitError(kind: SubmittedKind, error: unknown): unknown {
   return error.response.status >= 500 ? toUnknown(kind, error) : error;
 }
 
-/** There is no list to look it up in, and the answer would have had its id. */
+/** The service has no list in which to find it, and the response would have had its id. */
 function toUnknown({ submission: { noun }, title }: SubmittedKind, error: ApiError | NetworkError): CommandError {
   return new CommandError(`It is not known whether the ${noun} was submitted. ${toPrintable(error.message)}`, {
     exitCode: EXIT.failed,

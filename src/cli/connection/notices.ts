@@ -60,7 +60,7 @@ export async function createNotices(
   };
 }
 
-/** The log, unless nothing of what is told here would be in it. */
+/** The log; `undefined` if none of these notices would be in it. */
 async function loadLogger(context: Pick<Context, 'env' | 'stderr'>): Promise<Logger | undefined> {
   resolveLogLevel(context, 'warn');
   return isLogWanted(context) ? (await import('../output/logger.ts')).createLogger(context) : undefined;
@@ -105,13 +105,13 @@ function logRequest(logger: Logger, notice: RequestNotice): void {
   }
 }
 
-/** Says what is being read when reading takes long. */
+/** Reports the subject of a read that takes long. */
 interface ReadingWatch {
   /** A client whose reads are watched. */
   readonly watch: (client: Client) => Client;
   /** Writes a line to stderr that stays. */
   readonly tell: (line: string) => void;
-  /** While somebody else writes to stderr nothing is said. */
+  /** Suppresses the report while other code writes to stderr. */
   readonly mute: (isMuted: boolean) => void;
   /** Takes back what was said, whatever is still being read. */
   readonly end: () => void;

@@ -51,7 +51,7 @@ export interface Applying {
   readonly ready: Map<StackFolder, ReadyStack>;
 }
 
-/** Shows every plan, asks once, and applies what is ready. What stops one stack stops no other that does not depend on it. */
+/** Shows every plan, asks once, and applies the ready stacks. A stack that fails stops only the stacks that depend on it. */
 export async function finishApply(applying: Applying, planned: readonly StackPart[]): Promise<ExitCode> {
   const { run, flags, ready } = applying;
   const isShown = flags.format === 'text';
@@ -85,7 +85,7 @@ function showEnds(
   context.stdout.write(`\n${renderStackEnds(ended, options)}${renderStacksTable(report, options)}`);
 }
 
-/** In another form than text nobody has seen the plans yet: what is asked has them. */
+/** In a format other than text the plans were not shown yet: the question contains them. */
 async function confirm({ run, flags, ...rest }: Applying, planned: readonly StackPart[]): Promise<void> {
   if (flags.yes === true) return;
   const { context } = run;
@@ -105,7 +105,7 @@ async function confirm({ run, flags, ...rest }: Applying, planned: readonly Stac
   });
 }
 
-/** Applies what is ready: each stack as soon as those that it waits for have written, all of them within the rate limit of their account. */
+/** Applies the ready stacks: each as soon as its dependencies have written, all of them within the rate limit of their account. */
 async function applyReady(
   applying: Applying,
   planned: readonly StackPart[],
@@ -231,7 +231,7 @@ async function applyOne(
   if (one === undefined) return undefined;
   const { journal } = flags;
   const { sideBySide, pass } = toPassage(turn, (outcomes) => {
-    // A plan file is held against what is live, and that now has what this stack made.
+    // The next plan file is compared with the live state, which now has the resources of this stack.
     if (turn.isAwaited) one.pooled.account.forget();
     onWritten(outcomes);
   });
@@ -315,7 +315,7 @@ function toWaited(names: readonly string[]): CommandError {
   });
 }
 
-/** What a plan that was just made or read comes to before anybody is asked: it is ready, it has nothing to do, or something stands against it. */
+/** Sorts a plan before the user is asked: it is ready, it has no changes, or it is blocked. */
 export function admitStack(
   { flags, ready }: Pick<Applying, 'flags' | 'ready'>,
   folder: StackFolder,

@@ -54,7 +54,7 @@ export async function applyStacks(
   });
 }
 
-/** What is in no index of a folder of plans was not planned, or was taken out of it: whoever reads what was applied is to know. */
+/** Stacks without a plan in any index of a folder were not planned, or their plan was removed: the report names them. */
 function withUnplanned({ selected, ...run }: StacksRun): StacksRun {
   const { tree, stacks } = selected;
   const unplanned = tree.stacks.filter((one) => !stacks.includes(one)).map(({ name }) => name);
@@ -122,7 +122,7 @@ interface AgainFlags {
   readonly stacks: readonly string[];
 }
 
-/** Plans the stacks of the plans again, and applies what is the same. */
+/** Plans the stacks of the plans again, and applies those whose plan is the same. */
 async function applyAgain(
   plans: readonly StackFolder[],
   { flags, roots, stacks }: AgainFlags,

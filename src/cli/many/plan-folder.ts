@@ -21,8 +21,8 @@ import { writeResultFile } from '../output/output-files.ts';
 import { isPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
 
 /**
- * A folder of plans: a plan file for each stack of a run, and an index of them. A file that no index names was written by somebody else, and is neither
- * applied nor left beside new plans.
+ * A folder of plans: a plan file for each stack of a run, and an index of them. A file that no index names is not ours, and is neither applied nor left
+ * beside new plans.
  */
 
 type FolderContext = Pick<Context, 'cwd' | 'stderr' | 'uid' | 'budget'>;
@@ -129,8 +129,8 @@ export interface IndexedFolder {
 }
 
 /**
- * The plans of a folder; `undefined`: it is no folder of plans. Throws when a file of the folder is in no index, and when a plan is missing or not the
- * one that was written.
+ * The plans of a folder; `undefined` if it is not a folder of plans. Throws when no index names a file of the folder, and when a plan is missing or has
+ * changed since it was written.
  */
 export async function readPlanFolder(
   folder: string,
@@ -199,7 +199,7 @@ async function readIndex(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'b
   throw finding(`${issue?.path.join('.') || 'the document'}: ${issue?.message}`);
 }
 
-/** Throws for what is more than a run reads. */
+/** Throws for a file beyond the limits of a run. */
 function hasDigest(path: string, sha256: string, { budget }: Pick<Context, 'budget'>): boolean {
   try {
     return toDigest(readInput(path, { onlyFiles: true, budget })) === sha256;

@@ -25,7 +25,7 @@ import { toPlanExitCode } from '../reconcile/plan-flags.ts';
 /** Results that were read from files, as those of one run. */
 type JoinedResults = Pick<StacksReport, 'command' | 'root' | 'parts'>;
 
-/** Reads the JSON results of runs, of many stacks or of one each. What is none is refused with the first thing that is wrong with it. */
+/** Reads the JSON results of runs, of many stacks or of one each. Rejects any other file with its first error. */
 export function readResults(files: readonly string[], context: Pick<Context, 'cwd' | 'onInput'>): JoinedResults {
   const budget = createReadBudget(RESULT_LIMITS);
   const read = files.map((file) => readResult(file, { ...context, budget }));

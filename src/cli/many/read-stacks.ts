@@ -98,7 +98,7 @@ function toPlanResult(plan: Plan, { run, folder, flags, out, locate }: PlannedSt
   };
 }
 
-/** Nothing is said of it, so nobody asks where it stands: its manifests need not be kept for that. */
+/** A plan without content needs no positions: its manifests need not be kept. */
 function isQuiet({ writes, files, diagnostics, violations }: Plan): boolean {
   return writes.length + files.length + diagnostics.length + violations.length === 0;
 }
@@ -144,7 +144,7 @@ export async function validateStacks(
   });
 }
 
-/** Compares every stack below a folder with what is live. Sends GETs only. */
+/** Compares every stack below a folder with the live state. Sends GETs only. */
 export async function driftOfStacks(
   paths: readonly string[],
   flags: StacksFlags & { readonly target: readonly string[] },
@@ -171,7 +171,7 @@ export async function driftOfStacks(
   });
 }
 
-/** What is asked for of many stacks, and how one is shown. */
+/** A query of many stacks, and the function that renders one. */
 interface GetStacks {
   readonly flags: Omit<StacksFlags, 'format'> & { readonly form: 'table' | 'json' | 'yaml' | 'name' | 'value' };
   readonly names: readonly string[];

@@ -161,8 +161,8 @@ function toListing({ tree, ...selected }: SelectedStacks) {
 }
 
 /**
- * Does something with each stack. What goes wrong with one is its result, and the others go on. Those of one account are done one after another,
- * so that no more is kept than what is being done; different accounts do not wait for each other.
+ * Runs a task for each stack. An error of one stack is its result, and the others continue. Stacks of one account run one after another, which limits memory;
+ * different accounts do not wait for each other.
  */
 export async function forEachStack(
   run: StacksRun,
@@ -238,7 +238,7 @@ export async function openFolder(run: StacksRun, folder: StackFolder, options: O
   return { folder, state, diagnostics, locate, settings, stack, pooled };
 }
 
-/** What only one stack may have stands against a run that would write or judge it: not against one that shows what is there, or deletes it. */
+/** Whether conflicting claims stop this command. They do not stop `get` and `destroy`, which write no claimed value. */
 function isExclusive(command: string): boolean {
   return command !== 'get' && command !== 'destroy';
 }
@@ -300,7 +300,7 @@ export function publishRun(
   return publishStacks(toStacksReport(run, parts), { flags: run.flags, exitCode, ...more }, run.context);
 }
 
-/** From what is no trouble to what is most. */
+/** From the least to the most severe. */
 const GRAVITY: readonly ExitCode[] = [
   EXIT.done,
   EXIT.changes,
@@ -322,8 +322,8 @@ export function findWorstExitCode(codes: readonly number[]): ExitCode {
 type SingleFlags = Partial<Pick<PlanFlags, 'target' | 'rotate' | 'takeOver' | 'allowProtected' | 'allowRejected'>>;
 
 /**
- * Refuses what is said of one resource where several stacks may have its address. Only `--stack NAME` makes a run one of one stack: what else narrows it
- * may leave another number of them tomorrow.
+ * Rejects flags about one resource where several stacks may have its address. Only `--stack NAME` limits a run to one stack: any other filter may select
+ * another number of stacks tomorrow.
  */
 export function refuseSingleFlags(
   { target = [], rotate = [], takeOver = [], allowProtected = [], allowRejected = [] }: SingleFlags,
@@ -366,7 +366,7 @@ interface Entry extends PooledAccount {
   readonly end: () => void;
 }
 
-/** A pool without accounts. `signal` ends what is being read. */
+/** A pool without accounts. `signal` aborts reads. */
 function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
   const entries = new Map<string, Promise<Entry>>();
   const accounts: SharedAccount[] = [];
@@ -431,8 +431,8 @@ const WORDS: Readonly<Record<Exclude<keyof RunSettings, 'keyEnv'>, string>> = {
 };
 
 /**
- * Stops the stacks of a run that claim what only one of them may have: what they came to gets an error that names the other one. The rest of the run
- * goes on. `withdraw` takes back what was made of such a stack.
+ * Stops the stacks of a run whose claims conflict: the result of each gets an error that names the other one. The rest of the run continues. `withdraw`
+ * removes the plan of such a stack.
  */
 export async function rejectConflictingStacks(
   run: StacksRun,

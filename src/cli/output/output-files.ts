@@ -12,8 +12,8 @@ import { CommandError, EXIT } from '../exit-code.ts';
 import type { FormatFlags } from './present.ts';
 
 /**
- * The files that a run writes because a flag says so. A checkout may hold something else under such a name: a link, or a report that somebody made up, which a
- * pipeline would publish as its own. So a file is only written where there was none, or where edgewise wrote the one that is there.
+ * The files that a run writes because of a flag. A checkout may contain something else under such a name: a link, or a forged report, which a pipeline would
+ * publish as its own. So a file is only written where there was none, or over a file that edgewise wrote.
  */
 
 /** What looking at them takes of the process. */
@@ -92,7 +92,7 @@ async function isOfCommit(real: string, { env = {} }: OutputContext): Promise<bo
   return isTracked(real, top, { env });
 }
 
-/** How what edgewise writes begins, or what is in it: a plan and every form of reports, and a journal. */
+/** Patterns of files that edgewise writes: a plan, every form of reports, and a journal. */
 const OWN: readonly RegExp[] = [
   /^<!-- edgewise:/,
   /^<!doctype html>.*edgewise/s,
@@ -138,7 +138,7 @@ interface OutputFlags extends Pick<FormatFlags, 'report'> {
   readonly journal?: string;
 }
 
-/** What a run writes besides, and how it reaches the service. */
+/** Other files that a run writes, and its connection. */
 export interface Written {
   /** Files of `lifecycle.write_to`. */
   readonly files: readonly string[];

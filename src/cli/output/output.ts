@@ -6,14 +6,17 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 
 /** An output of the process that knows what became of it. */
 interface ProcessOutput extends Output {
-  /** Waits until everything is written, and gives the reason if that failed. A reader that went away (a pipe to `head`) is no failure. */
+  /** Waits until everything is written, and returns the reason if that failed. A reader that closed the pipe (`head`) does not count as a failure. */
   readonly settle: () => Promise<string | undefined>;
 }
 
 /** A stream of the process. */
 type ProcessStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** Writes to a stream until that fails. The command goes on even if its output is lost. A run may need one of its streams only: each is opened by its first text. */
+/**
+ * Writes to a stream until that fails. The command continues even if its output is lost. A run may need only one of its streams: each is opened by its first
+ * text.
+ */
 export function createOutput(
   open: () => ProcessStream,
   { isFile = () => false }: { readonly isFile?: () => boolean } = {},
@@ -71,17 +74,14 @@ export async function settleOutputs(
   return failure !== undefined && isGood ? EXIT.failed : exitCode;
 }
 
-/**
- * What every text goes through on its way out of the process: nothing that is printed holds a secret of the run, or acts on the runner of the job that it
- * is printed in.
- */
+/** Filters of every text that the process prints: it contains no secret of the run, and no command to the runner of the job. */
 export function guardOutputs<T extends Context>(context: T, secrets: Secrets): T & { readonly secrets: Secrets } {
   const stdout = strikeOutput(context.stdout, secrets);
   return {
     ...context,
     secrets,
     stdout: isReadByRunner(context.env) ? guardOutput(stdout) : stdout,
-    // A container that a job starts does not know of the job, and nobody but people and runners reads what is said here.
+    // A container in a job does not know about the job; only people and runners read this stream.
     stderr: guardOutput(strikeOutput(context.stderr, secrets)),
   };
 }
@@ -99,7 +99,7 @@ function strikeOutput(output: Output, { redact }: Secrets): Output {
   };
 }
 
-/** What is in a file is not read by the runner, and stays as it is. */
+/** The runner does not read a file, so its text is not changed. */
 function guardOutput(output: Output): Output {
   if (output.isFile === true) return output;
   const filter = createJobCommandFilter();

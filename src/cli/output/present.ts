@@ -27,7 +27,7 @@ export function wantsFormat(form: FormName, { format, report = [] }: Pick<Format
   return format === form || report.some((target) => target.form === form);
 }
 
-/** Where the lines of a stream of events go while it goes on; absent: no form that is asked for has them. */
+/** The output for event lines during a run; absent: no requested format has events. */
 export function findEventOutput(flags: FormatFlags, { stdout }: Pick<Context, 'stdout'>): Output['write'] | undefined {
   if (flags.format === 'json-lines') return stdout.write;
   return wantsFormat('json-lines', flags) ? () => undefined : undefined;
@@ -53,7 +53,7 @@ export interface ActFlags extends FormatFlags, TrustFlags {
   readonly render?: boolean;
   /** A file, or with many stacks a folder, for what was planned. */
   readonly out?: string;
-  /** A file for what is sent. */
+  /** The file of the journal. */
   readonly journal?: string;
 }
 

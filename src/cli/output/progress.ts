@@ -8,7 +8,7 @@ import type { Output } from '../context.ts';
 /** Shows an apply while it runs. */
 export interface Progress {
   readonly onEvent: (event: ApplyEvent) => void;
-  /** Says something besides, in a line that stays. */
+  /** Prints a line that is not replaced. */
   readonly tell: (line: string) => void;
   /** Takes the live lines off the screen. */
   readonly end: () => void;

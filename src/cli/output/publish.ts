@@ -115,7 +115,7 @@ async function loadRules(flags: FormatFlags): Promise<Pick<FormOptions, 'describ
 function findOrigin(path: string, stack: string | undefined, cwd: string): string {
   const below = path.replace(/^(?:[.][.]?\/)+/, '');
   const beside = stack === undefined ? [] : [join(dirname(stack), path)];
-  // Nothing is said of what is there outside.
+  // Files outside are not revealed.
   const top = findRepository(cwd) ?? cwd;
   const isInside = (candidate: string) => !relative(top, resolve(cwd, candidate)).startsWith('..');
   return [...beside, path, below].find((one) => isInside(one) && existsSync(resolve(cwd, one))) ?? path;
@@ -164,14 +164,14 @@ async function writeReport(
 
 /** The command that failed, and how it was to show its result. */
 export interface FailedCommand extends RunSubject {
-  /** Absent: there is no such command. */
+  /** Absent for an unknown command. */
   readonly command?: string;
   readonly flags: FormatFlags;
   /** Events that were sent before it failed. */
   readonly sent?: SentEvents;
 }
 
-/** Shows why a command did not complete, and gives its exit code. Text goes to stderr; every other form that was asked for is a whole document. */
+/** Shows why a command did not complete, and returns its exit code. Text is written to stderr; every other requested format is a whole document. */
 export async function showFailure(
   error: unknown,
   { command, stack, locate, flags: given, sent }: FailedCommand,
@@ -208,7 +208,7 @@ export function toFailedExitCode(error: unknown): ExitCode {
   return error instanceof NetworkError ? EXIT.failed : EXIT.bug;
 }
 
-/** What is reported of an error. */
+/** The reported part of an error. */
 export function toReported(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
   if (error instanceof InvalidManifests) return { diagnostics: error.diagnostics };
   if (!(error instanceof CommandError || error instanceof StackError))

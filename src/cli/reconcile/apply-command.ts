@@ -45,8 +45,8 @@ export function toSavedCommand(file: string, { paths, flags, env }: PlannedComma
 }
 
 /**
- * The command line that applies a plan file of which nothing more is known than what `--manifests` names; nothing when that is not enough. The file
- * itself must not say where the key and the tokens go: whoever edited it would have that pasted.
+ * The command line that applies a plan file of which only the manifests in `--manifests` are known; `undefined` when that is not enough. It ignores the
+ * file's own service and token sinks: an edited file could make the user paste them.
  */
 export function findShownCommand(
   file: string,
@@ -85,7 +85,7 @@ const CONNECTION: readonly ConnectionOption[] = [
   { name: '--ca-file', flag: 'caFile', variable: 'EDGEWISE_CA_FILE' },
 ];
 
-/** What the environment said is said by the flag: whoever pastes the command has another environment. */
+/** A value from the environment becomes a flag: the user who pastes the command may have another environment. */
 function listConnectionWords(
   { name, flag, variable }: ConnectionOption,
   { flags, env }: Pick<PlannedCommand, 'flags' | 'env'>,
@@ -113,7 +113,7 @@ function listPlanWords(flags: PlanFlags): readonly string[] {
   ];
 }
 
-/** What an apply is held to and allowed besides, and where tokens go: no plan file says it. */
+/** Limits, consents and token sinks of an apply, which no plan file contains. */
 function listConsentWords({ tokenCommand, ...flags }: PlanFlags): readonly string[] {
   return [
     ...(flags.policies ?? []).flatMap((path) => ['--policies', toPath(path)]),

@@ -50,7 +50,7 @@ export interface ApplyFlags extends PlanFlags, FormatFlags {
   readonly approved?: string;
 }
 
-/** What is applied. */
+/** The input of an apply. */
 interface ManifestsRun {
   readonly flags: ApplyFlags;
   readonly mode: Plan['mode'];

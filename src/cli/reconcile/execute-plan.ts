@@ -29,7 +29,7 @@ export interface Execution {
   readonly locate: Locate;
 }
 
-/** Asks, applies, reports. The plan has been shown; it has writes, no errors, and no safety rule stands against it. */
+/** Asks, applies, reports. The plan has been shown; it has writes, no errors, and no safety rule blocks it. */
 export async function executePlan(execution: Execution, context: Context): Promise<ExitCode> {
   const { plan, flags, locate } = execution;
   const stream = createEventStream(context.now, findEventOutput(flags, context));
@@ -50,7 +50,7 @@ export async function executePlan(execution: Execution, context: Context): Promi
   return publish({ about: 'apply', plan, result }, publication, context);
 }
 
-/** In another form than text nobody has seen the plan yet: what is asked has it. */
+/** In a format other than text the plan was not shown yet: the question contains it. */
 async function confirm({ plan, flags }: Execution, writes: number, context: Context): Promise<boolean> {
   if (flags.yes === true) return true;
   const what = writes === 1 ? 'this write' : `these ${writes} writes`;
@@ -67,7 +67,7 @@ async function confirm({ plan, flags }: Execution, writes: number, context: Cont
   return answer.trim() === 'yes';
 }
 
-/** Progress is shown from the first write on: before it, somebody may be asked. */
+/** Progress is shown from the first write on: before it, the user may be asked. */
 async function applyWithProgress(execution: Execution, stream: EventStream, context: Context): Promise<ApplyResult> {
   const { plan, flags, signal } = execution;
   const ahead = { total: plan.writes.length, rateLimit: plan.settings.rateLimit };
@@ -121,7 +121,7 @@ export function toAppliedExitCode({ outcomes, files, interrupted }: ApplyResult)
   return isRefused && isNothingDone ? EXIT.authentication : EXIT.failed;
 }
 
-/** A plan that no safety rule blocks, for the person who is asked about it. It is always text, and goes where questions go. */
+/** An unblocked plan, for the person who is asked about it. It is always text, on the stream of questions. */
 function renderAskedPlan(plan: Plan, context: Context, flags: FormatFlags): string {
   return renderUnblocked(plan, toTextOptions(context.stderr, context, flags));
 }

@@ -37,7 +37,7 @@ export async function removeStalePlanFile(file: string, cwd: string): Promise<st
   return `${said} The old plan in it was removed.`;
 }
 
-/** Reads a plan file, and tells what it is about. What is not one is refused with the first thing that is wrong with it. */
+/** Reads a plan file, and reports its subject. Rejects an invalid file with its first error. */
 export async function readPlanFile(file: string, { cwd, onSubject, onInput, budget }: PlanReader): Promise<Plan> {
   onInput?.(file);
   onSubject?.({ locate: toPlanLocate(file) });
@@ -49,7 +49,7 @@ export async function readPlanFile(file: string, { cwd, onSubject, onInput, budg
 
 type PlanReader = Pick<Context, 'cwd' | 'onSubject' | 'onInput' | 'budget'>;
 
-/** Without manifests, what a plan says stands at the start of its file. */
+/** Without manifests, diagnostics of a plan point to the start of its file. */
 export function toPlanLocate(file: string): Locate {
   return (address) => (address === undefined ? { file, line: 1, column: 1, excerpt: '' } : undefined);
 }
@@ -69,7 +69,7 @@ export async function isPlanFile(path: string, cwd: string, budget?: ReadBudget)
   }
 }
 
-/** Manifests may be long, and YAML is not parsed twice. What is no regular file, such as a pipe, could be read only once. */
+/** Manifests may be long, and YAML is not parsed twice. A pipe, or another irregular file, could be read only once. */
 async function startsAsObject(file: string): Promise<boolean> {
   if (!(await stat(file)).isFile()) return false;
   const handle = await open(file);

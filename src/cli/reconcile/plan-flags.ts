@@ -90,8 +90,8 @@ export function toPlanExitCode(
 }
 
 /**
- * How to reach the service that a plan was made for, when no manifests are named. A file that was edited could name another one, which would then get the key:
- * whoever starts edgewise has to name it too, but for the embedded server.
+ * The connection of a plan file, when no manifests are named. An edited file could name another service, which would then get the key: the user has to name
+ * it too, except for the embedded server.
  */
 export function resolvePlanSettings(
   saved: SavedFile,
@@ -140,7 +140,7 @@ function refuseOtherKey(
   });
 }
 
-/** Refuses the same, and a plan that calls another id by a name than the manifests do: whoever approved it has read the name. */
+/** Also rejects a plan that uses a name for another id than the manifests do: the approver has read the name. */
 export function refuseOtherManifests(
   saved: SavedFile,
   {

@@ -33,7 +33,7 @@ import { type Html, html, renderCounts } from './node.ts';
 interface Item {
   /** Unique in the page. */
   readonly anchor: string;
-  /** What it is filtered by besides its kind: an action, a state. It is the class of its colour too. */
+  /** The filter in addition to its kind: an action, a state. It is the class of its colour too. */
   readonly group: string;
   readonly kind: string;
   readonly dangers: readonly DangerGroup[];
@@ -42,7 +42,7 @@ interface Item {
   readonly address: string;
   /** Id of the live resource. */
   readonly id?: string | undefined;
-  /** What is said beside the address. */
+  /** The text beside the address. */
   readonly said: Html | undefined;
   /** How much there is to see inside: `3 fields`. */
   readonly size: string;
@@ -107,7 +107,7 @@ interface FilteredItem extends Pick<Item, 'kind' | 'dangers' | 'owner'> {
 
 /** What a list can be narrowed by. */
 export interface Filter {
-  /** What is listed: `changes`. */
+  /** The noun of the items: `changes`. */
   readonly what: string;
   /** What items are grouped by: `Action`. */
   readonly by: string;
@@ -265,17 +265,17 @@ export type RenderPlace = (about: Pick<ChangeView, 'change' | 'path'>) => Html |
 /** Changes that all begin unfolded. */
 const MAX_OPEN_CHANGES = 3;
 
-/** Whether who approves has to see all of a change: what is safe begins folded. */
+/** Whether the user who approves must see all of a change: safe changes begin folded. */
 function isHeeded({ action, dangers }: ChangeView): boolean {
   return action === 'delete' || action === 'replace' || dangers.length > 0;
 }
 
-/** Where a change stands on the page, by its place among all that are shown. */
+/** The anchor of a change on the page, by its index among all that are shown. */
 export function toChangeAnchor(index: number): string {
   return `change-${index + 1}`;
 }
 
-/** What stands below one heading. */
+/** The content below one heading. */
 interface ChangePart {
   readonly part: keyof typeof HEADINGS;
   readonly heading?: string;
@@ -358,7 +358,7 @@ export function renderDriftCounts(counts: DriftView['counts']): Html {
   );
 }
 
-/** What is not as it should be, state for state, and what it can be narrowed by. Nothing when all is. */
+/** Resources that differ, state by state, with their filters. Empty when nothing differs. */
 export function renderDrifted({ groups }: Pick<DriftView, 'groups'>): readonly (Html | FilterPiece)[] {
   if (groups.length === 0) return [];
   const all = groups.flatMap(({ resources }) => resources);
@@ -413,12 +413,12 @@ function toDriftItem(
   };
 }
 
-/** Where a resource of a comparison stands on the page, by its place among all that are shown. */
+/** The anchor of a resource of a comparison, by its index among all that are shown. */
 function toResourceAnchor(index: number): string {
   return `resource-${index + 1}`;
 }
 
-/** What is dangerous in what happened, each a link to its resource. */
+/** Dangers of the changes at the service, each a link to its resource. */
 export function renderDriftDangers({ dangers, groups }: DriftView): readonly Html[] {
   const addresses = groups.flatMap(({ resources }) => resources).map(({ address }) => address);
   return dangers.map((danger) => {

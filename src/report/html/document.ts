@@ -3,8 +3,8 @@ import { type Html, html } from './node.ts';
 import { STYLE } from './style.ts';
 
 /**
- * What a page does besides being read: filtering, opening and closing, and light or dark. It holds nothing of a report, and puts nothing into
- * the page but numbers and words of its own. Controls are hidden until it runs.
+ * The script of a page: filtering, opening and closing, and light or dark. It contains nothing of a report, and adds only numbers and words of its own to the
+ * page. Controls are hidden until it runs.
  */
 export const SCRIPT = `
 'use strict';
@@ -132,13 +132,13 @@ addEventListener('afterprint', () => {
 
 /** What a page shows. */
 export interface HtmlPage {
-  /** The one heading of first order; it stands on the tab of a browser too. */
+  /** The one heading of first order; also the title in the browser's tab. */
   readonly heading: string;
   /** Sentences below it that limit what the page is about. */
   readonly notes: readonly string[];
   /** What it all comes to. */
   readonly conclusion: readonly (Html | undefined)[];
-  /** What is dangerous, without what makes a list of it. It is in the body too, where the page is not a part of another. */
+  /** The dangers, without their list element. They are in the body too, unless the page is a part of another. */
   readonly dangers?: readonly Html[];
   readonly body: readonly (Html | undefined)[];
 }

@@ -56,7 +56,7 @@ export function renderHtmlForm(report: Report, options: FormOptions): string {
   return renderHtmlDocument(toPage(report, options));
 }
 
-/** What the page of a report shows. As a part of a longer one it says nothing that stands above it there. */
+/** The page of a report. As a part of a longer page it omits the texts that are above it there. */
 export function toPage(report: Report, options: FormOptions): HtmlPage {
   switch (report.about) {
     case 'plan':
@@ -105,7 +105,7 @@ function toPlanPage({ plan, standing }: PlanReport, options: FormOptions): HtmlP
   };
 }
 
-/** What stands below the changes of a plan, whether it was applied or not. Of many plans nobody looks at drawings: the list says what waits for what. */
+/** The content below the changes of a plan, applied or not. With many plans the drawings are omitted: the list names the dependencies. */
 function listMore(
   { withheld, unchanged, lint, writes }: PlanView,
   { isPart = false }: Pick<FormOptions, 'isPart'>,
@@ -317,7 +317,7 @@ function createPlaces(plan: Plan, options: FormOptions): RenderPlace {
   };
 }
 
-/** What is dangerous in a plan, by group, each with its owner and links to its change and its line. */
+/** The dangers of a plan, by group, each with its owner and links to its change and its line. */
 function listDangers({ dangers, parts }: PlanView, renderPlace: RenderPlace): readonly Html[] {
   const changes = parts.flatMap((part) => part.changes);
   const findAnchor = createFinder(changes);
@@ -357,7 +357,7 @@ ${diagnostics.map(renderDiagnostic)}</section>
 `;
 }
 
-/** Sentences that lead to what stands against a plan, and to what to heed; nothing when all is well. */
+/** Sentences that link to the violations of a plan, and to its diagnostics; empty without any. */
 function renderPointers(violations: readonly GuardViolation[], diagnostics: readonly Diagnostic[]): Html | undefined {
   const found = countSeverities(diagnostics);
   const look = hasErrors(diagnostics) ? 'bad' : 'heed';
@@ -420,7 +420,7 @@ ${list}${places.map(renderRelated)}${renderRemedy(remedy)}</article>
 `;
 }
 
-/** What went wrong besides: a message, what more there is to say, and what to do. */
+/** An error: its message, further lines, and its remedy. */
 function renderError({ lines: [message = '', ...more], remedy }: ErrorView): Html {
   const said = more.length === 0 ? '' : html`<pre tabindex="0">${more.map((line) => html`${line}\n`)}</pre>\n`;
   return html`<section aria-labelledby="error"><h2 id="error">What went wrong</h2>

@@ -8,7 +8,7 @@ import { type Html, html } from './node.ts';
 const MAX_WRITES = 150;
 const MAX_WAITS = 200;
 
-/** Of a label in pixels: a column, the line, what stands beside it; and the most columns of one. */
+/** Sizes of a label in pixels: a column, the line, the padding; and the most columns of one. */
 const COLUMN = 7.25;
 const HEIGHT = 26;
 const PADDING = 10;
@@ -146,7 +146,7 @@ const MARGIN = 12;
 const GAP = 8;
 const RANK_GAP = 56;
 
-/** Places every part of the graph in which something comes after something; what stands alone is left out. The same nodes give the same places. */
+/** Places every part of the graph that has an edge; isolated nodes are left out. The same nodes get the same positions. */
 export function placeGraph(nodes: readonly GraphNode[]): readonly PlacedGraph[] {
   return listParts(nodes).map(placePart);
 }

@@ -9,8 +9,8 @@ export interface Html {
 type HtmlValue = string | number | Html | undefined | readonly HtmlValue[];
 
 /**
- * A piece of HTML or SVG from a template. A text in it is on one line, printable and escaped, whether it stands between tags or in the double
- * quotes of an attribute: those are the only places for it. Nothing from outside may stand in a script or a style.
+ * A piece of HTML or SVG from a template. A text in it is on one line, printable and escaped for its only two positions: between tags, and in the double
+ * quotes of an attribute. Text from outside must never be in a script or a style.
  */
 export function html(template: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return { source: template.map((own, index) => own + toSource(values[index])).join('') };

@@ -8,8 +8,7 @@ import { renderDangers, toPage } from './form.ts';
 import { type Html, html } from './node.ts';
 
 /**
- * A run over many stacks as one page: what is dangerous in all of them, then each stack that has something to say, the worst first, and one filter for
- * the changes of all.
+ * A run over many stacks as one page: the dangers of all stacks, then each stack with content, the most severe first, and one filter for the changes of all.
  */
 export function renderStacksHtml(run: StacksReport, options: FormOptions): string {
   const view = toStacksView(run);
@@ -36,7 +35,7 @@ export function renderStacksHtml(run: StacksReport, options: FormOptions): strin
 
 interface ShownStack {
   readonly row: StackRow;
-  /** Stands before every name that is unique in the page of the stack alone. */
+  /** Prefix of every name that is unique only in the page of the stack. */
   readonly scope: string;
   readonly page: HtmlPage;
 }
@@ -74,10 +73,7 @@ ${toScoped(inside, scope)}</section>
 `;
 }
 
-/**
- * The names in a piece, and the links to them, as those of its stack, whose name stands before that of each section. Quotes are escaped in every text, so
- * that nothing of a text is taken for one.
- */
+/** Prefixes the names in a piece, and the links to them, with that of its stack. Quotes are escaped in every text, so that no text is taken for a name. */
 function toScoped({ source }: Html, scope: string): Html {
   const named = source
     .replaceAll(' id="', ` id="${scope}`)

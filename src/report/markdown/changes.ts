@@ -19,7 +19,7 @@ interface Room {
 /** More would make a table that nobody reads, and the diff has all. */
 const SHORT: Room = { fields: 6, value: 60 };
 
-/** Of few rows whose diff is folded, whoever unfolds nothing has to see all but the longest values. */
+/** With few rows whose diff is folded, the table shows all but the longest values. */
 const WHOLE: Room = { fields: 12, value: 240 };
 const MAX_WHOLE_ROWS = 10;
 
@@ -44,7 +44,7 @@ interface RowContext extends TableContext {
   readonly room: Room;
 }
 
-/** A table of changes with what each does, then their diff. What is long is folded, each as one block. */
+/** A table of changes with their effects, then their diff. Long ones are folded, each as one block. */
 export function listChangeSections(changes: readonly ChangeView[], context: TableContext): readonly Section[] {
   const [open, folded] = [changes.slice(0, MAX_OPEN_ROWS), changes.slice(MAX_OPEN_ROWS)];
   const diffs = [...Map.groupBy(changes, ({ action }) => action)].map(([action, some]) => toDiff(action, some));
@@ -120,7 +120,7 @@ function toClause({ said, values }: ChangeView['traits'][number]): string {
 /** How fields are said in short. */
 interface BriefOptions {
   readonly room?: Room;
-  /** What stands above already, with its values. */
+  /** Dangers that are shown above already, with their values. */
   readonly dangers?: readonly DangerView[];
   /** A link to the line of a field, if it is another than that of the row; empty: there is none. */
   readonly linkField?: (field: FieldView) => string;
@@ -213,8 +213,8 @@ function toDiffLine({ role, text }: FieldLine): string {
 }
 
 /**
- * Where the manifest of a resource starts, as Markdown: a link where the forge is known and there is room (`link`), a position without a link (`text`), or
- * a link that shows the line only, since the file stands beside it (`line`). Nothing for standard input.
+ * The start of a resource's manifest, as Markdown: a link where the forge is known and there is room (`link`), a position without a link (`text`), or a link
+ * that shows the line only, since the file is beside it (`line`). Empty for standard input.
  */
 export type LinkTo = (place: ManifestStart, form?: 'link' | 'text' | 'line') => string;
 
@@ -259,7 +259,7 @@ interface DangersView {
   readonly dangerCount: string;
 }
 
-/** The dangers and nothing else, by group, each with its values and a link. One that may be left out stands by itself, so that the gravest stay. */
+/** The dangers alone, by group, each with its values and a link. Each one that may be left out is a section of its own, so that the most severe remain. */
 export function listDangerSections(
   { dangers, dangerCount }: DangersView,
   linkToDanger: LinkToDanger,
@@ -268,7 +268,7 @@ export function listDangerSections(
   return toCaution(dangerCount, items);
 }
 
-/** One danger as an item of a list. `lead`: Markdown that says whose it is, where that is not known from what stands above. */
+/** One danger as an item of a list. `lead`: Markdown with its owner, where the text above does not name it. */
 export function toDangerSection({ group, address, clause, then }: DangerView, link: string, lead = ''): Section {
   const values = clause.values === '' ? '' : ` ${toCode(clause.values)}`;
   const said = `${toProse(clause.lead)}${values}${then === '' ? '' : `: ${toProse(then)}`}`;

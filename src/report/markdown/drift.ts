@@ -12,7 +12,7 @@ import {
 import { createLinks, listBriefs, listDangerSections, listDiffLines } from './changes.ts';
 import { type Section, toCode, toDetails, toDiagnosticSection, toFence, toProse, toRow } from './text.ts';
 
-/** A comparison, above the fold: what it comes to, and what is dangerous. */
+/** A comparison, above the fold: its summary, and the dangers. */
 export function listDriftHeadSections(
   view: DriftView,
   { isPart = false }: Pick<FormOptions, 'isPart'>,
@@ -26,7 +26,7 @@ export function listDriftHeadSections(
   ];
 }
 
-/** What is not as it should be, state for state, then what nobody manages. */
+/** Resources that differ, state by state, then unmanaged ones. */
 export function listDriftSections(view: DriftView, drift: Drift, options: FormOptions): readonly Section[] {
   const locate = createLocate(drift, options);
   return [

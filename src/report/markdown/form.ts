@@ -46,7 +46,7 @@ interface Comment {
   /** What makes it, for those who look for the comment of an earlier run. */
   readonly command: string;
   readonly stack?: string;
-  /** Stands above what was left out. */
+  /** The sections above the note on omissions. */
   readonly head: readonly Section[];
   readonly body: readonly Section[];
 }

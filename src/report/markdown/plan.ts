@@ -21,8 +21,8 @@ const MAX_LISTED = 10;
 const MAX_COMMAND = 1500;
 
 /**
- * What stands above the fold: all of it on one line, what the plan is, what stands against it, and its dangers. A longer report has said the first and the
- * last before.
+ * The sections above the fold: the whole plan on one line, its title, its violations, and its dangers. A longer report has shown the first and the last
+ * before.
  */
 export function listHeadSections(
   view: PlanView,
@@ -42,7 +42,7 @@ export function listHeadSections(
   ];
 }
 
-/** What is done, and what else there is to know. */
+/** The changes, and the rest of the plan. */
 export function listPlanSections(view: PlanView, context: Omit<TableContext, 'hasOwners'>): readonly Section[] {
   const { parts, hasOwners } = view;
   const changes = joinParts(parts);
@@ -97,7 +97,10 @@ function toPosition({ message, place }: NonNullable<GuardViolation['places']>[nu
 /** Said where something has drifted. */
 const CREATED = 'What is created is new in the manifests, or was deleted at the service.';
 
-/** All changes, each once, with the fields of all parts of the plan that it is in. What is lost stands first, and drift among the changes of its action. */
+/**
+ * All changes, each once, with the fields of all parts of the plan that it is in. Deletes and replaces come first, and drift is among the changes of its
+ * action.
+ */
 function joinParts(parts: PlanView['parts']): readonly ChangeView[] {
   const all = parts.flatMap(({ changes }) => changes);
   const more = new Map(all.filter(({ isContinued }) => isContinued).map((view) => [view.change, view.fields]));
@@ -155,7 +158,7 @@ export function renderMermaidLines(writes: readonly WriteView[]): readonly strin
   return ['flowchart LR', ...writes.map(({ number, id }) => `  w${number}["${toLabel(id)}"]`), ...edges];
 }
 
-/** Everything that is no plain character of a name is written as its number. */
+/** Writes every character with a meaning in a diagram as its number. */
 function toLabel(text: string): string {
   const shown = text.length <= MAX_LABEL ? text : `${text.slice(0, MAX_LABEL)}…`;
   return shown.replace(/[^\w /.*-]/gu, (character) => `#${character.codePointAt(0)};`);

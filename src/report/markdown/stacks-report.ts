@@ -13,8 +13,8 @@ const MAX_OPEN_STACKS = 3;
 const MAX_FOLDS = 100;
 
 /**
- * A run over many stacks as one comment: what is dangerous in all of them, by stack and owner, then each that has something to say below its headline, the
- * worst first. It never has more characters than a comment may, whatever it has to leave out of the single stacks.
+ * A run over many stacks as one comment: the dangers of all stacks, by stack and owner, then each stack with content below its headline, the most severe
+ * first. It never exceeds the length of a comment, whatever it has to leave out.
  */
 export function renderStacksMarkdown(run: StacksReport, options: FormOptions): string {
   const view = toStacksView(run);
@@ -68,7 +68,7 @@ function listPartPieces(
   return [heading, ...shown, ...footers];
 }
 
-/** A heading stands below that of its stack. */
+/** Moves a heading below that of its stack. */
 function toInner(piece: Section): Section {
   return /^#+ /.test(piece.text) ? { ...piece, text: `#${piece.text}` } : piece;
 }
@@ -78,7 +78,7 @@ function isFooter({ text }: Section): boolean {
   return text.startsWith('<sub>');
 }
 
-/** The headlines alone, which stay when there is no room for more. */
+/** The headlines alone, which are always shown. */
 function listTablePieces(rows: readonly StackRow[]): readonly Section[] {
   const hasTime = rows.some(({ time }) => time !== '');
   const columns = ['Stack', 'Folder', 'Result', ...(hasTime ? ['Least time'] : [])];
@@ -105,7 +105,7 @@ function listQuietPieces(rows: readonly StackRow[]): readonly Section[] {
 
 const DISPENSABLE = { weight: 'refusal', names: ['summary of a stack', 'summaries of stacks'] } as const;
 
-/** In a comment on one stack its head always stays; with two hundred of them there is no room for that. */
+/** A comment on one stack always shows its head; with two hundred stacks there is not enough room. */
 function toDispensable(piece: Section): Section {
   return piece.weight === 'always' && piece.fold === undefined ? { ...piece, ...DISPENSABLE } : piece;
 }

@@ -3,10 +3,7 @@ import { toPrintable } from '../../model/printable.ts';
 import { listDiagnosticLines } from '../view/diagnostic-view.ts';
 import { formatCount } from '../view/wording.ts';
 
-/**
- * Pieces of Markdown as GitHub and GitLab read it. Whatever text they are given, each is exactly one piece: nothing in it closes a block, makes a
- * link or calls somebody.
- */
+/** Pieces of Markdown as GitHub and GitLab read it. Any text results in exactly one piece: nothing in it closes a block, links, or mentions a user. */
 
 /** Characters of a text that are shown; more would only be there to fill a comment. */
 const MAX_CHARACTERS = 1000;
@@ -22,7 +19,7 @@ const ACTIVE_AT_START = /^(\d*)([-+=.)])/;
 const REFERRING = /[@#!~$%&^](?=["'{\p{L}\p{N}_-])|:(?=[\w+/-])/gu;
 const LINKED = /\b(?:www(?=\.)|gh(?=-)|[0-9a-f](?=[0-9a-f]{6,39}\b))/gi;
 
-/** Stands for an invisible space, by a name that survives where the space itself is escaped. */
+/** Replaces an invisible space by an entity that survives where the space itself is escaped. */
 const GAP = '&#8203;';
 
 /** Text as prose on one line. URLs in it are code: they can be copied, and are no links. */
@@ -84,7 +81,7 @@ function toDetailsStart({ code, rest }: Summary): string {
   return `<details>\n<summary><code>${toHtml(toPrintable(toShort(code)))}</code> ${toHtml(rest)}</summary>\n\n`;
 }
 
-/** Pieces that open on one click, each of which can be left out; the fold goes with the last of them. */
+/** Sections that open on one click, each of which can be left out; the fold disappears with the last of them. */
 export function listFoldSections(summary: Summary, pieces: readonly Section[]): readonly Section[] {
   return [
     { text: toDetailsStart(summary), weight: 'always', fold: 'start' },
@@ -133,7 +130,7 @@ function toShort(text: string, most = MAX_CHARACTERS): string {
 /** A comment is a row of pieces, each of which can be left out without harm to the others. */
 export interface Section {
   readonly text: string;
-  /** What is less important is left out first. */
+  /** Less important sections are left out first. */
   readonly weight: Weight;
   /** What it is called when it is left out: one, and several. Absent: nobody misses it. */
   readonly names?: readonly [one: string, several: string];
@@ -141,7 +138,7 @@ export interface Section {
   readonly fold?: 'start' | 'end';
 }
 
-/** From what is left out first to what always stays. */
+/** From the first that is left out to those that are always shown. */
 const WEIGHTS = [
   'unchanged',
   'calls',

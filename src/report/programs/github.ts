@@ -51,7 +51,7 @@ function toAnnotation(remark: Annotation, options: FormOptions): string {
   return toCommand(level, { ...toPosition(place, options), title: `edgewise: ${rule}` }, text);
 }
 
-/** Nothing for what is in no file: the annotation is then shown at the run. */
+/** Empty without a file: the annotation is then shown at the run. */
 function toPosition(place: Annotation['place'], options: FormOptions): Properties {
   const position = place === undefined ? undefined : toFilePosition(place, options);
   return position === undefined

@@ -21,8 +21,8 @@ export interface EventBody {
 }
 
 /**
- * A report as a stream of events, one JSON object a line. What an apply has sent while it ran stands first; every stream ends with a
- * summary, that of a failure too.
+ * A report as a stream of events, one JSON object a line. Events that an apply sent while it ran come first; every stream ends with a summary, even that of a
+ * failure.
  */
 export function renderJsonLinesForm(report: Report, options: FormOptions): string {
   const { sent = { text: '', count: 0 }, at = new Date(0) } = options;
@@ -152,7 +152,7 @@ export function renderEventLine(
   return `${toPrintable(JSON.stringify({ event, seq, time: time.toISOString(), ...body }))}\n`;
 }
 
-/** The events before the first write: what is applied, and what its plan has to say. */
+/** The events before the first write: the subject of the apply, and the diagnostics of its plan. */
 export function listStartEvents(plan: Plan): readonly EventBody[] {
   const { mode, stack, baseUrl, writes, diagnostics } = plan;
   return [

@@ -32,7 +32,7 @@ export interface SubmissionResult {
   readonly error?: Failure['error'];
 }
 
-/** A report as one JSON document. A plan is its file, byte for byte, whatever stands against it. */
+/** A report as one JSON document. A plan is its file, byte for byte, even if it is blocked. */
 export function renderJsonForm(report: Report): string {
   switch (report.about) {
     case 'plan':
@@ -84,7 +84,7 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
   });
 }
 
-/** What is live, compared with what it should be. `ok`: it could be compared; `drifted`: something is not as it should be. */
+/** The live state, compared with the manifests or a plan. `ok`: the comparison was possible; `drifted`: something differs. */
 function renderDriftJson(drift: Drift): string {
   return renderJsonDocument({
     format: REPORT_FORMAT,
@@ -149,12 +149,12 @@ export function renderJsonDocument(document: object): string {
   return `${lines.map(toPrintable).join('\n')}\n`;
 }
 
-/** An outcome with the id of its write instead of the write, which stands in the plan. */
+/** An outcome with the id of its write instead of the write, which the plan contains. */
 function toOutcomeDocument({ write, ...outcome }: Outcome): object {
   return { write: write.id, address: write.address, ...outcome };
 }
 
-/** A message, with what is known of where it comes from. */
+/** A message, with the details of its error. */
 function toErrorDocument(error: NonNullable<Failure['error']>): object {
   if (!(error instanceof Error)) return error;
   const { name, message } = error;

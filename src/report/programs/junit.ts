@@ -75,7 +75,7 @@ function listFileCases(report: Report): readonly JunitCase[] {
   }));
 }
 
-/** What is about no single resource is of the run. */
+/** A case without a single resource belongs to the run. */
 function toSuite(address: string | undefined): string {
   const end = address?.indexOf('/') ?? -1;
   return address === undefined || end < 0 ? 'edgewise' : toPrintable(address.slice(0, end));

@@ -44,7 +44,7 @@ function renderFamilies(families: readonly Family[]): string {
     .join('')}# EOF\n`;
 }
 
-/** What is known of a command that did not complete. */
+/** Labels of a command that did not complete. */
 function toLabels(report: Report): Sample['labels'] {
   return report.about === 'failure' && report.failure.stack !== undefined ? { stack: report.failure.stack } : {};
 }
@@ -208,7 +208,7 @@ function renderLabels(labels: Sample['labels']): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 
-/** Printable first, so that what is left to escape are quotes and backslashes. */
+/** Printable first, so that only quotes and backslashes are left to escape. */
 function toLabelValue(text: string): string {
   return toPrintable(text).replace(/["\\]/g, (character) => `\\${character}`);
 }

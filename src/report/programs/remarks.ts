@@ -142,7 +142,7 @@ function toViolationRemark({ rule, message, remedy, addresses, places = [] }: Gu
   const [address, ...others] = addresses;
   const said = others.length === 0 ? message : `${message} ${toList(addresses)}`;
   const related = places.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) }));
-  // The first place is that of the resource, except where a policy stands alone.
+  // The first place is that of the resource, except for a policy without one.
   const own = related.length > 1 || rule !== 'policy' ? related.shift() : undefined;
   return {
     rule,
@@ -207,7 +207,7 @@ function toDriftRemark(address: string, differences: readonly Difference[], leve
   );
 }
 
-/** What is dangerous stands first; what nobody manages last. */
+/** Dangers first; unmanaged resources last. */
 function listDriftRemarks(compared: Drift, options: FormOptions): readonly Annotation[] {
   const drift = redactDrift(compared);
   const names = toDriftNames(drift);

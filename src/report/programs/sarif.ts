@@ -8,8 +8,8 @@ import { type FilePosition, toFilePosition } from '../view/diagnostic-view.ts';
 import { type Annotation, joinNotStarted, listAnnotations, OTHER_RULES } from './remarks.ts';
 
 /**
- * A report as a SARIF log: a result for each thing that is wrong or dangerous, a notification for why a run came to none. What an
- * apply does besides is not in it. Source: SARIF 2.1.0.
+ * A report as a SARIF log: a result for each diagnostic or danger, a notification for the reason why a run failed. Successful writes are not in it. Source:
+ * SARIF 2.1.0.
  */
 export function renderSarifForm(report: Report, options: FormOptions): string {
   return renderLog([{ report, options }], { ...options, ...toVersion(report, options) });
@@ -166,7 +166,7 @@ function toPhysical(place: SourcePlace | undefined, options: FormOptions): objec
   };
 }
 
-/** What was read from standard input, and what is in no file at all. */
+/** The position for text from standard input, and for findings without a file. */
 function toUnfiled(place: SourcePlace | undefined): FilePosition {
   return { file: place === undefined ? '.' : 'stdin', line: place?.line ?? 1, column: place?.column ?? 1 };
 }

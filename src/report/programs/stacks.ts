@@ -99,7 +99,7 @@ export function renderStacksReportJson(run: StacksReport, { exitCode = 0 }: Form
   });
 }
 
-/** The events of every stack, each with its name, and a summary of the run at the end. What an apply has sent while it ran stands first. */
+/** The events of every stack, each with its name, and a summary of the run at the end. Events that an apply sent while it ran come first. */
 export function renderStacksJsonLines(run: StacksReport, options: FormOptions): string {
   const { rows, headline, summary } = toStacksView(run);
   const events = run.parts.flatMap((part) => listEvents(part, options));
@@ -172,7 +172,7 @@ function toResourceDocument({ address, live }: OwnedResource): JsonObject {
   };
 }
 
-/** What every resource has besides the fields of its kind. */
+/** Properties of every resource, in addition to the fields of its kind. */
 const OWN: Readonly<Record<string, (resource: OwnedResource) => Json>> = {
   address: ({ address }) => address,
   kind: ({ live }) => live.kind,
@@ -191,8 +191,8 @@ export function checkPath(kind: Kind, path: FieldPath): string | undefined {
 }
 
 /**
- * The value at a path of each resource that can have one, a line each: text as it is, the members of a list a line each, anything else as JSON.
- * `isNamed`: the address stands before each line, since it is not known from the question.
+ * The value at a path of each resource that can have one, one per line: text unchanged, the members of a list one per line, anything else as JSON. `isNamed`:
+ * the address precedes each line, since the request does not name a single resource.
  */
 export function renderFieldValues(inventory: Inventory, path: FieldPath, isNamed: boolean): string {
   const lines = redactInventory(inventory).resources.flatMap((resource) => {

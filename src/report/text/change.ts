@@ -54,7 +54,7 @@ function renderDangers({ dangers }: ChangeView, { color, width }: ChangeLayout):
   );
 }
 
-/** A change on one line. `drifted`: the fields that it puts back besides, where parts of a plan are told apart. */
+/** A change on one line. `drifted`: the further fields that it reverts, where parts of a plan are told apart. */
 export function renderCompactChange(change: ChangeView, drifted: readonly FieldView[], layout: ChangeLayout): string {
   const { action, dangers, warnings, reason, protect } = change;
   const style = toStyle(action);
@@ -85,7 +85,7 @@ function toHeading({ glyph, address, id }: ChangeView): string {
   return id === undefined ? `${glyph} ${address}` : `${glyph} ${address}  (${id})`;
 }
 
-/** The action stands in its column; on a narrow terminal behind the heading, or below it. */
+/** The action has a column of its own; on a narrow terminal it follows the heading, or is below it. */
 function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeLayout): readonly string[] {
   const heading = toHeading(change);
   const paint = createPainter(color);
@@ -151,7 +151,7 @@ function renderBlock({ path, notes, lines }: FieldView, { color, width }: TextOp
   ];
 }
 
-/** The path of a field, and the remarks behind it or, where there is no room, below it. */
+/** The path of a field, followed by the notes or, where there is no room, with the notes below it. */
 function renderHeading(
   path: string,
   notes: readonly string[],
@@ -170,7 +170,7 @@ interface InlineLayout extends TextOptions {
   readonly notes: readonly string[];
 }
 
-/** Where there is no room behind the path, values stand below it, and remarks on a line of their own. */
+/** Without room behind the path, values are below it, and notes on a line of their own. */
 function renderInline(
   { from, to, is }: NonNullable<FieldView['inline']>,
   { path, notes, color, width }: InlineLayout,
@@ -230,12 +230,12 @@ function toLook({ role, text }: FieldLine): { readonly style?: Style; readonly t
   }
 }
 
-/** A resource on one line: what it is called, what is done to it, why, and the names of the fields. */
+/** A resource on one line: its name, the action, the reason, and the names of the fields. */
 interface CompactLine {
   readonly heading: string;
-  /** Column at which the rest stands. */
+  /** Column of the rest. */
   readonly column: number;
-  /** What is done to it; empty: the list that it stands in says it. */
+  /** The action; empty if the list names it. */
   readonly said: string;
   readonly why: string | undefined;
   readonly fields: readonly string[];

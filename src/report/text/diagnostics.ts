@@ -12,7 +12,7 @@ export function renderDiagnosticsText(diagnostics: readonly Diagnostic[], option
   return `${[...blocks, `${countSeverities(diagnostics)}.`].join('\n\n')}\n`;
 }
 
-/** One diagnostic: what is wrong, where, the related places, what to do. Only its first line is not indented. */
+/** One diagnostic: the message, its place, the related places, the remedy. Only its first line is not indented. */
 export function renderDiagnosticLines(diagnostic: Diagnostic, options: TextOptions): readonly string[] {
   return renderMessageLines(listDiagnosticLines(diagnostic), diagnostic.severity, options);
 }

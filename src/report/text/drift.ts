@@ -14,7 +14,7 @@ import { renderCompactLine, renderFields } from './change.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
 import { createPainter, isTooWide, padToColumns, type Style, wrapBehind } from './layout.ts';
 
-/** Drift for a person: what is dangerous, the differences by their origin, what nobody manages, and the totals. Ends with a line break. */
+/** Drift for a person: the dangers, the differences by their origin, the unmanaged resources, and the totals. Ends with a line break. */
 export function renderDriftText(view: DriftView, options: TextOptions): string {
   const sections = [
     [
@@ -151,7 +151,7 @@ function renderTotals(view: DriftView, options: TextOptions): readonly string[] 
     .flatMap(([style, line]) => wrap(line, options).map((one) => paint(style, one)));
 }
 
-/** The id stands behind the address or, where there is no room, below it. */
+/** The id follows the address or, where there is no room, is below it. */
 function wrapHeading(heading: string, { width }: TextOptions): readonly string[] {
   return isTooWide(`  ${heading}`, width) ? wrapBehind('  ', heading, { width, rest: 4 }) : [`  ${heading}`];
 }

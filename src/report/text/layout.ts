@@ -3,7 +3,7 @@ import { countColumns } from '../view/escape.ts';
 
 /** How texts look: filled up, wrapped, broken and coloured. Texts given here are printable and without colour. */
 
-/** A word, with the spaces that are inside of quotes or backticks, since one may copy what is quoted. */
+/** A word, with the spaces inside of quotes or backticks, since users copy quoted text. */
 const UNBREAKABLE = /(?:`[^`]*`|"[^"]*"|\S)+/g;
 
 /** Fewest columns that prose is squeezed into, however narrow the terminal. */
@@ -20,7 +20,7 @@ interface Indent {
   readonly rest: number;
 }
 
-/** The lines of a paragraph that fit a width, without what stands before them. Quoted pieces and long words stay whole. */
+/** The lines of a paragraph that fit a width, without their prefix. Quoted pieces and long words are not broken. */
 export function wrapProse(text: string, width: number, { first, rest }: Indent): readonly string[] {
   if (width === 0) return [text];
   const lines: string[] = [];
@@ -42,7 +42,7 @@ export function wrapBehind(prefix: string, text: string, { width, rest }: { widt
   return [prefix + first, ...more.map((line) => ' '.repeat(rest) + line)];
 }
 
-/** Stands before what goes on from the line above, so that it is taken for no line of its own. */
+/** Precedes a continued line, so that it is not taken for a new one. */
 const CONTINUED = '↪ ';
 
 /** Whether a line is wider than the terminal. 0 columns: no limit. */
@@ -51,8 +51,8 @@ export function isTooWide(line: string, width: number): boolean {
 }
 
 /**
- * A line behind a prefix, broken where it must, and rather behind a space: nothing of it is left out or added but the sign of what goes on, which
- * stands behind `rest` columns.
+ * A line behind a prefix, broken where necessary, preferably after a space: nothing is left out or added but the sign of a continued line, which follows
+ * `rest` columns.
  */
 export function breakBehind(prefix: string, text: string, { width, rest }: { width: number; rest: number }): string[] {
   const [first = '', ...more] = breakExactly(text, width, {
@@ -96,7 +96,7 @@ const LOOKS = {
   strong: ['bold'],
 } as const satisfies Record<Style, readonly InspectColor[]>;
 
-/** The painter for a text with or without colour. Never asks the environment: whoever calls has decided. */
+/** Creates the painter for a text with or without colour. Never reads the environment: the caller has decided. */
 export function createPainter(color: boolean): Paint {
   if (!color) return (_, text) => text;
   return (style, text) => (text === '' ? '' : styleText(LOOKS[style], text, { validateStream: false }));

@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<InventoryRow>[] = [
   ['STATE', ({ state }) => state.join(', ')],
 ];
 
-/** Left out, one more each, until the table fits the terminal. A state stands below its row then. */
+/** Columns that are dropped, one more each time, until the table fits the terminal. A dropped state is shown below its row. */
 const LEAST = ['CREATED', 'STATE'];
 
 /** What a stack owns as a table: a row for each resource, and below it what the service computed. Ends with a line break. */
@@ -140,7 +140,7 @@ export function renderStacksReportText(run: StacksReport, options: FormOptions):
   return `${renderStackTexts(run, options)}${renderStackDangers(run, options)}${renderStacksTable(run, options)}`;
 }
 
-/** What is dangerous in all stacks, by stack and owner. Behind the changes, since the end of a text is what one sees of it. */
+/** The dangers of all stacks, by stack and owner. They follow the changes, since a terminal shows the end of a text. */
 function renderStackDangers(run: StacksReport, { color, width }: FormOptions): string {
   const { dangers, dangerCount } = toStacksView(run);
   if (dangers.length === 0) return '';

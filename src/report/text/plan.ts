@@ -9,12 +9,12 @@ import { type ChangeLayout, listShownFields, renderChange, renderCompactChange, 
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { breakBehind, createPainter, type Style, wrapBehind } from './layout.ts';
 
-/** Addresses that a violation lists; what is deleted stands right below anyway. */
+/** Addresses that a violation lists; the deletes are right below anyway. */
 const MAX_LISTED = 10;
 
 /**
- * The plan for a person who approves it: broken safety rules, then what is lost, replaced, changed and made, then what to
- * heed and the totals. Ends with a line break.
+ * The plan for a person who approves it: violations, then deletes, replaces, other changes and creations, then diagnostics and the totals. Ends with a line
+ * break.
  */
 export function renderPlanText(view: PlanView, options: TextOptions): string {
   const sections = [

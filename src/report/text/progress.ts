@@ -89,7 +89,7 @@ function renderRunning(writes: readonly Write[], { color, width }: TextOptions):
   return [...rows, ...more].map((row) => paint('muted', clipToColumns(row, width)));
 }
 
-/** The least time that what is left takes; nothing when that is none. */
+/** The least time that the remaining writes take; empty for none. */
 export function listLeft(writes: number, rateLimit: string): readonly string[] {
   const limit = parseRateLimit(rateLimit);
   const leastMs = limit === undefined ? 0 : toLeastMs(writes, limit);

@@ -8,7 +8,7 @@ import { createPainter, padToColumns, type Style } from './layout.ts';
 
 /** How something that was submitted looks to people. */
 
-/** What is shown of a submission. All texts are printable. */
+/** The view of a submission. All texts are printable. */
 interface SubmissionView {
   readonly id: string;
   readonly status: string;

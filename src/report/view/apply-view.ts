@@ -58,9 +58,9 @@ export interface FailedView {
   readonly name: string;
   /** Method and path, unless the message begins with them. */
   readonly request?: string;
-  /** Why, then what is not known. */
+  /** The reason, then the unknown facts. */
   readonly sentences: readonly string[];
-  /** Where its manifest stands; where the service named a field, that field. */
+  /** The position of its manifest, or of the field that the service named. */
   readonly place?: SourcePlace;
 }
 
@@ -130,7 +130,7 @@ function toFailedView(failed: Failed, options: Pick<FormOptions, 'locate'>): Fai
   };
 }
 
-/** Where the manifest of a write that failed stands; where the service named a field, that field, with what is written there. */
+/** The position of a failed write's manifest, or of the field that the service named, with the text there. */
 export function findFailedPlace(
   { write, field }: Failed,
   { locate }: Pick<FormOptions, 'locate'>,
@@ -158,7 +158,7 @@ function toFileView({ address, path, outcome, message }: FileOutcome): FileView 
 
 /** What forms say of how an apply ended. */
 
-/** What stands above the parts of how an apply ended. */
+/** Headings of the parts of an apply's result. */
 export const RESULT_HEADINGS = {
   applied: 'Applied',
   failed: 'Failed',
@@ -174,10 +174,10 @@ export function toApplySummary({ applied, alreadyDone, failed, skipped }: ApplyT
   return `${formatCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
 }
 
-/** Stands before the numbers of an incomplete apply. */
+/** Precedes the numbers of an incomplete apply. */
 export const NOT_ALL = 'Incomplete: ';
 
-/** What stands above the plan that was applied. */
+/** Heading of the applied plan. */
 export const APPLIED_PLAN = 'The plan';
 
 /** How it is known that a write is applied, if no answer said so. */
@@ -186,7 +186,7 @@ function toAppliedRemark(one: Extract<Outcome, { readonly outcome: 'applied' }>)
   return 'found' in one ? 'the answer could not be used; found by its mark' : undefined;
 }
 
-/** What is not known of a write whose answer never came. */
+/** Said of a write whose response never came. */
 const UNKNOWN_EFFECT = 'It is unknown whether it took effect.';
 
 /** One sentence about all writes that were not started. */

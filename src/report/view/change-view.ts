@@ -25,9 +25,8 @@ import {
 import { PART_HEADINGS, toTakesOver } from './plan-wording.ts';
 
 /**
- * The changes of a plan, divided by whose they are. `losses`: what is deleted or replaced, whoever wants it. `change`: what the manifests ask for.
- * `missing`: what is not there, because it is new, or because somebody deleted it: nothing tells which. `drift`: what was changed at the service,
- * and will be as before.
+ * The changes of a plan, grouped by origin. `losses`: deletes and replaces of any origin. `change`: changes of the manifests. `missing`: resources that do
+ * not exist, because they are new or were deleted at the service: the plan cannot tell. `drift`: changes at the service, which will be reverted.
  */
 export interface PlanPart<Entry = ChangeShare> {
   readonly part: 'losses' | 'change' | 'missing' | 'drift';
@@ -42,11 +41,11 @@ interface ChangeShare {
   readonly change: Change;
   readonly action: ChangeAction;
   readonly differences: readonly Difference[];
-  /** The change stands in the part before too, with the differences that belong there. */
+  /** The change is in the previous part too, with the differences that belong there. */
   readonly isContinued: boolean;
 }
 
-/** The parts of a plan that have something in them, in reading order. A change of both sorts stands in both, with the differences of each. */
+/** The parts of a plan that are not empty, in reading order. A change of both sorts is in both, with the differences of each. */
 export function listPlanParts(changes: readonly Change[]): readonly PlanPart[] {
   const shares = CHANGE_ACTIONS.flatMap((action) =>
     changes.filter((change) => change.action === action).flatMap((change) => divide(change, action)),
@@ -65,7 +64,7 @@ interface Share extends ChangeShare {
   readonly part: PlanPart['part'];
 }
 
-/** What has a reason of its own is no mere drift. */
+/** A change with a reason of its own is more than drift. */
 function divide(change: Change, action: ChangeAction): readonly Share[] {
   const { differences, reason } = change;
   const whole = { change, action, differences, isContinued: false };
@@ -94,10 +93,10 @@ export interface ChangeView {
   readonly notes: readonly string[];
   /** Of the notes, what lint and others warn of that the change causes. */
   readonly warnings: readonly string[];
-  /** What is dangerous, by group, the gravest first. */
+  /** The dangers by group, the most severe first. */
   readonly dangers: readonly DangerView[];
   readonly protect: boolean;
-  /** What is made, or goes, in clauses: `listens on …`. */
+  /** The created or deleted resource in clauses: `listens on …`. */
   readonly traits: readonly TraitView[];
   /** Whose it is; absent: nobody says. */
   readonly owner?: string;
@@ -112,7 +111,7 @@ export interface ChangeView {
   readonly lost: readonly FieldView[];
   /** Number of fields that have a value and keep it. */
   readonly unchanged: number;
-  /** The change stands in the part before too, with the fields that belong there. */
+  /** The change is in the previous part too, with the fields that belong there. */
   readonly isContinued: boolean;
 }
 
@@ -133,15 +132,15 @@ const ORIGINS: OriginWords = {
   unknown: 'changed here or drifted',
 };
 
-/** What a plan knows of a change besides. */
+/** Facts about a change from other parts of the plan. */
 interface ChangeExtras {
   /** Warnings that it causes. */
   readonly warnings?: readonly Diagnostic[] | undefined;
 }
 
 /**
- * The view of a change, or of a share of it. What is true of the whole change is said once, where it stands first. Fields and traits are made each time that
- * they are read: those of ten thousand changes take as much memory as the plan.
+ * The view of a change, or of a share of it. Facts about the whole change are in its first share. Fields and clauses are computed at each read: those of ten
+ * thousand changes take as much memory as the plan.
  */
 export function toChangeView(
   { change, action, differences, isContinued }: ChangeShare,
@@ -210,13 +209,13 @@ function countUnchanged({ action, kind: kindName, desired, differences }: Change
   return listLeaves(kind, desired).filter(({ path }) => !paths.some((changed) => isAround(changed, path))).length;
 }
 
-/** Whether one of two paths stands inside of the other, or where it does. */
+/** Whether one of two paths equals or contains the other. */
 function isAround(left: FieldPath, right: FieldPath): boolean {
   const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
   return shorter.every((step, index) => step === longer[index]);
 }
 
-/** A warning in a sentence: what is wrong, and where or, where there is no place, what to do about it. */
+/** A warning in a sentence: the message, and its position or, without one, the remedy. */
 function toWarningNote(diagnostic: Diagnostic): string {
   const { code, message, address, place, remedy } = toPrintableDiagnostic(diagnostic);
   const said = message.replace(`${address}: `, '');
@@ -225,8 +224,8 @@ function toWarningNote(diagnostic: Diagnostic): string {
 }
 
 /**
- * What else who approves should know of a change. Behind what its plan says stands what follows from what the change does besides its
- * differences: whoever edits a plan file cannot leave that out.
+ * Notes on a change for the user who approves it: those of the plan, then the consequences of the change itself, which an edit of the plan file cannot
+ * remove.
  */
 function listChangeNotes(change: Change): readonly string[] {
   const { action, live, token, notes = [], validForMs, ignored = [], was, dangers = [] } = change;
@@ -243,7 +242,7 @@ function listChangeNotes(change: Change): readonly string[] {
   ].map(toPrintable);
 }
 
-/** A clause about a resource: `listens on`, and what stands in the field. */
+/** A clause about a resource: `listens on`, and the value of the field. */
 interface TraitView {
   readonly said: string;
   /** Empty: the clause needs none. */

@@ -109,7 +109,7 @@ function countExtraChanges({ changes, files }: ExtraChanges): number {
 
 interface PartContext {
   readonly heading: string;
-  /** Stands before how the other plan has a field. */
+  /** Precedes the other plan's value of a field. */
   readonly other: string;
   readonly names: Names;
 }
@@ -123,7 +123,7 @@ function toPart(part: ComparisonPart['part'], { changes, files }: ExtraChanges, 
   };
 }
 
-/** A change that the other plan does not make, as a plan shows it; of one that it makes otherwise, what is not the same. */
+/** A change that the other plan lacks, as a plan shows it; if the other plan changes the resource in another way, the parts that differ. */
 function toExtraChangeView(extra: ExtraChange, { other: word, names }: PartContext): ChangeView {
   const { change, other, fields, dangers, notes } = extra;
   const { action } = change;
@@ -172,7 +172,7 @@ function toExtraFieldView({ difference, other }: ExtraField, context: ExtraConte
 
 type Side = 'from' | 'to';
 
-/** What is made, and what goes, has values of one side only. */
+/** Created and deleted resources have values of one side only. */
 function findSide(action: Change['action'], { field }: Difference): Side | undefined {
   if (action === 'delete' || action === 'release') return 'from';
   return action === 'create' || field === undefined ? 'to' : undefined;

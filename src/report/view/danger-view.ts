@@ -65,7 +65,7 @@ function isRevert({ differences }: Change, { path = '' }: Danger): boolean {
 /** What dangers without a field are about. */
 const SETTINGS: Readonly<Partial<Record<DangerName, string>>> = { unprotected: 'lifecycle.protect' };
 
-/** Where the manifest states a field or, where that is not known, where it starts. Nothing of what is deleted. */
+/** The position of a field in the manifest or, if it is unknown, the manifest's start. None for deleted resources. */
 export function findFieldPlace(
   { change, path }: Pick<DangerView, 'change' | 'path'>,
   { locate }: { readonly locate?: FormOptions['locate'] | undefined },
@@ -207,7 +207,7 @@ function listActions(type: KnownType, value: Json | undefined): readonly string[
   });
 }
 
-/** The parts of a rule that differ, each with both sides; of a rule that comes or goes, all that it says. */
+/** The parts of a rule that differ, each with both sides; of an added or removed rule, all parts. */
 function listRuleParts(
   type: KnownType,
   { from, to }: { readonly from: Json | undefined; readonly to: Json | undefined },
@@ -223,7 +223,7 @@ function listRuleParts(
   });
 }
 
-/** Characters of a value that a danger has room for: the whole stands with the change. */
+/** Characters of a value that a danger has room for: the change shows the whole value. */
 const MAX_VALUE = 240;
 
 function toSides(kind: Kind | undefined, { danger, path = '', from, to }: Danger, names: Names): string {
@@ -231,7 +231,7 @@ function toSides(kind: Kind | undefined, { danger, path = '', from, to }: Danger
   const [before, after] = [from, to].map((side) => toText(type, side, names));
   if (danger === 'lets-in') return `+ ${after}`;
   if (danger === 'address-released') return `${before}`;
-  // What is disabled keeps its values, so that they say nothing of the difference.
+  // A disabled field keeps its values, so they are not part of the difference.
   const isDisabled = danger === 'restriction-disabled' || danger === 'target-disabled';
   return isDisabled && typeof from !== 'boolean' ? `(${before})` : `${before} → ${after}`;
 }
@@ -264,7 +264,7 @@ function toMember(type: KnownType, member: Json, names: Names): string {
   return isRule ? toRuleName(type, member) : toWhole(type, member, names);
 }
 
-/** What is in a value, without how it is divided; a switch that is on says nothing besides. */
+/** The members of a value, without its structure; `true` has none. */
 export function listValues(type: KnownType, value: Json, names: Names): readonly string[] {
   if (value === true) return [''];
   if (isEmpty(value)) return [];
@@ -278,7 +278,7 @@ export function listValues(type: KnownType, value: Json, names: Names): readonly
   });
 }
 
-/** Of what is referred to, the name is enough. */
+/** For a reference, the name of its target is enough. */
 function renderName(type: KnownType, value: Json, names: Names): string {
   const isReference = type?.type === 'reference' && typeof value === 'string';
   return isReference ? quoteIfNeeded(names.get(value) ?? value) : renderScalar(type, value, names);

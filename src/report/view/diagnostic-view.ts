@@ -49,7 +49,7 @@ export interface DiagnosticLine {
   readonly text: string;
 }
 
-/** The lines of a diagnostic, unwrapped: what is wrong, where, the related places, what to do. Only the first is not indented. */
+/** The lines of a diagnostic, unwrapped: the message, its place, the related places, the remedy. Only the first is not indented. */
 export function listDiagnosticLines(diagnostic: Diagnostic): readonly DiagnosticLine[] {
   const printable = toPrintableDiagnostic(diagnostic);
   const { severity, code, message, remedy, place, related = [] } = printable;
@@ -61,7 +61,7 @@ export function listDiagnosticLines(diagnostic: Diagnostic): readonly Diagnostic
   ];
 }
 
-/** The lines that show other places, each with what is there. The texts are printable. */
+/** The lines that show other places, each with its text. The texts are printable. */
 export function listRelatedLines(related: NonNullable<Diagnostic['related']>): readonly DiagnosticLine[] {
   return related.flatMap((one): readonly DiagnosticLine[] => [
     { role: 'note', label: '  note:', text: one.message },
@@ -80,7 +80,7 @@ export function listHelpLines(remedy: string): readonly DiagnosticLine[] {
   ];
 }
 
-/** The lines that show a place: its position and, unless there is no room for that, the excerpt. The texts are printable. */
+/** The lines that show a place: its position and, if there is room, the excerpt. The texts are printable. */
 export function listPlaceLines(place: SourcePlace | undefined, subject?: string): readonly DiagnosticLine[] {
   const name = subject === undefined ? '' : `(${subject})`;
   if (place === undefined) return name === '' ? [] : [{ role: 'excerpt', label: ' ', text: name }];
@@ -98,7 +98,7 @@ interface FailureView {
   readonly error?: ErrorView;
 }
 
-/** What went wrong besides, and what to do about it. */
+/** An error that is not a diagnostic, and its remedy. */
 export interface ErrorView {
   /** The first is the message, the others say more. One that holds what a service said is a single line, so that nobody can forge others. */
   readonly lines: readonly string[];
@@ -130,7 +130,7 @@ function withRemedy(lines: readonly string[], remedy: string | undefined): Error
   return { lines, ...(remedy !== undefined && { remedy: toPrintableLines(remedy).join('\n') }) };
 }
 
-/** Commands that only read before they have a plan; what goes wrong later stands in their result. */
+/** Commands that only read before they have a plan; later errors are in their result. */
 const READING: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']);
 const UNREAD = 'Not all live resources could be read, so there is no plan. Nothing was written.';
 
@@ -161,8 +161,8 @@ export interface FilePosition {
 }
 
 /**
- * Where a place is in the repository; nothing for standard input, unless the text says which file it was made from. What a command printed is where the
- * command stands.
+ * The position of a place in the repository; `undefined` for standard input, unless the text names the file that it was made from. The output of a command
+ * has the position of the command.
  */
 export function toFilePosition(
   { file, line, column, origin }: Omit<SourcePlace, 'excerpt'>,
@@ -199,7 +199,7 @@ export function createPlaceLinks(
   };
 }
 
-/** The page that shows a file of the repository at a line; nothing for what is no file of it. */
+/** The page that shows a file of the repository at a line; `undefined` for files outside of it. */
 function toFilePage(filesUrl: string | undefined, { file, line }: FilePosition): string | undefined {
   const steps = file.split('/').filter((step) => step !== '.');
   const isInside = !file.startsWith('/') && !steps.some((step) => step === '..' || step === '');

@@ -31,18 +31,18 @@ import { formatCount, formatNameList, formatSubject, type Subject, toReadSentenc
 export interface DriftView {
   readonly title: string;
   readonly notes: readonly string[];
-  /** What is dangerous in what happened: by group, the gravest of each first. */
+  /** Dangers of the changes at the service: by group, the most severe of each first. */
   readonly dangers: readonly DangerView[];
   /** `3 dangers (2 access, 1 secrets)`; empty: none. */
   readonly dangerCount: string;
-  /** What is not as it should be, by state; none of them is empty. */
+  /** Resources that differ, by state; no group is empty. */
   readonly groups: readonly DriftGroup[];
   /** What nobody manages. */
   readonly unmanaged: readonly StrangerView[];
   readonly counts: Readonly<Record<DriftState, number>>;
   /** What it comes to, in one sentence. */
   readonly summary: string;
-  /** How much of what is live somebody manages, in one sentence. */
+  /** How much of the live state any stack manages, in one sentence. */
   readonly coverage: string;
   /** What can be said of who and when, and what to do, in sentences. */
   readonly remarks: readonly string[];
@@ -67,13 +67,13 @@ export interface DriftedView {
   readonly reason?: string;
   /** What a resource that is missing would do, in one clause: `expected: listens on …`. */
   readonly expected?: string;
-  /** What is dangerous in what happened to it. */
+  /** Dangers of the changes to it at the service. */
   readonly dangers: readonly DangerView[];
   /** Fields that drifted, and of which nobody knows what they were. */
   readonly moved: readonly string[];
-  /** What happened at the service: what was expected, and what is live. */
+  /** Changes at the service, from expected to live. */
   readonly fields: readonly FieldView[];
-  /** What the manifest changes: what is live, and what will be. */
+  /** Changes of the manifest, from live to desired. */
   readonly pending: readonly FieldView[];
   /** What the next apply does about it, in one clause; absent: nothing, or it is not known. */
   readonly next?: string;
@@ -115,7 +115,7 @@ export function toDriftView(
   };
 }
 
-/** What is compared with what, and what of the rest that limits. */
+/** The two sides of a comparison, and its limits. */
 function listNotes({ against, plannedAt, commit, targets }: Drift): readonly string[] {
   const at = plannedAt === undefined ? '' : `, made ${toPrintable(plannedAt)}`;
   const from = commit === undefined ? '' : ` at commit ${toPrintable(commit)}`;
@@ -126,9 +126,9 @@ function listNotes({ against, plannedAt, commit, targets }: Drift): readonly str
   return [...(against === undefined && commit === undefined ? [] : [compared]), ...listNarrowing(targets)];
 }
 
-/** What is dangerous in what happened to some resources: by group, the gravest of each first. */
+/** Dangers of the changes to some resources: by group, the most severe of each first. */
 export function listDriftDangerViews(resources: readonly ResourceDrift[], names: Names): readonly DangerView[] {
-  // The tables know no direction: what happened led from what was expected to what is live.
+  // The direction is that of the change at the service: from expected to live.
   const happened = resources.filter(({ dangers = [] }) => dangers.length > 0);
   return listDangerViews(
     happened.map((resource) => ({
@@ -152,7 +152,7 @@ function withDoubt(danger: Danger, differences: readonly DriftedField[]): Danger
 
 const DOUBT = 'so compared with its manifest; what it was before is not known';
 
-/** What nobody manages, without what stands in the place of a missing resource: that is shown there. */
+/** Unmanaged resources, without those shown already as a missing resource's candidates. */
 function listUnmanaged({ strangers, resources }: Drift): readonly StrangerView[] {
   const shown = new Set(resources.flatMap(({ state, id }) => (state === 'unowned' ? [id] : [])));
   return strangers
@@ -164,13 +164,13 @@ function listUnmanaged({ strangers, resources }: Drift): readonly StrangerView[]
     }));
 }
 
-/** What stands above what nobody manages, and what can be done about it. */
+/** Heading of the unmanaged resources, and advice. */
 export const UNMANAGED_WORDING = {
   heading: 'Managed by nobody',
   hint: 'To adopt one, describe it in a manifest whose lifecycle.adopt is its id. The command edgewise export writes such manifests.',
 } as const;
 
-/** What stands before what the next apply does to a resource. */
+/** Label of the next apply's effect on a resource. */
 export const NEXT_APPLY = 'next apply';
 
 function listRemarks(drift: Drift): readonly string[] {
@@ -287,7 +287,7 @@ function toForcing(differences: readonly DriftedField[]): string {
   return paths.length === 0 ? '' : `: ${formatNameList(paths)} cannot be changed in place`;
 }
 
-/** Only what is drift for certain is reverted. */
+/** Reverts only certain drift. */
 function toUpdateClause(origins: ReadonlySet<Origin>): string {
   if (!origins.has('drift')) return origins.has('unknown') ? 'makes it as the manifest says' : 'makes this change';
   return origins.size === 1 ? 'reverts this' : 'reverts what drifted, and makes the changes of the manifest';
@@ -353,7 +353,7 @@ export function toDriftSummary(drift: Pick<Drift, 'resources'>): string {
 
 type Counts = readonly (readonly [word: string, number: number])[];
 
-/** How much of what is live somebody manages. */
+/** How much of the live state any stack manages. */
 function toCoverageSentence(
   coverage: Coverage,
   { unmanaged, foreign }: { readonly unmanaged: Counts; readonly foreign: Counts },

@@ -1,8 +1,8 @@
 import { toPrintable } from '../../model/printable.ts';
 
 /**
- * Text that came from the API or a manifest is untrusted. What is printed of it goes through `toPrintable`, mostly by one of
- * these, so that nobody can move the cursor, hide or reorder text, or start a line that looks like ours.
+ * Text from the API or a manifest is untrusted. Every output of it passes `toPrintable`, mostly through one of these functions, so that it cannot move the
+ * cursor, hide or reorder text, or start a line that looks like ours.
  */
 
 /** The text in double quotes: a JSON string that is printable, so that one can tell `"\\n"` from `"\n"`. */

@@ -21,9 +21,9 @@ export interface FieldView {
   /** Short remarks, such as `forces replacement` and `drifted`. */
   readonly notes: readonly string[];
   readonly forcesReplace: boolean;
-  /** Absent for the fields of what comes or goes as a whole. */
+  /** Absent for the fields of an added or removed resource. */
   readonly origin?: Origin;
-  /** What was and what will be; one of them alone for a resource that comes or goes. `is`: what is there, where nobody knows what was. */
+  /** The values before and after; one of them alone for an added or removed resource. `is`: the live value, where the former one is unknown. */
   readonly inline?: { readonly from?: string; readonly to?: string; readonly is?: string };
   readonly lines: readonly FieldLine[];
 }
@@ -35,7 +35,7 @@ export type FieldLine = FoldedLine;
 export interface FieldContext {
   readonly kind: Kind | undefined;
   readonly names: Names;
-  /** Remarks on whose a difference is, where the reader cannot know it from where the difference stands. */
+  /** Notes on the origin of a difference, where its position does not show it. */
   readonly origins?: OriginWords;
 }
 
@@ -64,7 +64,7 @@ export function toDifferenceView(difference: Difference, { kind, names, origins 
   return { ...base, lines: compareValues(difference, type, names) };
 }
 
-/** The view of what became of a field at the service: from what was expected to what is live, and in words. */
+/** The view of a field's change at the service: from expected to live, and in words. */
 export function toDriftedFieldView(drifted: DriftedField, { kind, names }: FieldContext): FieldView {
   const { path, expected, live, origin } = drifted;
   const type = kind === undefined ? undefined : findFieldType(kind, path);
@@ -102,7 +102,7 @@ function isNothing(value: Json | undefined): boolean {
   return isEmpty(value) || value === '';
 }
 
-/** The fields of a resource that comes (`added`) or goes (`removed`), without those that are at their defaults. */
+/** The fields of an added or removed resource, without those at their defaults. */
 export function listFieldViews(
   spec: Spec,
   role: 'added' | 'removed',
@@ -162,7 +162,7 @@ function listNotes(difference: Difference, type: KnownType, origins: OriginWords
   return word === undefined ? notes : [...notes, word];
 }
 
-/** The values go the way of the apply, so what happened stands in words. */
+/** The values have the direction of the apply, so the change at the service is described in words. */
 function listRevertNotes({ from, to, origin, forcesReplace }: Difference, type: KnownType, word: string) {
   const happened = toWhatHappened({ expected: to, live: from, origin }, type);
   return [...(forcesReplace ? ['forces replacement'] : []), `${word}: ${happened}`];
@@ -176,7 +176,7 @@ export function toStatedPath(path: string, { kind, names }: FieldContext): strin
   return name === undefined ? path : formatPath([...steps.slice(0, -1), name]);
 }
 
-/** What is not of the form of a path is quoted, since a plan file may hold anything. */
+/** Text that is not a path is quoted, since a plan file may contain anything. */
 function toPathLabel(path: string): string {
   return parsePath(path) === undefined ? quoteText(path) : toPrintable(path);
 }
@@ -204,7 +204,7 @@ function isPlainList(value: Json | undefined): boolean {
   return isJsonArray(value) && value.every(isOnePiece);
 }
 
-/** A field on one line: `hostports: a → b`. Of each value no more than `room` characters: the whole stands elsewhere. */
+/** A field on one line: `hostports: a → b`. Each value is cut to `room` characters: the whole is shown elsewhere. */
 export function formatBrief(field: FieldView, room: number): string {
   return `${toShortNames(field.path)}: ${toBriefValues(field, room)}`;
 }
@@ -253,7 +253,7 @@ function toCut(text: string, room: number): string {
   return named.length <= room ? named : `${named.slice(0, room).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** Of an id that has a name beside it, the name says more. What stands in quotes is text of somebody. */
+/** Replaces an id by the name beside it. Quoted text comes from outside and is not changed. */
 function toShortNames(text: string): string {
   return text.replace(NAMED_ID, (whole, name: string | undefined) => name ?? whole);
 }
@@ -437,14 +437,14 @@ function findField(type: ObjectType, name: string): Field | undefined {
 }
 
 /**
- * Values as text. Free text stands in quotes; ids, addresses, enumerated and checked words stand bare. So what is not quoted
- * was said by the tool or is of a form that cannot say anything else.
+ * Values as text. Free text is in quotes; ids, addresses, enumerated and validated words are not. So unquoted text comes from edgewise itself, or has a form
+ * without a meaning of its own.
  */
 
 /** Addresses by the ids that they have now, for readers who don't know ids by heart. */
 export type Names = ReadonlyMap<string, string>;
 
-/** What stands for no value. */
+/** The text for an absent value. */
 const NO_VALUE = '(none)';
 
 /** A value on one line. For values that are neither lists nor objects, unless they are empty. */
@@ -483,7 +483,7 @@ function renderMembers(type: KnownType, value: JsonObject, names: Names): readon
   });
 }
 
-/** The key of a map whose keys are ids: with the name that goes with it, if there is one. */
+/** The key of a map whose keys are ids: with its name, if it has one. */
 function renderKey(key: string, names: Names): string {
   const name = names.get(key);
   return name === undefined ? quoteIfNeeded(key) : `${quoteIfNeeded(key)} (${quoteIfNeeded(name)})`;
@@ -493,10 +493,10 @@ function indent(lines: readonly string[]): readonly string[] {
   return lines.map((line) => `  ${line}`);
 }
 
-/** The type of a value, where its kind's table gives one; `undefined` for what is free JSON. */
+/** The type of a value from its kind's table; `undefined` for free JSON. */
 export type KnownType = FieldType | undefined;
 
-/** The type of what stands at a path of a kind's spec, such as `policy.inbound[0].name`. */
+/** The type of the value at a path of a kind's spec, such as `policy.inbound[0].name`. */
 export function findFieldType(kind: Kind, path: string): KnownType {
   const steps = parsePath(path);
   if (steps?.[0] !== 'lifecycle') return steps?.reduce<KnownType>(findInnerType, toSpecType(kind));

@@ -26,11 +26,11 @@ export interface InventoryRow {
   readonly id: string;
   /** Empty where the interface shows no time. */
   readonly createdAt: string;
-  /** What is to be known of it at a glance: `expires in 12 days`, `protected`. */
+  /** The state at a glance: `expires in 12 days`, `protected`. */
   readonly state: readonly string[];
   /** What it serves, until when, and what the service computed; in detail, all that a manifest states. */
   readonly fields: readonly InventoryField[];
-  /** What the service cannot do for it until somebody helps. */
+  /** Health problems that the service cannot solve without the user. */
   readonly findings: readonly string[];
 }
 
@@ -97,7 +97,7 @@ function toEnd(leftMs: number): readonly string[] {
   return [leftMs > 0 ? `expires in ${renderTimeSpan(leftMs)}` : `expired ${renderTimeSpan(-leftMs)} ago`];
 }
 
-/** In detail: everything. Else what tells the resource, its end, and what the service computed, but for what the row has and what is a file of its own. */
+/** In detail: all fields. Otherwise the identifying fields, the end of the validity, and the computed fields, except those in the row or in a file. */
 function listFields(
   kind: Kind,
   { spec, computed }: LiveResource,

@@ -29,8 +29,8 @@ import { redactPlan } from './redact.ts';
 import { countSeverities, formatCount, formatWriteName } from './wording.ts';
 
 /**
- * The one view of a plan that all forms for people share: what is read, in reading order, as texts that are printable and
- * free of secrets, but neither styled, wrapped nor escaped for a form. Renderers decide on looks and on nothing else.
+ * The one view of a plan that all forms for people share: its texts in reading order, printable and free of secrets, but not styled, wrapped or escaped for a
+ * form. Renderers decide on looks only.
  */
 export interface PlanView {
   readonly title: string;
@@ -64,11 +64,11 @@ export interface PlanView {
   readonly writes: readonly WriteView[];
   /** The Stack says how to tell whose a resource is. */
   readonly hasOwners: boolean;
-  /** The order of the writes is another one than whoever knows what refers to what would think. */
+  /** The order of the writes is not the one that the references suggest. */
   readonly isOrderTelling: boolean;
   /** Nothing would be done. */
   readonly isEmpty: boolean;
-  /** An apply would do something, and nothing stands against it. */
+  /** An apply would send writes, and no safety rule blocks it. */
   readonly isApplicable: boolean;
   /** Files that will be written: each sentence starts with a path. */
   readonly files: readonly string[];
@@ -156,7 +156,7 @@ export function isEmptyPlan({ writes, files, changes }: Pick<Plan, 'writes' | 'f
   return writes.length === 0 && files.length === 0 && changes.every(({ action }) => action === 'no-op');
 }
 
-/** What is made waits for what it refers to, and what goes for what refers to it: that needs no picture. */
+/** A creation comes after the resources that it refers to, and a delete after those that refer to it: that needs no picture. */
 function isSurprising(write: Write, byId: ReadonlyMap<Write['id'], Write>): boolean {
   const isRemoval = (id: Write['id']): boolean => byId.get(id)?.act === 'delete';
   return write.act === 'give-up' || write.last || (write.act !== 'delete' && write.needs.some(isRemoval));
@@ -179,7 +179,7 @@ function toWithheldSentence({ address, id, reason }: SuppressedDelete): string {
   return `${quoteIfNeeded(address)} (${quoteIfNeeded(id)}): ${toPrintable(reason)}`;
 }
 
-/** The warnings that stand beside the change that causes them, by its address, and all others. None is lost where there is no such change. */
+/** Warnings beside the change that causes them, by its address, and all others, including those whose change is not shown. */
 function divideDiagnostics({ changes, diagnostics }: Plan): {
   readonly caused: ReadonlyMap<string, readonly Diagnostic[]>;
   readonly apart: readonly Diagnostic[];
@@ -261,7 +261,7 @@ function toWriteViews(writes: readonly Write[]): readonly WriteView[] {
 /** What of a plan, or of several, its headline needs. */
 type HeadlinePlan = Pick<Plan, 'changes' | 'diagnostics' | 'violations' | 'withheld' | 'files'>;
 
-/** The whole plan on one line, what is dangerous first: `⚠ 3 dangers (2 access, 1 secrets) · 1 delete · 6 updates · 53 unchanged`. */
+/** The whole plan on one line, dangers first: `⚠ 3 dangers (2 access, 1 secrets) · 1 delete · 6 updates · 53 unchanged`. */
 export function toHeadline(
   { changes, diagnostics, violations, withheld = [], files }: HeadlinePlan,
   isEmpty: boolean,

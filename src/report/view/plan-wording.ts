@@ -30,7 +30,7 @@ export function listNarrowing(targets: readonly string[]): readonly string[] {
   ];
 }
 
-/** What stands above lists of sentences that plans share. */
+/** Headings of lists of sentences that plans share. */
 export const LIST_HEADINGS = {
   lint: 'Lint warnings (edgewise validate shows them in full)',
   files: 'Files to write',
@@ -38,19 +38,19 @@ export const LIST_HEADINGS = {
   unchanged: 'Left as they are',
 } as const;
 
-/** What stands above the parts of a plan in which this change and drift are told apart. */
+/** Headings of the parts of a plan that has both manifest changes and drift. */
 export const PART_HEADINGS = {
   change: 'This change',
   missing: 'To create: new in the manifests, or deleted at the service',
   drift: 'Drift to revert',
 } as const;
 
-/** Whose a resource is, where there is no column for it. */
+/** The owner of a resource, where there is no column for it. */
 export function toOwnerNote(owner: string): string {
   return `owner: ${owner}`;
 }
 
-/** What stands above what is deleted or replaced. */
+/** Heading of deletes and replaces. */
 export const LOSSES_HEADING = 'What will be lost';
 
 /** Said of a change whose other fields are shown in the part above. */
@@ -61,12 +61,12 @@ export function toTakesOver(id: string): string {
   return `takes over ${id}`;
 }
 
-/** What stands before the command that does what a plan says. */
+/** Precedes the command that applies a plan. */
 export function toApplyLead({ readsInput }: CommandLine): string {
   return readsInput ? 'To apply, with the same manifests on standard input:' : 'To apply:';
 }
 
-/** What is done to a resource, behind the number of those that it is done to. */
+/** The action on resources; follows their number. */
 export const ACTION_LABELS: Readonly<Record<Action, string>> = {
   delete: 'to delete',
   replace: 'to replace',
@@ -97,7 +97,7 @@ export function listFileCount(files: readonly unknown[]): readonly string[] {
   return files.length === 0 ? [] : [`${files.length} ${toFileLabel(files)}`];
 }
 
-/** What stands behind the number of files that are written. */
+/** Follows the number of files that are written. */
 export function toFileLabel({ length }: readonly unknown[]): string {
   return length === 1 ? 'file to write' : 'files to write';
 }
@@ -216,7 +216,7 @@ export function toUnchangedText(number: number): string {
   return `${formatCount(number, 'field')} unchanged`;
 }
 
-/** What stands above the API calls of a plan. */
+/** Heading of the API calls of a plan. */
 export const REQUESTS_HEADING = 'Requests, each sent when those that it waits for are done';
 
 /** Why the calls of a plan may stand in the order in which they are listed. */

@@ -34,7 +34,7 @@ function redactExtraChanges({ changes, files }: ExtraChanges): ExtraChanges {
   return { changes: redacted, files };
 }
 
-/** What is live and what should be, without them. */
+/** A comparison without secrets. */
 export function redactDrift(drift: Drift): Drift {
   return { ...drift, resources: drift.resources.map(redactResource) };
 }

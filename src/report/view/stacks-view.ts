@@ -27,7 +27,7 @@ import {
 export interface StackRow {
   readonly name: string;
   readonly folder: string;
-  /** What it is called above what is said of it. */
+  /** Its heading. */
   readonly title: string;
   /** What became of it, or what would, as the headline of its own report says it. */
   readonly said: string;
@@ -39,7 +39,7 @@ export interface StackRow {
   readonly isBad: boolean;
 }
 
-/** What is dangerous in one stack, and of one owner. */
+/** The dangers of one stack and one owner. */
 export interface StackDangers {
   /** The stack, by its place among the parts. */
   readonly index: number;
@@ -52,9 +52,9 @@ export interface StackDangers {
 /** A line for each stack, and what they come to. */
 interface StacksView {
   readonly title: string;
-  /** All of it on one line, what is dangerous first. */
+  /** The whole run on one line, dangers first. */
   readonly headline: string;
-  /** What is dangerous in all stacks: the stack with the gravest first. */
+  /** The dangers of all stacks: the stack with the most severe first. */
   readonly dangers: readonly StackDangers[];
   /** `3 dangers (2 access, 1 secrets)`; empty: none. */
   readonly dangerCount: string;
@@ -88,7 +88,7 @@ export function toStacksView({ root, parts, selection, requests }: StacksReport)
   };
 }
 
-/** The stacks by what a reader has to see first: what failed or is refused, then by the gravest danger, then by folder. What is quiet comes last. */
+/** The stacks in reading order: failed or blocked ones, then by the most severe danger, then by folder. Stacks without changes come last. */
 export function sortRows(view: Pick<StacksView, 'rows' | 'dangers'>): readonly number[] {
   const rank = (index: number): number => {
     const row = view.rows[index];
@@ -152,7 +152,7 @@ function toRunHeadline(
   return (isDangerous ? [all, failed] : [failed, all]).filter((text) => text !== '').join(' · ');
 }
 
-/** What stands against one plan is said of its stack. */
+/** Violations of one plan are listed with its stack. */
 function joinPlans(reports: readonly PlanReport[]): readonly string[] {
   if (reports.length === 0) return [];
   const plans = reports.map(({ plan }) => plan);
@@ -319,7 +319,7 @@ function toStacks(count: number): string {
 /** Files that one line names; more of them are counted. */
 const MAX_LISTED = 10;
 
-/** What no stack owns, where somebody would expect one to. */
+/** Files that no stack owns although a user would expect it. */
 export function listUnownedLines({ unowned, changes }: StackListing): readonly string[] {
   const changed = changes?.unowned ?? [];
   const rest = unowned.filter((file) => !changed.includes(file));

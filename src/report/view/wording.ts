@@ -66,7 +66,7 @@ export function formatNameList(names: readonly string[]): string {
 
 const MAX_NAMES = 5;
 
-/** Stands for the value of a field that its manifest leaves to the service again. */
+/** The text for the value of a field that its manifest unsets. */
 export const STATED_NO_LONGER = '(no longer stated)';
 
 /** How many manifests were checked: `5 resources in 2 files`. */

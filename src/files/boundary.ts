@@ -60,20 +60,19 @@ export function placeNamed(path: string, { cwd, root }: BoundaryContext): Bounda
   return isSuspect ? placeWithin(whole, [resolveLinks(top)]) : { real: resolveLinks(whole) };
 }
 
-/** The target of a symbolic link among manifests. Its path must not be longer than a person would write: the system takes the square of its length. */
-export function placeLink(path: string, roots: readonly string[]): BoundaryResult {
-  return isLongWay(path) ? { finding: `leads through more than ${MAX_WAY} folders` } : placeWithin(path, roots);
-}
-
-const MAX_WAY = 300;
-
-/** Where a path leads that a manifest names. `path` is absolute. */
+/**
+ * Where a path leads that a manifest names, or a symbolic link that stands among manifests. `path` is absolute. The way may be no longer than a path of people: it
+ * takes the system the square of its length.
+ */
 export function placeWithin(path: string, roots: readonly string[]): BoundaryResult {
+  if (isLongWay(path)) return { finding: `leads through more than ${MAX_WAY} folders` };
   const real = resolveLinks(path);
   const root = roots.find((one) => isBelow(real, one));
   if (root === undefined || isOfSystem(real, root)) return OUTSIDE;
   return isInsideGit(relative(root, real)) ? { finding: 'lies inside of .git' } : { real };
 }
+
+const MAX_WAY = 300;
 
 /** The same for a file that is to be written: no symbolic link may be on the way, so that the path that is shown is the one that is written. */
 export function placeForWriting(

@@ -5,7 +5,6 @@ import {
   BOUNDARY_REMEDY,
   type BoundaryResult,
   findRoots,
-  placeLink,
   placeNamed,
   placeWithin,
   refuseTooDeep,
@@ -279,8 +278,13 @@ function byName(left: Dirent, right: Dirent): number {
 
 function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
   if (entry.name.startsWith('.') || entry.name === 'node_modules' || walk.isFull || walk.isDone()) return 0;
+  const illNamed = entry.isFile() && !isManifestName(entry.name) ? undefined : findIllNamed(folder.real, entry.name);
+  if (illNamed !== undefined) {
+    walk.findings.push({ folder: folder.shown, diagnostic: toIllNamed(folder.shown, illNamed) });
+    return 1;
+  }
   const path = { shown: join(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
-  const place = entry.isSymbolicLink() ? placeLink(path.real, walk.roots) : path;
+  const place = entry.isSymbolicLink() ? placeWithin(path.real, walk.roots) : path;
   if ('finding' in place) {
     walk.findings.push({ folder: folder.shown, diagnostic: toRefused(path.shown, place) });
     return 1;
@@ -301,6 +305,21 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
     if (isNeeded) walk.findings.push({ folder: folder.shown, diagnostic: toUnreadable(path.shown, error) });
   }
   return 1;
+}
+
+/** What in a folder has a name that is not valid UTF-8 and was read as that one: it cannot be opened by it. With escapes for its bytes. */
+function findIllNamed(folder: string, name: string): string | undefined {
+  if (!name.includes('\u{FFFD}')) return undefined;
+  const names = readdirSync(folder, { encoding: 'buffer' });
+  const found = names.find((bytes) => !isUtf8(bytes) && bytes.toString('utf8') === name);
+  return found
+    ?.toString('latin1')
+    .replace(/[^ -~]/g, (unit) => `\\x${unit.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}
+
+function toIllNamed(folder: string, name: string): Diagnostic {
+  const message = `${folder} holds a name that is not valid UTF-8: ${name}`;
+  return { code: 'file-unreadable', severity: 'error', message, remedy: 'Rename it, or move it out of the folder.' };
 }
 
 function join(folder: string, name: string): string {

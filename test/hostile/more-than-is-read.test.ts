@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createReadBudget, readInput } from '../../src/files/read-input.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
-import { createWorkspace, STACK, type Workspace } from '../cli/workspace.ts';
+import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
 import { runEdgewise } from '../end-to-end/processes.ts';
 import { toRepository } from '../repository/tree.ts';
 
@@ -176,6 +176,53 @@ describe('a folder that lies too deep', () => {
     expect(exitCode).toBe(3);
     expect(stdout.match(/lies more than 100 folders deep/g)).toHaveLength(1);
     expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});
+
+describe('files of fields that lie a thousand folders deep', () => {
+  it.each([
+    ['that are there', 1900],
+    ['that are not there', 30_000],
+  ])(
+    'are refused before the system looks for them: %s',
+    async (what, depth) => {
+      const { folder } = await createWorkspace({ '.git/HEAD': '' });
+      if (what === 'that are there') await mkdir(join(folder, 'a/'.repeat(depth)), { recursive: true });
+      const keys = Array.from({ length: 300 }, (_, index) =>
+        toManifest('SSHUserCertificate', `c${index}`, {
+          ssh_certificate_authority_id: 'sshca_1',
+          principals: ['a'],
+          public_key: { file: `${'a/'.repeat(depth)}k${index}.pub` },
+        }),
+      );
+      await writeFile(join(folder, 'm.yaml'), `${STACK}${keys.join('')}`);
+      const started = performance.now();
+      const { exitCode, stdout } = await runEdgewise(['validate', join(folder, 'm.yaml')]);
+      expect(performance.now() - started).toBeLessThan(10_000);
+      expect(exitCode).toBe(3);
+      expect(stdout.match(/leads through more than 300 folders/g)).toHaveLength(300);
+    },
+    60_000,
+  );
+});
+
+describe('a name that is not valid UTF-8', () => {
+  it('is an error that names its folder and its bytes', async () => {
+    const { folder, edgewise } = await createWorkspace({ 'live/m.yaml': STACK });
+    const toPath = (name: string) => Buffer.concat([Buffer.from(join(folder, 'live/')), Buffer.from(name, 'latin1')]);
+    await writeFile(toPath('b\xff\x1b.yaml'), '# b\n');
+    await mkdir(toPath('d\xfe'));
+    await writeFile(toPath('notes\xff.txt'), 'not read\n');
+    const { exitCode, stdout } = await edgewise('validate live');
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('live holds a name that is not valid UTF-8: b\\xff\\x1b.yaml\n');
+    expect(stdout).toContain('live holds a name that is not valid UTF-8: d\\xfe\n');
+    expect(stdout).toContain('2 errors');
+  });
+
+  it('is none where a valid name holds the replacement character, and that file is read', async () => {
+    const { edgewise } = await createWorkspace({ 'live/m\ufffd.yaml': STACK });
+    expect(await edgewise('validate live')).toMatchObject({ exitCode: 0 });
   });
 });
 

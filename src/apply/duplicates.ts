@@ -13,23 +13,21 @@ import { allowsDuplicates } from '../plan/look-ups.ts';
 import { readResponseBody } from './check-response.ts';
 import { JournalError } from './journal.ts';
 
-/** A resource that this run made. */
 export interface CreatedResource {
   readonly write: CreateWrite;
   readonly id: string;
 }
 
-/** Others that bear the mark of what this run made, and that its plan did not know. */
+/** Resources with the mark of a resource that this run created, and that its plan did not know. */
 interface ConcurrentDuplicates {
   /** The one that stays instead of ours. */
   readonly winner: LiveResource | undefined;
-  /** Those that have to go. */
+  /** The duplicates to delete. */
   readonly losers: readonly LiveResource[];
   /** Ours is listed without its mark: no later run would know it as ours. */
   readonly isUnmarked: boolean;
 }
 
-/** What finding others takes. */
 export interface DuplicateContext {
   readonly lookUps: ListReader;
   /** Ids that the plan knew. */
@@ -37,11 +35,11 @@ export interface DuplicateContext {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** How often a list that may be stale is read until it shows what was just created. */
+/** A list may be stale: it is read up to three times, a second apart, until it contains the new resource. So lists may lag by two seconds. */
 const LOOKS = 3;
 const PAUSE_MS = 1000;
 
-/** Resources that bear the mark which a write leaves, and that the plan did not know, oldest first. */
+/** Resources that have the mark of a write, and that the plan did not know, oldest first. */
 export async function listResourcesWithMark(
   write: MarkingWrite,
   context: DuplicateContext,

@@ -15,7 +15,7 @@ export interface RetryNotice {
   readonly cause: string;
 }
 
-/** What retries take from outside, so that tests control time. */
+/** Effects that tests replace, to control time. */
 export interface RetryOptions {
   readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
   /** 0 to 1. */
@@ -24,19 +24,22 @@ export interface RetryOptions {
 }
 
 /**
- * What went wrong. `unsent`: the request was certainly not sent. `network`: no usable answer. `throttled`: refused with 429 before it was
+ * The class of a failure. `unsent`: the request was certainly not sent. `network`: no usable answer. `throttled`: refused with 429 before it was
  * processed. `server`: 5xx.
  */
 type FailureClass = 'unsent' | 'network' | 'throttled' | 'server';
 
-/** How often a request is sent at most, by method and by what went wrong. */
+/**
+ * Attempts of a request at most, by method and failure. With the delays below, 4 attempts wait up to 3.5 seconds in all, 5 up to 7.5 seconds, and 10 up to
+ * two minutes, in which most rate limits admit new requests.
+ */
 const ATTEMPTS: Readonly<Record<string, Readonly<Record<FailureClass, number>>>> = {
   GET: { unsent: 4, network: 4, throttled: 10, server: 5 },
   PUT: { unsent: 4, network: 4, throttled: 10, server: 5 },
   DELETE: { unsent: 4, network: 4, throttled: 10, server: 5 },
-  // Every PATCH of the interface is idempotent: it states values, not changes of values.
+  // Every PATCH of the interface is idempotent: it sends values, not changes of values.
   PATCH: { unsent: 4, network: 4, throttled: 10, server: 5 },
-  // The caller looks up by its mark what may have been created.
+  // A POST may have created a resource: the caller looks for it by its mark.
   POST: { unsent: 4, network: 1, throttled: 10, server: 1 },
 };
 

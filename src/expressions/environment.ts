@@ -36,9 +36,9 @@ export type CelValues = Readonly<Record<string, Json | Date>>;
 
 /** An expression whose names and types are right. */
 export interface CelProgram {
-  /** The type of the result, as CEL writes it. */
+  /** The variables that it names, with the selected members: `after.acl`. */
   readonly names: readonly string[];
-  /** The type of what it comes to, as CEL writes it. */
+  /** The type of the result, as CEL writes it. */
   readonly type: string;
   /** Never throws. */
   readonly run: (values: CelValues, budget: Budget) => CelResult;

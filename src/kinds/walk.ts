@@ -12,13 +12,15 @@ import {
   type ObjectType,
 } from './field.ts';
 
-/** The callbacks of a walk over the direct members of a value. */
+/**
+ * The one walk over types and their values: it visits the direct members of a value. A visitor that wants more levels calls it again on a member.
+ */
 
-/** Returns the new value of a member. `at` leads to it; it is empty for a single value that counts as a list of one. */
+/** The callbacks of a walk over the direct members of a value. */
 export interface Visitor {
-  /** What becomes of a member. `at` leads to it; it is empty for a single value that counts as a list of one. */
+  /** Returns the new value of a member. `at` leads to it; it is empty for a single value that counts as a list of one. */
   readonly visit: (type: FieldType, value: Json, at: FieldPath) => Json;
-  /** What becomes of the fields of an object. Left out: those that are there are visited, and whatever else is there stays. */
+  /** Returns the new fields of an object. Left out: the known fields are visited, and unknown ones are kept. */
   readonly visitFields?: (fields: Fields, value: JsonObject) => Json;
   /** What becomes of a key of a map. Left out: it stays. */
   readonly visitKey?: (type: MapType, key: string) => string;

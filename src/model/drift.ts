@@ -50,7 +50,7 @@ export interface DriftedField {
   readonly forcesReplace: boolean;
 }
 
-/** What a mark says besides the digests of fields, as a path: whether the resource is protected. */
+/** The path of a difference in the mark itself: whether the resource is protected. */
 export const PROTECT_PATH = 'lifecycle.protect';
 
 /** One resource of the stack, compared. */

@@ -11,7 +11,7 @@ export function formatPath(path: FieldPath): string {
     .join('');
 }
 
-/** The path that a text stands for; `undefined` when it is not one that `formatPath` gives. */
+/** The path that a text denotes; `undefined` if `formatPath` never returns that text. */
 export function parsePath(text: string): FieldPath | undefined {
   const path = Array.from(text.matchAll(STEP), ([, index, quoted, plain = '']) => {
     if (index !== undefined) return Number(index);

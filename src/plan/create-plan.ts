@@ -143,10 +143,10 @@ function explainDeletedFirst(changes: readonly Change[], writes: readonly Write[
 
 const DELETED_FIRST = 'the old one is deleted before the new one is created, because another resource takes its place';
 
-/** The number of warnings of one rule that a plan shows besides those that its changes cause: its changes matter more. */
+/** Warnings of one rule that a plan shows in addition to those that its changes cause: the changes matter more. */
 const MAX_WARNINGS = 10;
 
-/** The number of warnings of one rule that stand beside a change with their place: to find that takes longer than to find what is wrong. */
+/** Warnings of one rule that are shown beside a change with their position: to locate one takes longer than to find it. */
 const MAX_PLACED = 100;
 
 /**

@@ -244,7 +244,7 @@ export function listExpiredManifests(pair: Pair, written: Spec, now: Date): read
   ];
 }
 
-/** The share of a validity in which its end counts as near. */
+/** The last tenth of a validity counts as near its end: nine days of ninety, enough for a weekly apply to renew it. */
 export const NEAR = 0.1;
 
 /** How long before its stated end there is a warning: the renewal period if one is set, else the default share. */

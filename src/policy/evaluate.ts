@@ -14,10 +14,11 @@ export interface Policy {
   /** Names of the kinds that it is about. */
   readonly kinds: ReadonlySet<string>;
   readonly require: CelProgram;
-  /** Texts, and what is filled in between them. */
+  /** Texts, and the expressions between them. */
   readonly message: readonly (string | CelProgram)[];
-  /** The position of the rule; computed once. */
+  /** The variables that its expressions name, with the selected members: `after.acl`. */
   readonly names: readonly string[];
+  /** The position of the rule; computed once. */
   readonly locateRule: () => SourcePlace;
 }
 
@@ -139,7 +140,7 @@ const STAYS: readonly Action[] = ['create', 'update'];
 /** Variables that are empty when there is no manifest. */
 const MANIFEST = ['after', 'labels', 'annotations', 'change.place'];
 
-/** After these a resource is not there, or not ours. */
+/** Actions after which the resource does not exist, or is not ours. */
 const GOES: ReadonlySet<Action> = new Set(['delete', 'release']);
 
 function hasLabel(labels: PolicySubject['labels'], name: string, wanted: string | readonly string[]): boolean {

@@ -26,7 +26,7 @@ export interface Host {
   readonly root?: string | undefined;
   /** What everything that the run reads may come to. Absent: each stack has its own limit only. */
   readonly budget?: ReadBudget | undefined;
-  /** Secrets that never leave the process. Absent: no secret is known. */
+  /** Secrets to redact in every output. Absent: no secret is known. */
   readonly secrets?: Secrets;
   readonly now: () => Date;
   /** Resolves after a time, or as soon as the signal is aborted. */

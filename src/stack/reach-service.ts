@@ -100,7 +100,7 @@ function findProxy(env: Host['env']): TransportSettings['proxy'] {
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined && value !== ''));
 }
 
-/** What is wrong with a proxy is said without its value: it may hold a password. */
+/** The error of a proxy omits its value, which may contain a password. */
 function checkProxy(name: string, text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined;
   const url = URL.parse(/^\w+:\/\//.test(text) ? text : `http://${text}`);

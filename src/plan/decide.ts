@@ -244,7 +244,7 @@ export function listExpiredManifests(pair: Pair, written: Spec, now: Date): read
   ];
 }
 
-/** The last tenth of a validity counts as near its end: nine days of ninety, enough for a weekly apply to renew it. */
+/** The last tenth of a validity counts as near its end: nine days of ninety, so that a weekly apply warns before it. */
 export const NEAR = 0.1;
 
 /** How long before its stated end there is a warning: the renewal period if one is set, else the default share. */

@@ -148,7 +148,7 @@ export async function markUndelivered(write: RecordWrite, { duplicates, patch }:
   const delivered = (await listResourcesWithMark(write, duplicates)).filter(({ mark }) => mark?.delivered === true);
   for (const bearer of delivered) await patch(write, bearer.id, toBody(bearer));
   if (delivered.length === 0)
-    return 'somebody deleted it while its token was being delivered, so that token no longer works';
+    return 'it was deleted while its token was being delivered, so that token no longer works';
   const ids = delivered.map(({ id }) => id).join(', ');
   return `another apply replaced it by ${ids} while its token was being delivered. It is unknown which token arrived last, so ${ids} counts as not delivered, and the next apply replaces it`;
 }

@@ -19,7 +19,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** What each exit code means, for help texts. */
 export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
-  [EXIT.done]: 'done',
+  [EXIT.done]: 'success',
   [EXIT.failed]: 'failed (API, network, or a case of a policy), or only partly done',
   [EXIT.changes]: 'there are changes (drift, diff, and plan --detailed-exitcode)',
   [EXIT.invalid]: 'manifests or usage invalid',

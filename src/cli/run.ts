@@ -136,7 +136,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map(
     ],
     [
       ['list', 'ls', 'describe', 'state'],
-      'edgewise get shows what the stack owns. edgewise export writes live resources as manifests, and edgewise drift lists those that nobody manages.',
+      'edgewise get shows what the stack owns. edgewise export writes live resources as manifests, and edgewise drift lists unmanaged ones.',
     ],
     [
       ['report', 'merge'],

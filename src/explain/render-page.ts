@@ -68,7 +68,7 @@ function renderExample({ files, seed, faults, meanwhile }: ShownExample): readon
     ...(meanwhile === undefined
       ? []
       : [
-          `  somebody else sends, right before ${meanwhile.before}:`,
+          `  another user sends, right before ${meanwhile.before}:`,
           ...indent(`${meanwhile.request}\n${meanwhile.body}`, 4),
           '',
         ]),

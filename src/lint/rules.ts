@@ -58,7 +58,7 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   },
   'restriction-not-enforced': {
     severity: 'warning',
-    remedy: 'Set `enforced: true` when its warnings show nobody who should have access.',
+    remedy: 'Set `enforced: true` when its warnings show no one who should have access.',
     check: checkUnset('restriction-not-enforced'),
   },
   'restriction-locks-out': {
@@ -278,7 +278,7 @@ function toValidity(
 /** Resources that can lock out the caller that applies them. */
 function checkLockout({ kind, resource }: LintSubject): readonly LintFinding[] {
   if (!kind.canLockOut(resource.spec)) return [];
-  const message = 'it restricts the API, the dashboard or agents, and may lock out whoever applies it';
+  const message = 'it restricts the API, the dashboard or agents, and may lock out the user who applies it';
   return [{ path: ['spec'], message }];
 }
 

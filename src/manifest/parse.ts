@@ -452,7 +452,7 @@ function toWithheldFinding(name: string): Pick<SyntaxFinding, 'code' | 'message'
   return {
     code,
     message: `the environment variable ${name} is not offered to manifests`,
-    remedy: `Whoever starts edgewise offers it with \`--env ${name}\` or \`EDGEWISE_ENV=${name}\`. Or give a default: \${env:${name}:-default}.`,
+    remedy: `Offer it with \`--env ${name}\` or \`EDGEWISE_ENV=${name}\`. Or give a default: \${env:${name}:-default}.`,
   };
 }
 

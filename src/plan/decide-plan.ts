@@ -80,7 +80,7 @@ function toLockoutWarning({ pair }: Decision): Diagnostic {
   return {
     code: 'lockout',
     severity: 'warning',
-    message: `${address} restricts the API, the dashboard or agents, and may lock out whoever applies it`,
+    message: `${address} restricts the API, the dashboard or agents, and may lock out the user who applies it`,
     remedy: 'Make sure that its IP policies allow the address that edgewise runs from. It is written last.',
     address,
     ...(desired !== undefined && { place: desired.locate(['spec']) }),

@@ -86,7 +86,7 @@ function toUnanswered({ document, locateRule }: Policy): GuardViolation {
   return {
     rule: 'policy',
     policy: name,
-    message: `The policy ${name} cannot be evaluated, so it refuses: it asks for what only manifests say.`,
+    message: `The policy ${name} needs values from the manifests, so the plan is refused.`,
     remedy: 'Name the manifests that the plan was made of with --manifests.',
     addresses: [],
     places: [{ message: 'the policy is here', place: locateRule() }],
@@ -146,8 +146,8 @@ function toViolations(findings: readonly PolicyFinding[]): readonly GuardViolati
       ({ policyPlace }): GuardViolation => ({
         rule: 'policy',
         policy,
-        message: toRest(policy, rest),
-        remedy: `${CONSENT}. Change the manifests, or ask whoever keeps the policy.`,
+        message: `The policy ${policy} refuses ${rest.length} more resources.`,
+        remedy: `${CONSENT}. Change the manifests, or ask the owner of the policy.`,
         addresses: rest.map(({ address }) => address),
         places: [{ message: 'the policy is here', place: policyPlace }],
       }),
@@ -163,8 +163,8 @@ function toWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic[] {
       (): Diagnostic => ({
         code: 'policy-warning',
         severity: 'warning',
-        message: toRest(policy, rest),
-        remedy: 'Change the manifests, or ask whoever keeps the policy.',
+        message: `The policy ${policy} warns of ${rest.length} more resources.`,
+        remedy: 'Change the manifests, or ask the owner of the policy.',
       }),
     ),
   ]);
@@ -178,7 +178,7 @@ export function toPolicyDiagnostic(finding: PolicyFinding): Diagnostic {
     code: severity === 'error' ? 'policy-refused' : 'policy-warning',
     severity,
     message: toMessage(finding),
-    remedy: 'Change the manifest, or ask whoever keeps the policy.',
+    remedy: 'Change the manifest, or ask the owner of the policy.',
     address,
     ...(place !== undefined && { place }),
     related: [{ message: 'the policy is here', place: policyPlace }],
@@ -205,10 +205,6 @@ function divide(findings: readonly PolicyFinding[], severity: Severity): readonl
   }));
 }
 
-function toRest(policy: string, rest: readonly PolicyFinding[]): string {
-  return `The policy ${policy} says so of ${rest.length} more resources.`;
-}
-
 function toViolation(finding: PolicyFinding): GuardViolation {
   const { policy, isFailure, address, policyPlace } = finding;
   const place = finding.locate();
@@ -217,8 +213,8 @@ function toViolation(finding: PolicyFinding): GuardViolation {
     policy,
     message: toMessage(finding),
     remedy: isFailure
-      ? `${CONSENT}. Mend the policy, and add a case for it: see edgewise test-policy.`
-      : `${CONSENT}. Change the manifest, or ask whoever keeps the policy.`,
+      ? `${CONSENT}. Fix the policy, and add a case for it: see edgewise test-policy.`
+      : `${CONSENT}. Change the manifest, or ask the owner of the policy.`,
     addresses: [address],
     places: [
       ...(place === undefined ? [] : [{ message: 'the resource is here', place }]),

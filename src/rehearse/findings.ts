@@ -97,12 +97,12 @@ function toRefusal(
   const refusal = { write, code, said, field };
   if (!SPECIFIED.has(code)) return { ...refusal, doubt: `${MEND} Services may be more liberal than the rehearsal.` };
   const isKept = code === 'in_use' && write.act === 'delete' && users.areInRun(write.resourceId);
-  return isKept ? { ...refusal, doubt: LATER, until: ' until stacks of this run let go of it' } : refusal;
+  return isKept ? { ...refusal, doubt: LATER, until: ' while stacks of this run refer to it' } : refusal;
 }
 
 const MEND = 'Correct the manifest.';
 const LATER =
-  'The delete is sent when they have made their writes. If they still use it then, the delete fails, and nothing else.';
+  'The delete is sent after the writes of those stacks. If one of them still refers to it then, only the delete fails.';
 
 function toDoubt({ write, said, field, doubt = '', until }: Refusal, desired: DesiredState): Diagnostic {
   const address = formatWriteAddress(write);
@@ -146,7 +146,7 @@ function toLeft(change: Change, desired: DesiredState): Diagnostic {
   return {
     code: 'rehearsal-failed',
     severity: 'warning',
-    message: `${formatChangeAddress(change)}: after this plan, another one would ${change.action} it${paths === '' ? '' : ` (${paths})`}.`,
+    message: `${formatChangeAddress(change)}: one apply is not enough: the next plan would still ${change.action} it${paths === '' ? '' : ` (${paths})`}.`,
     remedy: 'Apply, plan again, and read that plan before it is applied.',
     address: formatChangeAddress(change),
     ...toPlace(change.address, desired, change.differences[0]?.path),
@@ -165,9 +165,9 @@ function toInterims(interims: readonly Gap[], desired: DesiredState): readonly D
     const what = group.map((one) => one.what).join(', ');
     const time = writes === 1 ? 'one write' : `${writes} writes`;
     const message = isValue
-      ? `${address}: for ${time}, nothing has ${what}.`
-      : `${address}: for ${time}, ${subject} is there without its ${what}.`;
-    const remedy = 'Apply it at a time when that does no harm.';
+      ? `${address}: during ${time}, no resource has ${what}.`
+      : `${address}: during ${time}, ${subject} exists without its ${what}.`;
+    const remedy = 'Apply it in a maintenance window.';
     return [{ code: 'rehearsal-gap', severity: 'warning', message, remedy, address, ...toPlace(address, desired) }];
   });
 }

@@ -125,7 +125,7 @@ function toNumber(text: string): number {
 }
 
 function refuse(what: string): never {
-  throw new StackError(`${what}, which says neither which part of the stacks this run does nor of how many.`, {
+  throw new StackError(`${what}, but both the number of the shard and the total are needed.`, {
     reason: 'invalid',
     remedy: `Set both, or use --shard ${SHARD_EXPECTED}. --shard 1/1 does everything.`,
   });

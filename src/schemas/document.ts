@@ -121,7 +121,7 @@ function toLifecycleSchema(kind: Kind): z.ZodType {
   const ignore = z
     .array(z.enum(names.map(([name]) => name)).describe('A field of spec.'))
     .optional()
-    .describe('Fields that somebody else owns. Comparisons and updates leave them alone.');
+    .describe('Fields that edgewise does not manage. Comparisons and updates leave them alone.');
   const owned = {
     protect: z
       .boolean()

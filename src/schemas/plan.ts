@@ -107,7 +107,7 @@ const change = z.strictObject({
   action: z.enum(ACTIONS),
   reason: optional(z.string()),
   differences: z.array(difference),
-  dangers: optional(z.array(DANGER_SCHEMA)).describe('Why it deserves a second look, by group, the gravest first.'),
+  dangers: optional(z.array(DANGER_SCHEMA)).describe('Why it deserves a second look, by group, the most severe first.'),
   token: optional(
     z.union([
       z.strictObject({ directory: z.string() }),
@@ -125,7 +125,7 @@ const change = z.strictObject({
   ).describe('The live resource that the change starts from.'),
   desired: optional(spec).describe('The desired fields, in normal form.'),
   sent: optional(spec).describe('Fields that are sent in another form with the same meaning.'),
-  ignored: optional(texts).describe('Fields that somebody else owns.'),
+  ignored: optional(texts).describe('Fields that edgewise does not manage.'),
   validForMs: optional(validForMs),
   protect: optional(z.boolean()).describe('Whether its mark will record protection.'),
   was: optional(z.string()).describe('The former name that its mark will record.'),

@@ -22,7 +22,7 @@ export const createPolicySpecSchema = once(() =>
         .string()
         .min(1)
         .meta({ examples: [`\${change.address} has no owner.`] })
-        .describe(`What to tell whoever breaks the rule. A part in \`\${}\` is a CEL expression with the same names.`),
+        .describe(`The text of the finding. A part in \`\${}\` is a CEL expression with the same names.`),
       severity: z
         .enum(['error', 'warning'])
         .default('error')

@@ -52,13 +52,13 @@ export const createStackSpecSchema = once(() =>
         .array(z.string().min(1))
         .optional()
         .describe(
-          'Files that the manifests are made of besides, such as `../../base/**`: when one changes, the stack counts as changed. Patterns of git, relative to the folder of this file.',
+          'Extra input files of the manifests, such as `../../base/**`: when one changes, the stack counts as changed. Patterns of git, relative to the folder of this file.',
         ),
       policies: z
         .array(z.string().min(1))
         .default([])
         .describe(
-          'Files and folders with Policy documents, besides those among the manifests. Paths are relative to the folder of the manifest.',
+          'Files and folders with Policy documents, in addition to those among the manifests. Paths are relative to the folder of the manifest.',
         ),
     })
     .describe('Settings.'),
@@ -131,7 +131,9 @@ function toRateLimitSchema() {
       params: { code: 'bad-value' },
     })
     .meta({ pattern: `${RATE_LIMIT_PATTERN}|^none$`, examples: ['120/60s', 'none'] })
-    .describe('Most requests in any window of this length, or `none`. Default: 120/60s; none for the embedded server.');
+    .describe(
+      'Maximum number of requests in a time window, such as `120/60s`, or `none`. Default: 120/60s; none for the embedded server.',
+    );
 }
 
 function toTimeoutsSchema() {

@@ -169,7 +169,7 @@ const NOT_APPROVED_REMEDY = 'Nothing was written. Make a new plan and have that 
 export function refuseUnfit({ plan, name }: PlanApproval, version: string): void {
   refuseOtherVersion({ plan, name }, version);
   if (!hasErrors(plan.diagnostics)) return;
-  throw new StackError(`${name} has errors and does nothing, so it approves nothing.`, {
+  throw new StackError(`${name} contains errors, so it cannot be used as an approved plan.`, {
     reason: 'stale',
     remedy: NOT_APPROVED_REMEDY,
   });

@@ -87,12 +87,12 @@ describe('a resource that bears no mark', () => {
     expect(withoutReads(stdout)).toMatchInlineSnapshot(`
       "Drift of stack test on https://api.test
 
-      Not ours: without the mark of the stack:
+      Not managed: no mark of this stack:
         TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)
           it carries no mark; its manifest adopts it: lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
           next apply: adopts it, and makes it as the manifest says
 
-      0 missing, 0 drifted, 1 not ours, 0 pending, 0 left over; 0 in sync.
+      0 missing, 0 drifted, 1 not managed, 0 pending, 0 to prune; 0 in sync.
       Live resources: 0 ours, 1 unmanaged (TCPEdge 1): 0 % managed.
       Reading took … requests.
       "
@@ -118,11 +118,11 @@ describe('a resource that bears no mark', () => {
     await wipe(server, `${path}/${String(id)}`);
     const { exitCode, stdout } = await edgewise('drift');
     expect(exitCode).toBe(2);
-    expect(stdout).toContain(`Not ours: without the mark of the stack:\n  ${kind}/`);
+    expect(stdout).toContain(`Not managed: no mark of this stack:\n  ${kind}/`);
     expect(stdout).toContain(
       `it carries no mark; to adopt it, add to its manifest: lifecycle: { adopt: ${String(id)} }`,
     );
-    expect(stdout).toContain('0 missing, 0 drifted, 1 not ours, 0 pending, 0 left over; 0 in sync.');
+    expect(stdout).toContain('0 missing, 0 drifted, 1 not managed, 0 pending, 0 to prune; 0 in sync.');
     const planned = await edgewise('plan');
     expect(planned.stdout).toMatch(kind === 'TCPEdge' ? /error\[claimed-elsewhere\]/ : /warning\[adopt-suggested\]/);
     expect(planned.stdout).toContain(`adopt: ${String(id)}`);

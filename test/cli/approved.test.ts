@@ -89,7 +89,7 @@ describe('apply --approved', () => {
     const other = { ...plan, stack: 'other', changes: [], writes: [], totals: NO_TOTALS, dangers: NO_DANGERS };
     await write({ 'approved.json': JSON.stringify(other) });
     const { stdout } = await edgewise(APPLY);
-    expect(stdout).toContain('The plan and approved.json cannot stand for each other: one is for the stack other');
+    expect(stdout).toContain('The plan and approved.json cannot be compared: one is for the stack other');
   });
 
   it('goes with manifests only, and only with a plan', async () => {

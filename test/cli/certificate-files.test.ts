@@ -77,7 +77,7 @@ describe('lifecycle.write_to', () => {
       expect(exitCode).toBe(2);
       expect(stdout).toContain(`In sync, but its file differs:\n  SSHUserCertificate/alice`);
       expect(stdout).toContain(`    ${fault}\n`);
-      expect(stdout).toContain('1 with a file that differs, 0 pending, 0 left over; 0 in sync.');
+      expect(stdout).toContain('1 with a file that differs, 0 pending, 0 to prune; 0 in sync.');
       const gauges = (await edgewise('drift m.yaml --format metrics')).stdout;
       expect(gauges).toContain('kind="SSHUserCertificate",state="file-differs"} 1\n');
       expect(await edgewise('plan m.yaml --detailed-exitcode')).toMatchObject({ exitCode: 2 });

@@ -261,11 +261,11 @@ describe('drift', () => {
     await write({ 'edgewise.yaml': TWO.replace(`${old}"]`, `${old}"]\n  description: in git`) });
     const { stdout } = await edgewise('drift');
     expect(stdout).toContain(
-      '0 missing, 0 drifted, 1 drifted and pending, 1 not ours, 0 pending, 0 left over; 0 in sync.',
+      '0 missing, 0 drifted, 1 drifted and pending, 1 not managed, 0 pending, 0 to prune; 0 in sync.',
     );
     expect(stdout).toContain(`adopt: ${second?.id}`);
     expect(stdout).not.toContain('Missing');
-    expect(stdout).not.toContain('Managed by nobody');
+    expect(stdout).not.toContain('Unmanaged');
   });
 
   it('knows of a resource that a saved plan found that it was deleted, and what that ends', async () => {
@@ -310,7 +310,7 @@ describe('drift', () => {
     const request = { method: 'PATCH', headers: AUTHORIZED, body: '{"metadata":""}' };
     await server.handle(new Request(`https://api.test/edges/tcp/${live?.id}`, request));
     const later = await edgewise('drift --against later.json');
-    expect(later.stdout).toMatch(/Not ours: [\s\S]*TCPEdge\/[ab] [\s\S]*it carries no mark/);
+    expect(later.stdout).toMatch(/Not managed: [\s\S]*TCPEdge\/[ab] [\s\S]*it carries no mark/);
     expect(later.stdout).toContain('2 ours, 1 unmanaged (TCPEdge 1)');
     const { exitCode, stdout } = await edgewise('drift --against plan.json');
     expect([exitCode, later.exitCode]).toEqual([2, 2]);

@@ -121,7 +121,7 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
       expect(await readButtons(page, 'kind')).toContain('HTTPSEdgeRoute1');
       expect(await readButtons(page, 'kind')).toContain('Credential0');
       expect(await readButtons(page, 'group')).toContain('delete2');
-      expect(await page.getByRole('heading', { name: 'What will be lost' }).isVisible()).toBe(false);
+      expect(await page.getByRole('heading', { name: 'Deletes and replacements' }).isVisible()).toBe(false);
     });
 
     it('by several kinds at once', async () => {

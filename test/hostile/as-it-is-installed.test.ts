@@ -174,7 +174,7 @@ const CHECKOUTS: readonly (readonly [string, string, string, NodeJS.ProcessEnv])
   ['the key itself', 'error[', describing(`x ${KEY} x`), {}],
   [
     'a variable that nobody offered',
-    'Whoever starts edgewise offers it with `--env DEPLOY_KEY` or `EDGEWISE_ENV=DEPLOY_KEY`',
+    'Offer it with `--env DEPLOY_KEY` or `EDGEWISE_ENV=DEPLOY_KEY`',
     describing(toVariable('DEPLOY_KEY')),
     { DEPLOY_KEY: SECRET },
   ],

@@ -32,7 +32,7 @@ describe('a policy among the manifests', () => {
         18 |   require: "\\"team\\" in labels"
            |            ^^^^^^^^^^^^^^^^^^^^
         19 |   message: "Say in the label team whose \${change.address} is."
-        help: No flag allows what a policy refuses. Change the manifest, or ask whoever keeps the policy.
+        help: No flag allows what a policy refuses. Change the manifest, or ask the owner of the policy.
 
       Plan for stack test on https://api.test
 
@@ -101,11 +101,11 @@ describe('a policy among the manifests', () => {
     const { violations, diagnostics } = JSON.parse((await edgewise('plan --format json')).stdout);
     expect(violations).toHaveLength(11);
     expect(violations.at(-1)).toMatchObject({
-      message: 'The policy owned says so of 5 more resources.',
+      message: 'The policy owned refuses 5 more resources.',
       addresses: ['TCPEdge/e20', 'TCPEdge/e21', 'TCPEdge/e22', 'TCPEdge/e23', 'TCPEdge/e24'],
     });
     const told = diagnostics.filter(({ code }: { readonly code: string }) => code === 'policy-warning');
-    expect([told.length, told.at(-1).message]).toEqual([11, 'The policy advice says so of 5 more resources.']);
+    expect([told.length, told.at(-1).message]).toEqual([11, 'The policy advice warns of 5 more resources.']);
   });
 
   it('about deletes holds for destroy too', async () => {

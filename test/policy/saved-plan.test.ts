@@ -72,7 +72,7 @@ describe('an apply of a saved plan', () => {
     const unnamed = await workspace.edgewise('apply plan.json --yes --policies owned.yaml');
     expect([unnamed.exitCode, unnamed.stdout]).toEqual([
       5,
-      expect.stringContaining('cannot be evaluated, so it refuses: it asks for what only manifests say.'),
+      expect.stringContaining('needs values from the manifests, so the plan is refused.'),
     ]);
     const named = await workspace.edgewise('apply plan.json --yes --policies owned.yaml --manifests edgewise.yaml');
     expect([named.exitCode, named.stderr]).toEqual([6, expect.stringContaining('whose TCPEdge/a is. (policy owned)')]);

@@ -171,7 +171,9 @@ describe('a rehearsal', () => {
     );
     expect(readPlan((await edgewise('plan --format json')).stdout)).toMatchObject({
       rehearsal: { writes: 2, refused: 0, left: 0 },
-      findings: ['warning rehearsal-gap: TCPEdge/b: for one write, nothing has hostports 1.tcp.example.net:20001.'],
+      findings: [
+        'warning rehearsal-gap: TCPEdge/b: during one write, no resource has hostports 1.tcp.example.net:20001.',
+      ],
     });
   });
 
@@ -183,8 +185,8 @@ describe('a rehearsal', () => {
       toManifest('TCPEdge', 'a', {}) + toManifest('TCPEdge', 'b', { hostports: [moved], ...restricted }),
     );
     expect(readPlan((await edgewise('plan --format json')).stdout).findings).toEqual([
-      `warning rehearsal-gap: TCPEdge/b: for one write, nothing has hostports ${moved}.`,
-      `warning rehearsal-gap: TCPEdge/b: for one write, hostports ${moved} is there without its ip_restriction.`,
+      `warning rehearsal-gap: TCPEdge/b: during one write, no resource has hostports ${moved}.`,
+      `warning rehearsal-gap: TCPEdge/b: during one write, hostports ${moved} exists without its ip_restriction.`,
     ]);
   });
 

@@ -75,7 +75,7 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
     update('TCPEdge/a', { policy: { inbound: [DENY, LOG] } }, { policy: { inbound: [LOG, DENY] } }),
   ],
   [
-    'may lock out whoever applies it',
+    'may lock out the user who applies it',
     update('IPRestriction/a', { ...ENFORCED, type: 'api', enforced: false }, { ...ENFORCED, type: 'api' }),
   ],
   [

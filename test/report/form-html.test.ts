@@ -96,7 +96,7 @@ describe('a page of a plan', () => {
   it('begins with what is refused and what will be lost', () => {
     expect(listTexts(show(REPORTS['plan']), 'h2')).toEqual([
       'Refused by safety rules',
-      'What will be lost',
+      'Deletes and replacements',
       'This change',
       'To create: new in the manifests, or deleted at the service',
       'Drift to revert',
@@ -226,7 +226,7 @@ describe('a page of an apply', () => {
       'Tokens',
       '3 writes applied',
       'The plan',
-      'What will be lost',
+      'Deletes and replacements',
       'This change',
       'To create: new in the manifests, or deleted at the service',
       'Drift to revert',

@@ -199,7 +199,7 @@ test('a change that also takes drift back stands in both parts, each time with i
 
     Drift to revert:
 
-    ~ TCPEdge/b  (edgtcp_2b)   update, as above"
+    ~ TCPEdge/b  (edgtcp_2b)   update, see above"
   `);
 });
 

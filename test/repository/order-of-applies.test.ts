@@ -74,7 +74,7 @@ describe('stacks of one run that refer to each other', () => {
     const { exitCode, stdout } = await workspace.edgewise('apply -R live --yes --allow-deletes');
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/^net .* 1 write applied, 1 failed$/m);
-    expect(stdout).toContain('until stacks of this run let go of it');
+    expect(stdout).toContain('while stacks of this run refer to it');
   });
 
   it('pass on a value to a stack that they wait for', async () => {

@@ -57,7 +57,7 @@ async function destroy(paths: readonly string[], flags: Flags, context: Context)
 /** `edgewise release`. */
 export function defineRelease(command: Command, act: CommandAction): void {
   command
-    .description('Remove the mark of the stack from resources and change nothing else. Nobody manages them then.')
+    .description('Remove the mark of the stack from resources and change nothing else. They are unmanaged then.')
     .usage('[options] <address...> [paths...]')
     .argument(
       '<address...>',

@@ -35,7 +35,7 @@ interface Flags extends ConnectionFlags, FormatFlags, NarrowingFlags {
 /** `edgewise drift`. */
 export function defineDrift(command: Command, act: CommandAction): void {
   command
-    .description('Show what was changed at the service, and what nobody manages. Sends GET requests only.')
+    .description('Show what was changed at the service, and what is unmanaged. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('--against <plan>', 'compare with the result of a saved plan, without manifests');
   addRecursiveOptions(command).addOption(

@@ -48,7 +48,9 @@ export function addConnectionOptions(command: Command): Command {
 export function addPlanOptions(command: Command): Command {
   return addTokenOptions(addRotateOption(addScopeOptions(command)))
     .addOption(inTopic('safety', new Option('--allow-deletes', 'allow more deletes than the guard does')))
-    .addOption(inTopic('safety', new Option('--no-delete', 'delete only what is replaced; list what would be deleted')))
+    .addOption(
+      inTopic('safety', new Option('--no-delete', 'delete nothing but what is replaced; list the suppressed deletes')),
+    )
     .addOption(inTopic('safety', new Option('--no-revert-drift', 'leave alone fields that have only drifted')))
     .addOption(
       inTopic(
@@ -92,10 +94,7 @@ function addRejectedOptions(command: Command): Command {
 /** Rules of one's own. */
 export function addPolicyOption(command: Command): Command {
   return command.addOption(
-    inTopic(
-      'safety',
-      repeatable('--policies <path>', 'file or folder with policies to check, besides those of the manifests'),
-    ),
+    inTopic('safety', repeatable('--policies <path>', 'file or folder with more policies to check')),
   );
 }
 
@@ -165,7 +164,7 @@ export function addReportOptions(command: Command, forms: readonly FormName[] = 
 
 /** How results of few forms are shown. */
 export function addFormatOptions(command: Command, forms: readonly FormName[] = ['text', 'json']): Command {
-  const format = new Option('--format <format>', 'form of the result on stdout').choices(forms).default('text');
+  const format = new Option('--format <format>', 'format on stdout').choices(forms).default('text');
   return addColorOption(command.addOption(format.helpGroup(RESULT_GROUP)));
 }
 

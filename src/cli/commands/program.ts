@@ -26,7 +26,7 @@ const SUBMISSIONS: readonly CommandEntry[] = SUBMITTED_KINDS.map((kind) => ({
 /** Every command, in the groups and the order in which the overview lists them. */
 const GROUPS: readonly (readonly [heading: string, commands: readonly CommandEntry[]])[] = [
   [
-    'Begin and check:',
+    'Author and check:',
     [
       {
         name: 'init',
@@ -101,7 +101,7 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly CommandEnt
     ],
   ],
   [
-    'Live with what is there:',
+    'Existing resources:',
     [
       {
         name: 'get',
@@ -120,14 +120,14 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly CommandEnt
       },
       {
         name: 'release',
-        summary: 'stop managing resources, and leave them as they are',
+        summary: 'remove the mark from resources, and leave them as they are',
         load: async () => (await import('./destroy.ts')).defineRelease,
       },
       ...SUBMISSIONS,
     ],
   ],
   [
-    'Besides:',
+    'Other:',
     [
       {
         name: 'serve',

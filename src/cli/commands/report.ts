@@ -22,7 +22,7 @@ import { addExamples, addExitCodes, addPlanFormatOptions } from './options.ts';
 export function defineJoin(command: Command, act: CommandAction): void {
   command
     .description(
-      'Join the JSON results of several runs, such as those of shards, into one report in any form. Sends no request, and ends with the gravest of their exit codes.',
+      'Join the JSON results of several runs, such as those of shards, into one report. Sends no request, and exits with the most severe of their exit codes.',
     )
     .argument('<file...>', 'files of --report json=FILE, of runs over many stacks or over one each');
   addExitCodes(command, Object.values(EXIT));

@@ -52,7 +52,7 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
     default: DEFAULT_VERSION_HEADER,
   },
   {
-    about: 'most requests in any window of this length, or `none` (the default for `embedded:`)',
+    about: 'maximum number of requests in a time window, such as `120/60s`, or `none` (the default for `embedded:`)',
     flag: '--rate-limit <limit>',
     environment: ['EDGEWISE_RATE_LIMIT'],
     stack: 'api.rate_limit',
@@ -66,7 +66,7 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
     default: '2m',
   },
   {
-    about: 'PEM file of certificate authorities to trust besides those of the platform',
+    about: 'PEM file of certificate authorities to trust, in addition to those of the platform',
     flag: '--ca-file <path>',
     environment: ['EDGEWISE_CA_FILE'],
     stack: 'api.ca_file',
@@ -118,7 +118,7 @@ export const OTHER_SETTINGS: readonly Setting[] = [
     default: 'what an indexed Job of Kubernetes or `parallel` of GitLab says',
   },
   {
-    about: 'what the manifests of a stack are made of besides; a change there counts as one of the stack',
+    about: 'extra input files of a stack, as patterns; a change to one counts as a change of the stack',
     stack: 'inputs',
   },
   {

@@ -114,7 +114,7 @@ export const LINTING = {
   },
   'edge-without-backend': {
     meaning: 'An edge accepts connections but has no enabled backend to forward them to.',
-    remedy: 'Add `spec.backend`, or enable it. If somebody else sets it, add `lifecycle.ignore: [backend]`.',
+    remedy: 'Add `spec.backend`, or enable it. If another tool sets it, add `lifecycle.ignore: [backend]`.',
     ...toExamples(
       formatDocument('TCPEdge', 'postgres', 'spec:', '  hostports: ["1.tcp.example.net:20001"]'),
       toEdge('  hostports: ["1.tcp.example.net:20001"]'),
@@ -137,7 +137,7 @@ export const LINTING = {
   },
   'certificate-too-long': {
     meaning:
-      'A certificate cannot be revoked: whoever has the key gets in until it expires. This one is valid for longer than the Stack allows; the default is 90 days.',
+      'A certificate cannot be revoked: its holder has access until it expires. This one is valid for longer than the Stack allows; the default is 90 days.',
     remedy:
       'Set `lifecycle.valid_for` and `renew_before`, so that short certificates are renewed, or raise `spec.lint.max_validity` of the Stack.',
     ...toExamples(
@@ -146,14 +146,14 @@ export const LINTING = {
     ),
   },
   'restriction-not-enforced': {
-    meaning: 'An IP restriction that is not enforced blocks nobody: the service only warns.',
+    meaning: 'An IP restriction that is not enforced blocks no request: the service only warns.',
     remedy:
-      'Watch its warnings. When they show nobody who should have access, enforce it. Until then, give the reason in `lint.allow`.',
+      'Watch its warnings. When they show no one who should have access, enforce it. Until then, give the reason in `lint.allow`.',
     ...toExamples(toRestriction('endpoints'), toRestriction('endpoints', '  enforced: true')),
   },
   'restriction-locks-out': {
     meaning:
-      'An IP restriction that is enforced on the API, the dashboard or agents can lock out whoever applies it. A plan that writes one warns as `lockout`.',
+      'An IP restriction that is enforced on the API, the dashboard or agents can lock out the user who applies it. A plan that writes one warns as `lockout`.',
     remedy: 'Make sure that its IP policies allow the address that edgewise runs from, and note that in `lint.allow`.',
     ...toExamples(
       toRestriction('api', '  enforced: true'),

@@ -89,7 +89,7 @@ export const READING = {
   },
   'render-not-allowed': {
     meaning:
-      '`spec.render` of the Stack names a command that prints the manifests. Edgewise runs what a repository says only when whoever starts it allows that. Files below the folder are not read instead: what is missing there would be deleted.',
+      '`spec.render` of the Stack names a command that prints the manifests. Edgewise runs a command from the repository only with `--render`. Files below the folder are not read instead: what is missing there would be deleted.',
     remedy:
       'Add `--render` where you trust the repository, or build the manifests first and give them on standard input, with `-`.',
     bad: { command: 'validate', files: { 'edgewise.yaml': toRendered('[cat, pool.in]'), 'pool.in': POOL } },
@@ -278,7 +278,7 @@ export const FIELDS = {
   },
   'unknown-field': {
     meaning:
-      'The kind has no field with this name at this place. If it were ignored, somebody would rely on a setting that has no effect, so it is an error.',
+      'The kind has no field with this name at this place. If it were ignored, its author would rely on a field without effect, so it is an error.',
     remedy:
       'Correct the name. `edgewise explain TCPEdge` lists the fields of a kind. Remove fields that only the service sets.',
     bad: inFile(toEdge('  hostport: ["1.tcp.example.net:20001"]', ...BACKEND)),
@@ -371,12 +371,12 @@ export const POLICIES = {
   'policy-refused': {
     meaning:
       'A policy of severity `error` does not let a resource through, or it could not be evaluated. No flag allows it. `plan` and `apply` say it as a safety rule that the plan breaks; `validate` says it of manifests, when the rule needs nothing live.',
-    remedy: 'Change the manifest so that the rule holds, or ask whoever keeps the policy.',
+    remedy: 'Change the manifest so that the rule holds, or ask the owner of the policy.',
     ...toExamples([RULE, EDGE], [RULE, OWNED]),
   },
   'policy-warning': {
     meaning: 'A policy of severity `warning` does not hold for a resource. The plan can be applied all the same.',
-    remedy: 'Change the manifest so that the rule holds, or ask whoever keeps the policy.',
+    remedy: 'Change the manifest so that the rule holds, or ask the owner of the policy.',
     ...toExamples([ADVICE, EDGE], [ADVICE, OWNED]),
   },
   'policy-missing': {

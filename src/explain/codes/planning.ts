@@ -193,7 +193,7 @@ export const PLANNING = {
   },
   'adopt-missing': {
     meaning:
-      '`lifecycle.adopt` names an id that no resource of this kind has. Either the id is wrong, or the resource was adopted long ago and somebody has deleted it since. The manifest still describes what should exist, so the plan creates it.',
+      '`lifecycle.adopt` names an id that no resource of this kind has. Either the id is wrong, or the resource was adopted long ago and deleted since. The manifest still describes what should exist, so the plan creates it.',
     remedy: 'Correct a wrong id before you apply. If the resource was deleted, remove the line.',
     bad: toPlanOf(toPool('lifecycle:', '  adopt: bkdwd_pool')),
     good: mended(POOL),
@@ -251,7 +251,7 @@ export const PLANNING = {
   },
   'adopt-suggested': {
     meaning:
-      'The plan creates a resource, but the account already has one with the same fields that no stack owns. Either somebody removed its mark, or it was created by hand before the manifest existed.',
+      'The plan creates a resource, but the account already has one with the same fields that no stack owns. Either its mark was removed, or it was created by hand before the manifest existed.',
     remedy: 'Adopt it with the line that the warning shows. If you want a second one, apply.',
     bad: toPlanOf(POOL, { live: { WeightedBackend: [{ id: 'bkdwd_byhand', backends: { bkdhr_blue: 1 } }] } }),
     good: mended(toPool('lifecycle:', '  adopt: bkdwd_byhand')),
@@ -277,7 +277,7 @@ export const PLANNING = {
   },
   'claimed-elsewhere': {
     meaning:
-      'The value must be unique at the service. It is held by a resource of somebody else, or by a resource of this stack that the plan does not change. The write would fail in the middle of an apply. With `-R` it is a warning where the holder is of another stack of the run, which gives the value up: the write comes after that.',
+      'The value must be unique at the service. It is claimed by a resource of another owner, or by a resource of this stack that the plan does not change. The write would fail in the middle of an apply. With `-R` it is a warning where the holder is of another stack of the run, which gives the value up: the write comes after that.',
     remedy:
       'Choose another value, or remove it there. A resource that no stack manages can be adopted. If another stack manages it, agree with that stack: its document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
     bad: toPlanOf(toIngress('agents.example.com'), {
@@ -304,13 +304,13 @@ export const PLANNING = {
     meaning:
       'Before a plan is shown, edgewise applies it to a copy of the account in memory. Something that is there before and after the plan is missing for some of its writes. A hostport that moves belongs to no edge, an edge has no backend, or a restriction is off.',
     remedy:
-      'Apply the plan at a time when that does no harm. A unique value is always released before another resource takes it.',
+      'Apply the plan in a maintenance window. A unique value is always released before another resource takes it.',
     bad: toPlanOf(toRestrictions('dashboard', 'endpoints'), { live: toLiveRestrictions('endpoints', 'dashboard') }),
     good: mended(toRestrictions('endpoints', 'dashboard')),
   },
   'mark-invalid': {
     meaning:
-      'The metadata of a live resource has the key of the mark, but its content is not a valid mark: somebody edited it. Edgewise cannot tell who owns the resource, so it neither changes nor deletes it.',
+      'The metadata of a live resource has the key of the mark, but its content is not a valid mark: it was edited. Edgewise cannot tell who owns the resource, so it neither changes nor deletes it.',
     remedy: 'Correct the metadata by hand, or adopt the resource, which writes a new mark.',
     bad: toPlanOf(POOL, { live: toPools({ bkdwd_edited: ['production', 'my pool'] }) }),
     good: { live: toPools({ bkdwd_edited: OURS }) },

@@ -114,7 +114,7 @@ export const RUNNING = {
   },
   'changed-since-plan': {
     meaning:
-      'After the plan and before a write, somebody else changed a field that the plan does not touch. The write left that field alone, and its response shows the difference.',
+      'After the plan and before a write, another user changed a field that the plan does not touch. The write left that field alone, and its response shows the difference.',
     remedy: 'Plan again. The field appears as drift: apply to revert it, or copy it into the manifest.',
     bad: {
       command: 'apply --yes',

@@ -21,7 +21,7 @@ export const IP_RESTRICTION = defineKind({
       absentWhenDefault: true,
       protects: 'while-on',
       tells: { said: 'is enforced', unset: 'only warns' },
-      whenUnset: { code: 'restriction-not-enforced', message: 'it is not enforced, so it blocks nobody' },
+      whenUnset: { code: 'restriction-not-enforced', message: 'it is not enforced, so it blocks no request' },
     }),
     type: field(
       oneOf('dashboard', 'api', 'agent', 'endpoints'),

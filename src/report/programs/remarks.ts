@@ -227,7 +227,7 @@ function listDriftDangerRemarks(resource: ResourceDrift, names: Names): readonly
 }
 
 function toUnmanagedRemark({ kind, id, description }: StrangerView): Annotation {
-  const message = `${kind} ${id} is managed by nobody${description === '' ? '' : `: ${description}`}`;
+  const message = `${kind} ${id} is unmanaged${description === '' ? '' : `: ${description}`}`;
   return { rule: 'unmanaged', level: 'notice', nature: 'finding', message, remedy: UNMANAGED_WORDING.hint };
 }
 

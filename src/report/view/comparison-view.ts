@@ -88,19 +88,23 @@ function toWords(command: ComparisonReport['command'], names: ComparisonReport['
   const printable = { before, after };
   return command === 'apply'
     ? { before: 'approved', after: 'now', more: 'Not approved', less: 'Approved, and not done now', names: printable }
-    : { before, after, more: `In ${after}, and not so in ${before}`, less: `Only in ${before}`, names: printable };
+    : {
+        before,
+        after,
+        more: `Only in ${after}, or different from ${before}`,
+        less: `Only in ${before}`,
+        names: printable,
+      };
 }
 
 function toSummary(comparison: Parameters<typeof isWithin>[0], { names }: Words): string {
   const { mismatch, more, less } = comparison;
-  if (mismatch !== undefined)
-    return `${names.after} and ${names.before} cannot stand for each other: ${toPrintable(mismatch)}.`;
+  if (mismatch !== undefined) return `${names.after} and ${names.before} cannot be compared: ${toPrintable(mismatch)}.`;
   const [added, gone] = [countExtraChanges(more), countExtraChanges(less)];
   if (added + gone === 0) return 'Both plans do the same.';
-  if (added === 0)
-    return `${names.after} does less than ${names.before}, and nothing else: ${formatCount(gone, 'difference')}.`;
-  const rest = gone === 0 ? '' : ` ${formatCount(gone, 'other difference')}: it no longer does that.`;
-  return `${names.after} does what ${names.before} does not: ${formatCount(added, 'difference')}.${rest}`;
+  if (added === 0) return `${names.after} is a subset of ${names.before}: ${formatCount(gone, 'change')} fewer.`;
+  const rest = gone === 0 ? '' : ` ${formatCount(gone, 'other difference')}: not in it.`;
+  return `${names.after} contains what ${names.before} does not: ${formatCount(added, 'difference')}.${rest}`;
 }
 
 function countExtraChanges({ changes, files }: ExtraChanges): number {

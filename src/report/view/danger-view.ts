@@ -117,7 +117,7 @@ function toClause(kind: Kind | undefined, danger: Danger, names: Names): Clause 
   const clause = (lead: string, values = `${path} ${toSides(kind, danger, names)}`): Clause => ({ lead, values });
   switch (danger.danger) {
     case 'restriction-removed':
-      if (path === '') return clause('restricts nobody any more', '');
+      if (path === '') return clause('no longer restricts access', '');
       return clause(kind?.isProtection === true ? 'does not restrict any more:' : 'is not restricted any more by');
     case 'restriction-disabled':
       return clause('has this disabled:');
@@ -136,7 +136,7 @@ function toClause(kind: Kind | undefined, danger: Danger, names: Names): Clause 
     case 'restriction-changed':
       return clause('has another restriction:');
     case 'lockout':
-      return clause('may lock out whoever applies it', '');
+      return clause('may lock out the user who applies it', '');
     case 'address-released':
       return clause('is not reached any more at');
     case 'address-changed':

@@ -166,7 +166,7 @@ function listUnmanaged({ strangers, resources }: Drift): readonly StrangerView[]
 
 /** Heading of the unmanaged resources, and advice. */
 export const UNMANAGED_WORDING = {
-  heading: 'Managed by nobody',
+  heading: 'Unmanaged',
   hint: 'To adopt one, describe it in a manifest whose lifecycle.adopt is its id. The command edgewise export writes such manifests.',
 } as const;
 
@@ -311,10 +311,10 @@ const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> =
   'drifted-and-pending': 'Changed at the service and in the manifests',
   differs: 'Different; it is unknown who changed it',
   missing: 'Missing: never applied, or deleted at the service',
-  unowned: 'Not ours: without the mark of the stack',
+  unowned: 'Not managed: no mark of this stack',
   'file-differs': 'In sync, but its file differs',
   pending: 'Changed in the manifests and not applied yet',
-  'left-over': 'Ours, but no longer in a manifest',
+  'left-over': 'To prune: no longer in a manifest',
 };
 
 /** Short names of the states. */
@@ -323,10 +323,10 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
   'drifted-and-pending': 'drifted and pending',
   differs: 'different',
   missing: 'missing',
-  unowned: 'not ours',
+  unowned: 'not managed',
   'file-differs': 'file differs',
   pending: 'pending',
-  'left-over': 'left over',
+  'left-over': 'to prune',
   'in-sync': 'in sync',
 };
 
@@ -345,10 +345,10 @@ export function toDriftSummary(drift: Pick<Drift, 'resources'>): string {
     `${drifted} drifted`,
     ...(both === 0 ? [] : [`${both} drifted and pending`]),
     ...(differs === 0 ? [] : [`${differs} different`]),
-    ...(unowned === 0 ? [] : [`${unowned} not ours`]),
+    ...(unowned === 0 ? [] : [`${unowned} not managed`]),
     ...(counts['file-differs'] === 0 ? [] : [`${counts['file-differs']} with a file that differs`]),
   ];
-  return `${[...sums, `${pending} pending`, `${leftOver} left over`].join(', ')}; ${inSync} in sync.`;
+  return `${[...sums, `${pending} pending`, `${leftOver} to prune`].join(', ')}; ${inSync} in sync.`;
 }
 
 type Counts = readonly (readonly [word: string, number: number])[];

@@ -51,10 +51,10 @@ export function toOwnerNote(owner: string): string {
 }
 
 /** Heading of deletes and replaces. */
-export const LOSSES_HEADING = 'What will be lost';
+export const LOSSES_HEADING = 'Deletes and replacements';
 
 /** Said of a change whose other fields are shown in the part above. */
-export const CONTINUED = 'as above';
+export const CONTINUED = 'see above';
 
 /** Said of a resource that the stack takes over without any other change. */
 export function toTakesOver(id: string): string {

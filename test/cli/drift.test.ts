@@ -168,6 +168,11 @@ describe('drift', () => {
     expect(await read('markdown')).toMatch(
       /> \[!CAUTION\][\s\S]*is not restricted any more by[\s\S]*### Changed at the service/,
     );
+    // The worst stands first, and its values stand there only.
+    const markdown = await read('markdown');
+    expect(markdown).toMatch(/^## Drift of [^\n]*\n\n> \[!CAUTION\]/m);
+    expect(markdown).toContain('`ip_restriction`: access, above (removed at the service)');
+    expect(markdown.split('<details>')[0]?.split('ipp_office')).toHaveLength(2);
     expect(await read('metrics')).toContain('edgewise_drift_dangers{stack="test",group="access"} 1\n');
     expect(await read('metrics')).toContain('edgewise_drift_dangers{stack="test",group="traffic"} 0\n');
     const danger = { group: 'access', danger: 'restriction-removed', path: 'ip_restriction' };

@@ -203,6 +203,19 @@ test('each field of a row leads to its own line, and drift changes nothing of th
   expect(row).toMatch(/`hostports: a[.]test:1 → b[.]test:1` [(]reverts: [^)]*[)] \[`:9`\]\(\S*edge[.]yaml#L9\)/);
 });
 
+test('what a danger quotes is code', () => {
+  const toRule = (name: string) => ({ name, expressions: ['true'], actions: [{ type: 'deny' }] });
+  const read = (name: string): string => {
+    const danger = { group: 'access', danger: 'rule-removed', path: 'policy.inbound[0]', from: toRule(name) } as const;
+    return renderPlan(
+      makePlan({ changes: [makeLiveChange('TCPEdge/a', 'update', { id: 'edgtcp_1', dangers: [danger] })] }),
+    );
+  };
+  expect(read('europe')).toMatch(/[*][*]access[*][*] `TCPEdge\/a` has the deny rule `europe` removed /);
+  FORM_JUDGES.markdown(read('a`b'));
+  FORM_JUDGES.markdown(read('`</details> @all'));
+});
+
 describe('a comment in a pipeline', () => {
   const made = { at: '2026-03-01T12:00:00.000Z', commit: SHA };
   const place = { file: 'stacks/a b)(.yaml', line: 7 };

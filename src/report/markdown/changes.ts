@@ -271,9 +271,16 @@ export function listDangerSections(
 /** One danger as an item of a list. `lead`: Markdown with its owner, where the text above does not name it. */
 export function toDangerSection({ group, address, clause, then }: DangerView, link: string, lead = ''): Section {
   const values = clause.values === '' ? '' : ` ${toCode(clause.values)}`;
-  const said = `${toProse(clause.lead)}${values}${then === '' ? '' : `: ${toProse(then)}`}`;
+  const said = `${toQuotingProse(clause.lead)}${values}${then === '' ? '' : `: ${toProse(then)}`}`;
   const text = `> - ${lead}**${group}** ${toCode(address)} ${said}${link === '' ? '' : ` ${link}`}\n`;
   return { text, weight: 'delete', names: ['danger', 'dangers'] };
+}
+
+/** Prose in which what stands in backticks is code. Whatever is quoted so, all of it is escaped. */
+function toQuotingProse(text: string): string {
+  const pieces = text.split('`');
+  if (pieces.length % 2 === 0) return toProse(text);
+  return pieces.map((piece, index) => (piece === '' ? '' : index % 2 === 0 ? toProse(piece) : toCode(piece))).join('');
 }
 
 /** A list of dangers below how many they are. Nothing where there is none. */

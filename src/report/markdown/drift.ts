@@ -19,9 +19,9 @@ export function listDriftHeadSections(
 ): readonly Section[] {
   return [
     { text: `## ${toProse(view.title)}\n\n`, weight: 'always' },
+    ...(isPart ? [] : listDangerSections(view, () => '')),
     ...view.notes.slice(0, 2).map((note): Section => ({ text: `${toProse(note)}\n\n`, weight: 'always' })),
     { text: `**${toProse(view.summary)}** ${toProse(view.coverage)}\n\n`, weight: 'always' },
-    ...(isPart ? [] : listDangerSections(view, () => '')),
     ...view.remarks.map((remark): Section => ({ text: `${toProse(remark)}\n\n`, weight: 'always' })),
   ];
 }
@@ -59,14 +59,14 @@ function listGroupPieces({ heading, resources }: DriftGroup, locate: LocateManif
 }
 
 function toDriftRow(
-  { address, id, reason, expected, moved, fields, pending, next }: DriftedView,
+  { address, id, reason, expected, dangers, moved, fields, pending, next }: DriftedView,
   locate: LocateManifest,
 ): Section {
   const at = locate(address);
   const name = [toCode(address), ...(id === undefined ? [] : [toCode(id)]), ...(at === '' ? [] : [at])];
   const what = [
     ...[reason, expected].flatMap((text) => (text === undefined ? [] : [toProse(text)])),
-    ...listBriefs(fields),
+    ...listBriefs(fields, { dangers }),
     ...moved.map((path) => `${toCode(path)}: ${toProse(MOVED)}`),
   ];
   const then = [...(next === undefined ? [] : [toProse(next)]), ...listBriefs(pending)];

@@ -88,7 +88,7 @@ function toUnowned(
 /** Why a resource is not ours. */
 export function describeUnownedReason({ mark, markError }: LiveResource): string {
   if (mark !== undefined) return `it carries the mark of the stack ${mark.stack}`;
-  return markError === undefined ? 'it carries no mark' : 'its mark cannot be read';
+  return markError === undefined ? 'it has no mark' : 'its mark cannot be read';
 }
 
 function toAdoptLine({ id }: LiveResource): string {

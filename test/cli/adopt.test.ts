@@ -89,7 +89,7 @@ describe('a resource that bears no mark', () => {
 
       Not managed: no mark of this stack:
         TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)
-          it carries no mark; its manifest adopts it: lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
+          it has no mark; its manifest adopts it: lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
           next apply: adopts it, and makes it as the manifest says
 
       0 missing, 0 drifted, 1 not managed, 0 pending, 0 to prune; 0 in sync.
@@ -120,7 +120,7 @@ describe('a resource that bears no mark', () => {
     expect(exitCode).toBe(2);
     expect(stdout).toContain(`Not managed: no mark of this stack:\n  ${kind}/`);
     expect(stdout).toContain(
-      `it carries no mark; to adopt it, add to its manifest: lifecycle: { adopt: ${String(id)} }`,
+      `it has no mark; to adopt it, add to its manifest: lifecycle: { adopt: ${String(id)} }`,
     );
     expect(stdout).toContain('0 missing, 0 drifted, 1 not managed, 0 pending, 0 to prune; 0 in sync.');
     const planned = await edgewise('plan');

@@ -315,7 +315,7 @@ describe('drift', () => {
     const request = { method: 'PATCH', headers: AUTHORIZED, body: '{"metadata":""}' };
     await server.handle(new Request(`https://api.test/edges/tcp/${live?.id}`, request));
     const later = await edgewise('drift --against later.json');
-    expect(later.stdout).toMatch(/Not managed: [\s\S]*TCPEdge\/[ab] [\s\S]*it carries no mark/);
+    expect(later.stdout).toMatch(/Not managed: [\s\S]*TCPEdge\/[ab] [\s\S]*it has no mark/);
     expect(later.stdout).toContain('2 ours, 1 unmanaged (TCPEdge 1)');
     const { exitCode, stdout } = await edgewise('drift --against plan.json');
     expect([exitCode, later.exitCode]).toEqual([2, 2]);

@@ -261,7 +261,7 @@ function listResourceRemarks(resource: ResourceDrift, names: Names): readonly An
     case 'missing':
       return tell('drift', 'is not there');
     case 'unowned':
-      return tell('drift', 'is not ours');
+      return tell('drift', 'is not managed');
     case 'file-differs':
       return tell('drift', 'has a file that differs');
     case 'pending':

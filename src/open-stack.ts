@@ -34,7 +34,7 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
   readonly timeouts?: Readonly<Partial<Record<'connect' | 'headers' | 'body' | 'request', string>>>;
   /** PEM file of certificate authorities to trust in addition to those of the platform. */
   readonly caFile?: string;
-  /** Where tokens of new credentials go, instead of what the Stack says. */
+  /** Token sinks of new credentials, instead of those of the Stack. */
   readonly tokens?: TokenSettings;
   /** Sinks of a program's own, instead of both. */
   readonly sinks?: TokenSinks;

@@ -22,7 +22,7 @@ import { type WriteFile, writePlannedFiles } from './write-files.ts';
  */
 export interface ApplyContext {
   readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'>;
-  /** Where tokens go. Each credential that the plan creates has one. */
+  /** The token sinks. Each credential that the plan creates has one. */
   readonly sinks: TokenSinks;
   readonly onEvent: (event: ApplyEvent) => void;
   /** The time at which a write is made: validities start there. */

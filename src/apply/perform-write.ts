@@ -31,7 +31,7 @@ export interface WriteContext {
   readonly settle: SettleContext;
   /** The time at which a write is made: validities start there. */
   readonly now: () => Date;
-  /** Ids of what was created, by address; grows. */
+  /** Ids of created resources, by address; grows. */
   readonly ids: Map<string, string>;
   /** Texts for files, by address; grows. */
   readonly texts: Map<string, string>;
@@ -86,7 +86,7 @@ async function change(write: PatchWrite, context: WriteContext): Promise<Outcome
   return outcome.outcome !== 'applied' || live === undefined ? outcome : { ...outcome, computed: live.computed };
 }
 
-/** What was sent, and what the answer shows; nothing: it is empty. */
+/** The sent request, and the resource in the response; `undefined`: the response is empty. */
 interface Shown {
   readonly sent: ResolvedWrite;
   readonly live: LiveResource | undefined;
@@ -208,7 +208,7 @@ interface CreationResult<T> {
 const ROUNDS = 3;
 const PAUSE_MS = 1000;
 
-/** What was answered, or what was found in its place. */
+/** The response, or the resource that was found instead. */
 type Created<T> = { readonly answer: T } | { readonly found: LiveResource };
 
 /**

@@ -22,7 +22,7 @@ interface RequestContext {
   readonly signal: AbortSignal;
 }
 
-/** What was sent, and what was answered to it. */
+/** The sent request, and its response. */
 interface Exchanged {
   readonly sent: ResolvedWrite;
   readonly answer: JsonObject | null;

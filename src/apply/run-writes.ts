@@ -5,7 +5,7 @@ import type { Write, WriteId } from '../model/write.ts';
 
 /** How writes are carried out in their order. */
 export interface RunWritesOptions {
-  /** What was carried out before: writes may depend on these too. */
+  /** Outcomes of earlier writes: writes may depend on these too. */
   readonly ended?: readonly Outcome[];
   /** How a write ended before this run; `undefined`: it did not. */
   readonly find: (write: Write) => Outcome | undefined;

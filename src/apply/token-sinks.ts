@@ -54,7 +54,7 @@ export interface TokenSinks {
   readonly rescue: TokenSink;
 }
 
-/** Makes sinks from settings. Nothing is run or written yet. */
+/** Creates sinks from settings. Nothing is run or written yet. */
 export function createTokenSinks(settings: TokenSettings, context: SinkContext): TokenSinks {
   const sinks = new Map<SinkSettings, TokenSink>();
   const find = (name: string): TokenSink | undefined => {
@@ -291,7 +291,7 @@ interface DeliveryContext {
   readonly known: ReadonlySet<Address>;
 }
 
-/** The deliveries of a run: where the one-time values of what it makes go. */
+/** Delivers the one-time values of a run's new resources. */
 export class Deliveries {
   /** Where they went. */
   readonly tokens: ApplyResult['tokens'][number][] = [];

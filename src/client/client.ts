@@ -42,9 +42,9 @@ export interface ClientOptions extends RetryOptions {
   /** Milliseconds since some moment, for the rate limit. */
   readonly now?: () => number;
   readonly onRetry?: (notice: RetryNotice) => void;
-  /** Tells of each request: when it is sent, and what came of it. */
+  /** Called for each request: when it is sent, and when it ends. */
   readonly onRequest?: ((notice: RequestNotice) => void) | undefined;
-  /** Tells of each wait for the rate limit, and for a service that asked for a pause. */
+  /** Called for each wait for the rate limit, and for a service that asked for a pause. */
   readonly onWait?: (notice: WaitNotice) => void;
 }
 
@@ -72,7 +72,7 @@ export interface Client {
   ) => Promise<JsonObject | null>;
   /** One object by its path. */
   readonly get: (path: string, signal?: AbortSignal) => Promise<JsonObject>;
-  /** How what was answered begins, fit to be shown: without the key, on one line. */
+  /** The beginning of a response for messages: without the key, on one line. */
   readonly excerpt: (json: Json) => string;
   /** Runs a task once fewer than `concurrency` are under way. `list` and `readModule` wait in it: never call them inside. */
   readonly limit: ConcurrencyLimit;

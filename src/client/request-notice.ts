@@ -2,7 +2,7 @@ import { toReason } from '../model/errors.ts';
 import { isSuccess } from '../model/http.ts';
 import { type Attempt, findOperationId, type ReceivedResponse, type Redactor, toOneLine, toPath } from './api-error.ts';
 
-/** Tells of one request: that it is sent, and what came of it. Holds no key, no token and no body. */
+/** The notice of one request: that it is sent, and how it ended. Holds no key, no token and no body. */
 export type RequestNotice = SentNotice | AnsweredNotice | FailedNotice;
 
 interface NoticeStart {

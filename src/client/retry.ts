@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse } from '../model/http.ts';
 import { type Attempt, type ReceivedResponse, toPath } from './api-error.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 
-/** Tells of a request that failed and will be sent again. */
+/** The notice of a failed request that will be sent again. */
 export interface RetryNotice {
   readonly method: string;
   /** Path and query. */

@@ -1,10 +1,9 @@
 import type { JsonObject } from '../model/json.ts';
 
-/** What there is to say of a diagnostic code. */
+/** The explanation of a diagnostic code. */
 export interface Explanation {
   /** More than the one sentence of the code: why it matters, and what edgewise does about it. */
   readonly meaning: string;
-  /** How to mend it. */
   readonly remedy: string;
   /** An example that yields the code. */
   readonly bad: Example;

@@ -90,7 +90,7 @@ function toDifference(bad: Example, mended: Example): ShownExample {
 /** All there is to show of a kind, of a field, or of a setting. */
 export interface FieldPage {
   readonly about: 'kind' | 'field';
-  /** What was asked for, in full: `TCPEdge.backend.backend_id`. */
+  /** The full path of the field: `TCPEdge.backend.backend_id`. */
   readonly path: string;
   readonly description: string;
   /** A word and its description. */

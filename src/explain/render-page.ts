@@ -4,7 +4,6 @@ import { createPainter, wrapBehind, wrapProse } from '../report/text/layout.ts';
 import type { ExplanationPage, Topic } from './explain.ts';
 import type { CodePage, FieldPage, FieldRow, ShownExample, ShownFile } from './pages.ts';
 
-/** A page for a person. */
 export function renderPageText(page: ExplanationPage, options: TextOptions): string {
   return `${renderPage(page, options).join('\n').trimEnd()}\n`;
 }

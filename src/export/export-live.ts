@@ -42,18 +42,18 @@ export interface ExportedDocument {
   readonly text: string;
 }
 
-/** What was exported: the `Stack`, the `External` documents, then the resources by kind and name. */
+/** The result of an export: the `Stack`, the `External` documents, then the resources by kind and name. */
 export interface Exported {
   readonly documents: readonly ExportedDocument[];
   /** The number of documents that are neither. */
   readonly resources: number;
-  /** What was not exported, and why. */
+  /** Resources that were not exported, with the reason. */
   readonly leftOut: readonly SkippedResource[];
   /** The comment above the first document. */
   readonly preface: readonly string[];
 }
 
-/** Exports what was read: owned kinds that no other stack owns, and attachments. */
+/** Exports live resources: owned kinds that no other stack owns, and attachments. */
 export function exportLive(live: LiveState, options: ExportOptions = {}): Exported {
   const { chosen, leftOut } = chooseResources(live, options.stack);
   const named = nameResources(chosen, options.stack);

@@ -8,7 +8,7 @@ import { type CelDeclarations, type CelFields, defineType, replaceNames, toNonNu
  * and an error about a record or a union is dropped if it disappears when the value is another of its possible types.
  */
 
-/** What an expression comes to, or an error of the library. */
+/** The type of an expression's result, or an error of the library. */
 type CheckedType = { readonly type: string } | { readonly error: CelTypeError };
 
 /** Checks the types of an expression that has been parsed and whose names are known. */

@@ -118,7 +118,7 @@ function compareSwitch(field: Field, from: Json | undefined, to: Json | undefine
   const wasInForce = isOn(from) && restricts(field.type, from);
   if (!wasInForce) return isOn(to) ? compareAllRules(field.type, {}, to, path) : [];
   if (isOn(to)) return compareInner(field, from, to, path);
-  // Of rules nobody knows whether they kept anybody out.
+  // Rules may or may not have kept any caller out.
   if (isUnset(to) && isOfRules(field.type)) return compareAllRules(field.type, from, {}, path);
   const danger = isUnset(to) ? 'restriction-removed' : 'restriction-disabled';
   return [{ danger, path: formatPath(path), ...toSides(from, isUnset(to) ? undefined : to) }];

@@ -171,7 +171,7 @@ export interface Field {
   readonly whenCreated: string | undefined;
   /** Only a caption of the object that contains it: a change of it does not change any access restriction. */
   readonly isCaption: boolean;
-  /** What it says of a resource to who has to judge it; absent: it does not tell what the resource is. */
+  /** A clause about the resource for approvers; absent: the field does not characterize it. */
   readonly tells: SummaryClause | undefined;
   /** What to think of before leaving it unset. */
   readonly whenUnset: UnsetAdvice | undefined;

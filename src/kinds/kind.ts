@@ -183,7 +183,7 @@ export interface Submission {
   readonly noun: string;
   /** What one does by submitting it: `report URLs with suspected abusive content`. */
   readonly purpose: string;
-  /** The field that holds the words of the command line. Every other field that can be stated is an option. */
+  /** The field that holds the words of the command line. Every other settable field is an option. */
   readonly words: string;
   /** Two words that may stand there. */
   readonly examples: readonly [string, string];
@@ -203,7 +203,7 @@ export interface SubmissionParts {
   readonly decisions: Readonly<Record<string, PartDecision>>;
 }
 
-/** What was decided about a part; `open`: nothing yet. */
+/** The decision about a part; `open`: none yet. */
 export type PartDecision = 'open' | 'rejected' | 'accepted' | 'ignored';
 
 type Fields = Readonly<Record<string, Field>>;

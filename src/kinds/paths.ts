@@ -86,7 +86,7 @@ export function toPathIds(kind: Kind, { id, spec = {} }: { readonly id: string; 
   return { ...Object.fromEntries(ids), id };
 }
 
-/** The names that stand in braces in a path. */
+/** The names in the braces of a path. */
 export function listPathParameters(path: string): readonly string[] {
   return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
 }
@@ -129,7 +129,7 @@ export interface Attachment {
   /** Of the manifest that attaches them. */
   readonly address: Address;
   readonly kind: Kind;
-  /** The ids that stand in the kind's path. */
+  /** The ids in the kind's path. */
   readonly ids: Spec;
   /** Names of the module fields to read. */
   readonly modules: readonly string[];

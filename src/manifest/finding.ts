@@ -69,7 +69,6 @@ export type DocumentIndex = ReadonlyMap<Address, ManifestDocument>;
 export type DiagnosticSubject = Pick<ManifestDocument, 'position'> &
   Partial<Pick<ManifestDocument, 'address' | 'kind'>>;
 
-/** The diagnostic of a finding. */
 export function toDiagnostic(subject: DiagnosticSubject, finding: Finding, locator: Locator): Diagnostic {
   const { path, target, related = [] } = finding;
   const { position, kind } = subject;
@@ -140,7 +139,7 @@ export function toPlace({ position, path, target }: Place, locator: Locator, par
   return origin === undefined ? found : { ...found, origin };
 }
 
-/** The finding that a schema's finding is. */
+/** Converts a finding of a schema. */
 export function toFinding(finding: SchemaFinding, kind: string, position: Position): Finding {
   const { code, path, at, message, repeats } = finding;
   return {
@@ -165,7 +164,7 @@ function toFindingRemedy(finding: SchemaFinding, kind: string): string | undefin
   return suggestRemedy(unknown.given, unknown.known, code === 'unknown-field');
 }
 
-/** What was most likely meant by a text that is not a name, or not a reference. */
+/** The remedy for a text that is not a name or a reference: the one that was most likely meant. */
 function toNameRemedy(
   given: string,
   finding: Pick<SchemaFinding, 'code' | 'path' | 'at'>,

@@ -73,7 +73,7 @@ export function createStackBudget(run?: ReadBudget): ReadBudget {
   return createReadBudget(STACK_LIMITS, run);
 }
 
-/** What was read, and what could not be. */
+/** The files that were read, and diagnostics of the others. */
 export interface LoadedManifests {
   readonly sources: readonly ManifestBytes[];
   readonly diagnostics: readonly Diagnostic[];

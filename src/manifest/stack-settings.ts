@@ -373,7 +373,6 @@ interface LabelsAndAnnotations {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** The labels and annotations of a document. */
 export function readLabelsAndAnnotations({ metadata }: JsonObject): LabelsAndAnnotations {
   const { labels, annotations } = isJsonObject(metadata) ? metadata : {};
   if (labels === undefined && annotations === undefined) return NO_TEXTS;

@@ -25,7 +25,7 @@ export function isAddress(text: string): text is Address {
   return ADDRESS.test(text);
 }
 
-/** `Kind/name` as people see it; a duplicate, which bears the same mark as another, is told apart by its id: `Kind/name@id`. */
+/** `Kind/name` as people see it; a duplicate, which has the same mark as another resource, is identified by its id: `Kind/name@id`. */
 export function formatAddress({ address, duplicateOf, id }: ResourceRef): string {
   return duplicateOf === undefined || id === undefined ? address : `${address}@${id}`;
 }

@@ -83,7 +83,7 @@ export interface Change {
   readonly was?: string;
   /** Whose it is, as the label or annotation says that the stack names; without a manifest its mark, or its metadata. Its mark will say so where it is short. */
   readonly owner?: string;
-  /** What its manifest says of itself, for readers and for rules; nothing of it is sent. */
+  /** The labels and annotations of its manifest, for readers and for rules; they are never sent. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   /** Where its manifest starts. */

@@ -92,7 +92,7 @@ export interface Danger {
   readonly danger: DangerName;
   /** The field that it is about; absent: the resource as a whole. */
   readonly path?: string;
-  /** What was there, in normal form; of a list or map, the members that are not there any more. Absent: nothing. */
+  /** The former value, in normal form; of a list or map, the removed members. Absent: none. */
   readonly from?: Json;
   /** The new value; of a list or map, the new members. Absent: none. */
   readonly to?: Json;

@@ -41,7 +41,7 @@ export interface DriftedField {
   /** The top-level field of the spec that it is in; absent: it is about the lifecycle or the mark. */
   readonly field?: string;
   readonly path: string;
-  /** What the manifest or the saved plan states; absent: no value, or the service's choice. If only the service's value changed, it is what was last applied. */
+  /** The value in the manifest or the saved plan; absent: none, or the service's choice. If only the service's value changed, it is the last applied one. */
   readonly expected?: Json;
   /** The live value; absent if there is none. */
   readonly live?: Json;
@@ -63,9 +63,9 @@ export interface ResourceDrift {
   /** Id of the live resource; absent: there is none. */
   readonly id?: string;
   readonly differences: readonly DriftedField[];
-  /** What the manifest states of a resource that is missing, in normal form; absent: there are differences to tell, or it is not known. */
+  /** The spec in the manifest of a missing resource, in normal form; absent: there are differences instead, or it is unknown. */
   readonly expected?: Spec;
-  /** Top-level fields that drifted, and of which nobody knows what they were: a saved plan has digests of what it leaves alone. */
+  /** Top-level fields that drifted from unknown values: a saved plan has only digests of the fields that it leaves alone. */
   readonly moved?: readonly string[];
   /** What the differences don't say: that it is due to be renewed. */
   readonly reason?: string;
@@ -85,7 +85,7 @@ export interface UnownedResource {
   readonly kind: string;
   readonly id: string;
   readonly description: string;
-  /** The stack that owns it; absent: nobody manages it. */
+  /** The stack that owns it; absent: it is unmanaged. */
   readonly stack?: string;
 }
 
@@ -171,7 +171,7 @@ export interface Inventory {
 /** A live resource with the address that its mark gives it. */
 export interface OwnedResource {
   readonly address: Address;
-  /** Several bear the mark of this address: none of them is told from the others by it. */
+  /** Several resources have the mark of this address. */
   readonly isShared: boolean;
   readonly live: LiveResource;
 }

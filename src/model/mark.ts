@@ -14,7 +14,7 @@ export interface Mark {
   readonly delivered: boolean;
   /** Its former name, if another resource has taken that name since: shows that the rename is complete. */
   readonly was?: string;
-  /** Whose it is, as its last write knew; absent: nobody said, or it was too long. Outlives the manifest. */
+  /** The owner at its last write; absent: none was set, or it was too long. Outlives the manifest. */
   readonly owner?: string;
   /** Digest of each field as last applied. Absent: its default was applied. `UNMANAGED_DIGEST`: the field was not ours. */
   readonly fields: Readonly<Record<string, string>>;

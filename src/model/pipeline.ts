@@ -1,4 +1,4 @@
-/** What a pipeline says of itself: where what was made in it comes from. */
+/** The pipeline in which a plan was made, for reports. */
 export interface Pipeline {
   /** The commit that was checked out. */
   readonly commit?: string;

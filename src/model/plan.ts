@@ -40,7 +40,7 @@ export interface GuardViolation {
   readonly addresses: readonly string[];
   /** Name of the policy. */
   readonly policy?: string;
-  /** Where the resource and the policy stand. */
+  /** The positions of the resource and the policy. */
   readonly places?: readonly { readonly message: string; readonly place: SourcePlace }[];
 }
 
@@ -63,7 +63,7 @@ export interface PlanSettings extends ConnectionSettings {
   readonly kinds?: readonly string[];
 }
 
-/** How a plan came to be. For readers: nothing is held against it, and nothing of it is applied. */
+/** The origin of a plan. For readers: it is neither checked nor applied. */
 interface PlanOrigin {
   /** RFC 3339. */
   readonly at: string;
@@ -75,7 +75,7 @@ interface PlanOrigin {
 export interface Plan {
   readonly format: typeof PLAN_FORMAT;
   readonly tool: { readonly name: 'edgewise'; readonly version: string };
-  /** Absent: nobody knows. */
+  /** Absent: unknown. */
   readonly made?: PlanOrigin;
   readonly stack: string;
   readonly baseUrl: string;
@@ -128,6 +128,6 @@ interface Rehearsal {
   readonly left: number;
   /** Number of tokens that would be made and delivered. */
   readonly tokens: number;
-  /** Ids that the plan sends, and of which nothing that was read shows that they exist; absent: none. */
+  /** Ids that the plan sends although no response showed that they exist; absent: none. */
   readonly unchecked?: readonly string[];
 }

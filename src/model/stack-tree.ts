@@ -38,7 +38,7 @@ export interface TakenResource extends CrossStackReference {
 export interface UnreadManifest {
   /** The reason, such as `live/b/pool.yaml has a mistake: kind is required`. */
   readonly why: string;
-  /** The words that stand in it; absent: it may say anything. */
+  /** The words in the file; absent: it may contain any word. */
   readonly words?: ReadonlySet<string>;
 }
 

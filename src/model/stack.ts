@@ -41,7 +41,7 @@ export interface StackSettings {
   /** Addresses that another stack takes over: never deleted. Absent: none. */
   readonly released?: readonly string[];
   readonly guard: GuardSettings;
-  /** Where tokens of new credentials go. */
+  /** The token sinks of new credentials. */
   readonly tokens: TokenSettings;
   /** The place of a value in the document; parses it again. Absent: it says nothing about tokens. */
   readonly locate?: (path: readonly (string | number)[]) => SourcePlace;

@@ -19,7 +19,7 @@ export function toTokenPlace(sink: SinkSettings): TokenPlace {
   return { command, ...(test !== undefined && { test }), timeoutMs };
 }
 
-/** Whether two tokens go to the same place, by the same words. */
+/** Whether two sinks are the same, in the same words. */
 export function isSameTokenPlace(left: TokenPlace | undefined, right: TokenPlace | undefined): boolean {
   return isSameJson(toJson(left), toJson(right));
 }

@@ -38,7 +38,7 @@ interface Common {
 /** Makes a resource. */
 export interface CreateWrite extends Common {
   readonly act: 'create';
-  /** Without metadata; addresses stand for ids known after apply. */
+  /** Without metadata; addresses replace ids known after apply. */
   readonly body: JsonObject;
   readonly mark: MarkDraft;
   /** How long what it creates is valid, from the moment at which it is made: that is when its times are put into the body. */
@@ -61,7 +61,7 @@ export interface RedeliverWrite extends Common {
 export interface UpdateWrite extends Common {
   readonly act: 'update';
   readonly resourceId: string;
-  /** Without metadata; addresses stand for ids known after apply. */
+  /** Without metadata; addresses replace ids known after apply. */
   readonly body: JsonObject;
   /** Absent: the one that is there stays. */
   readonly mark?: MarkDraft;
@@ -86,7 +86,7 @@ export interface SetModuleWrite extends Common {
   readonly act: 'set-module';
   readonly ids: PathIds;
   readonly module: string;
-  /** The module; addresses stand for ids known after apply. */
+  /** The module; addresses replace ids known after apply. */
   readonly body: JsonObject;
 }
 

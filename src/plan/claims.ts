@@ -14,7 +14,7 @@ import type { Pair } from './match.ts';
 interface ConflictContext {
   readonly stack: string;
   readonly withheld: readonly SuppressedDelete[];
-  /** Says of another stack that the same run applies it. */
+  /** Whether the same run applies another stack. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
   /** Finds another stack that takes over what no manifest describes. */
   readonly findTaker?: FindTaker | undefined;

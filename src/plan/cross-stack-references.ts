@@ -78,7 +78,7 @@ export function resolveForeign(
   };
 }
 
-/** The live resource that bears the mark; of several the one that is kept. */
+/** The live resource with the mark; of several the one that is kept. */
 export function findForeign(
   { stack, resource }: CrossStackReference,
   { resources }: LiveState,

@@ -16,7 +16,7 @@ import { type ComparedResource, type FieldDifference, listDifferences, listSpecD
 import type { Pair } from './match.ts';
 import { findValidForMs, listLengthDifference, readTime } from './validity.ts';
 
-/** A pair with what was decided about it. */
+/** A pair with the decision about it. */
 export interface Decision {
   readonly pair: Pair;
   readonly action: Action;

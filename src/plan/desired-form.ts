@@ -12,7 +12,7 @@ export type KnownIds = ReadonlyMap<string, string>;
 export interface DesiredForm {
   /** As written but for the order of sets, for request bodies, with known ids for addresses. */
   readonly written: Spec;
-  /** In normal form, for comparison. Addresses stand for ids known after apply. */
+  /** In normal form, for comparison. Addresses replace ids known after apply. */
   readonly normal: Spec;
 }
 
@@ -48,7 +48,7 @@ function pickLive(live: LiveResource, names: readonly string[]): Spec {
   return Object.fromEntries(names.map((name): [string, Json] => [name, live.spec[name] ?? null]));
 }
 
-/** Whether a value has an address in one of its reference fields, that is, waits for an id. */
+/** Whether a reference field of a value still contains an address, and so waits for an id. */
 export function waitsForId(kind: Kind, part: Spec): boolean {
   let isWaiting = false;
   mapReferences(kind, part, ({ value }) => {

@@ -60,7 +60,7 @@ function differ(path: string, from: Json, to: Json): readonly Difference[] {
   return from === to ? [] : [{ path, from, to, origin: 'manifest', forcesReplace: false }];
 }
 
-/** What decides the origin of a difference. */
+/** The input of a difference's origin. */
 interface Sides {
   readonly desired: Spec;
   readonly live: Spec;

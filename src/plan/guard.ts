@@ -5,7 +5,7 @@ import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
 
-/** What the guard looks at: what a plan would do, and how much there is. */
+/** The input of the guard: the changes of a plan, and counts. */
 export interface GuardInput {
   readonly changes: readonly Change[];
   /** Number of resources that the stack owns, by kind, whatever the plan is narrowed to. */

@@ -338,7 +338,7 @@ function toPath({ adopt, takenFrom }: DesiredResource['lifecycle']): FieldPath {
   return takenFrom === undefined ? ['metadata', 'name'] : ['lifecycle', 'renamed_from'];
 }
 
-/** The live resources that bear our mark, by the address in it. */
+/** The live resources with our mark, by the address in it. */
 type Owned = ReadonlyMap<Address, readonly LiveResource[]>;
 
 /** The live resources of a manifest, and the name that they bear if it is not its own yet. */

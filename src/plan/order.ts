@@ -155,7 +155,7 @@ function listAwaitedBy(kind: Kind, write: Draft) {
   }
 }
 
-/** A delete depends on every write that drops a reference to the resource. */
+/** A delete depends on every write that removes a reference to the resource. */
 function addDereferenceDependencies(planned: readonly Planned[], needs: DependencyGraph): void {
   const all = planned.flatMap(({ writes }) => writes);
   const deletes = new Map(all.flatMap((write) => (write.act === 'delete' ? [[write.resourceId, write.id]] : [])));

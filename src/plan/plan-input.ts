@@ -39,7 +39,7 @@ export interface PlanInput {
   readonly findTaker?: FindTaker | undefined;
   /** Finds one that does, where the plan is made without it: what it takes over is deleted all the same, with a warning. */
   readonly findNeighbour?: FindTaker | undefined;
-  /** Says of another stack that the same run applies it. */
+  /** Whether the same run applies another stack. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
   /** Findings on the manifests, to be carried along. */
   readonly diagnostics: readonly Diagnostic[];

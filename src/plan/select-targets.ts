@@ -13,7 +13,7 @@ import type { Pair } from './match.ts';
 /** Everything that a plan reads: lists of kinds, and single modules where a list has none. */
 export interface ReadRequest {
   readonly kinds: readonly Kind[];
-  /** With the modules that nobody else owns. */
+  /** With the modules that the manifest manages. */
   readonly attachments: readonly Attachment[];
 }
 

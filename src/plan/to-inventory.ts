@@ -28,7 +28,7 @@ export function createInventoryRequest(
   };
 }
 
-/** What the stack owns of what was read. */
+/** The resources that the stack owns, from the live state. */
 export function createInventory(
   desired: DesiredState,
   live: LiveState,
@@ -71,7 +71,7 @@ export function listMissing(
     }));
 }
 
-/** Of several that bear one mark, `Kind/name` names all. */
+/** `Kind/name` names all of several resources with the same mark. */
 function isNamed({ address, kind }: Pick<DesiredResource, 'address' | 'kind'>, names: readonly string[]): boolean {
   return names.length === 0 || names.some((name) => name === kind || stripDuplicateId(name) === address);
 }

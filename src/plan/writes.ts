@@ -320,7 +320,7 @@ function isDelivered(kind: Kind, { action, live }: Change): boolean {
   return isAdopted ? listOneTimeFields(kind).length > 0 : live?.mark?.delivered === true;
 }
 
-/** Whether a live resource bears a mark that is already up to date. */
+/** Whether the mark of a live resource is already up to date. */
 function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
   return (
     live !== undefined &&

@@ -80,7 +80,7 @@ const MANIFEST_NAMES = ['labels', 'annotations', 'stack.labels', 'stack.annotati
 /** Variables that have something in them which only manifests say. */
 const WHOLES: ReadonlySet<string> = new Set(['stack', 'change']);
 
-/** A policy about manifests that nobody named: it might refuse, so it does. */
+/** A policy about manifests blocks when no manifests are named: it might have refused the plan. */
 function toUnanswered({ document, locateRule }: Policy): GuardViolation {
   const { name } = document;
   return {
@@ -170,7 +170,7 @@ function toWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic[] {
   ]);
 }
 
-/** What a policy says to a manifest. */
+/** The finding of a policy on a manifest, as a diagnostic. */
 export function toPolicyDiagnostic(finding: PolicyFinding): Diagnostic {
   const { severity, address, policyPlace } = finding;
   const place = finding.locate();

@@ -21,7 +21,6 @@ export interface ReadPolicies {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads the expressions of policies. */
 export function readPolicies(documents: readonly PolicyDocument[]): ReadPolicies {
   const known = new Map<string, Cel>();
   const getCel = (kinds: readonly Kind[]): Cel => {

@@ -30,7 +30,7 @@ export interface RehearsedPlan {
   readonly users: Users;
 }
 
-/** A write that the service will reject: that follows from what was read. */
+/** A write that the service will reject, as the live state proves. */
 export interface Rejection {
   readonly write: Write;
   /** Why, as a clause. */
@@ -245,7 +245,7 @@ interface Gap {
   readonly address: string;
   /** The missing thing: `backend`, `hostports 1.tcp.example.net:20001`. */
   readonly what: string;
-  /** Nobody has it; false: the resource, or the value of `subject`, is there without it. */
+  /** No resource has the value; false: the resource, or the value of `subject`, exists without it. */
   readonly isValue: boolean;
   /** The unique value that exists without it, on any resource: `hostports 1.tcp.example.net:20001`. */
   readonly subject?: string;
@@ -308,7 +308,7 @@ export class GapTracker {
     this.#step += 1;
   }
 
-  /** What was missing for a while and came back. What a resource is without, its values are without too. */
+  /** Everything that was missing for some writes and came back. A gap of a resource is not repeated for each of its unique values. */
   list(): readonly Gap[] {
     return [...this.#found.values()].filter(
       ({ subject, address, what }) => subject === undefined || !this.#found.has(toFieldKey(address, what)),
@@ -366,7 +366,7 @@ interface AddressedResource {
   readonly resource: LiveResource;
 }
 
-/** Whether something that can be missing may come or go with a write. */
+/** Whether a write may remove or add something that can be missing. */
 export function canCauseGap(write: Write): boolean {
   if (write.act !== 'update' && write.act !== 'adopt') return true;
   const { fields } = getKind(write.kind);

@@ -99,7 +99,7 @@ export function createSimulatedAccount({ live, now, onWrite }: TwinOptions): Sim
 /** Nobody has to know it, and no text of a manifest may hold it: it would be struck out there. */
 const KEY = randomUUID();
 
-/** A server that holds what was read. */
+/** Creates a server that holds the live state. */
 function createAccount(live: LiveState, now: () => Date): Server {
   return createServer({
     now,

@@ -40,7 +40,6 @@ export function listFormNames(about?: Report['about']): readonly FormName[] {
 /** The forms that every result has. */
 export const FORM_NAMES: readonly FormName[] = listFormNames();
 
-/** Whether a text names a form. */
 export function isFormName(text: string): text is FormName {
   return Object.hasOwn(FORMS, text);
 }

@@ -9,7 +9,7 @@ import { type Host, StackError } from '../stack/host.ts';
 
 const run = promisify(execFile);
 
-/** What of a working tree differs from a commit. */
+/** The differences between a working tree and a commit. */
 export interface ChangedFiles {
   /** Real paths of files that were changed, added, deleted or not committed yet. */
   readonly all: ReadonlySet<string>;

@@ -11,7 +11,7 @@ import { dependsOn } from './find-changes.ts';
 interface OrderedStacks {
   /** Each behind those that it refers to, else as given. In a circle none can be the first. */
   readonly ordered: readonly StackFolder[];
-  /** Why a stack that refers to itself through others can be neither planned nor applied. Others can. */
+  /** Why a stack can be neither planned nor applied: it refers to itself through others. Stacks outside of the cycle are not affected. */
   readonly circles: ReadonlyMap<StackFolder, StackError>;
 }
 

@@ -17,7 +17,7 @@ export interface FaultContext {
   readonly before: (ago: { readonly changes?: number | undefined; readonly requests?: number | undefined }) => Send;
 }
 
-/** A response that breaks off in the middle of its body: without a socket it is none. */
+/** A response that is cut off in the middle of its body: without a socket the request rejects. */
 export class CutOff extends NetworkError {
   readonly response: HttpResponse;
 

@@ -63,16 +63,16 @@ function toEntry({ method, url }: HttpRequest, fault: FaultRule['fault']): Fault
 
 /** The past of the server: as far back as a rule asks for, none if no rule does. */
 interface History {
-  /** Counts a request, and tells what was before it. */
+  /** Counts a request, and returns the state before it. */
   readonly look: () => FaultContext['before'];
-  /** What keeps what was before each change. */
+  /** Records the state before each change. */
   readonly watch: (inner: Send) => Send;
 }
 
 function createHistory(server: Server, rules: readonly FaultRule[]): History {
   const stale = rules.filter((rule) => rule.fault === 'stale');
   const depth = Math.max(0, ...stale.map(({ changes = 1, requests = 1 }) => Math.max(changes, requests)));
-  /** What was before each of the last changes and requests, the latest first. */
+  /** The states before the last changes and requests, the latest first. */
   let changes: readonly Past[] = [];
   let requests: readonly Past[] = [];
   let present: Past | undefined;

@@ -18,7 +18,7 @@ export interface Service {
   readonly authorities: CertificateAuthorities;
   /** The ids that exist besides those of its resources; `undefined`: every well-formed one of a kind that this interface cannot create. */
   readonly externals: ReadonlySet<string> | undefined;
-  /** What becomes of the host names in abuse reports. */
+  /** Decisions about the host names in abuse reports. */
   readonly abuseReportRules: readonly AbuseReportRule[];
 }
 
@@ -58,7 +58,7 @@ export function checkReferences(service: Service, kind: Kind, spec: Spec): void 
   throw new RequestError(message, { code: 'missing_reference', details: { field, id } });
 }
 
-/** A reference that leads nowhere. */
+/** A reference without a target. */
 interface BadReference {
   readonly field: string;
   readonly id: string;

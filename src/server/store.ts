@@ -5,7 +5,7 @@ import { OWNED_KINDS } from '../kinds/tables/registry.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 
-/** Entries of which at most `max` are kept: what was added first is forgotten first. Each operation costs the same, however many there are. */
+/** A map of at most `max` entries: the oldest is dropped first. The cost of each operation does not depend on their number. */
 export class BoundedMap<Key, Value> {
   readonly #max: number;
   readonly #entries = new Map<Key, Value>();
@@ -233,7 +233,7 @@ export class PagedList<T extends HasId> {
   #newest: Entry<T> | undefined;
   /** The oldest first. */
   readonly #byId = new Map<string, Entry<T>>();
-  /** By id: the places of what was removed. */
+  /** By id: the positions of removed values. */
   readonly #gone = new BoundedMap<string, Entry<T>>(MAX_TOMBSTONES);
 
   find(id: string): T | undefined {

@@ -38,7 +38,7 @@ export interface Host {
   readonly onInput?: (file: string) => void;
   /** Told that another process keeps its data in the same file, and for how many seconds it is waited for at most. */
   readonly onFileInUse?: (file: string, limitSeconds: number) => void;
-  /** Runs the command of a `spec.render`, once for each stack of a run. Absent: nobody has allowed it. */
+  /** Runs the command of a `spec.render`, once for each stack of a run. Absent: it is not allowed. */
   readonly render?: (command: RenderCommand) => Promise<RenderOutput>;
   /** Tries a plan in memory. Handed in, since the rehearsal uses everything that a stack does. */
   readonly rehearse: Rehearse;

@@ -40,7 +40,7 @@ export interface PlanOptions {
   readonly findPlanned?: FindPlanned;
   /** Finds another stack of the same repository that takes over what no manifest describes. Default: there is none. */
   readonly findTaker?: FindTaker;
-  /** Says of other stacks that the same run applies them: they may let go of what they refer to before it is deleted. Default: of none. */
+  /** Whether the same run applies another stack, which may then drop a reference to a resource before its delete. Default: no stack. */
   readonly isInRun?: (stack: string) => boolean;
   /**
    * Saved plans of other stacks that are applied in the same run: their writes that are already done do not make a saved plan of this stack stale. Default:

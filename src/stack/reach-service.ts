@@ -20,7 +20,7 @@ export interface ServiceConnection {
   readonly close: () => Promise<void>;
 }
 
-/** What a caller has instead of what the settings and the environment say. */
+/** Values of the caller that replace those of the settings and the environment. */
 export interface ConnectionOverrides {
   readonly transport?: Transport | undefined;
   readonly apiKey?: string | undefined;

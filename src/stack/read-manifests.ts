@@ -277,7 +277,7 @@ async function runRender(
   return { code: 'no-manifests', severity: 'error', message: `${command} prints nothing`, remedy, place };
 }
 
-/** Where manifests stand whose paths are checked. */
+/** The manifests whose paths are checked. */
 interface NamedPathsContext {
   readonly cwd: string;
   /** Folders below which everything must lie that they name. */
@@ -398,7 +398,7 @@ export async function loadPolicies(
 /** How documents of policies are read. */
 interface DocumentOptions {
   readonly context: Host;
-  /** Files that were read before. */
+  /** Files that were read already. */
   readonly seen?: readonly string[];
   /** Other documents may stand among them. */
   readonly isMixed?: boolean;
@@ -406,7 +406,6 @@ interface DocumentOptions {
   readonly roots?: readonly string[];
 }
 
-/** What was read. */
 interface LoadedDocuments {
   readonly rules: PolicyDocuments;
   readonly diagnostics: readonly Diagnostic[];

@@ -22,7 +22,7 @@ export interface RunOptions {
   readonly onEvent?: (event: ApplyEvent) => void;
   /** Told of warnings: a place for tokens that others can read, a journal that lacks lines. */
   readonly onWarning?: (message: string) => void;
-  /** Asked before the first write, when the places for tokens are known; anything but true declines. Default: nobody is asked. */
+  /** Asks for consent before the first write, when the token sinks are known; any answer but true declines. Default: no question. */
   readonly confirm?: (writes: number) => boolean | Promise<boolean>;
   /** Called right before the first write. */
   readonly onStart?: () => void;

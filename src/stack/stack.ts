@@ -337,7 +337,7 @@ export interface Stack extends AsyncDisposable {
   readonly close: () => Promise<void>;
 }
 
-/** What an apply may do, and what it tells. */
+/** Consents and callbacks of an apply. */
 export interface ApplyOptions
   extends RunOptions,
     Pick<PlanOptions, 'targets' | 'rotate' | 'takeOver' | 'revertDrift' | 'delete' | 'rehearsal' | 'skipRejected'> {

@@ -11,7 +11,6 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { type OutputContext, writeResultFile } from '../output/output-files.ts';
 
-/** Writes a plan file. */
 export async function writePlanFile(
   file: string,
   plan: Plan,

@@ -255,7 +255,7 @@ function findOwnerFinding(
   const { mark } = live;
   if (mark === undefined) return action === 'adopt' ? undefined : 'is about a resource that is not ours';
   if (mark.stack !== stack) {
-    // What is handed over without its token is replaced.
+    // A credential that is handed over without its token is replaced.
     const mayTake = action === 'adopt' || (action === 'replace' && listOneTimeFields(kind).length > 0);
     const isTaken = mayTake && takeOver.includes(mark.stack);
     return isTaken ? undefined : `is about a resource of the stack ${mark.stack}, which the plan does not take over`;

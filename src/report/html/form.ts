@@ -220,7 +220,7 @@ function renderFailure({ failed, skipped, notStarted, next }: ApplyView): readon
   ];
 }
 
-/** What was done: writes, tokens, files. */
+/** The result of an apply: writes, tokens, files. */
 function renderDone({ applied, tokens, files }: ApplyView): readonly (Html | undefined)[] {
   return [
     renderSentences('tokens', tokens.map(renderToken)),

@@ -16,7 +16,7 @@ interface Room {
   readonly value: number;
 }
 
-/** More would make a table that nobody reads, and the diff has all. */
+/** More fields or characters would make the table unreadable; the diff has the whole value. */
 const SHORT: Room = { fields: 6, value: 60 };
 
 /** With few rows whose diff is folded, the table shows all but the longest values. */

@@ -223,7 +223,7 @@ export function toDriftNames({ resources, externals }: Pick<Drift, 'resources' |
   ]);
 }
 
-/** One resource that is not as it should be, ready to read. */
+/** A resource that differs, ready to read. */
 export function toDriftedView(resource: ResourceDrift, names: Names): DriftedView {
   const { address, kind, id, reason, moved = [], differences } = resource;
   const context = { kind: findKind(kind), names };

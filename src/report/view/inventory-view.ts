@@ -13,7 +13,7 @@ import { listLeaves, renderScalar } from './field-view.ts';
 import { redactInventory } from './redact.ts';
 import { formatCount, formatSubject } from './wording.ts';
 
-/** What a stack owns as a person reads it: printable texts, a row for each resource. */
+/** The resources of a stack for people: printable texts, a row for each resource. */
 export interface InventoryView {
   readonly rows: readonly InventoryRow[];
   /** `3 resources of stack production on https://api.example.com` */

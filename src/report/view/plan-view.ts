@@ -108,7 +108,7 @@ interface PlanViewOptions extends Pick<FormOptions, 'isPart'> {
   readonly isReadOnce?: boolean;
 }
 
-/** The view of a plan. */
+/** Computes the view of a plan. */
 export function toPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanViewOptions = {}): PlanView {
   const redacted = redactPlan(plan);
   const { changes, diagnostics, violations, withheld = [], writes, files } = redacted;

@@ -203,6 +203,17 @@ test('each field of a row leads to its own line, and drift changes nothing of th
   expect(row).toMatch(/`hostports: a[.]test:1 → b[.]test:1` [(]reverts: [^)]*[)] \[`:9`\]\(\S*edge[.]yaml#L9\)/);
 });
 
+test('a field that a danger says already has the short name that it has there', () => {
+  const id = 'bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt';
+  const change = makeLiveChange('WeightedBackend/a', 'update', {
+    id: 'bkdwd_1',
+    differences: [makeDifference(`backends.${id}`, { from: 70, to: 0 })],
+    dangers: [{ group: 'traffic', danger: 'no-weight', path: 'backends', from: { [id]: 70 }, to: { [id]: 0 } }],
+  });
+  const text = renderPlan(makePlan({ changes: [change], externals: { 'External/blue': id } }));
+  expect(text).toContain('| `backends.External/blue`: traffic, above |');
+});
+
 test('what a danger quotes is code', () => {
   const toRule = (name: string) => ({ name, expressions: ['true'], actions: [{ type: 'deny' }] });
   const read = (name: string): string => {

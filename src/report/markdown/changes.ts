@@ -5,7 +5,7 @@ import type { FormOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import { type DangerView, findFieldPlace } from '../view/danger-view.ts';
 import { createPlaceLinks } from '../view/diagnostic-view.ts';
-import { type FieldLine, type FieldView, formatBrief, listBriefValues } from '../view/field-view.ts';
+import { type FieldLine, type FieldView, formatBrief, listBriefValues, toShortNames } from '../view/field-view.ts';
 import { toUnchangedText } from '../view/plan-wording.ts';
 import { formatCount } from '../view/wording.ts';
 import { listFoldSections, type Section, toCode, toFence, toLink, toProse, toRow } from './text.ts';
@@ -135,7 +135,7 @@ export function listBriefs(
   const briefs = fields.slice(0, room.fields).map((field) => {
     const remarks = field.notes.length === 0 ? '' : ` (${toProse(field.notes.join(', '))})`;
     const danger = dangers.find((one) => isSaidBy(one, field));
-    if (danger !== undefined) return `${toCode(field.path)}: ${danger.group}, above${remarks}`;
+    if (danger !== undefined) return `${toCode(toShortNames(field.path))}: ${danger.group}, above${remarks}`;
     return [`${toCode(formatBrief(field, room.value))}${remarks}`, linkField(field)].filter(Boolean).join(' ');
   });
   return hidden > 0 ? [...briefs, `and ${formatCount(hidden, 'more field')}`] : briefs;

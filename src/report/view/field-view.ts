@@ -254,7 +254,7 @@ function toCut(text: string, room: number): string {
 }
 
 /** Replaces an id by the name beside it. Quoted text comes from outside and is not changed. */
-function toShortNames(text: string): string {
+export function toShortNames(text: string): string {
   return text.replace(NAMED_ID, (whole, name: string | undefined) => name ?? whole);
 }
 

@@ -119,9 +119,7 @@ describe('a resource that bears no mark', () => {
     const { exitCode, stdout } = await edgewise('drift');
     expect(exitCode).toBe(2);
     expect(stdout).toContain(`Not managed: no mark of this stack:\n  ${kind}/`);
-    expect(stdout).toContain(
-      `it has no mark; to adopt it, add to its manifest: lifecycle: { adopt: ${String(id)} }`,
-    );
+    expect(stdout).toContain(`it has no mark; to adopt it, add to its manifest: lifecycle: { adopt: ${String(id)} }`);
     expect(stdout).toContain('0 missing, 0 drifted, 1 not managed, 0 pending, 0 to prune; 0 in sync.');
     const planned = await edgewise('plan');
     expect(planned.stdout).toMatch(kind === 'TCPEdge' ? /error\[claimed-elsewhere\]/ : /warning\[adopt-suggested\]/);

@@ -58,7 +58,7 @@ class Run {
     if (this.#left === 0) this.#options.resolve();
     const known = new Set(this.#ended.keys());
     for (const write of writes) {
-      const missing = write.needs.find((id) => !known.has(id));
+      const missing = write.dependsOn.find((id) => !known.has(id));
       if (missing !== undefined) throw new Error(`${write.id} needs ${missing}, which is not before it`);
       known.add(write.id);
     }
@@ -66,7 +66,7 @@ class Run {
   }
 
   #wait(write: Write): void {
-    const open = write.needs.filter((id) => !this.#ended.has(id));
+    const open = write.dependsOn.filter((id) => !this.#ended.has(id));
     if (open.length === 0) {
       this.#begin(write);
       return;
@@ -81,7 +81,7 @@ class Run {
 
   #begin(write: Write): void {
     const { find, accepts, perform, reject } = this.#options;
-    const needed = write.needs.map((id) => assertDefined(this.#ended.get(id), `outcome of ${id}`));
+    const needed = write.dependsOn.map((id) => assertDefined(this.#ended.get(id), `outcome of ${id}`));
     const inVain = needed.filter((one) => !accepts(write, one));
     const known = find(write) ?? toSkipped(write, inVain);
     // Not at once: a long chain of writes that are skipped would be a deep call.

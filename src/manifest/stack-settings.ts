@@ -38,7 +38,17 @@ export function readStackSettings(document?: ManifestDocument, locator: Locator 
   const file = position?.source.file ?? '';
   const spec = value?.['spec'];
   const stated = createStackSpecSchema().parse(spec ?? {});
-  const { api, kinds, guard, tokens, lint, owner_label: ownerLabel, released, policies, inputs } = stated;
+  const {
+    api,
+    kinds,
+    guard,
+    tokens,
+    lint,
+    owner_label: ownerLabel,
+    handed_over: handedOver,
+    policies,
+    inputs,
+  } = stated;
   return {
     name,
     api: {
@@ -58,7 +68,7 @@ export function readStackSettings(document?: ManifestDocument, locator: Locator 
       ...(document !== undefined && toGiven(document, locator)),
     },
     ...(kinds !== undefined && { kinds }),
-    ...(released !== undefined && { released }),
+    ...(handedOver !== undefined && { handedOver }),
     guard: { maxDeletes: guard.max_deletes, maxDeleteShare: guard.max_delete_share },
     tokens: tokens === undefined ? NO_SINKS : toTokenSettings(tokens, name),
     ...(tokens !== undefined &&
@@ -179,22 +189,22 @@ export function listUnusedKinds(
     }));
 }
 
-/** Addresses that a Stack releases and a document still describes, as findings. */
-export function listDescribedReleases(
+/** Addresses that a Stack hands over and a document still describes, as findings. */
+export function listDescribedHandOvers(
   index: DocumentIndex,
   stack: ManifestDocument | undefined,
 ): readonly DocumentFinding[] {
   const spec = stack?.value['spec'];
-  const released = isJsonObject(spec) ? spec['released'] : undefined;
-  if (stack === undefined || released === undefined || !isJsonArray(released)) return [];
-  return released.flatMap((address, at): DocumentFinding[] => {
+  const handedOver = isJsonObject(spec) ? spec['handed_over'] : undefined;
+  if (stack === undefined || handedOver === undefined || !isJsonArray(handedOver)) return [];
+  return handedOver.flatMap((address, at): DocumentFinding[] => {
     const described = typeof address === 'string' && isAddress(address) ? index.get(address) : undefined;
     if (described === undefined) return [];
     const finding = {
       code: 'bad-value',
-      message: `spec.released names ${described.address}, which a document still describes`,
+      message: `spec.handed_over names ${described.address}, which a document still describes`,
       remedy: 'Remove the document, once another stack takes the resource over, or the line.',
-      path: ['spec', 'released', at],
+      path: ['spec', 'handed_over', at],
       target: 'value',
       related: [{ message: 'described here', place: toNamePlace(described) }],
     } as const;

@@ -46,7 +46,7 @@ import { strikeSource } from './secrets.ts';
 import type { Span } from './source-text.ts';
 import { decodeSource } from './stack-render.ts';
 import {
-  listDescribedReleases,
+  listDescribedHandOvers,
   listDuplicateClaims,
   listDuplicates,
   listExtraStacks,
@@ -110,7 +110,7 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
   const findings = [
     ...listExtraStacks(stacks),
     ...listUnusedKinds(documents, stacks[0]),
-    ...listDescribedReleases(index, stacks[0]),
+    ...listDescribedHandOvers(index, stacks[0]),
     ...duplicates,
     ...listRenamedFromConflicts(documents, index),
     ...references.findings,

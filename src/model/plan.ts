@@ -6,7 +6,7 @@ import type { CrossStackReference, ManifestInput } from './state.ts';
 import type { Write } from './write.ts';
 
 /** Version of the plan file format. */
-export const PLAN_FORMAT = 2;
+export const PLAN_FORMAT = 3;
 
 /** A file that applying the plan writes, as a whole. */
 export interface PlannedFile {
@@ -91,13 +91,13 @@ export interface Plan {
   /** Ids that the manifests have a name for, by the address of the External: for those who read the plan. */
   readonly externals: Readonly<Record<string, string>>;
   /** Resources of other stacks whose ids are known after those are applied, by the address of the External; absent: none. */
-  readonly awaited?: Readonly<Record<Address, CrossStackReference>>;
+  readonly awaitedReferences?: Readonly<Record<Address, CrossStackReference>>;
   /** The label or annotation that says whose a resource is. */
   readonly ownerLabel?: string;
   /** Deletes, replaces, updates, releases, adoptions, creates, no-ops; by address within each. */
   readonly changes: readonly Change[];
   /** What it would delete, but for `--no-delete`; absent: nothing. */
-  readonly withheld?: readonly SuppressedDelete[];
+  readonly suppressedDeletes?: readonly SuppressedDelete[];
   /** In an order that is valid when they are made one after another. */
   readonly writes: readonly Write[];
   /** Written when the writes are over; no others are. */
@@ -123,9 +123,9 @@ interface Rehearsal {
   /** Number of writes that were tried. */
   readonly writes: number;
   /** Number of those that the copy rejected, or that waited for one in vain. */
-  readonly refused: number;
+  readonly rejected: number;
   /** Number of changes that a plan after it would still make. */
-  readonly left: number;
+  readonly remaining: number;
   /** Number of tokens that would be made and delivered. */
   readonly tokens: number;
   /** Ids that the plan sends although no response showed that they exist; absent: none. */

@@ -39,7 +39,7 @@ export interface StackSettings {
   /** The kinds that it uses; others are not read. Absent: every kind. */
   readonly kinds?: readonly string[];
   /** Addresses that another stack takes over: never deleted. Absent: none. */
-  readonly released?: readonly string[];
+  readonly handedOver?: readonly string[];
   readonly guard: GuardSettings;
   /** The token sinks of new credentials. */
   readonly tokens: TokenSettings;

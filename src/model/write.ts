@@ -28,7 +28,7 @@ interface Common {
   readonly address: Address;
   readonly kind: string;
   /** The writes that must have succeeded before. */
-  readonly needs: readonly WriteId[];
+  readonly dependsOn: readonly WriteId[];
   /** Starts when all the writes that are not last are over, however they ended. */
   readonly last: boolean;
   /** Why it exists, for the reader of the plan. */

@@ -13,7 +13,7 @@ import type { Pair } from './match.ts';
 /** What conflicts are looked for in, and which resources stay though they would be deleted. */
 interface ConflictContext {
   readonly stack: string;
-  readonly withheld: readonly SuppressedDelete[];
+  readonly suppressedDeletes: readonly SuppressedDelete[];
   /** Whether the same run applies another stack. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
   /** Finds another stack that takes over what no manifest describes. */
@@ -24,13 +24,13 @@ interface ConflictContext {
 export function listConflicts(
   decisions: readonly Decision[],
   live: LiveState,
-  { stack, withheld, isInRun = () => false, findTaker }: ConflictContext,
+  { stack, suppressedDeletes, isInRun = () => false, findTaker }: ConflictContext,
 ): readonly Diagnostic[] {
   // An account may hold thousands of other resources: only those with one of the claimed values are compared.
   const claimed = new Map(
     decisions.flatMap((decision) => listClaimed(decision).map(({ key }) => [key, decision.pair])),
   );
-  const kept = new Set(withheld.map(({ id }) => id));
+  const kept = new Set(suppressedDeletes.map(({ id }) => id));
   const byId = new Map(decisions.map((decision) => [decision.pair.live?.id, decision]));
   const holders = new Map<string, Holder>();
   for (const { kind } of new Map([...claimed.values()].map((pair) => [pair.kind.name, pair])).values()) {

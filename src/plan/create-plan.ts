@@ -21,7 +21,7 @@ import { createChange } from './to-change.ts';
  */
 export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(input)): Plan {
   const { desired, mode, targets, takeOver = [] } = input;
-  const { decisions, withheld, diagnostics } = decided;
+  const { decisions, suppressedDeletes, diagnostics } = decided;
   const isInvalid = hasErrors(diagnostics);
   const listed = listChanges(decisions, input);
   const writes = isInvalid ? [] : orderWrites(listed, desired.stack.name);
@@ -44,11 +44,11 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     takeOver: [...new Set([...takeOver, ...listHandingStacks(decisions)])].sort(),
     // As they are: few reports say the digests, which are made when they are asked for.
     inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
-    ...(Object.keys(input.awaited ?? {}).length > 0 && { awaited: input.awaited ?? {} }),
+    ...(Object.keys(input.awaited ?? {}).length > 0 && { awaitedReferences: input.awaited ?? {} }),
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
     ...(desired.stack.ownerLabel !== undefined && { ownerLabel: desired.stack.ownerLabel }),
     changes,
-    ...(withheld.length > 0 && { withheld }),
+    ...(suppressedDeletes.length > 0 && { suppressedDeletes }),
     writes,
     files: isInvalid ? [] : listPlannedFiles(decisions, input.files),
     diagnostics: keepFewWarnings(diagnostics, desired.inputs, (one) => isCausedByChange(one, changesOf)),

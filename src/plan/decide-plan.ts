@@ -27,7 +27,7 @@ import { findValidForMs, readTime } from './validity.ts';
 /** The decision on each resource, and the diagnostics. */
 export interface DecidedPlan {
   readonly decisions: readonly Decision[];
-  readonly withheld: readonly SuppressedDelete[];
+  readonly suppressedDeletes: readonly SuppressedDelete[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -39,14 +39,14 @@ export function decidePlan(input: PlanInput): DecidedPlan {
   const matched = matchResources(wanted, live, { takeOver, isLeft: createIsHandedOver(input) });
   const selected = selectTargets(matched.pairs, wanted, targets);
   const decided = decideActions(selected.pairs, { ...input, stack, keepDrift: input.keepDrift === true });
-  const { decisions, withheld } = withholdDeletes(decided, input.noDelete === true);
+  const { decisions, suppressedDeletes } = withholdDeletes(decided, input.noDelete === true);
   const diagnostics = [
     ...input.diagnostics.filter((found) => found.severity === 'error' || selected.concerns(found)),
-    ...toWithheldDiagnostics(matched.diagnostics.filter(selected.concerns), withheld),
+    ...toWithheldDiagnostics(matched.diagnostics.filter(selected.concerns), suppressedDeletes),
     ...selected.diagnostics,
     ...listRefusals(decisions),
     ...listRenewalDiagnostics(decisions, input),
-    ...listConflicts(decisions, live, { stack, withheld, isInRun: input.isInRun, findTaker: input.findTaker }),
+    ...listConflicts(decisions, live, { stack, suppressedDeletes, isInRun: input.isInRun, findTaker: input.findTaker }),
     ...listCrossStackUsers(decisions, live, stack),
     ...listDoubtfulTakers(input, new Set(matched.pairs.map(({ live: one }) => one?.id))).filter(selected.concerns),
     ...listTakenElsewhere(decisions, input),
@@ -60,7 +60,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     ...listTokensWithoutSink(decisions, tokens),
     ...decisions.filter(canLockOut).map(toLockoutWarning),
   ];
-  return { decisions, withheld, diagnostics };
+  return { decisions, suppressedDeletes, diagnostics };
 }
 
 /** A field in `lifecycle.ignore` is not compared. */
@@ -254,7 +254,7 @@ function listUses({ kind, spec, mark }: LiveResource): readonly { readonly id: s
 /** The remaining decisions, and the deletes that are only listed. */
 interface Withholding {
   readonly decisions: readonly Decision[];
-  readonly withheld: readonly SuppressedDelete[];
+  readonly suppressedDeletes: readonly SuppressedDelete[];
 }
 
 /**
@@ -262,22 +262,22 @@ interface Withholding {
  * there the delete is half of a change that the manifests ask for.
  */
 function withholdDeletes(decisions: readonly Decision[], isAsked: boolean): Withholding {
-  if (!isAsked) return { decisions, withheld: [] };
+  if (!isAsked) return { decisions, suppressedDeletes: [] };
   const replaced = new Set(decisions.filter(({ action }) => action === 'replace').map(({ pair }) => pair.address));
   const isKept = ({ action, pair }: Decision) =>
     action === 'delete' && !(pair.by === 'duplicate' && replaced.has(pair.address));
   return {
     decisions: decisions.filter((decision) => !isKept(decision)),
-    withheld: decisions.filter(isKept).map(toWithheld),
+    suppressedDeletes: decisions.filter(isKept).map(toWithheld),
   };
 }
 
 /** Diagnostics of a duplicate that is kept. */
 function toWithheldDiagnostics(
   diagnostics: readonly Diagnostic[],
-  withheld: readonly SuppressedDelete[],
+  suppressedDeletes: readonly SuppressedDelete[],
 ): readonly Diagnostic[] {
-  const kept = new Set<string>(withheld.map(({ address }) => address));
+  const kept = new Set<string>(suppressedDeletes.map(({ address }) => address));
   return diagnostics.map((diagnostic) =>
     diagnostic.code === 'duplicate-mark' && kept.has(diagnostic.address ?? '')
       ? { ...diagnostic, remedy: 'It stays because of --no-delete. An apply without the flag prunes it.' }

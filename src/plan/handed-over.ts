@@ -6,7 +6,7 @@ import type { Decision } from './decide.ts';
 import type { PlanInput } from './plan-input.ts';
 
 /**
- * Says of addresses that no manifest describes that nothing of them is deleted: another stack takes it over, or `spec.released` lists it. What
+ * Says of addresses that no manifest describes that nothing of them is deleted: another stack takes it over, or `spec.handed_over` lists it. What
  * another stack has taken already leaves nothing to take: a second resource with the old mark is pruned like any other.
  */
 export function createIsHandedOver({
@@ -16,8 +16,8 @@ export function createIsHandedOver({
   findTaker,
 }: PlanInput): (address: Address) => boolean {
   if (mode === 'release') return () => false;
-  const released = new Set<string>(stack.released);
-  return (address) => released.has(address) || findOpenTaker(address, { live, findTaker }) !== undefined;
+  const handedOver = new Set<string>(stack.handedOver);
+  return (address) => handedOver.has(address) || findOpenTaker(address, { live, findTaker }) !== undefined;
 }
 
 /** Warns of resources that are kept because another stack may take them over. `decided`: ids of resources that the plan mentions anyway. */
@@ -26,11 +26,11 @@ export function listDoubtfulTakers(
   decided: ReadonlySet<string | undefined>,
 ): readonly Diagnostic[] {
   if (mode === 'release' || findTaker === undefined) return [];
-  const released = new Set<string>(desired.stack.released);
+  const handedOver = new Set<string>(desired.stack.handedOver);
   const owned = [...live.resources.values()].flat().filter(({ mark }) => mark?.stack === desired.stack.name);
   const kept = owned.map(({ kind, mark, id }) => ({ address: toAddress(kind, mark?.name ?? ''), id }));
   return kept.flatMap(({ address, id }): readonly Diagnostic[] => {
-    if (decided.has(id) || released.has(address)) return [];
+    if (decided.has(id) || handedOver.has(address)) return [];
     const { stack = '', doubt } = findOpenTaker(address, { live, findTaker }) ?? {};
     if (doubt === undefined) return [];
     return [
@@ -61,7 +61,7 @@ export function listTakenElsewhere(
         code: 'taken-elsewhere',
         severity: 'warning',
         message: toTakenMessage(address, how),
-        remedy: `${first}, or both in one run with -R. Until then, spec.released: [${address}] in the Stack of ${own} keeps it.`,
+        remedy: `${first}, or both in one run with -R. Until then, spec.handed_over: [${address}] in the Stack of ${own} keeps it.`,
         address,
       },
     ];

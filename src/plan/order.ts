@@ -26,12 +26,12 @@ import { type Draft, listWrites } from './writes.ts';
 export function orderWrites(changes: readonly Change[], stack: string): readonly Write[] {
   const made = changes.filter(({ action }) => action !== 'no-op');
   const planned = addSecondDeliveries(sortByAddress(made).map((change) => toPlanned(change, stack)));
-  const needs = new DependencyGraph(planned.flatMap(({ writes }) => writes));
-  addReferenceDependencies(planned, needs);
-  addDereferenceDependencies(planned, needs);
-  addClaimDependencies(planned, needs);
-  addDuplicateNeeds(planned, needs);
-  return toWrites(breakCycles(planned, needs), needs, listLastIds(planned));
+  const dependencies = new DependencyGraph(planned.flatMap(({ writes }) => writes));
+  addReferenceDependencies(planned, dependencies);
+  addDereferenceDependencies(planned, dependencies);
+  addClaimDependencies(planned, dependencies);
+  addDuplicateDependencies(planned, dependencies);
+  return toWrites(breakCycles(planned, dependencies), dependencies, listLastIds(planned));
 }
 
 function toPlanned(change: Change, stack: string): Planned {
@@ -52,15 +52,15 @@ function listLastIds(planned: readonly Planned[]): ReadonlySet<WriteId> {
 /** A write that depends on one marked `last` is marked too. */
 function toWrites(
   { drafts, order }: Ordered,
-  needs: DependencyGraph,
+  dependencies: DependencyGraph,
   lockouts: ReadonlySet<WriteId>,
 ): readonly Write[] {
   const last = new Set(lockouts);
-  for (const id of order) if ([...needs.of(id)].some((needed) => last.has(needed))) last.add(id);
+  for (const id of order) if ([...dependencies.of(id)].some((needed) => last.has(needed))) last.add(id);
   const writes = order.flatMap((id): Write[] => {
     const draft = drafts.get(id);
-    const needed = [...needs.of(id)].filter((one) => drafts.has(one)).sort();
-    return draft === undefined ? [] : [{ ...draft, needs: needed, last: last.has(id) }];
+    const needed = [...dependencies.of(id)].filter((one) => drafts.has(one)).sort();
+    return draft === undefined ? [] : [{ ...draft, dependsOn: needed, last: last.has(id) }];
   });
   return [...writes.filter((write) => !write.last), ...writes.filter((write) => write.last)];
 }
@@ -84,7 +84,7 @@ class DependencyGraph {
   readonly #claimants = new Map<WriteId, Set<WriteId>>();
 
   constructor(drafts: readonly Draft[]) {
-    for (const { id, needs } of drafts) this.#byId.set(id, new Set(needs));
+    for (const { id, dependsOn } of drafts) this.#byId.set(id, new Set(dependsOn));
   }
 
   of(id: WriteId): ReadonlySet<WriteId> {
@@ -126,10 +126,11 @@ function insert(index: Map<WriteId, Set<WriteId>>, key: WriteId, value: WriteId)
 }
 
 /** A write with an address in its body depends on the creation of that resource. */
-function addReferenceDependencies(planned: readonly Planned[], needs: DependencyGraph): void {
+function addReferenceDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   for (const { kind, writes } of planned) {
     for (const write of writes)
-      for (const address of listAwaitedBy(kind, write)) needs.add(write.id, toWriteId({ act: 'create', address }));
+      for (const address of listAwaitedBy(kind, write))
+        dependencies.add(write.id, toWriteId({ act: 'create', address }));
   }
 }
 
@@ -156,7 +157,7 @@ function listAwaitedBy(kind: Kind, write: Draft) {
 }
 
 /** A delete depends on every write that removes a reference to the resource. */
-function addDereferenceDependencies(planned: readonly Planned[], needs: DependencyGraph): void {
+function addDereferenceDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   const all = planned.flatMap(({ writes }) => writes);
   const deletes = new Map(all.flatMap((write) => (write.act === 'delete' ? [[write.resourceId, write.id]] : [])));
   if (deletes.size === 0) return;
@@ -165,7 +166,7 @@ function addDereferenceDependencies(planned: readonly Planned[], needs: Dependen
     for (const { value, path } of listReferences(kind, change.live.spec)) {
       const removal = deletes.get(value);
       if (removal === undefined) continue;
-      for (const write of writes) if (drops(write, String(path[0]))) needs.add(removal, write.id);
+      for (const write of writes) if (drops(write, String(path[0]))) dependencies.add(removal, write.id);
     }
   }
 }
@@ -192,12 +193,12 @@ function drops(write: Draft, field: string): boolean {
 }
 
 /** The token of a duplicate may be in use, so it is deleted only after the token of its replacement is delivered. */
-function addDuplicateNeeds(planned: readonly Planned[], needs: DependencyGraph): void {
+function addDuplicateDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   for (const { change, kind, writes } of planned) {
     if (change.duplicateOf === undefined || !isRotatable(kind)) continue;
     const kept = planned.find(({ change: other }) => isKept(other) && other.address === change.address);
     const made = kept?.writes.filter(({ act }) => act !== 'delete' && act !== 'deliver-again') ?? [];
-    for (const { id } of writes) for (const write of made) needs.add(id, write.id);
+    for (const { id } of writes) for (const write of made) dependencies.add(id, write.id);
   }
 }
 
@@ -206,7 +207,7 @@ function isKept({ duplicateOf }: Planned['change']): boolean {
 }
 
 /** A write that claims a value depends on the write that releases it. */
-function addClaimDependencies(planned: readonly Planned[], needs: DependencyGraph): void {
+function addClaimDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   const releases = new Map(planned.flatMap(listReleases));
   for (const { change, kind, writes } of planned) {
     const claim = writes.find(isClaim);
@@ -214,8 +215,8 @@ function addClaimDependencies(planned: readonly Planned[], needs: DependencyGrap
     for (const { key } of listClaims(kind, change.desired ?? {})) {
       const release = releases.get(key);
       if (release === undefined) continue;
-      needs.addClaim(claim.id, release);
-      if (writes.some(({ act, id }) => act === 'delete' && id === release)) needs.remove(release, claim.id);
+      dependencies.addClaim(claim.id, release);
+      if (writes.some(({ act, id }) => act === 'delete' && id === release)) dependencies.remove(release, claim.id);
     }
   }
 }
@@ -244,20 +245,20 @@ interface Ordered {
  * Orders the writes. Two resources that swap a unique value depend on each other; such a cycle is broken by a replace that
  * deletes first, or else by one more write that gives up the value first.
  */
-function breakCycles(planned: readonly Planned[], needs: DependencyGraph): Ordered {
+function breakCycles(planned: readonly Planned[], dependencies: DependencyGraph): Ordered {
   const drafts = new Map(planned.flatMap(({ writes }) => writes.map((write) => [write.id, write] as const)));
   const owners = new Map(planned.flatMap((one) => one.writes.map((write) => [write.id, one] as const)));
   for (;;) {
-    const { order, blocked } = sortByNeeds(drafts, needs);
+    const { order, blocked } = sortByDependencies(drafts, dependencies);
     if (blocked.size === 0) return { drafts, order };
-    for (const cycle of findCycles(blocked, needs)) breakCycle(cycle, { drafts, owners, needs });
+    for (const cycle of findCycles(blocked, dependencies)) breakCycle(cycle, { drafts, owners, dependencies });
   }
 }
 
 interface Breaking {
   readonly drafts: Map<WriteId, Draft>;
   readonly owners: ReadonlyMap<WriteId, Planned>;
-  readonly needs: DependencyGraph;
+  readonly dependencies: DependencyGraph;
 }
 
 function breakCycle(cycle: readonly WriteId[], breaking: Breaking): void {
@@ -266,10 +267,10 @@ function breakCycle(cycle: readonly WriteId[], breaking: Breaking): void {
 }
 
 /** Makes a replace delete before it creates. Returns false if the write is not the delete of a replace. */
-function deleteFirst(id: WriteId, { drafts, owners, needs }: Breaking): boolean {
+function deleteFirst(id: WriteId, { drafts, owners, dependencies }: Breaking): boolean {
   const isOfReplace = owners.get(id)?.change.action === 'replace' && drafts.get(id)?.act === 'delete';
   if (!isOfReplace) return false;
-  for (const needed of [...needs.of(id)]) if (isOfCreation(drafts.get(needed))) needs.remove(id, needed);
+  for (const needed of [...dependencies.of(id)]) if (isOfCreation(drafts.get(needed))) dependencies.remove(id, needed);
   return true;
 }
 
@@ -278,15 +279,15 @@ function isOfCreation(draft: Draft | undefined): boolean {
 }
 
 /** Inserts a write before this one that only gives up the value. Returns false if there is nothing to give up or it is given up already. */
-function giveUpFirst(id: WriteId, { drafts, owners, needs }: Breaking): boolean {
+function giveUpFirst(id: WriteId, { drafts, owners, dependencies }: Breaking): boolean {
   const draft = drafts.get(id);
   const isPatch = draft?.act === 'update' || draft?.act === 'adopt';
   const owner = owners.get(id);
   const giveUp = isPatch && owner !== undefined ? toGiveUpWrite(owner, draft) : undefined;
   if (giveUp === undefined || drafts.has(giveUp.id)) return false;
   drafts.set(giveUp.id, giveUp);
-  needs.moveClaims(id, giveUp.id);
-  needs.add(id, giveUp.id);
+  dependencies.moveClaims(id, giveUp.id);
+  dependencies.add(id, giveUp.id);
   return true;
 }
 
@@ -307,7 +308,7 @@ function toGiveUpWrite(
     resourceId,
     field,
     body: { [field]: kept },
-    needs: [],
+    dependsOn: [],
     reason: `gives up ${field} that another resource takes over while this one takes over others`,
   };
 }
@@ -317,11 +318,11 @@ function toMembers(value: Json | undefined): readonly Json[] {
 }
 
 /** Kahn's algorithm: always the first write, in plan order, without open dependencies. Writes left over are blocked by cycles. */
-function sortByNeeds(
+function sortByDependencies(
   drafts: ReadonlyMap<WriteId, Draft>,
-  needs: DependencyGraph,
+  dependencies: DependencyGraph,
 ): { readonly order: readonly WriteId[]; readonly blocked: ReadonlySet<WriteId> } {
-  const { waiting, dependents } = countNeeds(drafts, needs);
+  const { waiting, dependents } = countDependencies(drafts, dependencies);
   const order = [...drafts.keys()].filter((id) => waiting.get(id) === 0);
   for (const id of order) {
     waiting.delete(id);
@@ -335,14 +336,14 @@ function sortByNeeds(
 }
 
 /** The number of dependencies of each write, and its dependents. Dependencies on writes outside the plan do not count. */
-function countNeeds(
+function countDependencies(
   drafts: ReadonlyMap<WriteId, Draft>,
-  needs: DependencyGraph,
+  dependencies: DependencyGraph,
 ): { readonly waiting: Map<WriteId, number>; readonly dependents: ReadonlyMap<WriteId, readonly WriteId[]> } {
   const dependents = new Map([...drafts.keys()].map((id): [WriteId, WriteId[]] => [id, []]));
   const waiting = new Map<WriteId, number>();
   for (const id of drafts.keys()) {
-    const lists = [...needs.of(id)].map((needed) => dependents.get(needed)).filter((list) => list !== undefined);
+    const lists = [...dependencies.of(id)].map((needed) => dependents.get(needed)).filter((list) => list !== undefined);
     for (const list of lists) list.push(id);
     waiting.set(id, lists.length);
   }
@@ -350,7 +351,7 @@ function countNeeds(
 }
 
 /** One cycle for each group of blocked writes that wait for each other. */
-function findCycles(blocked: ReadonlySet<WriteId>, needs: DependencyGraph): readonly (readonly WriteId[])[] {
+function findCycles(blocked: ReadonlySet<WriteId>, dependencies: DependencyGraph): readonly (readonly WriteId[])[] {
   const seen = new Set<WriteId>();
   const cycles: WriteId[][] = [];
   for (const start of blocked) {
@@ -359,7 +360,7 @@ function findCycles(blocked: ReadonlySet<WriteId>, needs: DependencyGraph): read
     while (id !== undefined && !seen.has(id)) {
       seen.add(id);
       trail.push(id);
-      id = [...needs.of(id)].find((needed) => blocked.has(needed));
+      id = [...dependencies.of(id)].find((needed) => blocked.has(needed));
     }
     if (id !== undefined && trail.includes(id)) cycles.push(trail.slice(trail.indexOf(id)));
   }
@@ -390,7 +391,7 @@ function toSecondDelivery(
     ...first,
     act: 'deliver-again',
     id: toWriteId({ act: 'deliver-again', address }),
-    needs: [first.id, ...deletes],
+    dependsOn: [first.id, ...deletes],
     reason: 'delivers the token again and records it, in case another apply was delivering the deleted one',
   };
 }

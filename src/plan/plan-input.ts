@@ -34,7 +34,7 @@ export interface PlanInput {
   /** Texts of the files that manifests have something written to, by path (`listFilePaths`); one that is absent does not exist. */
   readonly files: ReadonlyMap<string, string>;
   /** Resources of other stacks whose ids are known after apply, by the address of the External. */
-  readonly awaited?: Plan['awaited'];
+  readonly awaited?: Plan['awaitedReferences'];
   /** Finds another stack that takes over what no manifest describes. */
   readonly findTaker?: FindTaker | undefined;
   /** Finds one that does, where the plan is made without it: what it takes over is deleted all the same, with a warning. */

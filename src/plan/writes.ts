@@ -34,7 +34,7 @@ import {
 import type { DesiredForm } from './desired-form.ts';
 import { computeDigests } from './differences.ts';
 
-/** A write before its place in the order is known: `needs` holds only writes of the same change. */
+/** A write before its place in the order is known: `dependsOn` holds only writes of the same change. */
 export type Draft<W extends Write = Write> = W extends Write ? Omit<W, 'last'> : never;
 
 /** The calls that carry out a change, the fewest that do it. Attached modules are set one by one. */
@@ -48,11 +48,11 @@ export function listWrites(change: Change, stack: string): readonly Draft[] {
     case 'release':
       return [releaseWrite(kind, change)];
     case 'delete':
-      return [deleteWrite(change, { needs: [], reason: change.reason ?? 'removes it' })];
+      return [deleteWrite(change, { dependsOn: [], reason: change.reason ?? 'removes it' })];
     case 'replace': {
       const created = createWrites(kind, change, stack);
-      const needs = created.map(({ id }) => id);
-      return [...created, deleteWrite(change, { needs, reason: `removes the old ${kind.title}` })];
+      const dependsOn = created.map(({ id }) => id);
+      return [...created, deleteWrite(change, { dependsOn, reason: `removes the old ${kind.title}` })];
     }
     case 'update':
     case 'adopt':
@@ -73,7 +73,7 @@ function createWrites(kind: Kind, change: Change, stack: string): readonly Draft
     body: toCreateBody(kind, change),
     mark,
     ...(validForMs !== undefined && { validForMs }),
-    needs: [],
+    dependsOn: [],
     reason: action === 'replace' ? `creates the new ${kind.title}` : `creates the ${kind.title}`,
   };
   if (listOneTimeFields(kind).length === 0) return [create];
@@ -82,7 +82,7 @@ function createWrites(kind: Kind, change: Change, stack: string): readonly Draft
     ...base,
     id: toWriteId({ act: 'deliver', address }),
     mark: { ...mark, delivered: true },
-    needs: [create.id],
+    dependsOn: [create.id],
     reason: 'records that the token was delivered',
   };
   return [create, deliver];
@@ -96,10 +96,17 @@ function toSubject(change: Change) {
 
 function deleteWrite(
   change: Change,
-  { needs, reason }: { readonly needs: readonly WriteId[]; readonly reason: string },
+  { dependsOn, reason }: { readonly dependsOn: readonly WriteId[]; readonly reason: string },
 ): Draft<DeleteWrite> {
   const subject = toSubject(change);
-  return { act: 'delete', ...subject, kind: change.kind, id: toWriteId({ act: 'delete', ...subject }), needs, reason };
+  return {
+    act: 'delete',
+    ...subject,
+    kind: change.kind,
+    id: toWriteId({ act: 'delete', ...subject }),
+    dependsOn,
+    reason,
+  };
 }
 
 /** The user's part of the metadata, as far as the mark tells. */
@@ -114,7 +121,7 @@ function releaseWrite(kind: Kind, change: Change): Draft<ReleaseWrite> {
     kind: kind.name,
     id: toWriteId({ act: 'release', ...subject }),
     body: { ...toAlwaysSent(kind, {}, spec), metadata },
-    needs: [],
+    dependsOn: [],
     reason: 'removes the mark',
   };
 }
@@ -130,15 +137,15 @@ function updateWrites(kind: Kind, change: Change, stack: string): readonly Draft
   if (patched.length === 0 && !isMarked) return removals;
   const parts = { body: toPatchBody(kind, change, patched), mark: isMarked ? mark : undefined, patched };
   if (change.action !== 'adopt') {
-    const needs = removals.map(({ id }) => id);
-    return [...removals, patchWrite(change, { ...parts, needs })];
+    const dependsOn = removals.map(({ id }) => id);
+    return [...removals, patchWrite(change, { ...parts, dependsOn })];
   }
   // Nothing of it is removed while it is another stack's.
-  const marking = patchWrite(change, { ...parts, needs: [] });
-  return [marking, ...removals.map((removal) => ({ ...removal, needs: [marking.id] }))];
+  const marking = patchWrite(change, { ...parts, dependsOn: [] });
+  return [marking, ...removals.map((removal) => ({ ...removal, dependsOn: [marking.id] }))];
 }
 
-interface Patch extends Pick<Draft<AdoptWrite>, 'body' | 'needs'> {
+interface Patch extends Pick<Draft<AdoptWrite>, 'body' | 'dependsOn'> {
   readonly mark: AdoptWrite['mark'] | undefined;
   /** The fields that it sets. */
   readonly patched: readonly string[];
@@ -177,7 +184,7 @@ function attachmentWrites(kind: Kind, change: Change): readonly Draft[] {
       ids: toPathIds(kind, liveOf(change)),
       module,
       body: assertObject(toSentValue(module, field, change)),
-      needs: [],
+      dependsOn: [],
       reason: `sets ${module}`,
     };
     return set;
@@ -193,7 +200,7 @@ function removeWrite(kind: Kind, change: Change, module: string): Draft<RemoveMo
     kind: kind.name,
     ids: toPathIds(kind, liveOf(change)),
     module,
-    needs: [],
+    dependsOn: [],
     reason: `removes ${module}`,
   };
 }

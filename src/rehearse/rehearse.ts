@@ -61,24 +61,24 @@ async function tryPlan(
   const { live, ...tried } = await tryOnTwin(plan, input);
   const again = { ...input, live, targets: [], rotate: [], diagnostics: [] };
   const after = decidePlan(narrow(again, listTouched(plan)));
-  const left = after.decisions
+  const remaining = after.decisions
     .filter(({ action, pair }) => action !== 'no-op' && !isLeftOut(pair.address))
     .map((decision) => createChange(decision, []));
   const { rejections, diagnostics } = listRehearsalFindings({
-    ...{ plan, desired: input.desired, left, users: createUsers(input) },
+    ...{ plan, desired: input.desired, left: remaining, users: createUsers(input) },
     ...tried,
   });
   const { result } = tried;
   const unchecked = listUnchecked(plan, input.live);
-  const refused = result.outcomes.filter(({ outcome }) => outcome !== 'applied').length;
+  const rejected = result.outcomes.filter(({ outcome }) => outcome !== 'applied').length;
   const rehearsed = {
     ...plan,
     diagnostics: [...plan.diagnostics, ...diagnostics],
     violations: [...plan.violations, ...rejections.map(({ violation }) => violation)],
     rehearsal: {
       writes: plan.writes.length,
-      refused,
-      left: left.length,
+      rejected,
+      remaining: remaining.length,
       tokens: result.tokens.length,
       ...(unchecked.length > 0 && { unchecked }),
     },
@@ -252,7 +252,7 @@ export class RejectedChangeFilter {
     for (let before = -1; before < this.#diagnostics.size; ) {
       before = this.#diagnostics.size;
       for (const write of writes) {
-        const needed = [...write.needs.map((id) => addresses.get(id) ?? ''), ...toKept(write)];
+        const needed = [...write.dependsOn.map((id) => addresses.get(id) ?? ''), ...toKept(write)];
         const cause = needed.find((address) => this.#diagnostics.has(address));
         if (cause !== undefined) this.#note(write, `it depends on ${cause}`, `See what is said of ${cause}.`);
       }

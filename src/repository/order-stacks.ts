@@ -90,7 +90,9 @@ export function listRounds(plans: readonly Plan[]): ReadonlyMap<Plan, WriteRound
     // Resources that refer to each other in a circle have no order.
     if (known !== undefined || visiting.has(write)) return known ?? 1;
     visiting.add(write);
-    const needed = (held.find((one) => one.plan === plan)?.writes ?? []).filter(({ id }) => write.needs.includes(id));
+    const needed = (held.find((one) => one.plan === plan)?.writes ?? []).filter(({ id }) =>
+      write.dependsOn.includes(id),
+    );
     const others =
       write.act === 'delete' ? (removals.get(write.resourceId) ?? []).filter((one) => one.plan !== plan) : [];
     const round = Math.max(
@@ -111,9 +113,9 @@ function listHeldBack(plan: Plan): readonly Write[] {
   const lateClaims = listLateClaims(plan);
   const held = new Set<WriteId>();
   // A write depends only on writes before it.
-  for (const { id, address, needs } of writes)
-    if (lateClaims.has(address) || needs.some((needed) => held.has(needed))) held.add(id);
-  const needed = new Set(writes.flatMap(({ id, needs }) => (held.has(id) ? [] : needs)));
+  for (const { id, address, dependsOn } of writes)
+    if (lateClaims.has(address) || dependsOn.some((needed) => held.has(needed))) held.add(id);
+  const needed = new Set(writes.flatMap(({ id, dependsOn }) => (held.has(id) ? [] : dependsOn)));
   for (const { act, kind, id } of writes)
     if (act === 'delete' && isReferable(getKind(kind)) && !needed.has(id)) held.add(id);
   return writes.filter(({ id }) => held.has(id));

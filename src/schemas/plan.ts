@@ -161,7 +161,7 @@ const common = {
   path: z.string().describe('For readers: relative to the base URL. `{id}` is known after apply.'),
   address,
   kind: z.string(),
-  needs: z.array(writeId).describe('Ids of the writes that must have succeeded before.'),
+  dependsOn: z.array(writeId).describe('Ids of the writes that must have succeeded before.'),
   last: z.boolean().describe('Starts after all others have finished.'),
   reason: z.string(),
 };
@@ -238,7 +238,7 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
     takeOver: texts.describe('Other stacks whose resources the plan may take over.'),
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     externals: z.record(z.string(), z.string()).describe('Ids that the manifests name, by address.'),
-    awaited: optional(z.record(address, z.strictObject({ stack: z.string(), resource: address }))).describe(
+    awaitedReferences: optional(z.record(address, z.strictObject({ stack: z.string(), resource: address }))).describe(
       'Resources of other stacks whose ids are known after those are applied, by the address of the External.',
     ),
     ownerLabel: optional(z.string()).describe('For readers: the label or annotation that says whose a resource is.'),
@@ -255,7 +255,7 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
       .describe('Number of resources by what happens to them.'),
     dangers: dangerCounts,
     changes: z.array(change),
-    withheld: optional(
+    suppressedDeletes: optional(
       z.array(
         z.strictObject({
           address,
@@ -273,8 +273,8 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
     rehearsal: optional(
       z.strictObject({
         writes: z.int().describe('Writes that were tried.'),
-        refused: z.int().describe('Writes that were rejected, or depended on one that was.'),
-        left: z.int().describe('Changes that a plan after it would still make.'),
+        rejected: z.int().describe('Writes that were rejected, or depended on one that was.'),
+        remaining: z.int().describe('Changes that a plan after it would still make.'),
         tokens: z.int().describe('Tokens that are made and delivered.'),
         unchecked: optional(texts).describe('Ids that are sent, and that nothing that was read shows to exist.'),
       }),

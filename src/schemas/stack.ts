@@ -34,8 +34,8 @@ export const createStackSpecSchema = once(() =>
         .meta({ examples: ['team', 'example.net/owner'] })
         .optional()
         .describe('Label or annotation that says whose a resource is. Plans show it beside the resource.'),
-      released: z
-        .array(toReleasedSchema())
+      handed_over: z
+        .array(toHandedOverSchema())
         .optional()
         .describe(
           'Addresses (`Kind/name`) that another stack takes over: never deleted, although no document describes them any more.',
@@ -64,7 +64,7 @@ export const createStackSpecSchema = once(() =>
     .describe('Settings.'),
 );
 
-function toReleasedSchema() {
+function toHandedOverSchema() {
   const kinds = MANIFEST_KINDS.filter(({ role }) => role === 'owned').map(({ name }) => name);
   return z
     .string()

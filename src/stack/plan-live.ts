@@ -154,7 +154,7 @@ export async function tryPlan(
 async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Promise<Plan> {
   const { rehearsal, skipRejected = false } = request;
   // What waits for the id of something that does not exist yet cannot be tried.
-  if (rehearsal === false || plan.writes.length === 0 || plan.awaited !== undefined) return plan;
+  if (rehearsal === false || plan.writes.length === 0 || plan.awaitedReferences !== undefined) return plan;
   return request.rehearse(plan, input, { skipRejected });
 }
 

@@ -214,7 +214,7 @@ async function planBefore({ input, whole }: Planned, file: Plan, request: PlanRe
   const earlier = { ...input, live: toLiveBefore(input.live, [file, ...savedBeside]) };
   const plan = createPlan(earlier, decidePlan(earlier));
   // What waits for another stack was not tried.
-  const isTried = file.awaited === undefined && request.rehearsal !== false;
+  const isTried = file.awaitedReferences === undefined && request.rehearsal !== false;
   return tryPlan({ plan, input: earlier, whole }, { ...request, rehearsal: isTried });
 }
 
@@ -233,9 +233,9 @@ function withoutRotated(planned: Planned, file: Plan, { done }: PlanCheck): Plan
 type Planned = Awaited<ReturnType<typeof planLive>>;
 
 /** What another stack of the same run has yet to make is looked for when its turn has come. */
-function withoutAwaited({ awaited = {}, ...plan }: Plan, live: LiveState): Plan {
-  const made = Object.entries(awaited).filter(([, foreign]) => findForeign(foreign, live) !== undefined);
-  return { ...plan, awaited: Object.fromEntries(made) };
+function withoutAwaited({ awaitedReferences = {}, ...plan }: Plan, live: LiveState): Plan {
+  const made = Object.entries(awaitedReferences).filter(([, foreign]) => findForeign(foreign, live) !== undefined);
+  return { ...plan, awaitedReferences: Object.fromEntries(made) };
 }
 
 /** A plan from another machine with the file paths of this one: how the manifests were named there, `m` or `/work/m`, does not matter. */

@@ -492,8 +492,8 @@ async function applyTo({ parts, host, account }: Run, plan: Plan, options: Apply
 }
 
 /** Nothing is written for what refers to something that does not exist yet. */
-function refuseAwaited({ awaited = {} }: Plan, ids: ReadonlyMap<string, string>): void {
-  const missing = Object.entries(awaited).find(([address]) => !ids.has(address));
+function refuseAwaited({ awaitedReferences = {} }: Plan, ids: ReadonlyMap<string, string>): void {
+  const missing = Object.entries(awaitedReferences).find(([address]) => !ids.has(address));
   if (missing === undefined) return;
   const [address, { stack, resource }] = missing;
   const message = `${address} is ${resource} of the stack ${stack}, which does not exist yet.`;

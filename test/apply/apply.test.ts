@@ -26,7 +26,7 @@ const CREATE: Write = {
   kind: 'Credential',
   body: {},
   mark: MARK,
-  needs: [],
+  dependsOn: [],
   last: false,
   reason: '',
 };
@@ -37,7 +37,7 @@ const DELIVER: Write = {
   address: 'Credential/agent',
   kind: 'Credential',
   mark: { ...MARK, delivered: true },
-  needs: [CREATE.id],
+  dependsOn: [CREATE.id],
   last: false,
   reason: '',
 };
@@ -181,7 +181,7 @@ describe('a new credential', () => {
   });
 
   it('whose delivery the service does not record lets what it replaces go, since the token is in its place', async () => {
-    const old = makeWrite('delete', 'Credential/agent', { resourceId: 'cr_0', needs: [CREATE.id, DELIVER.id] });
+    const old = makeWrite('delete', 'Credential/agent', { resourceId: 'cr_0', dependsOn: [CREATE.id, DELIVER.id] });
     const { result, sent } = await apply([CREATE, DELIVER, old], { answer: () => WHOLE('POST') });
     expect(toOutcomes(result)[1]).toContain('the service did not accept metadata');
     expect(sent).toContain('DELETE /credentials/cr_0');

@@ -47,7 +47,7 @@ test('the field of a module that is set alone stands inside of that module', () 
     ids: { edge_id: 'edghts_1', id: 'edghtsrt_1' },
     module,
     body: {},
-    needs: [],
+    dependsOn: [],
     last: false,
     reason: '',
   };

@@ -11,7 +11,7 @@ const WRITE: CreateWrite = {
   address: 'WeightedBackend/pool',
   body: {},
   mark: { stack: 'shop', name: 'pool', protect: false, delivered: false, fields: {}, pending: {}, user: '' },
-  needs: [],
+  dependsOn: [],
   last: false,
   reason: 'it is not there yet',
 };

@@ -43,7 +43,7 @@ const ATTACHED = { address: 'HTTPSEdge/web', kind: 'HTTPSEdge', action: 'update'
 const THEIRS = {
   ...{ act: 'delete', id: 'delete TCPEdge/theirs', address: 'TCPEdge/theirs', kind: 'TCPEdge' },
   ...{ resourceId: 'edgtcp_theirs', method: 'DELETE', path: '/edges/tcp/edgtcp_theirs' },
-  ...{ needs: [], last: false, reason: '' },
+  ...{ dependsOn: [], last: false, reason: '' },
 };
 
 describe('a plan file that would do what it does not show is refused before any request:', () => {
@@ -90,16 +90,16 @@ describe('a plan file that would do what it does not show is refused before any 
       'a delete that it says it withholds',
       (plan) => ({
         ...plan,
-        withheld: [
+        suppressedDeletes: [
           { address: 'TCPEdge/old', kind: 'TCPEdge', id: 'edgtcp_old', reason: 'not in the manifests any more' },
         ],
       }),
     ],
     [
       'a wait for what no stack can own',
-      (plan) => ({ ...plan, awaited: { 'External/x': { stack: 'other', resource: 'Widget/x' } } }),
+      (plan) => ({ ...plan, awaitedReferences: { 'External/x': { stack: 'other', resource: 'Widget/x' } } }),
     ],
-    ['a need for nothing', (plan) => withWrite(plan, 'update TCPEdge/a', { needs: ['zzz'] })],
+    ['a need for nothing', (plan) => withWrite(plan, 'update TCPEdge/a', { dependsOn: ['zzz'] })],
     ['the same write twice', (plan) => ({ ...plan, writes: [...plan.writes, ...plan.writes] })],
   ])('%s', async (_, change) => {
     const { edgewise, recorder, edit } = await savePlan();
@@ -174,7 +174,7 @@ describe('a plan file that would do what it does not show is refused before any 
     const { edgewise, recorder, edit } = await savePlan();
     await edit((plan) => ({ ...plan, format: 1 }));
     const { exitCode, stderr } = await edgewise('apply plan.json --yes');
-    expect(stderr).toContain('plan.json is a plan of format 1, and this version of edgewise reads format 2 only.');
+    expect(stderr).toContain('plan.json is a plan of format 1, and this version of edgewise reads format 3 only.');
     expect(stderr).toContain('Make a new plan with this version: edgewise plan -o FILE.');
     expect(exitCode).toBe(3);
     expect(recorder.take()).toEqual([]);

@@ -62,7 +62,7 @@ describe('a saved plan', () => {
     const applied = await edgewise('apply plan.json --yes --format json');
     expect(applied).toMatchObject({ exitCode: 0 });
     const { plan } = JSON.parse(applied.stdout);
-    expect(plan.withheld).toMatchObject([{ address: 'TCPEdge/b', reason: 'not in the manifests any more' }]);
+    expect(plan.suppressedDeletes).toMatchObject([{ address: 'TCPEdge/b', reason: 'not in the manifests any more' }]);
     expect(server.snapshot().resources['TCPEdge']).toHaveLength(3);
   });
 

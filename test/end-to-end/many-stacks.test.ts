@@ -92,7 +92,7 @@ describeLong('a repository of twenty stacks', () => {
 
     // The pull request: a change in one stack, and a resource that moves from the second to the third.
     edit('live/s01/example.yaml', (text) => text.replace('description: An', 'description: Another'));
-    edit('live/s02/edgewise.yaml', (text) => `${text}spec:\n  released: [TCPEdge/example]\n`);
+    edit('live/s02/edgewise.yaml', (text) => `${text}spec:\n  handed_over: [TCPEdge/example]\n`);
     renameSync(join(folder, 'live/s02/example.yaml'), join(folder, 'live/s03/moved.yaml'));
     edit('live/s03/moved.yaml', (text) => {
       const renamed = text.replace('name: example', 'name: moved');

@@ -113,7 +113,7 @@ const ATTACKS: readonly (readonly [string, string, Attack])[] = [
   [
     'a rehearsal that was invented',
     'the rehearsal: {',
-    edit((plan) => ({ ...plan, rehearsal: { writes: 99, refused: 0, left: 0, tokens: 0 } })),
+    edit((plan) => ({ ...plan, rehearsal: { writes: 99, rejected: 0, remaining: 0, tokens: 0 } })),
   ],
   ['a rehearsal that was taken out', 'the rehearsal: null by the file', edit(({ rehearsal: _, ...plan }) => plan)],
   [
@@ -143,7 +143,7 @@ const ATTACKS: readonly (readonly [string, string, Attack])[] = [
   [
     'a stack that it waits for',
     'what is awaited of other stacks',
-    edit((plan) => ({ ...plan, awaited: { 'External/x': { stack: 'theirs', resource: 'TCPEdge/x' } } })),
+    edit((plan) => ({ ...plan, awaitedReferences: { 'External/x': { stack: 'theirs', resource: 'TCPEdge/x' } } })),
   ],
   [
     'a name for an id',
@@ -151,11 +151,13 @@ const ATTACKS: readonly (readonly [string, string, Attack])[] = [
     edit((plan) => ({ ...plan, externals: { 'External/office': 'ipp_1' } })),
   ],
   [
-    'a delete that it says is withheld',
+    'a delete that it says is suppressed',
     'what is kept: ["TCPEdge/x edgtcp_x"] by the file',
     edit((plan) => ({
       ...plan,
-      withheld: [{ address: 'TCPEdge/x', kind: 'TCPEdge', id: 'edgtcp_x', reason: 'not in the manifests any more' }],
+      suppressedDeletes: [
+        { address: 'TCPEdge/x', kind: 'TCPEdge', id: 'edgtcp_x', reason: 'not in the manifests any more' },
+      ],
     })),
   ],
   ['an owner that was invented', 'TCPEdge/door: owner=security', editDoor({ labels: { owner: 'security' } })],
@@ -321,7 +323,7 @@ const withFindings =
   (findings: Findings) =>
   (plan: PlanDocument): PlanDocument => ({ ...plan, ...findings });
 
-const BEAUTIFUL = { writes: 99, refused: 0, left: 0, tokens: 0 };
+const BEAUTIFUL = { writes: 99, rejected: 0, remaining: 0, tokens: 0 };
 
 /** What can be invented of a plan as a whole, and what is said of it. */
 const INVENTED: readonly (readonly [string, string, (plan: PlanDocument) => PlanDocument])[] = [
@@ -346,13 +348,13 @@ const INVENTED: readonly (readonly [string, string, (plan: PlanDocument) => Plan
   ),
   [
     'a rehearsal',
-    'the rehearsal: {"left":0,"refused":0,"tokens":0,"writes":99} by the file',
+    'the rehearsal: {"rejected":0,"remaining":0,"tokens":0,"writes":99} by the file',
     withFindings({ rehearsal: BEAUTIFUL }),
   ],
   [
     'a worse rehearsal',
     'the rehearsal: {',
-    ({ rehearsal = BEAUTIFUL, ...plan }) => ({ ...plan, rehearsal: { ...rehearsal, refused: 1, left: 1 } }),
+    ({ rehearsal = BEAUTIFUL, ...plan }) => ({ ...plan, rehearsal: { ...rehearsal, rejected: 1, remaining: 1 } }),
   ],
   ['no rehearsal', 'the rehearsal: null by the file', ({ rehearsal: _, ...plan }) => plan],
 ];

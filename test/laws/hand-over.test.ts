@@ -55,9 +55,9 @@ const toOldName = (index: number): string => `r${index}`;
 const toNewName = ({ becomes }: Member, index: number): string => (becomes === 'other' ? `n${index}` : `r${index}`);
 
 /** The files once the hand-over is in git. */
-function toFiles(members: readonly Member[], isReleased: boolean): Readonly<Record<string, string>> {
+function toFiles(members: readonly Member[], isHandedOver: boolean): Readonly<Record<string, string>> {
   const moved = members.flatMap((member, index) => (member.becomes === undefined ? [] : [{ member, index }]));
-  const released = moved.map(({ member, index }) => `${member.kind}/${toOldName(index)}`);
+  const handedOver = moved.map(({ member, index }) => `${member.kind}/${toOldName(index)}`);
   const stays = members.map((member, index) =>
     member.becomes === undefined ? toManifest(member.kind, toOldName(index), toSpec(member, index)) : '',
   );
@@ -67,7 +67,7 @@ function toFiles(members: readonly Member[], isReleased: boolean): Readonly<Reco
     }),
   );
   return {
-    'live/a/edgewise.yaml': `${toStack('a', { ...SETTINGS, ...(isReleased && { released }) })}${stays.join('')}`,
+    'live/a/edgewise.yaml': `${toStack('a', { ...SETTINGS, ...(isHandedOver && { handed_over: handedOver }) })}${stays.join('')}`,
     'live/b/edgewise.yaml': `${toStack('b', SETTINGS)}${taken.join('')}`,
   };
 }
@@ -92,7 +92,7 @@ function listOwners({ server }: Workspace): ReadonlyMap<string, string> {
 async function expectHandedOver(
   members: readonly Member[],
   steps: readonly Step[],
-  isReleased: boolean,
+  isHandedOver: boolean,
 ): Promise<void> {
   const all = members.map((member, index) => toManifest(member.kind, toOldName(index), toSpec(member, index)));
   const workspace = await createWorkspace({
@@ -102,10 +102,10 @@ async function expectHandedOver(
   await apply(workspace, { of: 'a', death: undefined });
   const before = listOwners(workspace);
   expect(before.size).toBe(members.length);
-  await workspace.write(toFiles(members, isReleased));
+  await workspace.write(toFiles(members, isHandedOver));
   workspace.recorder.take();
   const whole: readonly Step[] = [...steps, { of: 'a', death: undefined }, { of: 'b', death: undefined }];
-  let isTaken = isReleased;
+  let isTaken = isHandedOver;
   for (const step of whole) {
     // Without the line in the old stack it deletes what nobody has taken yet: the new one goes first, or both together.
     const of = isTaken || step.of !== 'a' ? step.of : 'both';

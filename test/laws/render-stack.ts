@@ -19,7 +19,7 @@ export const PLAIN_LAYOUT: Layout = { order: [], files: 1, json: false };
 /** What a stack says besides its resources. */
 export interface StackHead {
   readonly name?: string;
-  readonly released?: readonly string[];
+  readonly handedOver?: readonly string[];
   readonly keyEnv?: string;
   readonly baseUrl?: string;
   /** What else it says of the way to the service. */
@@ -51,7 +51,7 @@ function renderFile(name: string, documents: readonly JsonObject[], isJson: bool
   return { file: `${name}.${isJson ? 'json' : 'yaml'}`, bytes: Buffer.from(text) };
 }
 
-function toStackDocument({ name = STACK_NAME, released = [], keyEnv, baseUrl, ...head }: StackHead): JsonObject {
+function toStackDocument({ name = STACK_NAME, handedOver = [], keyEnv, baseUrl, ...head }: StackHead): JsonObject {
   const api = {
     ...head.api,
     ...(baseUrl !== undefined && { base_url: baseUrl }),
@@ -63,7 +63,7 @@ function toStackDocument({ name = STACK_NAME, released = [], keyEnv, baseUrl, ..
     metadata: { name },
     spec: {
       tokens: { default: { directory: 'tokens' } },
-      ...(released.length > 0 && { released }),
+      ...(handedOver.length > 0 && { handed_over: handedOver }),
       ...(Object.keys(api).length > 0 && { api }),
     },
   };

@@ -82,8 +82,8 @@ describe('the requests of a run', () => {
       for (const stack of stacks) {
         const { writes } = await world.migrate(stack);
         const before = new Set<WriteId>();
-        for (const { id, needs } of writes) {
-          expect(needs.filter((needed) => !before.has(needed))).toEqual([]);
+        for (const { id, dependsOn } of writes) {
+          expect(dependsOn.filter((needed) => !before.has(needed))).toEqual([]);
           expect(before).not.toContain(id);
           before.add(id);
         }

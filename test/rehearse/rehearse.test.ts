@@ -83,7 +83,7 @@ describe('a rehearsal', () => {
     const untried = await edgewise('plan --token-directory tokens --format json --no-rehearsal');
     expect(recorder.take().map(({ method, path }) => `${method} ${path}`)).toEqual(reads);
     expect(readPlan(tried.stdout)).toMatchObject({
-      rehearsal: { writes: 4, refused: 0, left: 0, tokens: 1 },
+      rehearsal: { writes: 4, rejected: 0, remaining: 0, tokens: 1 },
       findings: [],
     });
     expect(readPlan(untried.stdout).rehearsal).toBeUndefined();
@@ -105,7 +105,7 @@ describe('a rehearsal', () => {
     expect(exitCode).toBe(5);
     expect(readPlan(stdout)).toMatchObject({
       writes: 1,
-      rehearsal: { writes: 1, refused: 1 },
+      rehearsal: { writes: 1, rejected: 1 },
       findings: [],
       violations: [
         expect.stringMatching(
@@ -133,7 +133,7 @@ describe('a rehearsal', () => {
     expect(exitCode).toBe(0);
     expect(readPlan(stdout)).toMatchObject({
       writes: 1,
-      rehearsal: { refused: 1 },
+      rehearsal: { rejected: 1 },
       findings: [expect.stringMatching(/^warning rehearsal-failed: .* may reject .*valid_after is too late/)],
     });
   });
@@ -151,7 +151,7 @@ describe('a rehearsal', () => {
     };
     const { stdout, exitCode } = await edgewise('plan --format json', { transport: distort });
     expect(exitCode).toBe(0);
-    expect(readPlan(stdout)).toMatchObject({ rehearsal: { writes: 1, refused: 0, left: 0 }, findings: [] });
+    expect(readPlan(stdout)).toMatchObject({ rehearsal: { writes: 1, rejected: 0, remaining: 0 }, findings: [] });
   });
 
   it('knows nothing of kinds that are not read, and finds no fault with references to them', async () => {
@@ -160,7 +160,7 @@ describe('a rehearsal', () => {
       'edgewise.yaml': STACK + kinds + toManifest('TCPEdge', 'one', { backend: { backend_id: 'bkdwd_elsewhere' } }),
     });
     const { stdout } = await edgewise('plan --format json');
-    expect(readPlan(stdout)).toMatchObject({ rehearsal: { writes: 1, refused: 0 }, findings: [] });
+    expect(readPlan(stdout)).toMatchObject({ rehearsal: { writes: 1, rejected: 0 }, findings: [] });
   });
 
   it('measures how long nobody serves a hostport that moves', async () => {
@@ -170,7 +170,7 @@ describe('a rehearsal', () => {
       toManifest('TCPEdge', 'a', {}) + toManifest('TCPEdge', 'b', port),
     );
     expect(readPlan((await edgewise('plan --format json')).stdout)).toMatchObject({
-      rehearsal: { writes: 2, refused: 0, left: 0 },
+      rehearsal: { writes: 2, rejected: 0, remaining: 0 },
       findings: [
         'warning rehearsal-gap: TCPEdge/b: during one write, no resource has hostports 1.tcp.example.net:20001.',
       ],
@@ -196,6 +196,6 @@ describe('a rehearsal', () => {
     const { stdout } = await edgewise(`plan --format json --token-directory tokens --root / ${folder}`);
     const { rehearsal, findings, writes } = readPlan(stdout);
     expect(findings).toEqual([]);
-    expect(rehearsal).toMatchObject({ writes, refused: 0, left: 0 });
+    expect(rehearsal).toMatchObject({ writes, rejected: 0, remaining: 0 });
   });
 });

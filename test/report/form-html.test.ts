@@ -236,7 +236,9 @@ describe('a page of an apply', () => {
   });
 
   it('says what was kept, as the page of its plan does', () => {
-    const plan = makePlan({ withheld: [{ address: 'TCPEdge/a', kind: 'TCPEdge', id: 'edgtcp_2aaa', reason: 'left' }] });
+    const plan = makePlan({
+      suppressedDeletes: [{ address: 'TCPEdge/a', kind: 'TCPEdge', id: 'edgtcp_2aaa', reason: 'left' }],
+    });
     for (const report of [
       { about: 'plan', plan, standing: [] },
       { about: 'apply', plan, result: makeResult([]) },
@@ -272,7 +274,9 @@ describe('a drawing', () => {
   it('gives way to a sentence when it would be too large', () => {
     const edges = Array.from({ length: 30 }, (_, index) => `TCPEdge/e${index}` as const);
     const tangled = makePlan({
-      writes: edges.map((edge, index) => makeWrite('create', edge, { needs: toCreateIds(...edges.slice(0, index)) })),
+      writes: edges.map((edge, index) =>
+        makeWrite('create', edge, { dependsOn: toCreateIds(...edges.slice(0, index)) }),
+      ),
     });
     for (const [plan, number] of [
       [makeLargePlan(400), 400],

@@ -125,7 +125,7 @@ const write: fc.Arbitrary<Write> = fc
     name: text,
     resourceId: fc.stringMatching(/^x[A-Za-z0-9_-]{0,40}$/),
     body: spec,
-    needs: writeIds,
+    dependsOn: writeIds,
     last: fc.boolean(),
     reason: text,
   })

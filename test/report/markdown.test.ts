@@ -403,7 +403,7 @@ describe('a comment is never longer than there is room for', () => {
         ),
       ];
       const writes = make(10, (index) => makeChange(`TCPEdge/${index}`, 'create')).map(({ address }, index) =>
-        makeWrite('create', address, { needs: index === 0 ? [] : toCreateIds('TCPEdge/0') }),
+        makeWrite('create', address, { dependsOn: index === 0 ? [] : toCreateIds('TCPEdge/0') }),
       );
       return makePlan({ changes, writes });
     });

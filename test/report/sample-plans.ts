@@ -67,7 +67,7 @@ export function makeDifference(path: string, parts: Partial<Difference> = {}): D
 }
 
 /** What a write may be made with. */
-export interface WriteParts extends Partial<Pick<Write, 'needs' | 'last' | 'reason'>> {
+export interface WriteParts extends Partial<Pick<Write, 'dependsOn' | 'last' | 'reason'>> {
   readonly resourceId?: string;
   readonly body?: JsonObject;
   readonly mark?: MarkDraft;
@@ -79,7 +79,7 @@ export function makeWrite(
   address: Address,
   { resourceId = 'edgtcp_2a', body = {}, mark = MARK, ...parts }: WriteParts = {},
 ): Write {
-  const base = { address, kind: toKindName(address), needs: [], last: false, reason: 'because', ...parts };
+  const base = { address, kind: toKindName(address), dependsOn: [], last: false, reason: 'because', ...parts };
   switch (act) {
     case 'create':
       return { act, ...base, id: toWriteId({ act, address }), body, mark };
@@ -201,7 +201,7 @@ export const EVERYTHING: Plan = makePlan({
     makeWrite('create', POOL, { reason: 'creates the weighted backend' }),
     makeWrite('update', EDGE, {
       resourceId: 'edgtcp_2def',
-      needs: toCreateIds(POOL),
+      dependsOn: toCreateIds(POOL),
       reason: 'sets description, metadata, hostports, backend, policy and records that the resource is protected',
     }),
     makeWrite('delete', 'TCPEdge/legacy', {
@@ -210,7 +210,7 @@ export const EVERYTHING: Plan = makePlan({
     }),
     makeWrite('delete', 'WeightedBackend/old-pool', {
       resourceId: 'bkdwd_2aaa',
-      needs: [
+      dependsOn: [
         toWriteId({ act: 'update', address: EDGE }),
         toWriteId({ act: 'delete', address: 'TCPEdge/legacy', resourceId: 'edgtcp_2aaa' }),
       ],

@@ -159,7 +159,7 @@ export function makeHostilePlan(): Plan {
           // Ids are checked when they are read.
           resourceId: `edgtcp_${index}`,
           reason: text,
-          needs: toCreateIds('TCPEdge/first'),
+          dependsOn: toCreateIds('TCPEdge/first'),
         }),
       ),
     ],
@@ -188,7 +188,7 @@ export function makeLargePlan(size: number): Plan {
     writes: names.map((address, index) =>
       makeWrite('update', address, {
         resourceId: `edgtcp_${index}`,
-        needs: listFirst(names.slice(index - (index % 4), index)),
+        dependsOn: listFirst(names.slice(index - (index % 4), index)),
       }),
     ),
   });

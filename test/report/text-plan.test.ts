@@ -98,10 +98,10 @@ test('a plan of nothing at all says that there is nothing', () => {
 });
 
 test('a plan that keeps all that there is does not say that there is nothing', () => {
-  const withheld = [
+  const suppressedDeletes = [
     { address: 'TCPEdge/a', kind: 'TCPEdge', id: 'edgtcp_2a', reason: 'not in the manifests any more' } as const,
   ];
-  expect(render(makePlan({ withheld }))).toContain('Nothing to do: 1 resource kept.');
+  expect(render(makePlan({ suppressedDeletes }))).toContain('Nothing to do: 1 resource kept.');
 });
 
 test('a plan that only writes is not empty', () => {

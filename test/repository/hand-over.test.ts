@@ -200,7 +200,7 @@ describe('a hand-over in git', () => {
     const { edgewise, recorder } = await createWorkspace({
       'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}`,
       'live/b/edgewise.yaml': `${toStack('b')}${TAKEN}`,
-      'other/edgewise.yaml': `${toStack('c', { released: ['TCPEdge/y', 'TCPEdge/z'] })}${toEdge('y', 20_009)}`,
+      'other/edgewise.yaml': `${toStack('c', { handed_over: ['TCPEdge/y', 'TCPEdge/z'] })}${toEdge('y', 20_009)}`,
     });
     await edgewise('apply live/a --yes');
     recorder.take();
@@ -209,8 +209,8 @@ describe('a hand-over in git', () => {
     expect(stdout).toContain('b takes over TCPEdge/x of the stack a, and a document in live/a still describes it.');
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
     const validated = await edgewise('validate other');
-    expect(validated.stdout).toContain('spec.released names TCPEdge/y, which a document still describes');
-    expect(validated.stdout).not.toContain('TCPEdge/z');
+    expect(validated.stdout).toContain('spec.handed_over names TCPEdge/y, which a document still describes');
+    expect(validated.stdout).not.toContain('names TCPEdge/z');
   });
 
   it('takes the one of several that its own stack would keep: the credential whose token is in use', async () => {
@@ -255,7 +255,7 @@ describe('a hand-over in git', () => {
       'a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}${toEdge('y', 20_002)}`,
     });
     await edgewise('apply a --yes');
-    await write({ 'a/edgewise.yaml': `${toStack('a', { released: ['TCPEdge/x'] })}${toEdge('y', 20_002)}` });
+    await write({ 'a/edgewise.yaml': `${toStack('a', { handed_over: ['TCPEdge/x'] })}${toEdge('y', 20_002)}` });
     recorder.take();
     expect((await edgewise('plan a --detailed-exitcode')).exitCode).toBe(0);
     expect((await edgewise('destroy a --yes')).exitCode).toBe(0);

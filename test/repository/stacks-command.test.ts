@@ -245,7 +245,7 @@ describe('what changed since a commit', () => {
     const workspace = await createWorkspace({ ...toRepository(1), 'live/s00/sub/edgewise.yaml': toStack('sub') });
     const { folder, write } = workspace;
     commitAll(folder);
-    await write({ 'live/s00/sub/edgewise.yaml': toStack('sub', { released: ['TCPEdge/x'] }) });
+    await write({ 'live/s00/sub/edgewise.yaml': toStack('sub', { handed_over: ['TCPEdge/x'] }) });
     expect(await listNames(workspace, 'stacks --changed-since HEAD')).toBe('sub');
     renameSync(join(folder, 'live/s00/sub/edgewise.yaml'), join(folder, 'live/s00/sub/stack.yaml'));
     expect(await listNames(workspace, 'stacks --changed-since HEAD')).toBe('sub');

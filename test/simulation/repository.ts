@@ -23,7 +23,7 @@ export interface RepositoryStack {
   readonly baseUrl: string;
   readonly members: TestStack;
   /** What it hands over and says so: `Kind/name`. */
-  readonly released: readonly string[];
+  readonly handedOver: readonly string[];
   /** The variable of its API key; absent: the usual one. */
   readonly keyEnv?: string;
   /** A document of it that takes something over is no valid YAML. */
@@ -54,7 +54,7 @@ export function toRepositories(
         name,
         baseUrl: toBaseUrl(name),
         members: own.map((member) => homes.sayOrigin(member)),
-        released: homes.listReleased(name, members),
+        handedOver: homes.listHandedOver(name, members),
       };
     });
   });
@@ -103,7 +103,7 @@ export function dropModules(stack: TestStack, chance: Chance): TestStack {
 export function forgetHandOvers(repository: Repository): Repository {
   return repository.map(({ members, ...stack }) => ({
     ...stack,
-    released: [],
+    handedOver: [],
     members: members.map((member) => {
       const { takenFrom: _, ...lifecycle } = member.lifecycle;
       return { ...member, lifecycle };
@@ -132,7 +132,7 @@ class Homes {
   readonly #moving: number;
   readonly #homes = new Map<string, number>();
   /** The stacks that what was handed over comes from. */
-  readonly #origins = new Map<string, { readonly stack: string; readonly isReleased: boolean }>();
+  readonly #origins = new Map<string, { readonly stack: string; readonly isHandedOver: boolean }>();
   readonly #claims = new Map<string, { readonly address: string; readonly home: number }>();
 
   constructor(chance: Chance, { steady, moving }: { readonly steady: ReadonlySet<string>; readonly moving: number }) {
@@ -153,10 +153,10 @@ class Homes {
     return { ...resource, lifecycle: { ...resource.lifecycle, takenFrom } };
   }
 
-  listReleased(name: string, members: TestStack): readonly string[] {
+  listHandedOver(name: string, members: TestStack): readonly string[] {
     const addresses = new Set(members.map(toKey));
-    return [...this.#origins].flatMap(([address, { stack, isReleased }]) =>
-      isReleased && stack === name && addresses.has(address) ? [address] : [],
+    return [...this.#origins].flatMap(([address, { stack, isHandedOver }]) =>
+      isHandedOver && stack === name && addresses.has(address) ? [address] : [],
     );
   }
 
@@ -170,7 +170,7 @@ class Homes {
       if (before !== undefined && before !== home)
         this.#origins.set(address, {
           stack: this.names[before] ?? '',
-          isReleased: this.#chance.fork(`${address} is released`).isLucky(0.5),
+          isHandedOver: this.#chance.fork(`${address} is released`).isLucky(0.5),
         });
       this.#homes.set(address, home);
     }

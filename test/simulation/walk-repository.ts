@@ -76,12 +76,12 @@ function toApi({ chance }: World): JsonObject {
 }
 
 function tellOfRepository({ tell }: World, repository: Repository): void {
-  for (const { name, members, released } of repository) {
+  for (const { name, members, handedOver } of repository) {
     const list = members.map(({ kind, name: own, lifecycle: { takenFrom } }) =>
       [toAddress(kind, own), ...(takenFrom === undefined ? [] : [`from ${takenFrom.stack}`])].join(' '),
     );
-    const handedOver = released.length === 0 ? '' : `, without ${released.join(', ')}`;
-    tell(`git: ${name} has ${list.join(', ') || 'nothing'}${handedOver}`);
+    const without = handedOver.length === 0 ? '' : `, without ${handedOver.join(', ')}`;
+    tell(`git: ${name} has ${list.join(', ') || 'nothing'}${without}`);
   }
 }
 
@@ -133,11 +133,11 @@ async function applyOne({ world, repository, chance }: Place, name: string): Pro
 }
 
 function hasToWait({ server }: World, repository: Repository, name: string): boolean {
-  const released = repository.find((stack) => stack.name === name)?.released ?? [];
+  const handedOver = repository.find((stack) => stack.name === name)?.handedOver ?? [];
   return [...listHeld(server).values()].some(({ kind, resource }) => {
     const mark = findOurMark(resource);
     if (mark?.stack !== name) return false;
-    return findTaker(repository, mark, kind) !== undefined && !released.includes(toAddress(kind, mark.name));
+    return findTaker(repository, mark, kind) !== undefined && !handedOver.includes(toAddress(kind, mark.name));
   });
 }
 
@@ -316,7 +316,7 @@ function toWanted(repository: Repository): readonly string[] {
 
 /** What a stack says that it hands over stays when there is more of it than the other one takes. */
 function toReleased(repository: Repository): readonly string[] {
-  return repository.flatMap(({ name, released }) => released.map((address) => `${name}: ${address}`));
+  return repository.flatMap(({ name, handedOver }) => handedOver.map((address) => `${name}: ${address}`));
 }
 
 async function applyUntilDone(

@@ -45,7 +45,7 @@ export const prepareStack: Prepare = async (count) => async () => {
       env: {},
     });
     const plan = await stack.plan();
-    assert.equal(plan.rehearsal?.left, 0);
+    assert.equal(plan.rehearsal?.remaining, 0);
     const { outcomes } = await stack.apply(plan, { allowDeletes: true });
     assert.deepEqual(
       outcomes.filter(({ outcome }) => outcome !== 'applied'),

@@ -292,7 +292,7 @@ function isGoodEnough({ outcome, write }: Outcome, { mode }: Applying): boolean 
 
 /** The ids that a stack waits for, as far as another one has made them. */
 function listMadeIds(
-  { awaited = {} }: Plan,
+  { awaitedReferences = {} }: Plan,
   { name }: StackFolder,
   outcomes: readonly Outcome[],
 ): readonly (readonly [string, string])[] {
@@ -302,7 +302,7 @@ function listMadeIds(
       : [],
   );
   const byAddress = new Map(made);
-  return Object.entries(awaited).flatMap(([address, { stack, resource }]) => {
+  return Object.entries(awaitedReferences).flatMap(([address, { stack, resource }]) => {
     const id = stack === name ? byAddress.get(resource) : undefined;
     return id === undefined ? [] : [[address, id] as const];
   });

@@ -181,9 +181,9 @@ async function selectPlans(root: string, files: readonly string[], context: Cont
   const { onSubject: _, budget: __, ...quiet } = context; // its plans were read before, and counted
   const stacks: StackFolder[] = [];
   for (const file of files) {
-    const { stack, baseUrl, settings, awaited = {} } = await readPlanFile(file, quiet);
+    const { stack, baseUrl, settings, awaitedReferences = {} } = await readPlanFile(file, quiet);
     const { keyEnv } = settings;
-    const needs = [...new Set(Object.values(awaited).map((foreign) => foreign.stack))];
+    const needs = [...new Set(Object.values(awaitedReferences).map((foreign) => foreign.stack))];
     const named = { name: stack, folder: file, file, baseUrl, ...(keyEnv !== undefined && { keyEnv }) };
     stacks.push({ ...named, inputs: [], policies: [], needs, takes: [], isRendered: false });
   }

@@ -168,7 +168,7 @@ export const PLANNING = {
     meaning:
       'A resource of this stack is in no manifest any more, so it would be deleted. The manifests of another stack of the same repository say that it moves there, with `lifecycle.renamed_from`. The run is of this stack alone, so it does not wait for that. Where a manifest has a mistake and names both stack and resource, it may be the one that takes over. Other repositories and manifests that a command prints are not looked at.',
     remedy:
-      'Apply the other stack first, or both in one run with `-R`: then only the mark moves, and nothing is deleted. Where each stack has a job of its own, list the resource in `spec.released` of the old one.',
+      'Apply the other stack first, or both in one run with `-R`: then only the mark moves, and nothing is deleted. Where each stack has a job of its own, list the resource in `spec.handed_over` of the old one.',
     bad: {
       command: 'plan a --root . --allow-deletes',
       files: {

@@ -39,7 +39,7 @@ export function toStaleCheckReadRequest(plan: Plan): ReadRequest {
   const filed = new Set<string>(plan.files.map(({ address }) => address));
   const named = plan.changes.filter(({ address }) => filed.has(address));
   const read = [...touched.map(({ change }) => change), ...named, ...listReferenced(plan)];
-  const foreign = Object.values(plan.awaited ?? {}).map(({ resource }) => parseAddress(resource)?.kind ?? '');
+  const foreign = Object.values(plan.awaitedReferences ?? {}).map(({ resource }) => parseAddress(resource)?.kind ?? '');
   const kinds = [...new Set([...read.map(({ kind }) => kind), ...foreign])].sort().map(getKind);
   return {
     kinds: kinds.filter(({ role }) => role === 'owned'),
@@ -77,8 +77,8 @@ export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
   };
 }
 
-function listStillAwaited({ awaited = {} }: Plan, { ids }: Finder): readonly StaleItem[] {
-  return Object.entries(awaited).flatMap(([address, { stack, resource }]) =>
+function listStillAwaited({ awaitedReferences = {} }: Plan, { ids }: Finder): readonly StaleItem[] {
+  return Object.entries(awaitedReferences).flatMap(([address, { stack, resource }]) =>
     ids.has(address)
       ? []
       : [{ address, message: `${resource} of the stack ${stack} does not exist; apply that stack first` }],
@@ -204,7 +204,7 @@ function checkReplace(subject: SavedChange, context: Context): ChangeCheck {
 function isDeletedFirst({ writes }: SavedChange): boolean {
   const creation = writes.find(({ act }) => act === 'create');
   const removal = writes.find(({ act }) => act === 'delete');
-  return creation !== undefined && removal !== undefined && !removal.needs.includes(creation.id);
+  return creation !== undefined && removal !== undefined && !removal.dependsOn.includes(creation.id);
 }
 
 function checkUpdate(subject: SavedChange, context: Context): ChangeCheck {

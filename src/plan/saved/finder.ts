@@ -55,8 +55,11 @@ export function createFinder(plan: Plan, live: LiveState): Finder {
 }
 
 /** The ids of other stacks' resources that were not there when the plan was made. */
-export function listAwaitedIds({ awaited = {} }: Plan, live: LiveState): readonly (readonly [string, string])[] {
-  return Object.entries(awaited).flatMap(([address, foreign]) => {
+export function listAwaitedIds(
+  { awaitedReferences = {} }: Plan,
+  live: LiveState,
+): readonly (readonly [string, string])[] {
+  return Object.entries(awaitedReferences).flatMap(([address, foreign]) => {
     const id = findForeign(foreign, live)?.id;
     return id === undefined ? [] : [[address, id] as const];
   });
@@ -118,9 +121,9 @@ function toCreation({ live: _, reason: __, ...change }: Change, plan: Plan): rea
 }
 
 /** Ids of everything that a plan knew of its stack. */
-export function listKnownIds({ changes, withheld = [] }: Plan): ReadonlySet<string> {
+export function listKnownIds({ changes, suppressedDeletes = [] }: Plan): ReadonlySet<string> {
   const started = changes.flatMap(({ live }) => (live === undefined ? [] : [live.id]));
-  return new Set([...started, ...withheld.map(({ id }) => id)]);
+  return new Set([...started, ...suppressedDeletes.map(({ id }) => id)]);
 }
 
 /** What was live before anything of saved plans was done, as far as they show it. */

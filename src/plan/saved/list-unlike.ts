@@ -96,7 +96,7 @@ const toShown = ({ change }: SavedChange): string => formatChangeAddress(change)
 
 /** The plan with the ids of what other stacks have created since it was made. */
 function withAwaitedIds(plan: Plan, ids: CreatedIds): Plan {
-  const awaited = new Set<string>(Object.keys(plan.awaited ?? {}));
+  const awaited = new Set<string>(Object.keys(plan.awaitedReferences ?? {}));
   const known = new Map([...ids].filter(([address]) => awaited.has(address)));
   if (known.size === 0) return plan;
   const changes = plan.changes.map((change): Change => {
@@ -225,16 +225,16 @@ function toComparable({ unchecked: _, ...rehearsal }: NonNullable<Plan['rehearsa
 
 /** What a plan says besides what it does and what was found: a person approved it for that, too. */
 function listClaims(plan: Plan): Claims {
-  const { changes, externals, awaited = {}, withheld = [] } = plan;
-  const named = Object.entries(externals).filter(([address]) => !Object.keys(awaited).includes(address));
+  const { changes, externals, awaitedReferences = {}, suppressedDeletes = [] } = plan;
+  const named = Object.entries(externals).filter(([address]) => !Object.keys(awaitedReferences).includes(address));
   const notes = changes.flatMap((change) => describeClaim(change));
   return {
     ...listScope(plan),
     'the names of ids': Object.fromEntries(named),
-    'what is awaited of other stacks': Object.entries(awaited)
+    'what is awaited of other stacks': Object.entries(awaitedReferences)
       .map(([address, { stack, resource }]) => `${address} is ${resource} of the stack ${stack}`)
       .sort(),
-    'what is kept': withheld.map(({ address, id }) => `${address} ${id}`).sort(),
+    'what is kept': suppressedDeletes.map(({ address, id }) => `${address} ${id}`).sort(),
     'the notes on changes': notes.sort(),
   };
 }

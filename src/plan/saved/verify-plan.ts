@@ -43,7 +43,7 @@ export function verifyPlan(document: PlanDocument): Plan | string {
 
 /** What is wrong with the changes, one by one and as a whole, and with what stands beside them. */
 function findPlanFinding(plan: PlanDocument): string | undefined {
-  const { changes, withheld = [], files, awaited = {} } = plan;
+  const { changes, suppressedDeletes = [], files, awaitedReferences = {} } = plan;
   for (const change of changes) {
     const finding = findChangeFinding(change, plan);
     if (finding !== undefined) return finding;
@@ -52,8 +52,8 @@ function findPlanFinding(plan: PlanDocument): string | undefined {
     findTwin(changes) ??
     findStrayDuplicate(changes) ??
     findStrayFile(files, changes) ??
-    findPrune(changes, withheld) ??
-    findStrayAwaited(awaited)
+    findPrune(changes, suppressedDeletes) ??
+    findStrayAwaited(awaitedReferences)
   );
 }
 
@@ -90,9 +90,9 @@ function findStrayFile(files: readonly PlannedFile[], changes: readonly Change[]
 }
 
 /** A plan with kept resources (`--no-delete`) deletes nothing else, except what an interrupted replace left. */
-function findPrune(changes: readonly Change[], withheld: readonly SuppressedDelete[]): string | undefined {
-  if (withheld.length === 0) return undefined;
-  const ids = new Set(withheld.map(({ id }) => id));
+function findPrune(changes: readonly Change[], suppressedDeletes: readonly SuppressedDelete[]): string | undefined {
+  if (suppressedDeletes.length === 0) return undefined;
+  const ids = new Set(suppressedDeletes.map(({ id }) => id));
   const replaced = new Set(changes.filter(({ action }) => action === 'replace').map(({ address }) => address));
   const prune = changes.find(
     ({ action, address, live }) => (action === 'delete' && !replaced.has(address)) || ids.has(live?.id ?? ''),
@@ -101,7 +101,7 @@ function findPrune(changes: readonly Change[], withheld: readonly SuppressedDele
 }
 
 /** What a stack waits for is looked for in the list of its kind. */
-function findStrayAwaited(awaited: NonNullable<PlanDocument['awaited']>): string | undefined {
+function findStrayAwaited(awaited: NonNullable<PlanDocument['awaitedReferences']>): string | undefined {
   const stray = Object.values(awaited).find(
     ({ resource }) => findKind(parseAddress(resource)?.kind ?? '')?.role !== 'owned',
   );

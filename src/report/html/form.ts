@@ -107,11 +107,11 @@ function toPlanPage({ plan, standing }: PlanReport, options: FormOptions): HtmlP
 
 /** The content below the changes of a plan, applied or not. With many plans the drawings are omitted: the list names the dependencies. */
 function listMore(
-  { withheld, unchanged, lint, writes }: PlanView,
+  { suppressedDeletes, unchanged, lint, writes }: PlanView,
   { isPart = false }: Pick<FormOptions, 'isPart'>,
 ): readonly (Html | undefined)[] {
   return [
-    renderList('withheld', LIST_HEADINGS.withheld, withheld),
+    renderList('suppressedDeletes', LIST_HEADINGS.suppressedDeletes, suppressedDeletes),
     renderList('unchanged', LIST_HEADINGS.unchanged, unchanged),
     renderList('lint', LIST_HEADINGS.lint, lint.map(toLintSentence)),
     isPart ? undefined : renderGraph(writes),

@@ -51,7 +51,7 @@ export function listPlanSections(view: PlanView, context: Omit<TableContext, 'ha
     ...(changes.length === 0 ? [] : listChangeSections(changes, { hasOwners, ...context })),
     { text: isUnsure ? `${CREATED}\n\n` : '', weight: 'create' },
     ...listListPieces('files', view.files),
-    ...listListPieces('withheld', view.withheld),
+    ...listListPieces('suppressedDeletes', view.suppressedDeletes),
     ...view.diagnostics.filter(({ severity }) => severity === 'warning').map(toDiagnosticSection),
     ...listLintPieces(view.lint),
     ...listListPieces('unchanged', view.unchanged),

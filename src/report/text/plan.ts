@@ -22,7 +22,7 @@ export function renderPlanText(view: PlanView, options: TextOptions): string {
     renderHead(view, options),
     ...renderParts(view, options),
     renderList(LIST_HEADINGS.files, view.files, options),
-    renderList(LIST_HEADINGS.withheld, view.withheld, options),
+    renderList(LIST_HEADINGS.suppressedDeletes, view.suppressedDeletes, options),
     renderList(LIST_HEADINGS.unchanged, view.unchanged, options),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
     renderList(LIST_HEADINGS.lint, view.lint.map(toLintSentence), options),

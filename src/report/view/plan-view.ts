@@ -49,7 +49,7 @@ export interface PlanView {
   /** What to know of what stays as it is: each sentence starts with an address. */
   readonly unchanged: readonly string[];
   /** What would be deleted, but for --no-delete: each sentence starts with an address. */
-  readonly withheld: readonly string[];
+  readonly suppressedDeletes: readonly string[];
   /** Without the warnings of lint. */
   readonly diagnostics: readonly Diagnostic[];
   /** Warnings of lint that no change causes, by rule: validate shows them in full. */
@@ -111,7 +111,7 @@ interface PlanViewOptions extends Pick<FormOptions, 'isPart'> {
 /** Computes the view of a plan. */
 export function toPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanViewOptions = {}): PlanView {
   const redacted = redactPlan(plan);
-  const { changes, diagnostics, violations, withheld = [], writes, files } = redacted;
+  const { changes, diagnostics, violations, suppressedDeletes = [], writes, files } = redacted;
   const totals = countActions(changes);
   const isEmpty = isEmptyPlan(redacted);
   const isValid = !hasErrors(diagnostics);
@@ -133,12 +133,12 @@ export function toPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanViewO
       }),
     })),
     unchanged: changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
-    withheld: withheld.map(toWithheldSentence),
+    suppressedDeletes: suppressedDeletes.map(toWithheldSentence),
     diagnostics: apart.filter((one) => !isLintWarning(one)).map(toPrintableDiagnostic),
     lint: toLintViews(apart.filter(isLintWarning)),
     found: countSeverities(diagnostics),
     totals,
-    summary: toPlanSummary({ totals, withheld, diagnostics, files, isEmpty }),
+    summary: toPlanSummary({ totals, suppressedDeletes, diagnostics, files, isEmpty }),
     requests: [toRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }), toRehearsalSentence(plan)]
       .filter(Boolean)
       .join(' '),
@@ -159,13 +159,13 @@ export function isEmptyPlan({ writes, files, changes }: Pick<Plan, 'writes' | 'f
 /** A creation comes after the resources that it refers to, and a delete after those that refer to it: that needs no picture. */
 function isSurprising(write: Write, byId: ReadonlyMap<Write['id'], Write>): boolean {
   const isRemoval = (id: Write['id']): boolean => byId.get(id)?.act === 'delete';
-  return write.act === 'give-up' || write.last || (write.act !== 'delete' && write.needs.some(isRemoval));
+  return write.act === 'give-up' || write.last || (write.act !== 'delete' && write.dependsOn.some(isRemoval));
 }
 
 /** A release is narrow by nature. */
-function listNotes({ targets, mode, awaited = {} }: Plan): readonly string[] {
+function listNotes({ targets, mode, awaitedReferences = {} }: Plan): readonly string[] {
   if (mode === 'release') return [];
-  const waits = Object.entries(awaited).map(([address, { stack, resource }]) => {
+  const waits = Object.entries(awaitedReferences).map(([address, { stack, resource }]) => {
     return `${quoteIfNeeded(address)} is ${quoteIfNeeded(resource)} of the stack ${quoteIfNeeded(stack)}: its id is known after that stack is applied.`;
   });
   return [...listNarrowing(targets), ...waits];
@@ -252,23 +252,24 @@ function toWriteViews(writes: readonly Write[]): readonly WriteView[] {
       method,
       path: toPrintable(path),
       reason: toPrintable(write.reason),
-      waitsFor: write.needs.flatMap((id) => numbers.get(id) ?? []),
+      waitsFor: write.dependsOn.flatMap((id) => numbers.get(id) ?? []),
       last: write.last,
     };
   });
 }
 
 /** What of a plan, or of several, its headline needs. */
-type HeadlinePlan = Pick<Plan, 'changes' | 'diagnostics' | 'violations' | 'withheld' | 'files'>;
+type HeadlinePlan = Pick<Plan, 'changes' | 'diagnostics' | 'violations' | 'suppressedDeletes' | 'files'>;
 
 /** The whole plan on one line, dangers first: `⚠ 3 dangers (2 access, 1 secrets) · 1 delete · 6 updates · 53 unchanged`. */
 export function toHeadline(
-  { changes, diagnostics, violations, withheld = [], files }: HeadlinePlan,
+  { changes, diagnostics, violations, suppressedDeletes = [], files }: HeadlinePlan,
   isEmpty: boolean,
 ): string {
   const totals = countActions(changes);
   if (hasErrors(diagnostics)) return `✗ This plan cannot be applied: ${countSeverities(diagnostics)}`;
-  if (isEmpty) return `✓ ${toPlanSummary({ totals, withheld, diagnostics, files, isEmpty }).replace(/[.]$/, '')}`;
+  if (isEmpty)
+    return `✓ ${toPlanSummary({ totals, suppressedDeletes, diagnostics, files, isEmpty }).replace(/[.]$/, '')}`;
   const losses = listCounts(totals, (action) => LOSSES.has(action)).join(', ');
   const heeded = [toDangerCount(changes), losses].filter((text) => text !== '');
   const rest = listCounts(totals, (action) => !LOSSES.has(action));

@@ -34,7 +34,7 @@ export function listNarrowing(targets: readonly string[]): readonly string[] {
 export const LIST_HEADINGS = {
   lint: 'Lint warnings (edgewise validate shows them in full)',
   files: 'Files to write',
-  withheld: 'Kept because of --no-delete',
+  suppressedDeletes: 'Kept because of --no-delete',
   unchanged: 'Left as they are',
 } as const;
 
@@ -80,7 +80,7 @@ export const ACTION_LABELS: Readonly<Record<Action, string>> = {
 /** What a plan comes to. */
 interface PlanNumbers {
   readonly totals: Totals;
-  readonly withheld: readonly unknown[];
+  readonly suppressedDeletes: readonly unknown[];
   readonly diagnostics: readonly Diagnostic[];
   readonly files: readonly unknown[];
   readonly isEmpty: boolean;
@@ -102,11 +102,12 @@ export function toFileLabel({ length }: readonly unknown[]): string {
   return length === 1 ? 'file to write' : 'files to write';
 }
 
-function toNothing({ totals, withheld, diagnostics }: PlanNumbers): string {
+function toNothing({ totals, suppressedDeletes, diagnostics }: PlanNumbers): string {
   const number = totals['no-op'];
   const leftOut = countLeftOut(diagnostics);
-  if (leftOut > 0) return `Nothing to do: ${formatCount(leftOut, 'change is', 'changes are')} left out.`;
-  if (number === 0 && withheld.length > 0) return `Nothing to do: ${formatCount(withheld.length, 'resource')} kept.`;
+  if (leftOut > 0) return `Nothing to do: ${formatCount(leftOut, 'change is', 'changes are')} remaining out.`;
+  if (number === 0 && suppressedDeletes.length > 0)
+    return `Nothing to do: ${formatCount(suppressedDeletes.length, 'resource')} kept.`;
   if (number === 0) return 'Nothing to do: there are no resources.';
   return `Nothing to do: ${formatCount(number, 'resource is', 'resources are')} as the manifests say.`;
 }
@@ -170,15 +171,15 @@ export function toRehearsalSentence(
 ): string {
   const { rehearsal, writes, diagnostics, targets } = plan;
   if (rehearsal === undefined) return writes.length === 0 ? '' : 'Not rehearsed.';
-  const { writes: tried, refused, left, unchecked = [] } = rehearsal;
+  const { writes: tried, rejected, remaining, unchecked = [] } = rehearsal;
   const start = 'Rehearsed on a copy in memory of what was read:';
   const open = unchecked.length === 0 ? '' : ` ${toUncheckedSentence(unchecked, plan.settings)}`;
-  if (refused > 0) return `${start} ${refused} of ${formatCount(tried, 'write')} cannot be made.${open}`;
+  if (rejected > 0) return `${start} ${rejected} of ${formatCount(tried, 'write')} cannot be made.${open}`;
   const leftOut = countLeftOut(diagnostics);
   const all = ALL_WRITES[tried] ?? 'all writes succeed';
   if (leftOut > 0) return `${start} ${all}, and ${formatCount(leftOut, 'change is', 'changes are')} left out.${open}`;
   const next = targets.length === 0 ? 'a plan made afterwards' : 'a plan of the same targets made afterwards';
-  const rest = left === 0 ? 'would be empty' : `would have ${formatCount(left, 'change')}`;
+  const rest = remaining === 0 ? 'would be empty' : `would have ${formatCount(remaining, 'change')}`;
   return `${start} ${all}, and ${next} ${rest}.${open}`;
 }
 

@@ -158,7 +158,7 @@ function joinPlans(reports: readonly PlanReport[]): readonly string[] {
   const plans = reports.map(({ plan }) => plan);
   const whole = {
     changes: plans.flatMap(({ changes }) => changes),
-    withheld: plans.flatMap(({ withheld = [] }) => withheld),
+    suppressedDeletes: plans.flatMap(({ suppressedDeletes = [] }) => suppressedDeletes),
     files: plans.flatMap(({ files }) => files),
     diagnostics: [],
     violations: [],

@@ -1,4 +1,4 @@
-import { type Address, isResourceName, parseAddress, toAddress } from '../model/address.ts';
+import { type Address, parseAddress, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { FindTaker, TakeOverStack } from '../model/stack-tree.ts';
 import type { LiveState } from '../model/state.ts';
@@ -60,7 +60,7 @@ export function listTakenElsewhere(
       {
         code: 'taken-elsewhere',
         severity: 'warning',
-        message: toTakenMessage(address, how),
+        message: `${address} would be deleted here, and ${how}`,
         remedy: `${first}, or both in one run with -R. Until then, spec.handed_over: [${address}] in the Stack of ${own} keeps it.`,
         address,
       },
@@ -72,24 +72,7 @@ export function listTakenElsewhere(
 function describeTaker({ stack, as, folder, doubt }: TakeOverStack): Readonly<Record<'how' | 'first', string>> {
   if (doubt !== undefined)
     return { how: `${describeWho(stack)} may take it over: ${doubt}`, first: 'Correct that and apply it first' };
-  return { how: describeTaking(stack, as), first: `Apply the stack in ${folder} first` };
-}
-
-function describeTaking(stack: string, as: string | undefined): string {
-  return `the stack ${stack} takes it over as ${as}`;
-}
-
-function toTakenMessage(address: string, how: string): string {
-  return `${address} would be deleted here, and ${how}`;
-}
-
-/** Whether a diagnostic is one that `listTakenElsewhere` could give without doubt where some stack is there: for its address, and of a resource of the same kind. */
-export function isTakenElsewhere({ code, severity, message, address = '' }: Diagnostic): boolean {
-  const [, stack = '', as = ''] = / the stack (\S+) takes it over as (\S+)$/.exec(message) ?? [];
-  const kind = parseAddress(as)?.kind;
-  if (code !== 'taken-elsewhere' || severity !== 'warning' || !isResourceName(stack)) return false;
-  if (kind === undefined || kind !== parseAddress(address)?.kind) return false;
-  return message === toTakenMessage(address, describeTaking(stack, as));
+  return { how: `the stack ${stack} takes it over as ${as}`, first: `Apply the stack in ${folder} first` };
 }
 
 function describeWho(stack: string): string {

@@ -73,7 +73,10 @@ const EDITS: readonly (readonly [string, string, (scene: Scene) => Promise<unkno
 ];
 
 const withTargets = (plan: object): object => ({ ...plan, targets: ['TCPEdge/door'] });
-const withRehearsal = (plan: object): object => ({ ...plan, rehearsal: { writes: 9, refused: 0, left: 0, tokens: 0 } });
+const withRehearsal = (plan: object): object => ({
+  ...plan,
+  rehearsal: { writes: 9, rejected: 0, remaining: 0, tokens: 0 },
+});
 const withoutWarnings = (plan: object): object => ({ ...plan, diagnostics: [] });
 const withFile = (plan: object): object => ({ ...plan, files: [{ address: 'TCPEdge/door', path: '/etc/cron.d/x' }] });
 

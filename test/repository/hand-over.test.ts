@@ -402,10 +402,10 @@ describe('the old stack of a hand-over, planned alone', () => {
     expect(await isWarned()).toBe(false);
   });
 
-  it('applies a plan that was saved with the warning in a checkout without the other stack', async () => {
+  it('does not apply a plan that was saved with the warning in a checkout without the other stack', async () => {
     const { edgewise, folder } = await handOver({ '.git/HEAD': '' });
     expect((await edgewise('plan live/a --allow-deletes -o a.json')).stdout).toContain('taken-elsewhere');
     await rm(join(folder, 'live/b'), { recursive: true });
-    expect(await edgewise('apply a.json --manifests live/a --allow-deletes --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply a.json --manifests live/a --allow-deletes --yes')).toMatchObject({ exitCode: 6 });
   });
 });

@@ -3,12 +3,10 @@ import type { CreatedIds } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Address } from '../../model/address.ts';
 import { type Change, formatChangeAddress } from '../../model/change.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isSameJson, type Json, type JsonObject, toCanonicalJson } from '../../model/json.ts';
 import type { Plan, PlannedFile } from '../../model/plan.ts';
 import type { ExtraChange, ExtraField } from '../../model/plan-comparison.ts';
 import { comparePlans, toComparableDifference } from '../compare/compare-plans.ts';
-import { isTakenElsewhere } from '../handed-over.ts';
 import type { PlanCheck } from './check-plan.ts';
 import { countAsCreated, resolveSpec } from './finder.ts';
 import { listSent, mapSavedChanges, type SavedChange } from './saved-change.ts';
@@ -45,7 +43,7 @@ export function listUnlike(saved: Plan, made: Plan, check: FileCheck): readonly 
   ];
   if (lines.length > 0) return lines;
   const before = check.before ?? again;
-  const whole = describeClaims(listFindings(withoutNeighbours(saved, before)), listFindings(before));
+  const whole = describeClaims(listFindings(saved), listFindings(before));
   if (!isBegun) return [...describeClaims(listClaims(saved), listClaims(again)), ...whole];
   const open = new Set(
     [...shown.values()].filter((one) => !renewed.has(one.change.address) && isUntouched(one, check)).map(toShown),
@@ -63,19 +61,6 @@ export function listUnlike(saved: Plan, made: Plan, check: FileCheck): readonly 
     ),
     ...whole,
   ];
-}
-
-/** The plan without warnings of what takes over what it deletes, where that stands in no manifest here: this may be another checkout, with less in it. */
-function withoutNeighbours(saved: Plan, { diagnostics, changes }: Plan): Plan {
-  const isKnown = new Set(diagnostics.map(({ message }) => message));
-  const deleted = new Set<string>(
-    changes.flatMap(({ action, address, duplicateOf }) =>
-      action === 'delete' && duplicateOf === undefined ? [address] : [],
-    ),
-  );
-  const stands = (one: Diagnostic): boolean =>
-    isKnown.has(one.message) || !isTakenElsewhere(one) || !deleted.has(one.address ?? '');
-  return { ...saved, diagnostics: saved.diagnostics.filter(stands) };
 }
 
 /** The stacks to take over from, less those that have handed over what the file takes: nothing of that is in the manifests' plan any more. */

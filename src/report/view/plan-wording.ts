@@ -105,7 +105,7 @@ export function toFileLabel({ length }: readonly unknown[]): string {
 function toNothing({ totals, suppressedDeletes, diagnostics }: PlanNumbers): string {
   const number = totals['no-op'];
   const leftOut = countLeftOut(diagnostics);
-  if (leftOut > 0) return `Nothing to do: ${formatCount(leftOut, 'change is', 'changes are')} remaining out.`;
+  if (leftOut > 0) return `Nothing to do: ${formatCount(leftOut, 'change is', 'changes are')} left out.`;
   if (number === 0 && suppressedDeletes.length > 0)
     return `Nothing to do: ${formatCount(suppressedDeletes.length, 'resource')} kept.`;
   if (number === 0) return 'Nothing to do: there are no resources.';

@@ -170,7 +170,11 @@ describe('drift', () => {
     );
     // The worst stands first, and its values stand there only.
     const markdown = await read('markdown');
-    expect(markdown).toMatch(/^## Drift of [^\n]*\n\n> \[!CAUTION\]/m);
+    expect(markdown).toMatch(
+      /^## ⚠ 1 danger \(1 access\) · 1 drifted\n\nDrift of stack test on [^\n]*\n\n> \[!CAUTION\]/m,
+    );
+    // Who it was follows what happened.
+    expect(markdown).toMatch(/\| `TCPEdge\/a`[\s\S]*\nWho changed it and when is not known[\s\S]*\nLive resources: /);
     expect(markdown).toContain('`ip_restriction`: access, above (removed at the service)');
     expect(markdown.split('<details>')[0]?.split('ipp_office')).toHaveLength(2);
     expect(await read('metrics')).toContain('edgewise_drift_dangers{stack="test",group="access"} 1\n');

@@ -21,6 +21,7 @@ import {
   toCreateIds,
   toNormal,
 } from './sample-plans.ts';
+import { DRIFT } from './sample-reports.ts';
 import { MIXED } from './sample-results.ts';
 
 function render(
@@ -201,6 +202,21 @@ test('each field of a row leads to its own line, and drift changes nothing of th
   // The line of the first is that of the row.
   expect(row).toContain('`description: "a" → "b"`<br>');
   expect(row).toMatch(/`hostports: a[.]test:1 → b[.]test:1` [(]reverts: [^)]*[)] \[`:9`\]\(\S*edge[.]yaml#L9\)/);
+});
+
+test('a comparison names its commit as people read it, and what differs before who changed it', () => {
+  const text = render({ about: 'drift', drift: { ...DRIFT, commit: SHA } });
+  FORM_JUDGES.markdown(text);
+  expect(text.replace('&#8203;', '')).toContain('Compared with the manifests at commit 0123456.');
+  expect(text).not.toContain(SHA.slice(0, 8));
+  expect(text.lastIndexOf('\n### Changed')).toBeLessThan(text.indexOf('\nWho changed it and when'));
+});
+
+test('what a create may mean stands below the table, before the diff', () => {
+  const text = renderPlan(EVERYTHING);
+  const said = text.indexOf('\nWhat is created is new in the manifests');
+  expect(text.lastIndexOf('\n| `+`&nbsp;create')).toBeLessThan(said);
+  expect(said).toBeLessThan(text.indexOf('```diff'));
 });
 
 test('a field that a danger says already has the short name that it has there', () => {

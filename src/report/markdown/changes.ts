@@ -7,7 +7,7 @@ import { type DangerView, findFieldPlace } from '../view/danger-view.ts';
 import { createPlaceLinks } from '../view/diagnostic-view.ts';
 import { type FieldLine, type FieldView, formatBrief, listBriefValues, toShortNames } from '../view/field-view.ts';
 import { toUnchangedText } from '../view/plan-wording.ts';
-import { formatCount } from '../view/wording.ts';
+import { formatCount, toShortCommit } from '../view/wording.ts';
 import { listFoldSections, type Section, toCode, toFence, toLink, toProse, toRow } from './text.ts';
 
 /** What a row of a table shows: fields, and characters of each value. */
@@ -38,6 +38,8 @@ export interface TableContext {
   readonly hasOwners: boolean;
   readonly linkTo: LinkTo;
   readonly locate?: Locate | undefined;
+  /** A sentence below the table. */
+  readonly footnote?: string | undefined;
 }
 
 interface RowContext extends TableContext {
@@ -53,6 +55,7 @@ export function listChangeSections(changes: readonly ChangeView[], context: Tabl
   return [
     ...listTablePieces(open, rows),
     ...(folded.length === 0 ? [] : listFoldedPieces(folded, rows)),
+    { text: context.footnote === undefined ? '' : `${toProse(context.footnote)}\n\n`, weight: 'create' },
     ...listDiffPieces(diffs, isFolded),
   ];
 }
@@ -233,7 +236,7 @@ export function createLinks(plan: Pick<Plan, 'made'>, options: FormOptions): Lin
 export function renderFooter({ made, tool }: Pick<Plan, 'made' | 'tool'>, { pipeline = {} }: FormOptions): string {
   const { commit } = made ?? {};
   const page = commit === pipeline.commit ? pipeline.commitUrl : undefined;
-  const label = commit === undefined ? '' : toCode(commit.slice(0, SHORT_COMMIT));
+  const label = commit === undefined ? '' : toCode(toShortCommit(commit));
   const parts = [
     ...(commit === undefined ? [] : [`Commit ${page === undefined ? label : toLink(label, page)}`]),
     ...(pipeline.runUrl === undefined ? [] : [toLink('run', pipeline.runUrl)]),
@@ -247,9 +250,6 @@ function toTimeTexts(at = ''): readonly string[] {
   const [, day = '', time = ''] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(at) ?? [];
   return day === '' ? [] : [`${day} ${time} UTC`];
 }
-
-/** Digits of a commit that people read. */
-const SHORT_COMMIT = 7;
 
 /** A link to the line that a danger is about; empty: there is none. */
 export type LinkToDanger = (danger: DangerView) => string;

@@ -12,27 +12,31 @@ import {
 import { createLinks, listBriefs, listDangerSections, listDiffLines } from './changes.ts';
 import { type Section, toCode, toDetails, toDiagnosticSection, toFence, toProse, toRow } from './text.ts';
 
-/** A comparison, above the fold: its summary, and the dangers. */
+/** A comparison, above the fold: all of it on one line, its title, and the dangers. A longer report has shown the first and the last before. */
 export function listDriftHeadSections(
   view: DriftView,
   { isPart = false }: Pick<FormOptions, 'isPart'>,
 ): readonly Section[] {
   return [
-    { text: `## ${toProse(view.title)}\n\n`, weight: 'always' },
+    ...(isPart ? [] : [toParagraph(`## ${toProse(view.headline)}`)]),
+    toParagraph([`${view.title}.`, ...view.notes.slice(0, 2)].map(toProse).join(' ')),
     ...(isPart ? [] : listDangerSections(view, () => '')),
-    ...view.notes.slice(0, 2).map((note): Section => ({ text: `${toProse(note)}\n\n`, weight: 'always' })),
-    { text: `**${toProse(view.summary)}** ${toProse(view.coverage)}\n\n`, weight: 'always' },
-    ...view.remarks.map((remark): Section => ({ text: `${toProse(remark)}\n\n`, weight: 'always' })),
   ];
 }
 
-/** Resources that differ, state by state, then unmanaged ones. */
+function toParagraph(text: string): Section {
+  return { text: `${text}\n\n`, weight: 'always' };
+}
+
+/** Resources that differ, state by state, what can be said of who changed them, then unmanaged ones. */
 export function listDriftSections(view: DriftView, drift: Drift, options: FormOptions): readonly Section[] {
   const locate = createLocate(drift, options);
   return [
     ...view.groups.flatMap((group) => listGroupPieces(group, locate)),
+    ...view.remarks.map((remark) => toParagraph(toProse(remark))),
     ...view.diagnostics.map(toDiagnosticSection),
     ...listUnmanagedPieces(view.unmanaged),
+    toParagraph(toProse(view.coverage)),
   ];
 }
 

@@ -43,13 +43,14 @@ export function listHeadSections(
 }
 
 /** The changes, and the rest of the plan. */
-export function listPlanSections(view: PlanView, context: Omit<TableContext, 'hasOwners'>): readonly Section[] {
+export function listPlanSections(view: PlanView, context: Pick<TableContext, 'linkTo' | 'locate'>): readonly Section[] {
   const { parts, hasOwners } = view;
   const changes = joinParts(parts);
   const isUnsure = parts.some(({ part, heading }) => part === 'missing' && heading !== undefined);
   return [
-    ...(changes.length === 0 ? [] : listChangeSections(changes, { hasOwners, ...context })),
-    { text: isUnsure ? `${CREATED}\n\n` : '', weight: 'create' },
+    ...(changes.length === 0
+      ? []
+      : listChangeSections(changes, { hasOwners, footnote: isUnsure ? CREATED : undefined, ...context })),
     ...listListPieces('files', view.files),
     ...listListPieces('suppressedDeletes', view.suppressedDeletes),
     ...view.diagnostics.filter(({ severity }) => severity === 'warning').map(toDiagnosticSection),

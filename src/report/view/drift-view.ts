@@ -25,7 +25,15 @@ import { quoteIfNeeded, quoteText } from './escape.ts';
 import { type FieldView, type Names, toDifferenceView, toDriftedFieldView } from './field-view.ts';
 import { listNarrowing } from './plan-wording.ts';
 import { redactDrift } from './redact.ts';
-import { formatCount, formatNameList, formatSubject, type Subject, toReadSentence } from './wording.ts';
+import {
+  formatCount,
+  formatNameList,
+  formatSubject,
+  type Subject,
+  toReadSentence,
+  toShortCommit,
+  withoutZeros,
+} from './wording.ts';
 
 /** The one view of a comparison that all forms for people share: printable texts in reading order. */
 export interface DriftView {
@@ -40,6 +48,8 @@ export interface DriftView {
   /** What nobody manages. */
   readonly unmanaged: readonly StrangerView[];
   readonly counts: Readonly<Record<DriftState, number>>;
+  /** The whole comparison on one line, dangers first: `⚠ 1 danger (1 access) · 2 drifted, 3 in sync`. */
+  readonly headline: string;
   /** What it comes to, in one sentence. */
   readonly summary: string;
   /** How much of the live state any stack manages, in one sentence. */
@@ -104,6 +114,7 @@ export function toDriftView(
     groups,
     unmanaged: isAccountTold ? [] : listUnmanaged(drift),
     counts,
+    headline: toDriftHeadline(drift),
     summary: toDriftSummary(drift),
     coverage: toCoverageSentence(toCoverage(drift), {
       unmanaged: countBy(strangers.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
@@ -118,7 +129,7 @@ export function toDriftView(
 /** The two sides of a comparison, and its limits. */
 function listNotes({ against, plannedAt, commit, targets }: Drift): readonly string[] {
   const at = plannedAt === undefined ? '' : `, made ${toPrintable(plannedAt)}`;
-  const from = commit === undefined ? '' : ` at commit ${toPrintable(commit)}`;
+  const from = commit === undefined ? '' : ` at commit ${toShortCommit(commit)}`;
   const compared =
     against === undefined
       ? `Compared with the manifests${from}.`
@@ -349,6 +360,12 @@ export function toDriftSummary(drift: Pick<Drift, 'resources'>): string {
     ...(counts['file-differs'] === 0 ? [] : [`${counts['file-differs']} with a file that differs`]),
   ];
   return `${[...sums, `${pending} pending`, `${leftOver} to prune`].join(', ')}; ${inSync} in sync.`;
+}
+
+/** How many resources are how, without zeros, behind the dangers of what happened to them. */
+export function toDriftHeadline({ resources }: Pick<Drift, 'resources'>): string {
+  const dangers = toDangerCount(resources);
+  return [...(dangers === '' ? [] : [`⚠ ${dangers}`]), withoutZeros(toDriftSummary({ resources }))].join(' · ');
 }
 
 type Counts = readonly (readonly [word: string, number: number])[];

@@ -10,7 +10,7 @@ import { toApplySummary } from './apply-view.ts';
 import { toComparisonView } from './comparison-view.ts';
 import { type DangerView, describeDangerCounts, listDangerViews, toDangerCount } from './danger-view.ts';
 import { toFailureView } from './diagnostic-view.ts';
-import { listDriftDangerViews, toDriftNames, toDriftSummary } from './drift-view.ts';
+import { listDriftDangerViews, toDriftHeadline, toDriftNames } from './drift-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import { isEmptyPlan, toHeadline, toNames as toPlanNames } from './plan-view.ts';
 import { redactDrift, redactPlan } from './redact.ts';
@@ -21,6 +21,8 @@ import {
   toApplyTotals,
   toReadSentence,
   toValidationSize,
+  trimDot,
+  withoutZeros,
 } from './wording.ts';
 
 /** One stack of a run in a line. Texts are printable. */
@@ -167,7 +169,7 @@ function joinPlans(reports: readonly PlanReport[]): readonly string[] {
 }
 
 function joinDrifts(drifts: readonly Drift[]): readonly string[] {
-  return drifts.length === 0 ? [] : [describeDrift({ resources: drifts.flatMap(({ resources }) => resources) })];
+  return drifts.length === 0 ? [] : [toDriftHeadline({ resources: drifts.flatMap(({ resources }) => resources) })];
 }
 
 function joinApplies([first, ...more]: readonly ApplyReport[]): readonly string[] {
@@ -208,7 +210,7 @@ function toSaid({ report }: StackPart): Pick<StackRow, 'said' | 'isQuiet'> & Par
       return describeApply(report);
     case 'drift': {
       const { drift } = report;
-      const said = [describeDrift(drift), ...listFound(drift.diagnostics)].join(' · ');
+      const said = [toDriftHeadline(drift), ...listFound(drift.diagnostics)].join(' · ');
       return { said, isQuiet: isQuietDrift(drift) };
     }
     case 'validation': {
@@ -265,11 +267,6 @@ function describePlan({ plan, standing }: PlanReport): Pick<StackRow, 'said' | '
   return { said, isQuiet, time };
 }
 
-function describeDrift({ resources }: Pick<Drift, 'resources'>): string {
-  const dangers = toDangerCount(resources);
-  return [...(dangers === '' ? [] : [`⚠ ${dangers}`]), withoutZeros(toDriftSummary({ resources }))].join(' · ');
-}
-
 function listFound(diagnostics: readonly Diagnostic[]): readonly string[] {
   return diagnostics.length === 0 ? [] : [countSeverities(diagnostics)];
 }
@@ -281,21 +278,9 @@ function describeApply({ plan, result }: ApplyReport): Pick<StackRow, 'said' | '
   return { said: ['nothing to do', ...listFound(diagnostics)].join(' · '), isQuiet: diagnostics.length === 0 };
 }
 
-/** Of a row of counts those that there are; all of them when there is none. */
-function withoutZeros(counts: string): string {
-  const some = trimDot(counts)
-    .split(/[,;] /)
-    .filter((count) => !count.startsWith('0 '));
-  return some.length === 0 ? trimDot(counts) : some.join(', ');
-}
-
 /** The first line of a message, without what leads to the next one. */
 function trimEnd(line: string): string {
   return line.replace(/[.:]$/, '');
-}
-
-function trimDot(sentence: string): string {
-  return sentence.replace(/\.$/, '');
 }
 
 /** How many stacks are meant, of how many, and why. An answer that is empty says why it is. */

@@ -69,6 +69,26 @@ const MAX_NAMES = 5;
 /** The text for the value of a field that its manifest unsets. */
 export const STATED_NO_LONGER = '(no longer stated)';
 
+/** Of a row of counts those that there are; all of them when there is none. */
+export function withoutZeros(counts: string): string {
+  const some = trimDot(counts)
+    .split(/[,;] /)
+    .filter((count) => !count.startsWith('0 '));
+  return some.length === 0 ? trimDot(counts) : some.join(', ');
+}
+
+/** A sentence as a part of a longer line. */
+export function trimDot(sentence: string): string {
+  return sentence.replace(/\.$/, '');
+}
+
+/** The digits of a commit that people read. */
+export function toShortCommit(commit: string): string {
+  return toPrintable(commit.slice(0, SHORT_COMMIT));
+}
+
+const SHORT_COMMIT = 7;
+
 /** How many manifests were checked: `5 resources in 2 files`. */
 export function toValidationSize({ files, resources }: { readonly files: number; readonly resources: number }): string {
   return `${formatCount(resources, 'resource')} in ${formatCount(files, 'file')}`;

@@ -72,18 +72,18 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
 
     it('is filtered by stack, and follows a danger to its change in its stack', async () => {
       const { page, deeds } = await pages.open({ document, name: 'stacks' });
-      const count = (stack: string): Promise<number> => page.locator(`[data-stack^="${stack} "] .item:visible`).count();
+      const count = (stack: string): Promise<number> => page.locator(`[data-stack="${stack}"] .item:visible`).count();
       const [inA, inB] = [await count('a'), await count('b')];
       expect(inA).toBeGreaterThan(0);
       expect(inB).toBe(inA);
-      await page.getByRole('button', { name: /^b \(live/ }).click();
+      await page.locator('button[data-value="b"]').click();
       expect([await count('a'), await count('b')]).toEqual([0, inB]);
-      expect(await page.locator('[data-stack^="c "]').isVisible()).toBe(false);
+      expect(await page.locator('[data-stack="c"]').isVisible()).toBe(false);
       const link = page.locator('.dangers a[href^="#s1-change"]').first();
       const target = (await link.getAttribute('href')) ?? '';
       await link.click();
       expect(await page.locator(target).isVisible()).toBe(true);
-      expect(await page.locator('[data-stack^="c "]').isVisible()).toBe(true);
+      expect(await page.locator('[data-stack="c"]').isVisible()).toBe(true);
       await keepScreenshot(page, 'stacks');
       expect(await listObjections(page)).toEqual([]);
       expect(deeds).toEqual([]);
@@ -137,7 +137,7 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
       const toEdge = (name: string, team: string, ...groups: readonly ('access' | 'traffic')[]) =>
         makeLiveChange(`TCPEdge/${name}`, 'update', {
           id: `edgtcp_${name}`,
-          labels: { team },
+          owner: team,
           dangers: groups.map((group) => ({ group, danger: 'gap' })),
         });
       const changes = [
@@ -172,7 +172,7 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
 
     it('by the states of a comparison', async () => {
       const { page } = await open(REPORTS['drift'], { name: 'filter' });
-      await page.getByRole('button', { name: /^left over/ }).click();
+      await page.getByRole('button', { name: /^to prune/ }).click();
       expect(await listShown(page)).toEqual(['TCPEdge/d']);
     });
 

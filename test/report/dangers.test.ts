@@ -283,11 +283,11 @@ describe('a run over many stacks', () => {
       `> **${COUNT}**`,
       '> - **open** (shop): **access** TCPEdge/a is not restricted any more by ip_restriction External/office → (none)',
       '> - **moved** (data): **traffic** TCPEdge/a is reached elsewhere: hostports a.test:1 → b.test:1',
-      'Nothing to say of 1 stack: empty (live/empty)',
-      '### broken (live/broken): ✗ No key',
-      '<summary><code>open (live/open)</code>',
-      '<summary><code>moved (live/moved)</code>',
-      '<summary><code>calm (live/calm)</code>',
+      '### broken: ✗ No key',
+      '<summary><code>open</code>',
+      '<summary><code>moved</code>',
+      '<summary><code>calm</code>',
+      'Nothing to say of 1 stack: empty',
     ];
     const places = lines.map((line) => markdown.indexOf(`\n${line}`));
     expect(places).toEqual(places.toSorted((left, right) => left - right));
@@ -324,6 +324,13 @@ describe('a run over many stacks', () => {
     const twins = [toPlanPart('open', toOwned('shop', open)), toPlanPart('open', toOwned('shop', open))];
     const { dangers } = toStacksView(toRun(...twins.map((part, index) => ({ ...part, folder: `live/${index}` }))));
     expect(dangers.map(({ title }) => title)).toEqual(['open (live/0)', 'open (live/1)']);
+    const rows = (...folders: readonly string[]): readonly string[] =>
+      toStacksView(toRun(...folders.map((folder) => ({ ...toPlanPart('open', toPlan([])), folder })))).rows.map(
+        ({ title }) => title,
+      );
+    expect(rows('live/open', 'test/open')).toEqual(['open (live/open)', 'open (test/open)']);
+    expect(rows('live/open')).toEqual(['open']);
+    expect(rows('live/reopen')).toEqual(['open (live/reopen)']);
   });
 
   it('names both owners of one stack', () => {

@@ -14,7 +14,7 @@ const MAX_FOLDS = 100;
 
 /**
  * A run over many stacks as one comment: the dangers of all stacks, by stack and owner, then each stack with content below its headline, the most severe
- * first. It never exceeds the length of a comment, whatever it has to leave out.
+ * first, and those without. It never exceeds the length of a comment, whatever it has to leave out.
  */
 export function renderStacksMarkdown(run: StacksReport, options: FormOptions): string {
   const view = toStacksView(run);
@@ -30,7 +30,6 @@ export function renderStacksMarkdown(run: StacksReport, options: FormOptions): s
       dangers.flatMap((one) => listDangersOfStack(one, links(one.index))),
     ),
     ...(hasTable ? listTablePieces(busy.flatMap((index) => rows[index] ?? [])) : []),
-    ...listQuietPieces(rows.filter(({ isQuiet }) => isQuiet)),
   ];
   const isFolded = busy.length > MAX_OPEN_STACKS && !hasTable;
   const body = busy.flatMap((index): readonly Section[] => {
@@ -38,7 +37,8 @@ export function renderStacksMarkdown(run: StacksReport, options: FormOptions): s
     return row === undefined || part === undefined ? [] : listPartPieces({ row, part, isFolded }, options);
   });
   const footers = body.filter(isFooter).slice(0, 1);
-  return `${joinSections(head, [...body.filter((piece) => !isFooter(piece)), ...footers]).trimEnd()}\n`;
+  const quiet = listQuietPieces(rows.filter(({ isQuiet }) => isQuiet));
+  return `${joinSections(head, [...body.filter((piece) => !isFooter(piece)), ...quiet, ...footers]).trimEnd()}\n`;
 }
 
 /** The links to dangers of the stack at that place. */

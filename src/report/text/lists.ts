@@ -158,8 +158,8 @@ function renderStackDangers(run: StacksReport, { color, width }: FormOptions): s
 function renderStackTexts(run: StacksReport, options: FormOptions): string {
   const paint = createPainter(options.color);
   const { rows } = toStacksView(run);
-  const shown = rows.map((row, index) => ({ row, part: run.parts[index] })).filter(({ row }) => !row.isQuiet);
-  return shown.map(({ row, part }) => `${paint('strong', `── ${row.title}`)}\n${renderPart(part, options)}\n`).join('');
+  const shown = run.parts.filter((_, index) => rows[index]?.isQuiet === false);
+  return shown.map((part) => `${paint('strong', `── ${toStackTitle(part)}`)}\n${renderPart(part, options)}\n`).join('');
 }
 
 /** What became of stacks whose plans were shown already. */
@@ -180,8 +180,8 @@ function renderEnd({ report }: StackPart, options: FormOptions): string {
   return isNothing ? '' : renderApplyResultText(plan, result, options);
 }
 
-function renderPart(part: StackPart | undefined, options: FormOptions): string {
-  return part === undefined ? '' : renderTextForm(part.report, { ...options, ...part.options, isPart: true });
+function renderPart(part: StackPart, options: FormOptions): string {
+  return renderTextForm(part.report, { ...options, ...part.options, isPart: true });
 }
 
 /** A line for each stack, and what they come to. */

@@ -66,7 +66,8 @@ interface StacksView {
 
 /** The view of a run. */
 export function toStacksView({ root, parts, selection, requests }: StacksReport): StacksView {
-  const rows = parts.map(toRow);
+  const names = Map.groupBy(parts, ({ name }) => name);
+  const rows = parts.map((part) => toRow(part, { isOnly: names.get(part.name)?.length === 1 }));
   const bad = rows.filter(({ isBad }) => isBad).length;
   const busy = rows.filter(({ isQuiet, isBad }) => !isQuiet && !isBad).length;
   const counts = [
@@ -192,12 +193,13 @@ export function toStackTitle({ name, folder }: Pick<StackPart, 'name' | 'folder'
   return name === folder ? shown : `${shown} (${toPrintable(folder)})`;
 }
 
-function toRow(part: StackPart): StackRow {
+function toRow(part: StackPart, { isOnly }: { readonly isOnly: boolean }): StackRow {
   const { name, folder, exitCode } = part;
   const shown = {
     name: name === '' ? '(no name)' : quoteIfNeeded(name),
     folder: toPrintable(folder),
-    title: toStackTitle(part),
+    // A folder that ends with the name says nothing more.
+    title: isOnly && name !== '' && folder.endsWith(`/${name}`) ? quoteIfNeeded(name) : toStackTitle(part),
   };
   return { ...shown, time: '', isBad: exitCode !== 0 && exitCode !== 2, ...toSaid(part) };
 }

@@ -132,6 +132,34 @@ describe('a page of a plan', () => {
     expect(remarks).toContain('edge.yaml:9');
   });
 
+  it('says the values of a field and its place once in its change, and shows what a danger quotes as code', () => {
+    const rule = { name: 'europe', expressions: ['true'], actions: [{ type: 'deny' }] };
+    const change = makeLiveChange('TCPEdge/a', 'update', {
+      id: 'edgtcp_1',
+      place: { file: 'edge.yaml', line: 3 },
+      differences: [
+        makeDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'] }),
+        makeDifference('pooled', { from: false, to: true }),
+      ],
+      dangers: [
+        { group: 'access', danger: 'rule-removed', path: 'policy.inbound[0]', from: rule },
+        { group: 'traffic', danger: 'address-changed', path: 'hostports', from: ['a.test:1'], to: ['b.test:1'] },
+      ],
+    });
+    const locate = () => ({ file: 'edge.yaml', line: 3, column: 1, excerpt: '' });
+    const plan = makePlan({ changes: [change] });
+    const page = renderHtmlForm({ about: 'plan', plan, standing: [] }, { ...PLAIN, locate });
+    FORM_JUDGES.html(page);
+    expect(page).toContain('<strong>traffic:</strong> is reached elsewhere: <code>hostports</code></p>');
+    expect(page).toContain(
+      '<strong>access:</strong> has the deny rule <code>europe</code> removed (policy.inbound[0]): <code>expressions',
+    );
+    // The list of dangers has them.
+    expect(page).toMatch(/<li>[^\n]* is reached elsewhere: <code>hostports a.test:1 → b.test:1<\/code>/);
+    const code = listTexts(readPage(page), 'code');
+    expect(code.filter((text) => text === 'edge.yaml:3')).toHaveLength(3);
+  });
+
   it('says that there is nothing to do', () => {
     expect(listTexts(showPlan(makePlan()), 'strong')).toContain('Nothing to do: there are no resources.');
   });

@@ -4,7 +4,7 @@ import { DRIFT_STATES, type DriftState } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { CommandLine } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import type { DangerView } from '../view/danger-view.ts';
+import { type DangerView, listQuoted, withoutValues } from '../view/danger-view.ts';
 import {
   type DriftedView,
   type DriftGroup,
@@ -315,12 +315,13 @@ function toItem(change: ChangeView, { index, isOpen, renderPlace }: Place): Item
     said: renderAction(change),
     size: fields.length + lost.length === 0 ? '' : formatCount(fields.length + lost.length, 'field'),
     body: [
-      ...renderClauses(change.dangers),
+      ...renderClauses(change.dangers, fields),
       ...notes.map((note) => html`<p>${note}</p>\n`),
       place === undefined ? undefined : html`<p>${place}</p>\n`,
-      renderFields(`Fields of ${address}`, fields, ({ stated }) =>
-        stated === undefined || fields.length === 1 ? undefined : renderPlace({ change: change.change, path: stated }),
-      ),
+      renderFields(`Fields of ${address}`, fields, ({ stated }) => {
+        const own = stated === undefined ? undefined : renderPlace({ change: change.change, path: stated });
+        return fields.length === 1 || own?.source === place?.source ? undefined : own;
+      }),
       renderFields(`Fields of ${address} that will be lost`, lost),
       renderUnchanged(change),
     ],
@@ -403,7 +404,7 @@ function toDriftItem(
     size: size === 0 ? '' : formatCount(size, 'field'),
     body: [
       expected === undefined ? undefined : html`<p>${expected}</p>\n`,
-      ...renderClauses(dangers),
+      ...renderClauses(dangers, fields),
       ...moved.map((name) => html`<p><code>${name}</code>: ${MOVED}</p>\n`),
       renderFields(`Fields of ${address}: expected and live`, fields),
       next === undefined ? undefined : html`<p>${NEXT_APPLY}: ${next}</p>\n`,
@@ -431,14 +432,18 @@ export function renderDriftDangers({ dangers, groups }: DriftView): readonly Htm
   });
 }
 
-function renderClauses(dangers: readonly DangerView[]): readonly Html[] {
-  return dangers.map((one) => html`<p class="danger"><strong>${one.group}:</strong> ${renderClause(one)}</p>\n`);
+/** The dangers of one entry, above its fields, which show the values. */
+function renderClauses(dangers: readonly DangerView[], fields: readonly FieldView[]): readonly Html[] {
+  return dangers
+    .map((one) => withoutValues(one, fields))
+    .map((one) => html`<p class="danger"><strong>${one.group}:</strong> ${renderClause(one)}</p>\n`);
 }
 
 /** A danger as a clause, with what one may copy as code. */
 export function renderClause({ clause, then }: DangerView): Html {
   const values = clause.values === '' ? '' : html` <code>${clause.values}</code>`;
-  return html`${clause.lead}${values}${then === '' ? '' : `: ${then}`}`;
+  const lead = listQuoted(clause.lead).map(({ piece, isCode }) => (isCode ? html`<code>${piece}</code>` : piece));
+  return html`${lead}${values}${then === '' ? '' : `: ${then}`}`;
 }
 
 /** What nobody manages. Nothing when all is managed. */

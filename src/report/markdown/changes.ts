@@ -3,9 +3,9 @@ import { assertNever } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { FormOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import { type DangerView, findFieldPlace } from '../view/danger-view.ts';
+import { type DangerView, findFieldPlace, isSaidBy, listQuoted } from '../view/danger-view.ts';
 import { createPlaceLinks } from '../view/diagnostic-view.ts';
-import { type FieldLine, type FieldView, formatBrief, listBriefValues, toShortNames } from '../view/field-view.ts';
+import { type FieldLine, type FieldView, formatBrief, toShortNames } from '../view/field-view.ts';
 import { toUnchangedText } from '../view/plan-wording.ts';
 import { formatCount, toShortCommit } from '../view/wording.ts';
 import { listFoldSections, type Section, toCode, toFence, toLink, toProse, toRow } from './text.ts';
@@ -144,13 +144,6 @@ export function listBriefs(
   return hidden > 0 ? [...briefs, `and ${formatCount(hidden, 'more field')}`] : briefs;
 }
 
-/** Whether a danger says every value of a field, word for word: nobody has to read them twice. */
-function isSaidBy({ path, clause }: DangerView, field: FieldView): boolean {
-  const values = listBriefValues(field);
-  const isAbout = path !== undefined && field.path.startsWith(path);
-  return isAbout && values.length > 0 && values.every((value) => clause.values.includes(value));
-}
-
 /** Every field of the changes of one action, below a line for each resource. */
 interface Diff {
   readonly action: ChangeView['action'];
@@ -278,9 +271,9 @@ export function toDangerSection({ group, address, clause, then }: DangerView, li
 
 /** Prose in which what stands in backticks is code. Whatever is quoted so, all of it is escaped. */
 function toQuotingProse(text: string): string {
-  const pieces = text.split('`');
-  if (pieces.length % 2 === 0) return toProse(text);
-  return pieces.map((piece, index) => (piece === '' ? '' : index % 2 === 0 ? toProse(piece) : toCode(piece))).join('');
+  return listQuoted(text)
+    .map(({ piece, isCode }) => (isCode ? toCode(piece) : toProse(piece)))
+    .join('');
 }
 
 /** A list of dangers below how many they are. Nothing where there is none. */

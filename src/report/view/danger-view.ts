@@ -18,7 +18,15 @@ import { isJsonArray, isJsonObject, isSameJson, type Json, toCanonicalJson } fro
 import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions, Report } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { findFieldType, isEmpty, type KnownType, type Names, renderScalar } from './field-view.ts';
+import {
+  type FieldView,
+  findFieldType,
+  isEmpty,
+  type KnownType,
+  listBriefValues,
+  type Names,
+  renderScalar,
+} from './field-view.ts';
 import { formatCount, formatWaitTime } from './wording.ts';
 
 /** A danger, ready to read. */
@@ -74,6 +82,29 @@ export function findFieldPlace(
   if (place === undefined) return undefined;
   const found = path === undefined || path.startsWith('mark.') ? undefined : locate?.(address, path);
   return found === undefined ? place : { ...place, line: found.line };
+}
+
+/** Whether a danger says every value of a field, word for word: nobody has to read them twice. */
+export function isSaidBy({ path, clause }: DangerView, field: FieldView): boolean {
+  const values = listBriefValues(field);
+  const isAbout = path !== undefined && field.path.startsWith(path);
+  return isAbout && values.length > 0 && values.every((value) => clause.values.includes(value));
+}
+
+/** The danger without the values that its fields show below it. */
+export function withoutValues(danger: DangerView, fields: readonly FieldView[]): DangerView {
+  const { path = '', clause } = danger;
+  if (!fields.some((field) => isSaidBy(danger, field))) return danger;
+  const isNamed = clause.lead.includes(`(${toPrintable(path)})`);
+  const rest = isNamed ? { lead: clause.lead.replace(/:$/, ''), values: '' } : { ...clause, values: toPrintable(path) };
+  return { ...danger, clause: rest };
+}
+
+/** The pieces of a text in which what stands in backticks is code; one alone, where they are not in pairs. */
+export function listQuoted(text: string): readonly { readonly piece: string; readonly isCode: boolean }[] {
+  const pieces = text.split('`');
+  if (pieces.length % 2 === 0) return [{ piece: text, isCode: false }];
+  return pieces.map((piece, index) => ({ piece, isCode: index % 2 === 1 })).filter(({ piece }) => piece !== '');
 }
 
 /** How many dangers some changes have, by group: `3 dangers (2 access, 1 secrets)`; empty: none. Every form says the same. */

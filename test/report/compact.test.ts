@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { renderDriftText } from '../../src/report/text/drift.ts';
+import { createPainter } from '../../src/report/text/layout.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
 import { toDriftView } from '../../src/report/view/drift-view.ts';
 import { countColumns } from '../../src/report/view/escape.ts';
@@ -49,6 +50,31 @@ test('many fields are counted', () => {
 
 test('a comparison has one line for each resource that is not as it should be', async () => {
   await expect(renderDriftText(toDriftView(DRIFT), COMPACT)).toMatchFileSnapshot('goldens/drift-compact.txt');
+});
+
+test('dangers and warnings have their colour in their line, clipped or not', () => {
+  const change = makeLiveChange('TCPEdge/a', 'update', {
+    id: 'edgtcp_1',
+    differences: [makeDifference('description')],
+    dangers: [{ group: 'protection', danger: 'unprotected' }],
+  });
+  const view = toPlanView(makePlan({ changes: [change] }));
+  const warned = {
+    ...view,
+    parts: view.parts.map((part) => ({
+      ...part,
+      changes: part.changes.map((one) => ({ ...one, warnings: ['may cut it'] })),
+    })),
+  };
+  const paint = createPainter(true);
+  const render = (width: number) => renderPlanText(warned, { ...COMPACT, width, color: true });
+  expect(render(0)).toContain(
+    `update: ${paint('error', '! protection: is no longer protected')}; ${paint('warning', 'may cut it')} (description)`,
+  );
+  expect(render(50)).toContain(`update: ${paint('error', '! protection: i…')}\n`);
+  expect(renderDriftText(toDriftView(DRIFT), { ...COMPACT, color: true })).toContain(
+    `${paint('error', '! access')} (description changed at the service)`,
+  );
 });
 
 test('a line never takes more than a row of the terminal, and colour is colour only', () => {

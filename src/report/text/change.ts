@@ -59,16 +59,16 @@ export function renderCompactChange(change: ChangeView, drifted: readonly FieldV
   const { action, dangers, warnings, reason, protect } = change;
   const style = toStyle(action);
   const why = [
-    ...dangers.map(({ group, said }) => `! ${group}: ${said}`),
-    ...(reason === undefined ? [] : [reason]),
-    ...warnings,
+    ...dangers.map(({ group, said }) => ({ text: `! ${group}: ${said}`, style: 'error' }) as const),
+    ...(reason === undefined ? [] : [{ text: reason }]),
+    ...warnings.map((text) => ({ text, style: 'warning' }) as const),
   ];
   return renderCompactLine(
     {
       heading: toHeading(change),
       column: layout.actionColumn,
       said: protect ? `${action} (protected)` : action,
-      why: why.length === 0 ? undefined : why.join('; '),
+      why,
       fields: action === 'create' ? [] : [...change.fields, ...drifted].map(({ path }) => path),
       paint: (text) => createPainter(layout.color)(style, text),
     },
@@ -237,19 +237,35 @@ interface CompactLine {
   readonly column: number;
   /** The action; empty if the list names it. */
   readonly said: string;
-  readonly why: string | undefined;
+  readonly why: readonly CompactPiece[];
   readonly fields: readonly string[];
   readonly paint: (text: string) => string;
 }
 
-/** The line, as much of it as fits the terminal. Only the heading has a look. */
+/** A clause on the line; `style`: of what has to be seen. */
+interface CompactPiece {
+  readonly text: string;
+  readonly style?: Style;
+}
+
+/** The line, as much of it as fits the terminal. The heading has a look, and what has to be seen. */
 export function renderCompactLine(
   { heading, column, said, why, fields, paint }: CompactLine,
-  { width }: Pick<TextOptions, 'width'>,
+  { width, color }: Pick<TextOptions, 'width' | 'color'>,
 ): string {
-  const names = fields.length === 0 ? undefined : formatNameList(fields);
-  const reason = why === undefined || names === undefined ? (why ?? names) : `${why} (${names})`;
-  const more = [...(said === '' ? [] : [said]), ...(reason === undefined ? [] : [reason])].join(': ');
-  const line = clipToColumns(`${padToColumns(`${heading}  `, column)}${more}`.trimEnd(), width);
-  return line.startsWith(heading) ? paint(heading) + line.slice(heading.length) : paint(line);
+  const names = formatNameList(fields);
+  const list = fields.length === 0 || why.length === 0 ? names : ` (${names})`;
+  const hasMore = why.length + fields.length > 0;
+  const start = padToColumns(`${heading}  `, column) + (said !== '' && hasMore ? `${said}: ` : said);
+  const line = clipToColumns(`${start}${why.map(({ text }) => text).join('; ')}${list}`.trimEnd(), width);
+  if (!line.startsWith(heading)) return paint(line);
+  const parts = [paint(heading), line.slice(heading.length, start.length)];
+  let at = start.length;
+  for (const { text, style } of why) {
+    const shown = line.slice(at, at + text.length);
+    at += text.length;
+    parts.push(style === undefined ? shown : createPainter(color)(style, shown), line.slice(at, at + '; '.length));
+    at += '; '.length;
+  }
+  return [...parts, line.slice(at)].join('');
 }

@@ -90,13 +90,22 @@ function renderCompact(resources: readonly DriftedView[], options: TextOptions):
         heading: `  ${toHeading(one)}`,
         column,
         said: '',
-        why: one.reason,
+        why: listCompactReasons(one),
         fields: listCompactFields(one),
         paint: (text) => text,
       },
       options,
     ),
   );
+}
+
+/** The groups of its dangers, which stand above in full. */
+function listCompactReasons({ dangers, reason }: DriftedView): Parameters<typeof renderCompactLine>[0]['why'] {
+  const groups = [...new Set(dangers.map(({ group }) => group))];
+  return [
+    ...groups.map((group) => ({ text: `! ${group}`, style: 'error' }) as const),
+    ...(reason === undefined ? [] : [{ text: reason }]),
+  ];
 }
 
 /** With what happened to each: a line has no room for values. */

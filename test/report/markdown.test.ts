@@ -212,6 +212,14 @@ test('a comparison names its commit as people read it, and what differs before w
   expect(text.lastIndexOf('\n### Changed')).toBeLessThan(text.indexOf('\nWho changed it and when'));
 });
 
+test('a danger of what happened leads to the line of its field', () => {
+  const locate = (_?: string, field?: string) => {
+    return { file: 'edge.yaml', line: field === 'ip_restriction' ? 9 : 3, column: 1, excerpt: '' };
+  };
+  const text = renderMarkdownForm({ about: 'drift', drift: DRIFT }, { ...PLAIN, locate });
+  expect(text).toMatch(/^> - [*][*]access[*][*] `TCPEdge\/a` [^\n]* `edge.yaml:9`$/m);
+});
+
 test('what a create may mean stands below the table, before the diff', () => {
   const text = renderPlan(EVERYTHING);
   const said = text.indexOf('\nWhat is created is new in the manifests');

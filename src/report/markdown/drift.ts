@@ -9,18 +9,19 @@ import {
   type StrangerView,
   UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
-import { createLinks, listBriefs, listDangerSections, listDiffLines } from './changes.ts';
+import { createLinks, type LinkToDanger, listBriefs, listDangerSections, listDiffLines } from './changes.ts';
 import { type Section, toCode, toDetails, toDiagnosticSection, toFence, toProse, toRow } from './text.ts';
 
 /** A comparison, above the fold: all of it on one line, its title, and the dangers. A longer report has shown the first and the last before. */
 export function listDriftHeadSections(
   view: DriftView,
+  linkToDanger: LinkToDanger,
   { isPart = false }: Pick<FormOptions, 'isPart'>,
 ): readonly Section[] {
   return [
     ...(isPart ? [] : [toParagraph(`## ${toProse(view.headline)}`)]),
     toParagraph([`${view.title}.`, ...view.notes.slice(0, 2)].map(toProse).join(' ')),
-    ...(isPart ? [] : listDangerSections(view, () => '')),
+    ...(isPart ? [] : listDangerSections(view, linkToDanger)),
   ];
 }
 
@@ -43,10 +44,21 @@ export function listDriftSections(view: DriftView, drift: Drift, options: FormOp
 /** Where the manifest of an address starts, as Markdown; empty: it is not known. */
 type LocateManifest = (address: string) => string;
 
-function createLocate({ at, commit }: Drift, options: FormOptions): LocateManifest {
+function createLocate(drift: Drift, options: FormOptions): LocateManifest {
+  const linkTo = createDriftLinks(drift, options);
+  return (address) => linkTo(stripDuplicateId(address) as Address);
+}
+
+/** Links to the lines of the fields that dangers are about. */
+export function createDriftDangerLinks(drift: Drift, options: FormOptions): LinkToDanger {
+  const linkTo = createDriftLinks(drift, options);
+  return ({ change, path }) => linkTo(change.address, path);
+}
+
+function createDriftLinks({ at, commit }: Drift, options: FormOptions) {
   const linkTo = createLinks({ made: { at, ...(commit !== undefined && { commit }) } }, options);
-  return (address) => {
-    const place = options.locate?.(stripDuplicateId(address) as Address);
+  return (address: Address, path?: string): string => {
+    const place = options.locate?.(address, path);
     return place === undefined ? '' : linkTo(place);
   };
 }

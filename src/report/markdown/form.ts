@@ -18,7 +18,7 @@ import { toDriftView } from '../view/drift-view.ts';
 import { toPlanView } from '../view/plan-view.ts';
 import { formatCount, toNoResult, toValidationSize } from '../view/wording.ts';
 import { createLinks, type LinkToDanger, listDangerSections, renderFooter } from './changes.ts';
-import { listDriftHeadSections, listDriftSections } from './drift.ts';
+import { createDriftDangerLinks, listDriftHeadSections, listDriftSections } from './drift.ts';
 import {
   listCallSections,
   listCommandSections,
@@ -71,7 +71,7 @@ function toComment(report: Report, options: FormOptions): Comment {
       return {
         command: 'drift',
         stack: report.drift.stack,
-        head: listDriftHeadSections(view, options),
+        head: listDriftHeadSections(view, createDriftDangerLinks(report.drift, options), options),
         body: listDriftSections(view, report.drift, options),
       };
     }

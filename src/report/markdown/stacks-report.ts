@@ -3,6 +3,7 @@ import type { StackPart, StacksReport } from '../stacks-report.ts';
 import { type StackDangers, type StackRow, sortRows, toStacksView } from '../view/stacks-view.ts';
 import { formatCount } from '../view/wording.ts';
 import { type LinkToDanger, toCaution, toDangerSection } from './changes.ts';
+import { createDriftDangerLinks } from './drift.ts';
 import { createDangerLinks, listReportSections } from './form.ts';
 import { joinSections, listFoldSections, type Section, toMarker, toProse, toRow } from './text.ts';
 
@@ -43,8 +44,10 @@ export function renderStacksMarkdown(run: StacksReport, options: FormOptions): s
 
 /** The links to dangers of the stack at that place. */
 function createLinksOfStacks({ parts }: StacksReport, options: FormOptions): (index: number) => LinkToDanger {
-  const toLinks = (report: Report, own: FormOptions): LinkToDanger =>
-    report.about === 'plan' ? createDangerLinks(report.plan, own) : () => '';
+  const toLinks = (report: Report, own: FormOptions): LinkToDanger => {
+    if (report.about === 'drift') return createDriftDangerLinks(report.drift, own);
+    return report.about === 'plan' ? createDangerLinks(report.plan, own) : () => '';
+  };
   const all = parts.map((part) => toLinks(part.report, { ...options, ...part.options }));
   return (index) => all[index] ?? (() => '');
 }

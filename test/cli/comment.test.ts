@@ -73,12 +73,12 @@ describe('the open part of a comment on ten changes', () => {
     expect(dangers).toEqual([
       '> **6 dangers (1 access, 4 traffic, 1 secrets)**',
       '>',
-      '> - **access** `TCPEdge/open` is not restricted any more by `ip_restriction ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa → (none)` @',
-      '> - **traffic** `TCPEdge/gone` is not reached any more at `hostports 1.tcp.example.net:20001`',
-      '> - **traffic** `AgentIngress/agents` is reached elsewhere: `domain a.example.com → b.example.com` @',
-      '> - **traffic** `AgentIngress/agents` gets a new value of `ns_targets`: delegate the domain again @',
-      '> - **traffic** `TCPEdge/moved` is reached elsewhere: `hostports 1.tcp.example.net:20003 → 1.tcp.example.net:20013` @',
-      '> - **secrets** `Credential/agent` gets a new token, which goes to `the folder tokens` @',
+      '> - **access** `TCPEdge/open` will no longer be restricted by `ip_restriction ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa → (none)` @',
+      '> - **traffic** `TCPEdge/gone` will no longer be reached at `hostports 1.tcp.example.net:20001`',
+      '> - **traffic** `AgentIngress/agents` will be reached elsewhere: `domain a.example.com → b.example.com` @',
+      '> - **traffic** `AgentIngress/agents` will get a new value of `ns_targets`: delegate the domain again @',
+      '> - **traffic** `TCPEdge/moved` will be reached elsewhere: `hostports 1.tcp.example.net:20003 → 1.tcp.example.net:20013` @',
+      '> - **secrets** `Credential/agent` will get its first token, which goes to `the folder tokens` @',
     ]);
     expect(row('gone')).toContain('listens on `1.tcp.example.net:20001`; leads nowhere; has no IP restriction');
     // Each value before and after: once.
@@ -108,7 +108,7 @@ describe('the open part of a comment on ten changes', () => {
     expect(view).toContain(
       [
         'Reading took 6 requests; applying takes 13 writes and 1 look-up (10 changes: a replace, a removed module and a new tunnel credential take more than one write).',
-        'Rehearsed on a copy in memory of what was read: all writes succeed, and a plan made afterwards would be empty.',
+        'Rehearsed on a copy in memory of what was read: all writes succeeded, and a plan made afterwards would be empty.',
       ].join(' '),
     );
     expect(view).toMatch(/To apply:\n\n```sh\nedgewise apply plan[.]json --manifests edgewise[.]yaml /);
@@ -130,7 +130,7 @@ describe('the open part of a comment on ten changes', () => {
     await write({ 'edgewise.yaml': toManifestText(false) });
     const { stdout } = await edgewise('plan edgewise.yaml --format markdown');
     const line = toManifestText(false).split('\n').indexOf('  protect: false') + 1;
-    expect(stdout).toContain(`is no longer protected \`edgewise.yaml:${line}\``);
+    expect(stdout).toContain(`will no longer be protected \`edgewise.yaml:${line}\``);
     expect(stdout).toContain(`\`TCPEdge/kept\`<br>\`edgewise.yaml:${line}\``);
   });
 

@@ -159,14 +159,14 @@ describe('drift', () => {
     expect(stdout.split('\n').slice(1, 4)).toEqual([
       '',
       '1 danger (1 access):',
-      expect.stringContaining('TCPEdge/a is not restricted any more by ip_restriction'),
+      expect.stringContaining('TCPEdge/a is no longer restricted by ip_restriction'),
     ]);
-    const said = /TCPEdge\/a[^\n]{0,20} is not restricted any more by/;
+    const said = /TCPEdge\/a[^\n]{0,20} is no longer restricted by/;
     const read = async (form: string) => readFile(join(folder, `drift.${form}`), 'utf8');
     for (const form of ['github', 'sarif', 'junit']) expect(await read(form), form).toMatch(said);
-    expect(await read('html')).toMatch(/<code>TCPEdge\/a<\/code><\/a> is not restricted any more by/);
+    expect(await read('html')).toMatch(/<code>TCPEdge\/a<\/code><\/a> is no longer restricted by/);
     expect(await read('markdown')).toMatch(
-      /> \[!CAUTION\][\s\S]*is not restricted any more by[\s\S]*### Changed at the service/,
+      /> \[!CAUTION\][\s\S]*is no longer restricted by[\s\S]*### Changed at the service/,
     );
     // The worst stands first, and its values stand there only.
     const markdown = await read('markdown');
@@ -198,7 +198,7 @@ describe('drift', () => {
     const doubt = 'what it was before is not known';
     expect((await edgewise('drift')).stdout).not.toContain(doubt);
     await write({ 'edgewise.yaml': STACK + RESTRICTED.replace('ipp_office', 'ipp_home') });
-    expect((await edgewise('drift')).stdout).toMatch(new RegExp(`! access: TCPEdge/a is not restricted .*${doubt}`));
+    expect((await edgewise('drift')).stdout).toMatch(new RegExp(`! access: TCPEdge/a is no longer restricted .*${doubt}`));
   });
 
   it.each(['first', 'again'])(
@@ -300,7 +300,7 @@ describe('drift', () => {
     const at = (hours: number) => ({ now: () => new Date(NOW.getTime() + hours * 3_600_000) });
     expect((await edgewise('drift', at(23))).stdout).not.toContain('danger');
     const ended = await edgewise('drift', at(25));
-    expect(ended.stdout).toContain('SSHUserCertificate/alice is not valid any more since 2026-03-02');
+    expect(ended.stdout).toContain('SSHUserCertificate/alice is no longer valid since 2026-03-02');
   });
 
   it('from a plan tells of what bears no mark any more, and of a file that is not as it was written', async () => {

@@ -28,11 +28,11 @@ describe('release', () => {
       Plan to release from stack test on https://api.test
 
       « TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)   release: only its mark is removed
-          ! protection: belongs to no stack any more: it belonged to test
+          ! protection: will belong to no stack: it belongs to test
           its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
-      Reading took 1 request; applying takes 1 write. Rehearsed on a copy in memory of what was read: the write succeeds, and a plan of the same targets made afterwards would be empty.
+      Reading took 1 request; applying takes 1 write. Rehearsed on a copy in memory of what was read: the write succeeded, and a plan of the same targets made afterwards would be empty.
       ! 1 danger (1 protection).
 
       Applied:
@@ -96,7 +96,7 @@ describe('release', () => {
       > [!CAUTION]
       > **1 danger (1 protection)**
       >
-      > - **protection** \`TCPEdge/a\` belongs to no stack any more: it belonged to test
+      > - **protection** \`TCPEdge/a\` will belong to no stack: it belongs to test
 
       |  | Resource | What |
       | --- | --- | --- |
@@ -123,12 +123,12 @@ describe('release', () => {
       Plan to release from stack test on https://api.test
 
       « TCPEdge/b  (edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w)   release: only its mark is removed (protected)
-          ! protection: is no longer protected
-          ! protection: belongs to no stack any more: it belonged to test
+          ! protection: will no longer be protected
+          ! protection: will belong to no stack: it belongs to test
           its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w }
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
-      Reading took 1 request; applying takes 1 write. Rehearsed on a copy in memory of what was read: the write succeeds, and a plan of the same targets made afterwards would be empty.
+      Reading took 1 request; applying takes 1 write. Rehearsed on a copy in memory of what was read: the write succeeded, and a plan of the same targets made afterwards would be empty.
       1 safety rule blocks this plan: see the top.
       ! 2 dangers (2 protection).
       "

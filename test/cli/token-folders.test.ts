@@ -46,7 +46,9 @@ it('stacks have folders of their own with {stack} in the path, in the Stack and 
       TWO_STACKS.map(([file, text]) => [file, text.replace('directory: tokens', 'directory: "tokens/{stack}"')]),
     ),
   );
-  expect((await edgewise('plan one.yaml')).stdout).toContain('gets a new token, which goes to the folder tokens/one');
+  expect((await edgewise('plan one.yaml')).stdout).toContain(
+    'will get its first token, which goes to the folder tokens/one',
+  );
   await edgewise('apply one.yaml --yes');
   await edgewise('apply two.yaml --yes --token-directory more/{stack}');
   expect((await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.token')).sort()).toEqual([

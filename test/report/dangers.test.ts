@@ -31,11 +31,11 @@ const ENFORCED = { type: 'endpoints', enforced: true, ip_policy_ids: ['ipp_1'] }
 /** What a change from one spec to another is said to be dangerous for. */
 const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
   [
-    'is not restricted any more by ip_restriction External/office → (none)',
+    'will no longer be restricted by ip_restriction External/office → (none)',
     update('TCPEdge/a', { ip_restriction: { ip_policy_ids: ['ipp_1'] } }, {}),
   ],
   [
-    'has this disabled: ip_restriction (External/office)',
+    'will have this disabled: ip_restriction (External/office)',
     update(
       'TCPEdge/a',
       { ip_restriction: { ip_policy_ids: ['ipp_1'] } },
@@ -43,7 +43,7 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
     ),
   ],
   [
-    'has another restriction: ip_restriction.ip_policy_ids External/office → ipp_2',
+    'will have another restriction: ip_restriction.ip_policy_ids External/office → ipp_2',
     update(
       'TCPEdge/a',
       { ip_restriction: { ip_policy_ids: ['ipp_1'] } },
@@ -51,27 +51,27 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
     ),
   ],
   [
-    `has the deny rule \`europe\` changed (policy.inbound[0]): expressions "conn.geo.country_code in ['DE']" → "conn.geo.country_code in ['DE', 'FR']"`,
+    `will have the deny rule \`europe\` changed (policy.inbound[0]): expressions "conn.geo.country_code in ['DE']" → "conn.geo.country_code in ['DE', 'FR']"`,
     update('TCPEdge/a', { policy: { inbound: [DENY] } }, { policy: { inbound: [WIDER] } }),
   ],
   [
-    `has the deny rule \`europe\` added (policy.inbound[0]): expressions (none) → "conn.geo.country_code in ['DE']"; actions (none) → "deny"`,
+    `will have the deny rule \`europe\` added (policy.inbound[0]): expressions (none) → "conn.geo.country_code in ['DE']"; actions (none) → "deny"`,
     update('TCPEdge/a', {}, { policy: { inbound: [DENY] } }),
   ],
   [
-    'has this disabled: policy (deny rule `europe`)',
+    'will have this disabled: policy (deny rule `europe`)',
     update('TCPEdge/a', { policy: { inbound: [DENY] } }, { policy: { enabled: false, inbound: [DENY] } }),
   ],
   [
-    'does not restrict any more: type dashboard → endpoints',
+    'will no longer restrict: type dashboard → endpoints',
     update('IPRestriction/a', { ...ENFORCED, type: 'dashboard' }, ENFORCED),
   ],
   [
-    `has the deny rule \`europe\` removed (policy.inbound[0]): expressions "conn.geo.country_code in ['DE']" → (none); actions "deny" → (none)`,
+    `will have the deny rule \`europe\` removed (policy.inbound[0]): expressions "conn.geo.country_code in ['DE']" → (none); actions "deny" → (none)`,
     update('TCPEdge/a', { policy: { inbound: [DENY, LOG] } }, { policy: { inbound: [LOG] } }),
   ],
   [
-    'has its rules in another order: policy.inbound',
+    'will have its rules in another order: policy.inbound',
     update('TCPEdge/a', { policy: { inbound: [DENY, LOG] } }, { policy: { inbound: [LOG, DENY] } }),
   ],
   [
@@ -79,7 +79,7 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
     update('IPRestriction/a', { ...ENFORCED, type: 'api', enforced: false }, { ...ENFORCED, type: 'api' }),
   ],
   [
-    'leads nowhere, since this is disabled: backend (External/blue)',
+    'will lead nowhere, since this is disabled: backend (External/blue)',
     update(
       'TCPEdge/a',
       { backend: { backend_id: 'bkdhr_2aaa' } },
@@ -87,33 +87,36 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
     ),
   ],
   [
-    'is valid for longer: valid_until 2030-01-01T00:00:00Z → 2031-01-01T00:00:00Z',
+    'will be valid for longer: valid_until 2030-01-01T00:00:00Z → 2031-01-01T00:00:00Z',
     update('SSHUserCertificate/a', { valid_until: '2030-01-01T00:00:00Z' }, { valid_until: '2031-01-01T00:00:00Z' }),
   ],
   [
-    'allows more: acl + bind:b.test',
+    'will allow more: acl + bind:b.test',
     update('Credential/a', { acl: ['bind:a.test'] }, { acl: ['bind:a.test', 'bind:b.test'] }),
   ],
   ['may bind anything: acl bind:a.test → (none)', update('Credential/a', { acl: ['bind:a.test'] }, {})],
   [
-    'is not reached any more at hostports b.test:1',
+    'will no longer be reached at hostports b.test:1',
     update('TCPEdge/a', { hostports: ['a.test:1', 'b.test:1'] }, { hostports: ['a.test:1'] }),
   ],
   [
-    'is reached elsewhere: hostports a.test:1 → b.test:1',
+    'will be reached elsewhere: hostports a.test:1 → b.test:1',
     update('TCPEdge/a', { hostports: ['a.test:1'] }, { hostports: ['b.test:1'] }),
   ],
-  ['leads nowhere: backend External/blue → (none)', update('TCPEdge/a', { backend: { backend_id: 'bkdhr_2aaa' } }, {})],
   [
-    'gives no member traffic: backends External/blue (70) → External/blue (0)',
+    'will lead nowhere: backend External/blue → (none)',
+    update('TCPEdge/a', { backend: { backend_id: 'bkdhr_2aaa' } }, {}),
+  ],
+  [
+    'will send traffic to no member: backends External/blue (70) → External/blue (0)',
     update('WeightedBackend/a', { backends: { bkdhr_2aaa: 70 } }, { backends: { bkdhr_2aaa: 0 } }),
   ],
   [
-    'gets a new value of ns_targets: delegate the domain again',
+    'will get a new value of ns_targets: delegate the domain again',
     { ...update('AgentIngress/a', { domain: 'a.test' }, { domain: 'a.test' }), action: 'replace' },
   ],
   [
-    'gets a new token, which goes to the folder tokens: agents with the old token are disconnected',
+    'will get a new token, which goes to the folder tokens: agents with the old token are disconnected',
     {
       ...update('Credential/a', { acl: ['bind:a.test'] }, { acl: ['bind:a.test'] }),
       action: 'replace',
@@ -121,31 +124,31 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
     },
   ],
   [
-    'gets a new token, which goes to the folder tokens',
+    'will get its first token, which goes to the folder tokens',
     makeChange('Credential/a', 'create', {
       desired: toNormal('Credential/a', { acl: ['bind:a.test'] }),
       token: { directory: 'tokens' },
     }),
   ],
   [
-    'loses its token: agents with the old token are disconnected',
+    'will lose its token: agents with the old token are disconnected',
     makeLiveChange('Credential/a', 'delete', { id: 'cr_1', spec: { acl: ['bind:a.test'] } }),
   ],
   [
-    'lets in more: mutual_tls.certificate_authority_ids + ca_2',
+    'will let in more: mutual_tls.certificate_authority_ids + ca_2',
     update(
       'HTTPSEdge/a',
       { id: 'edghts_1', mutual_tls: { certificate_authority_ids: ['ca_1'] } },
       { id: 'edghts_1', mutual_tls: { certificate_authority_ids: ['ca_1', 'ca_2'] } },
     ),
   ],
-  ['is no longer protected', withMark(update('TCPEdge/a', {}, {}), { ...MARK, protect: true })],
+  ['will no longer be protected', withMark(update('TCPEdge/a', {}, {}), { ...MARK, protect: true })],
   [
-    'is taken from the stack other',
+    'will be taken from the stack other',
     { ...withMark(update('TCPEdge/a', {}, {}), { ...MARK, stack: 'other' }), action: 'adopt' },
   ],
   [
-    'belongs to no stack any more: it belonged to production',
+    'will belong to no stack: it belongs to production',
     { ...withMark(update('TCPEdge/a', {}, {}), MARK), action: 'release' },
   ],
 ];
@@ -168,7 +171,7 @@ describe('a danger', () => {
     ]);
     const plan = toPlan(changes, { writes, settings: { ...makePlan().settings, rateLimit: '4/60s' } });
     const said =
-      'is not there from its delete until it is created 1 write later, which takes 15 s once the rate limit is reached';
+      'will be missing from its delete until it is created 1 write later, which takes 15 s once the rate limit is reached';
     const gaps = toPlanView(plan).dangers.filter(({ danger }) => danger === 'gap');
     expect(gaps.map((gap) => [gap.group, gap.said])).toEqual([
       ['access', said],
@@ -183,7 +186,7 @@ describe('a danger', () => {
       update('TCPEdge/b', {}, { hostports: ['a.test:1'] }),
     ]);
     expect(toPlanView(plan).dangers.map(({ said }) => said)).toEqual([
-      'is not reached any more at hostports a.test:1: then served by TCPEdge/b',
+      'will no longer be reached at hostports a.test:1: then served by TCPEdge/b',
     ]);
   });
 
@@ -217,7 +220,7 @@ describe('a danger', () => {
   it('is bold and red in a terminal, and so is the number of them', () => {
     const plan = toPlan([withMark(update('TCPEdge/a', {}, {}), { ...MARK, protect: true })]);
     const text = renderPlanText(toPlanView(plan), { ...WIDE, color: true });
-    for (const line of ['    ! protection: is no longer protected', '! 1 danger (1 protection).'])
+    for (const line of ['    ! protection: will no longer be protected', '! 1 danger (1 protection).'])
       expect(text).toContain(`\u001b[1m\u001b[31m${line}\u001b[39m\u001b[22m\n`);
   });
 
@@ -226,7 +229,7 @@ describe('a danger', () => {
     const differ = (...origins: readonly Origin[]) =>
       toPlan([{ ...change, differences: origins.map((origin) => makeDifference('hostports', { origin })) }]);
     const list = (plan: Plan) => toPlanView(plan).dangers.map(({ said }) => said);
-    const said = 'is reached elsewhere: hostports a.test:1 → b.test:1';
+    const said = 'will be reached elsewhere: hostports a.test:1 → b.test:1';
     expect(list(differ('drift'))).toEqual([`${said}: reverts drift`]);
     expect(list(differ('drift', 'manifest'))).toEqual([said]);
     expect(list(differ('both'))).toEqual([said]);
@@ -281,8 +284,8 @@ describe('a run over many stacks', () => {
     const lines = [
       `## ${headline}`,
       `> **${COUNT}**`,
-      '> - **open** (shop): **access** TCPEdge/a is not restricted any more by ip_restriction External/office → (none)',
-      '> - **moved** (data): **traffic** TCPEdge/a is reached elsewhere: hostports a.test:1 → b.test:1',
+      '> - **open** (shop): **access** TCPEdge/a will no longer be restricted by ip_restriction External/office → (none)',
+      '> - **moved** (data): **traffic** TCPEdge/a will be reached elsewhere: hostports a.test:1 → b.test:1',
       '### broken: ✗ No key',
       '<summary><code>open</code>',
       '<summary><code>moved</code>',
@@ -301,7 +304,7 @@ describe('a run over many stacks', () => {
       ...['#s3-stack', '#s3-change-1'],
     ]);
     // Each danger and each headline is said once.
-    expect(markdown.split('is not restricted any more')).toHaveLength(2);
+    expect(markdown.split('will no longer be restricted')).toHaveLength(2);
     expect(markdown.split('1 danger (1 access) · 2 updates')).toHaveLength(2);
   });
 
@@ -311,8 +314,8 @@ describe('a run over many stacks', () => {
     const start = lines.findIndex((line) => stripVTControlCharacters(line) === `${COUNT}:`);
     expect(lines.slice(start, start + 5).map((line) => stripVTControlCharacters(line))).toEqual([
       `${COUNT}:`,
-      '  ! open (owner: shop): access: TCPEdge/a is not restricted any more by ip_restriction External/office → (none)',
-      '  ! moved (owner: data): traffic: TCPEdge/a is reached elsewhere: hostports a.test:1 → b.test:1',
+      '  ! open (owner: shop): access: TCPEdge/a will no longer be restricted by ip_restriction External/office → (none)',
+      '  ! moved (owner: data): traffic: TCPEdge/a will be reached elsewhere: hostports a.test:1 → b.test:1',
       '',
       expect.stringMatching(/^STACK +/),
     ]);

@@ -56,7 +56,7 @@ describe('a page', () => {
     ];
     const page = showPlan(makePlan({ changes }));
     const { elements } = page;
-    const said = elements.filter(({ name, text }) => name === 'li' && text.includes('is no longer'));
+    const said = elements.filter(({ name, text }) => name === 'li' && text.includes('will no longer'));
     expect(said).toHaveLength(1);
     const item = elements.find(({ attributes }) => attributes.get('data-key')?.startsWith('TCPEdge/open') === true);
     const ids = elements.map(({ attributes }) => attributes.get('id'));
@@ -230,7 +230,7 @@ describe('a page of a plan', () => {
     };
     FORM_JUDGES.html(renderHtmlForm({ about: 'plan', plan, standing: [] }, { ...PLAIN, ...options }));
     const { elements } = showPlan(plan, options);
-    const start = elements.findIndex(({ name, text }) => name === 'li' && text.includes('is reached elsewhere'));
+    const start = elements.findIndex(({ name, text }) => name === 'li' && text.includes('will be reached elsewhere'));
     const inside = elements.slice(start, start + 9).map(({ name, text }) => `${name} ${text.trim()}`);
     expect(inside).toContain('code TCPEdge/open');
     expect(inside).toContain('span owner: data');

@@ -246,7 +246,7 @@ test('what a danger quotes is code', () => {
       makePlan({ changes: [makeLiveChange('TCPEdge/a', 'update', { id: 'edgtcp_1', dangers: [danger] })] }),
     );
   };
-  expect(read('europe')).toMatch(/[*][*]access[*][*] `TCPEdge\/a` has the deny rule `europe` removed /);
+  expect(read('europe')).toMatch(/[*][*]access[*][*] `TCPEdge\/a` will have the deny rule `europe` removed /);
   FORM_JUDGES.markdown(read('a`b'));
   FORM_JUDGES.markdown(read('`</details> @all'));
 });

@@ -45,14 +45,21 @@ export interface DangerView {
   readonly path?: string;
 }
 
+/** Whether a danger is what a plan will do, or what happened at the service. */
+export type Tense = 'planned' | 'happened';
+
 /** Every danger of some changes: by group, the gravest of each first. */
-export function listDangerViews(changes: readonly Change[], names: Names): readonly DangerView[] {
+export function listDangerViews(
+  changes: readonly Change[],
+  names: Names,
+  tense: Tense = 'planned',
+): readonly DangerView[] {
   const views = changes.flatMap((change) => {
     const { dangers = [], kind } = change;
     const address = quoteIfNeeded(formatChangeAddress(change));
     return dangers.map((one) => {
       const { group, danger, path = SETTINGS[danger], consequence = '' } = one;
-      const clause = toClause(findKind(kind), one, names);
+      const clause = toClause(one, { kind: findKind(kind), change, names, tense });
       const then = [toPrintable(consequence), ...(isRevert(change, one) ? ['reverts drift'] : [])]
         .filter(Boolean)
         .join('; ');
@@ -143,80 +150,113 @@ function toSentence({ lead, values }: Clause, then: string): string {
   return `${[lead, values].filter((text) => text !== '').join(' ')}${then === '' ? '' : `: ${then}`}`;
 }
 
-function toClause(kind: Kind | undefined, danger: Danger, names: Names): Clause {
+/** What a clause is made from besides its danger. */
+interface ClauseContext {
+  readonly kind: Kind | undefined;
+  readonly change: Change;
+  readonly names: Names;
+  readonly tense: Tense;
+}
+
+/** What a resource will do, and what it does, where its field and both values follow. */
+const LEADS = {
+  'restriction-disabled': ['have this disabled:', 'has this disabled:'],
+  'restriction-changed': ['have another restriction:', 'has another restriction:'],
+  'address-released': ['no longer be reached at', 'is no longer reached at'],
+  'address-changed': ['be reached elsewhere:', 'is reached elsewhere:'],
+  'target-removed': ['lead nowhere:', 'leads nowhere:'],
+  'target-disabled': ['lead nowhere, since this is disabled:', 'leads nowhere, since this is disabled:'],
+  'no-weight': ['send traffic to no member:', 'sends traffic to no member:'],
+  'longer-validity': ['be valid for longer:', 'is valid for longer:'],
+} as const;
+
+function toClause(danger: Danger, context: ClauseContext): Clause {
+  const { kind, change, names, tense } = context;
   const path = toPrintable(danger.path ?? '');
-  const clause = (lead: string, values = `${path} ${toSides(kind, danger, names)}`): Clause => ({ lead, values });
+  const clause = (
+    [planned, happened]: readonly [string, string],
+    values = `${path} ${toSides(kind, danger, names)}`,
+  ): Clause => ({ lead: tense === 'planned' ? `will ${planned}` : happened, values });
   switch (danger.danger) {
-    case 'restriction-removed':
-      if (path === '') return clause('no longer restricts access', '');
-      return clause(kind?.isProtection === true ? 'does not restrict any more:' : 'is not restricted any more by');
     case 'restriction-disabled':
-      return clause('has this disabled:');
+    case 'restriction-changed':
+    case 'address-released':
+    case 'address-changed':
+    case 'target-removed':
+    case 'target-disabled':
+    case 'no-weight':
+    case 'longer-validity':
+      return clause(LEADS[danger.danger]);
+    case 'restriction-removed':
+      if (path === '') return clause(['no longer restrict access', 'no longer restricts access'], '');
+      return kind?.isProtection === true
+        ? clause(['no longer restrict:', 'no longer restricts:'])
+        : clause(['no longer be restricted by', 'is no longer restricted by']);
     case 'unrestricted': {
-      const lead = kind?.fields[danger.path ?? '']?.tells?.unset ?? `has no restriction by ${path}`;
-      return danger.from === undefined ? clause(lead, '') : clause(`${lead}:`);
+      const lead = kind?.fields[danger.path ?? '']?.tells?.unset ?? `is not restricted by ${path}`;
+      return danger.from === undefined
+        ? { lead, values: '' }
+        : { lead: `${lead}:`, values: `${path} ${toSides(kind, danger, names)}` };
     }
     case 'lets-in':
-      return clause(danger.group === 'secrets' ? 'allows more:' : 'lets in more:');
+      return danger.group === 'secrets'
+        ? clause(['allow more:', 'allows more:'])
+        : clause(['let in more:', 'lets in more:']);
     case 'rule-removed':
     case 'rule-changed':
     case 'rule-added':
-      return toRuleClause(kind, danger, names);
+      return toRuleClause(danger, context);
     case 'rules-reordered':
-      return clause('has its rules in another order:', path);
-    case 'restriction-changed':
-      return clause('has another restriction:');
+      return clause(['have its rules in another order:', 'has its rules in another order:'], path);
     case 'lockout':
-      return clause('may lock out the user who applies it', '');
-    case 'address-released':
-      return clause('is not reached any more at');
-    case 'address-changed':
-      return clause('is reached elsewhere:');
-    case 'target-removed':
-      return clause('leads nowhere:');
-    case 'target-disabled':
-      return clause('leads nowhere, since this is disabled:');
-    case 'no-weight':
-      return clause('gives no member traffic:');
+      return { lead: 'may lock out the user who applies it', values: '' };
     case 'gap':
-      return clause(toGapClause(danger), '');
+      return clause(toGapLeads(danger), '');
     case 'new-values':
-      return clause('gets a new value of', path);
+      return clause(['get a new value of', 'got a new value of'], path);
     case 'token':
-      return danger.to === undefined
-        ? clause('gets a new token', '')
-        : clause('gets a new token, which goes to', toPrintable(String(danger.to)));
+      return clause(toTokenLeads(danger, change), toPrintable(String(danger.to ?? '')));
     case 'token-revoked':
-      return clause('loses its token', '');
+      return clause(['lose its token', 'lost its token'], '');
     case 'ended':
-      return clause('is not valid any more since', toPrintable(String(danger.from)));
-    case 'longer-validity':
-      return clause('is valid for longer:');
+      return clause(['no longer be valid from', 'is no longer valid since'], toPrintable(String(danger.from)));
     case 'unprotected':
-      return clause('is no longer protected', '');
-    case 'released':
-      return clause(`belongs to no stack any more: it belonged to ${quoteIfNeeded(String(danger.from))}`, '');
-    case 'handed-over':
-      return clause(`is taken from the stack ${quoteIfNeeded(String(danger.from))}`, '');
+      return clause(['no longer be protected', 'is no longer protected'], '');
+    case 'released': {
+      const owner = quoteIfNeeded(String(danger.from));
+      return clause([`belong to no stack: it belongs to ${owner}`, `belongs to no stack: it belonged to ${owner}`], '');
+    }
+    case 'handed-over': {
+      const owner = quoteIfNeeded(String(danger.from));
+      return clause([`be taken from the stack ${owner}`, `was taken from the stack ${owner}`], '');
+    }
     default:
       return assertNever(danger.danger);
   }
 }
 
-function toGapClause({ writes = 0, limitMs }: Danger): string {
+/** A new credential has no token before. */
+function toTokenLeads({ to }: Danger, { action }: Change): readonly [string, string] {
+  const what = `${action === 'create' ? 'its first token' : 'a new token'}${to === undefined ? '' : ', which goes to'}`;
+  return [`get ${what}`, `got ${what}`];
+}
+
+function toGapLeads({ writes = 0, limitMs }: Danger): readonly [string, string] {
   const time =
     limitMs === undefined
       ? ''
       : `, which ${writes === 1 ? 'takes' : 'take'} ${formatWaitTime(limitMs)} once the rate limit is reached`;
-  return `is not there from its delete until it is created ${formatCount(writes, 'write')} later${time}`;
+  const until = `from its delete until it is created ${formatCount(writes, 'write')} later${time}`;
+  return [`be missing ${until}`, `was missing ${until}`];
 }
 
 /** `has the deny rule `europe` changed (policy.inbound[0]): expressions "…" → "…"`. */
-function toRuleClause(kind: Kind | undefined, { danger, path = '', from, to }: Danger, names: Names): Clause {
+function toRuleClause({ danger, path = '', from, to }: Danger, { kind, names, tense }: ClauseContext): Clause {
   const type = kind === undefined ? undefined : findFieldType(kind, path);
   const rule = toRuleName(type, to ?? from ?? null);
   const parts = listRuleParts(type, { from, to }, names);
-  const lead = `has the ${rule} ${danger.slice('rule-'.length)} (${toPrintable(path)})`;
+  const verb = tense === 'planned' ? 'will have' : 'has';
+  const lead = `${verb} the ${rule} ${danger.slice('rule-'.length)} (${toPrintable(path)})`;
   return { lead: parts.length === 0 ? lead : `${lead}:`, values: parts.join('; ') };
 }
 

@@ -149,6 +149,7 @@ export function listDriftDangerViews(resources: readonly ResourceDrift[], names:
       dangers: (resource.dangers ?? []).map((danger) => withDoubt(danger, resource.differences)),
     })),
     names,
+    'happened',
   );
 }
 

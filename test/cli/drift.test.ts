@@ -198,7 +198,9 @@ describe('drift', () => {
     const doubt = 'what it was before is not known';
     expect((await edgewise('drift')).stdout).not.toContain(doubt);
     await write({ 'edgewise.yaml': STACK + RESTRICTED.replace('ipp_office', 'ipp_home') });
-    expect((await edgewise('drift')).stdout).toMatch(new RegExp(`! access: TCPEdge/a is no longer restricted .*${doubt}`));
+    expect((await edgewise('drift')).stdout).toMatch(
+      new RegExp(`! access: TCPEdge/a is no longer restricted .*${doubt}`),
+    );
   });
 
   it.each(['first', 'again'])(

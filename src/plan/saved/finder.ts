@@ -151,13 +151,18 @@ function undo({ resources, attachments, ...live }: LiveState, plan: Plan): LiveS
         return [kind, [...all.filter((one) => !isMade(one)).map(restore), ...gone]];
       }),
     ),
-    attachments: new Map(
-      [...attachments].map(([address, one]) => {
-        const start = plan.changes.find((change) => change.address === address && change.live?.id === one.id)?.live;
-        return [address, start?.spec === undefined ? one : { ...one, spec: { ...one.spec, ...start.spec } }];
-      }),
-    ),
+    attachments: new Map([...attachments].map(([address, one]) => [address, undoModules(address, one, plan)])),
   };
+}
+
+/** The modules of an edge or a route as they were live. A plan of another edge says nothing of them. */
+function undoModules(address: Address, one: LiveResource, { changes }: Plan): LiveResource {
+  const start = changes.find((change) => change.address === address)?.live?.spec;
+  const ids = getKind(one.kind).specFields.flatMap(([name, { lifecycle }]) =>
+    lifecycle === 'immutable' ? [name] : [],
+  );
+  const isSame = start !== undefined && ids.every((name) => start[name] === one.spec[name]);
+  return isSame ? { ...one, spec: { ...one.spec, ...start } } : one;
 }
 
 /** What a change starts from, as it was live. Nothing says when what is gone was made: of several with one mark it is as old as lets it be kept, or not. */

@@ -82,8 +82,9 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
       const link = page.locator('.dangers a[href^="#s1-change"]').first();
       const target = (await link.getAttribute('href')) ?? '';
       await link.click();
-      expect(await page.locator(target).isVisible()).toBe(true);
-      expect(await page.locator('[data-stack="c"]').isVisible()).toBe(true);
+      // The page hears of a link that was followed after the click.
+      await page.locator(target).waitFor({ state: 'visible' });
+      await page.locator('[data-stack="c"]').waitFor({ state: 'visible' });
       await keepScreenshot(page, 'stacks');
       expect(await listObjections(page)).toEqual([]);
       expect(deeds).toEqual([]);

@@ -69,9 +69,9 @@ test('dangers and warnings have their colour in their line, clipped or not', () 
   const paint = createPainter(true);
   const render = (width: number) => renderPlanText(warned, { ...COMPACT, width, color: true });
   expect(render(0)).toContain(
-    `update: ${paint('error', '! protection: is no longer protected')}; ${paint('warning', 'may cut it')} (description)`,
+    `update: ${paint('error', '! protection: will no longer be protected')}; ${paint('warning', 'may cut it')} (description)`,
   );
-  expect(render(50)).toContain(`update: ${paint('error', '! protection: i…')}\n`);
+  expect(render(50)).toContain(`update: ${paint('error', '! protection: w…')}\n`);
   expect(renderDriftText(toDriftView(DRIFT), { ...COMPACT, color: true })).toContain(
     `${paint('error', '! access')} (description changed at the service)`,
   );

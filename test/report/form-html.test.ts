@@ -150,12 +150,12 @@ describe('a page of a plan', () => {
     const plan = makePlan({ changes: [change] });
     const page = renderHtmlForm({ about: 'plan', plan, standing: [] }, { ...PLAIN, locate });
     FORM_JUDGES.html(page);
-    expect(page).toContain('<strong>traffic:</strong> is reached elsewhere: <code>hostports</code></p>');
+    expect(page).toContain('<strong>traffic:</strong> will be reached elsewhere: <code>hostports</code></p>');
     expect(page).toContain(
-      '<strong>access:</strong> has the deny rule <code>europe</code> removed (policy.inbound[0]): <code>expressions',
+      '<strong>access:</strong> will have the deny rule <code>europe</code> removed (policy.inbound[0]): <code>expressions',
     );
     // The list of dangers has them.
-    expect(page).toMatch(/<li>[^\n]* is reached elsewhere: <code>hostports a.test:1 → b.test:1<\/code>/);
+    expect(page).toMatch(/<li>[^\n]* will be reached elsewhere: <code>hostports a.test:1 → b.test:1<\/code>/);
     const code = listTexts(readPage(page), 'code');
     expect(code.filter((text) => text === 'edge.yaml:3')).toHaveLength(3);
   });

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Client } from '../client/client.ts';
-import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { readResource, type ShownFields } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -227,7 +227,7 @@ function toFailed({ write }: CreatedResource, message: string): Outcome {
 function toCreatedResource(outcome: Outcome): CreatedResource | undefined {
   const { write } = outcome;
   if (outcome.outcome !== 'applied' || 'alreadyDone' in outcome || !allowsDuplicates(write)) return undefined;
-  if (listOneTimeFields(getKind(write.kind)).length > 0) return undefined;
+  if (getKind(write.kind).oneTimeFields.length > 0) return undefined;
   return { write, id: assertDefined(outcome.id, `id of ${write.id}`) };
 }
 

@@ -1,5 +1,5 @@
 import type { FieldType } from '../kinds/field.ts';
-import { isRotatable, listOneTimeFields, toSpecType } from '../kinds/kind.ts';
+import { isRotatable, toSpecType } from '../kinds/kind.ts';
 import { isId } from '../kinds/paths.ts';
 import { findKind, getKind } from '../kinds/tables/registry.ts';
 import { findInnerType } from '../kinds/walk.ts';
@@ -149,7 +149,7 @@ async function createResource(write: CreateWrite, context: WriteContext): Promis
 
 /** A token that was lost with its answer can only be replaced by a new credential. */
 function acceptFound(write: CreateWrite, { sent, live }: Taken, context: WriteContext): Outcome {
-  const [field] = listOneTimeFields(getKind(write.kind));
+  const [field] = getKind(write.kind).oneTimeFields;
   if (field !== undefined) {
     const message = `its creation got no response. It was found as ${live.id}, but its ${field} was lost with the response. The next apply replaces it, unless another apply created it and delivers the ${field}`;
     return toFailed(write, message);
@@ -277,7 +277,7 @@ async function verifyCreation(
 ): Promise<JudgedCreation | string> {
   const kind = getKind(write.kind);
   const live = await identify(write, context.duplicates.lookUps.readResponseBody(write, answer), context.duplicates);
-  const [field] = listOneTimeFields(kind);
+  const [field] = kind.oneTimeFields;
   const token = field === undefined ? undefined : toText(answer[field]);
   if (live === undefined) return { live, token };
   const made = { write, id: live.id };

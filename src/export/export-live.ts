@@ -1,6 +1,6 @@
 import type { DeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
-import { type Kind, listOneTimeFields, toHyphenated } from '../kinds/kind.ts';
+import { type Kind, toHyphenated } from '../kinds/kind.ts';
 import { getDefaultValue, normalizeSpec } from '../kinds/normalize.ts';
 import { fillUnknown } from '../kinds/read-response.ts';
 import { mapReferences } from '../kinds/references.ts';
@@ -177,7 +177,7 @@ function toRemembered(kind: Kind, mark: Mark | undefined): JsonObject {
 
 /** What a document cannot say. */
 function toComment({ kind, stated }: NamedResource): readonly string[] {
-  const secrets = listOneTimeFields(kind).map(
+  const secrets = kind.oneTimeFields.map(
     (name) =>
       `Its ${name} was shown once, when it was created, and cannot be exported. Adopting it does not change it.`,
   );

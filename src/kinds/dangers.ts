@@ -5,7 +5,7 @@ import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCa
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { Field, FieldType, NamedField } from './field.ts';
 import { FORMATS } from './formats.ts';
-import { type Kind, listOneTimeFields } from './kind.ts';
+import type { Kind } from './kind.ts';
 import { isUnset } from './normalize.ts';
 
 /** One of two states of a resource. */
@@ -43,7 +43,7 @@ function toAccessGroup(kind: Kind): DangerGroup {
 }
 
 function isSecret(kind: Kind): boolean {
-  return kind.validity !== undefined || listOneTimeFields(kind).length > 0;
+  return kind.validity !== undefined || kind.oneTimeFields.length > 0;
 }
 
 function listAccessFacts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Fact[] {
@@ -111,7 +111,7 @@ function compareField(field: Field, from: Json | undefined, to: Json | undefined
 
 function compareInner({ type }: Field, from: Json | undefined, to: Json | undefined, path: FieldPath): readonly Fact[] {
   if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
-  return compareFields(Object.entries(type.fields), from, to, path);
+  return compareFields(type.namedFields, from, to, path);
 }
 
 function compareSwitch(field: Field, from: Json | undefined, to: Json | undefined, path: FieldPath): readonly Fact[] {
@@ -132,7 +132,7 @@ function compareAllRules(
   path: FieldPath,
 ): readonly Fact[] {
   if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
-  return Object.entries(type.fields)
+  return type.namedFields
     .filter(([, { protects }]) => protects === 'by-rules')
     .flatMap(([name, field]) =>
       compareRules(field.type, { from: toList(from[name]), to: toList(to[name]) }, [...path, name]),
@@ -148,7 +148,7 @@ function isOfRules(type: FieldType): boolean {
 /** Whether a module that is on keeps anybody out: an empty one does not. */
 function restricts(type: FieldType, value: Json | undefined): boolean {
   if (type.type !== 'object' || !isJsonObject(value)) return true;
-  const inner = Object.entries(type.fields).filter(([, { protects }]) => protects !== undefined);
+  const inner = type.namedFields.filter(([, { protects }]) => protects !== undefined);
   return inner.length === 0 || inner.some(([name]) => listMembers(value[name]).length > 0);
 }
 
@@ -270,7 +270,7 @@ function isSameCaption(type: FieldType, left: PlacedRule, right: PlacedRule): bo
 /** The text that only names a rule; `undefined`: it has none. `type`: of the rule. */
 export function readCaption(type: FieldType | undefined, rule: Json): string | undefined {
   if (type?.type !== 'object' || !isJsonObject(rule)) return undefined;
-  const name = Object.entries(type.fields).find(([, { isCaption }]) => isCaption)?.[0];
+  const name = type.namedFields.find(([, { isCaption }]) => isCaption)?.[0];
   const caption = name === undefined ? undefined : rule[name];
   return typeof caption === 'string' && caption !== '' ? caption : undefined;
 }
@@ -344,7 +344,7 @@ export function findAbsenceGroup(kind: Kind, spec: Spec): DangerGroup | undefine
 
 /** One-time values that become invalid with the delete of the resource. */
 function listRevoked(kind: Kind): readonly Danger[] {
-  return listOneTimeFields(kind).map((path) => {
+  return kind.oneTimeFields.map((path) => {
     const consequence = kind.fields[path]?.whenReplaced;
     return { group: 'secrets', danger: 'token-revoked', path, ...(consequence !== undefined && { consequence }) };
   });

@@ -26,6 +26,7 @@ export function listCloserFormats(kind: Kind): readonly TextFormat[] {
 
 /** What the closer checks find wrong in a spec whose fields conform to its kind. The texts themselves are not quoted. */
 export function listCloserFindings(kind: Kind, spec: Spec, checks: DeepFormatChecks): readonly SpecFinding[] {
+  if (checks.size === 0) return [];
   return kind.specFields
     .flatMap(([name, { type }]) => listTexts(type, spec[name], [name]))
     .flatMap(({ format, text, path }) => {
@@ -64,5 +65,5 @@ function listTexts(type: FieldType, value: Json | undefined, path: FieldPath): r
       ...listTexts(type.of, member, [...path, key]),
     ]);
   if (type.type !== 'object') return [];
-  return Object.entries(type.fields).flatMap(([key, field]) => listTexts(field.type, value[key], [...path, key]));
+  return type.namedFields.flatMap(([key, field]) => listTexts(field.type, value[key], [...path, key]));
 }

@@ -90,6 +90,8 @@ export interface JsonType {
 export interface ObjectType {
   readonly type: 'object';
   readonly fields: Readonly<Record<string, Field>>;
+  /** The same fields as a list, for those who visit all of them. */
+  readonly namedFields: readonly NamedField[];
   /** For people, where the type occurs in several places: `policy rule`. */
   readonly title: string | undefined;
   /** A module: has `enabled`, is set and removed as a whole. */
@@ -275,7 +277,11 @@ export function mapOf(
 
 /** An object with fields of its own; absent as a whole when it is not set. */
 export function objectOf(fields: Readonly<Record<string, Field>>, title?: string): ObjectType {
-  return { type: 'object', fields: defineFields(fields), title, module: false, findIdle: undefined };
+  return { ...toTable(fields), title, module: false, findIdle: undefined };
+}
+
+function toTable(fields: Readonly<Record<string, Field>>): Pick<ObjectType, 'type' | 'fields' | 'namedFields'> {
+  return { type: 'object', fields: defineFields(fields), namedFields: Object.entries(fields) };
 }
 
 /** A table without inherited keys: a name from outside could be one that every object inherits. */
@@ -292,8 +298,7 @@ export function moduleOf(
     default: true,
     absentWhenDefault: true,
   });
-  const table = defineFields({ enabled, ...fields });
-  return { type: 'object', fields: table, title: undefined, module: true, findIdle: undefined, ...options };
+  return { ...toTable({ enabled, ...fields }), title: undefined, module: true, findIdle: undefined, ...options };
 }
 
 /** The fields inside of a value; for a list or a map, those of its members. Empty if the value is not an object with a table. */

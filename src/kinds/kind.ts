@@ -27,6 +27,12 @@ export interface Kind {
   readonly fields: Readonly<Record<string, Field>>;
   /** The fields that a manifest may state, in the order of the table. */
   readonly specFields: readonly NamedField[];
+  /** The type of a spec in a manifest: an object with those fields. */
+  readonly specType: ObjectType;
+  /** The names of the fields that only the response to the creation shows. */
+  readonly oneTimeFields: readonly string[];
+  /** The names of the fields that the service alone decides. */
+  readonly computedFields: readonly string[];
   /** What a manifest may say under `lifecycle` of this kind alone. */
   readonly lifecycle: Readonly<Record<string, Field>>;
   /** The fields with the start and end of its validity; absent: valid as long as it exists. */
@@ -88,19 +94,28 @@ type Unsaid =
   | 'fileField'
   | 'checkFile'
   | 'submission';
-type KindOptions = Omit<Kind, Unsaid | 'specFields'> & Partial<Pick<Kind, Unsaid>>;
+type Derived = 'specFields' | 'specType' | 'oneTimeFields' | 'computedFields';
+type KindOptions = Omit<Kind, Unsaid | Derived> & Partial<Pick<Kind, Unsaid>>;
 
 /** Checks a kind's table and fills in defaults. Throws `InvariantError` on a table that contradicts itself. */
 export function defineKind(options: KindOptions): Kind {
   const fields = defineFields(options.fields);
-  const specFields = Object.entries(fields).filter(([, { lifecycle }]) => STATED.includes(lifecycle));
-  const kind: Kind = { ...NOTHING_SAID, ...options, fields, specFields };
+  const ofLifecycle = (...lifecycles: readonly Field['lifecycle'][]): readonly NamedField[] =>
+    Object.entries(fields).filter(([, { lifecycle }]) => lifecycles.includes(lifecycle));
+  const specFields = ofLifecycle('mutable', 'immutable');
+  const kind: Kind = {
+    ...NOTHING_SAID,
+    ...options,
+    fields,
+    specFields,
+    specType: objectOf(Object.fromEntries(specFields)),
+    oneTimeFields: ofLifecycle('one-time').map(([name]) => name),
+    computedFields: ofLifecycle('computed').map(([name]) => name),
+  };
   const finding = findFinding(kind);
   if (finding !== undefined) throw new InvariantError(`Kind ${kind.name}: ${finding}`);
   return kind;
 }
-
-const STATED: readonly Field['lifecycle'][] = ['mutable', 'immutable'];
 
 const NOTHING_SAID: Pick<Kind, Unsaid> = {
   check: () => [],
@@ -164,17 +179,7 @@ export function toSpecType({ fields }: Kind): ObjectType {
 
 /** Whether a resource can be due for replacement though it equals its manifest, because it expires or is rotated. */
 export function isRotatable(kind: Kind): boolean {
-  return kind.validity !== undefined || listOneTimeFields(kind).length > 0;
-}
-
-/** The names of the fields that only the response to the creation shows. */
-export function listOneTimeFields({ fields }: Kind): readonly string[] {
-  return Object.entries(fields).flatMap(([name, { lifecycle }]) => (lifecycle === 'one-time' ? [name] : []));
-}
-
-/** The names of the fields that the service alone decides. */
-export function listComputedNames({ fields }: Kind): readonly string[] {
-  return Object.entries(fields).flatMap(([name, { lifecycle }]) => (lifecycle === 'computed' ? [name] : []));
+  return kind.validity !== undefined || kind.oneTimeFields.length > 0;
 }
 
 /** A submitted kind, in addition to its fields: how the command line writes one, and how the service decides about each part. */

@@ -2,7 +2,7 @@ import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import { normalizeUserMetadata } from '../model/mark.ts';
 import type { Spec } from '../model/state.ts';
-import type { Field, FieldType, ListType } from './field.ts';
+import type { Field, FieldType, ListType, ObjectType } from './field.ts';
 import { FORMATS } from './formats.ts';
 import type { Kind } from './kind.ts';
 import { mapInner, mapPresentFields, type Visitor } from './walk.ts';
@@ -65,9 +65,9 @@ function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json
 
 const NORMALIZE: Visitor = {
   visit: (type, value) => normalizeValue(type, value, undefined),
-  visitFields: (fields, value) => {
+  visitFields: ({ namedFields }, value) => {
     const normal: Record<string, Json> = {};
-    for (const [name, field] of Object.entries(fields)) normal[name] = normalizeField(field, value[name]);
+    for (const [name, field] of namedFields) normal[name] = normalizeField(field, value[name]);
     return normal;
   },
   visitKey: ({ caseInsensitive }, key) => (caseInsensitive ? key.toLowerCase() : key),
@@ -106,6 +106,7 @@ function normalizeList(type: ListType, value: Json): Json {
 }
 
 function toSet(members: readonly Json[]): readonly Json[] {
+  if (members.length < 2) return members;
   const byText = new Map(members.map((member) => [toCanonicalJson(member), member]));
   return [...byText].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, member]) => member);
 }
@@ -132,16 +133,17 @@ export function listMarkedFields(kind: Kind, normal: Spec): readonly string[] {
  * maps, where it is a mistake, and in free JSON, where it is a value.
  */
 export function withoutNulls(kind: Kind, spec: JsonObject): JsonObject {
-  return leaveOutNulls(Object.fromEntries(kind.specFields), spec);
+  return leaveOutNulls(kind.specType, spec);
 }
 
-function leaveOutNulls(fields: Readonly<Record<string, Field>>, value: JsonObject): JsonObject {
-  const entries = Object.entries(value).flatMap(([name, member]): [string, Json][] => {
+function leaveOutNulls({ fields }: ObjectType, value: JsonObject): JsonObject {
+  const kept: [string, Json][] = [];
+  for (const [name, member] of Object.entries(value)) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (field === undefined) return [[name, member]];
-    return member === null && !field.required ? [] : [[name, leaveOutInside(field.type, member)]];
-  });
-  return Object.fromEntries(entries);
+    if (field === undefined) kept.push([name, member]);
+    else if (member !== null || field.required) kept.push([name, leaveOutInside(field.type, member)]);
+  }
+  return Object.fromEntries(kept);
 }
 
 function leaveOutInside(type: FieldType, value: Json): Json {
@@ -150,7 +152,7 @@ function leaveOutInside(type: FieldType, value: Json): Json {
 
 /** A spec as it is written, with the lists whose order means nothing sorted. */
 export function sortSets(kind: Kind, spec: Spec): Spec {
-  return mapPresentFields(Object.entries(kind.fields), spec, sortSetsIn);
+  return mapPresentFields(kind.specFields, spec, sortSetsIn);
 }
 
 /** The same of a value of a type. */
@@ -161,7 +163,7 @@ export function sortSetsIn(type: FieldType, value: Json): Json {
 
 const SORT: Visitor = {
   visit: sortSetsIn,
-  visitFields: (fields, value) => mapPresentFields(Object.entries(fields), value, sortSetsIn),
+  visitFields: ({ namedFields }, value) => mapPresentFields(namedFields, value, sortSetsIn),
 };
 
 function isSet(type: FieldType): type is ListType {
@@ -169,6 +171,7 @@ function isSet(type: FieldType): type is ListType {
 }
 
 function sortMembers(members: readonly Json[]): readonly Json[] {
+  if (members.length < 2) return members;
   const byText = members.map((member) => ({ member, text: toCanonicalJson(member) }));
   return byText.sort((left, right) => (left.text < right.text ? -1 : 1)).map(({ member }) => member);
 }

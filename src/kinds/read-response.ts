@@ -1,8 +1,8 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { parseMetadata } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
-import type { Field, FieldType, NamedField } from './field.ts';
-import { type Kind, listComputedNames } from './kind.ts';
+import type { Field, FieldType, NamedField, ObjectType } from './field.ts';
+import type { Kind } from './kind.ts';
 import { getEmptyValue, isDisabledAndEmpty, normalizeField, normalizeSpec } from './normalize.ts';
 import { mapInner } from './walk.ts';
 
@@ -27,7 +27,7 @@ export function readResource(kind: Kind, json: JsonObject): LiveResource {
 
 function pickComputed(kind: Kind, json: JsonObject): Spec {
   const computed: Record<string, Json> = {};
-  for (const name of listComputedNames(kind)) computed[name] = json[name] ?? null;
+  for (const name of kind.computedFields) computed[name] = json[name] ?? null;
   return computed;
 }
 
@@ -95,7 +95,7 @@ function toDisabled(field: Field, answered: Json): Json {
 
 function keepInner(type: FieldType, answered: Json, normal: Json): Json {
   if (type.type === 'object' && isJsonObject(answered) && isJsonObject(normal))
-    return keepAnswered(Object.entries(type.fields), answered, normal);
+    return keepAnswered(type.namedFields, answered, normal);
   if (type.type !== 'list' || type.unordered || !isJsonArray(answered) || !isJsonArray(normal)) return normal;
   return normal.map((member, index) => keepInner(type.of, answered[index] ?? null, member));
 }
@@ -109,12 +109,12 @@ function readValue(type: FieldType, value: Json): Json {
 
 /** An object in a list is there, even if every field of it is left out. */
 function readMember(type: FieldType, value: Json): Json {
-  if (type.type === 'object' && isJsonObject(value)) return readFields(Object.entries(type.fields), value);
+  if (type.type === 'object' && isJsonObject(value)) return readFields(type.namedFields, value);
   return readValue(type, value);
 }
 
-function readObject(fields: Readonly<Record<string, Field>>, value: JsonObject): Json {
-  return isNotSet(value) ? null : readFields(Object.entries(fields), value);
+function readObject({ namedFields }: ObjectType, value: JsonObject): Json {
+  return isNotSet(value) ? null : readFields(namedFields, value);
 }
 
 /** An object in which everything is null is not set. */
@@ -135,7 +135,7 @@ export function fillUnknown(kind: Kind, live: Spec, from: Spec): Spec {
 export function isUnknown(type: FieldType, value: Json | undefined): boolean {
   if (value === undefined) return true;
   if (type.type === 'object' && isJsonObject(value))
-    return Object.entries(type.fields).some(([name, field]) => isUnknown(field.type, value[name]));
+    return type.namedFields.some(([name, field]) => isUnknown(field.type, value[name]));
   return type.type === 'list' && isJsonArray(value) && value.some((member) => isUnknown(type.of, member ?? undefined));
 }
 
@@ -157,7 +157,7 @@ function toSet({ clear }: Field, value: Json): Json {
 function fillValue(type: FieldType, value: Json | undefined, from: Json | undefined): Json | undefined {
   if (value === undefined) return from;
   if (type.type === 'object' && isJsonObject(value) && isJsonObject(from))
-    return fillFields(Object.entries(type.fields), value, from);
+    return fillFields(type.namedFields, value, from);
   if (type.type !== 'list' || !isJsonArray(value) || !isJsonArray(from)) return value;
   return value.map((member, index) => fillValue(type.of, member ?? undefined, from[index]) ?? member);
 }
@@ -196,7 +196,7 @@ function fillValueInside(field: Field, value: Json, isMeant: IsMeant): Json {
 }
 
 function fillInside(type: FieldType, value: Json, isMeant: IsMeant): Json {
-  if (type.type === 'object' && isJsonObject(value)) return fillEmpty(Object.entries(type.fields), value, isMeant);
+  if (type.type === 'object' && isJsonObject(value)) return fillEmpty(type.namedFields, value, isMeant);
   if (type.type !== 'list' || !isJsonArray(value)) return value;
   const filled = value.map((member) => fillInside(type.of, member, isMeant));
   return filled.some((member, index) => member !== value[index]) ? filled : value;
@@ -251,8 +251,7 @@ function noteFields(fields: readonly NamedField[], json: JsonObject, shown: Set<
 }
 
 function noteInside(type: FieldType, value: Json, shown: Set<Field>): void {
-  if (type.type === 'object' && isJsonObject(value) && !isNotSet(value))
-    noteFields(Object.entries(type.fields), value, shown);
+  if (type.type === 'object' && isJsonObject(value) && !isNotSet(value)) noteFields(type.namedFields, value, shown);
   if (type.type !== 'list') return;
   for (const member of isJsonArray(value) ? value : [value]) noteInside(type.of, member, shown);
 }

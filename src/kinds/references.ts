@@ -71,10 +71,8 @@ function mapValue(type: FieldType, value: Json, path: FieldPath, replace: Replac
   if (type.type === 'reference') return typeof value === 'string' ? replace({ path, value, type }) : value;
   return mapInner(type, value, {
     visit: (inner, member, at) => mapValue(inner, member, [...path, ...at], replace),
-    visitFields: (fields, object) =>
-      mapPresentFields(Object.entries(fields), object, (inner, member, name) =>
-        mapValue(inner, member, [...path, name], replace),
-      ),
+    visitFields: ({ namedFields }, object) =>
+      mapPresentFields(namedFields, object, (inner, member, name) => mapValue(inner, member, [...path, name], replace)),
     visitKey: ({ keys }, key) =>
       keys.type === 'reference' ? replace({ path: [...path, key], value: key, type: keys }) : key,
   });

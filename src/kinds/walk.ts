@@ -21,7 +21,7 @@ export interface Visitor {
   /** Returns the new value of a member. `at` leads to it; it is empty for a single value that counts as a list of one. */
   readonly visit: (type: FieldType, value: Json, at: FieldPath) => Json;
   /** Returns the new fields of an object. Left out: the known fields are visited, and unknown ones are kept. */
-  readonly visitFields?: (fields: Fields, value: JsonObject) => Json;
+  readonly visitFields?: (type: ObjectType, value: JsonObject) => Json;
   /** What becomes of a key of a map. Left out: it stays. */
   readonly visitKey?: (type: MapType, key: string) => string;
 }
@@ -41,7 +41,7 @@ export function mapInner(type: FieldType, value: Json, visitor: Visitor): Json {
     case 'map':
       return isJsonObject(value) ? mapMembers(type, value, visitor) : value;
     case 'object':
-      return isJsonObject(value) ? (visitor.visitFields ?? visitStated(visitor))(type.fields, value) : value;
+      return isJsonObject(value) ? (visitor.visitFields ?? visitStated(visitor))(type, value) : value;
     case 'json':
       return isJsonObject(value) ? mapHeld(type, value, visitor) : value;
     default:
@@ -129,8 +129,8 @@ function listInnerTypes(type: FieldType): readonly FieldType[] {
   }
 }
 
-function visitStated(visitor: Visitor): (fields: Fields, value: JsonObject) => Json {
-  return (fields, value) => mapFields(fields, value, visitor);
+function visitStated(visitor: Visitor): (type: ObjectType, value: JsonObject) => Json {
+  return ({ fields }, value) => mapFields(fields, value, visitor);
 }
 
 function mapMembers(type: MapType, value: JsonObject, { visit, visitKey }: Visitor): JsonObject {

@@ -1,6 +1,8 @@
 import type { CelReading } from '../expressions/read-cel.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
+import { KINDS } from '../kinds/tables/registry.ts';
+import { listTypes } from '../kinds/walk.ts';
 import type { LintCode, SourcePlace, TextPart } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { LintSettings, RuleSeverity } from '../model/stack.ts';
@@ -95,24 +97,22 @@ function isPlace({ type, whenUnset }: Field, value: Json | undefined): boolean {
   return value !== undefined || whenUnset !== undefined || (type.type === 'map' && type.isShares);
 }
 
-/** Whether any text of a spec that is stated is an expression. */
+/** Whether a spec states a field that may contain expressions. */
 export function hasExpression(kind: Kind, { spec, lifecycle }: DesiredResource): boolean {
-  return kind.specFields.some(
-    ([name, field]) =>
-      spec[name] !== undefined &&
-      !lifecycle.ignore.includes(name) &&
-      unfold({ path: [name], type: field.type, field, value: spec[name] }).some(({ type }) => isExpression(type)),
-  );
+  const fields = EXPRESSION_FIELDS.get(kind.name) ?? [];
+  return fields.some((name) => spec[name] !== undefined && !lifecycle.ignore.includes(name));
 }
+
+/** The fields that may contain expressions, by kind. */
+const EXPRESSION_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
+  KINDS.map(({ name, specFields }) => [
+    name,
+    specFields.filter(([, { type }]) => listTypes(type).some(isExpression)).map(([field]) => field),
+  ]),
+);
 
 function isExpression(type: FieldType): boolean {
   return type.type === 'text' && type.cel !== undefined;
-}
-
-function unfold(spot: SpecNode): readonly SpecNode[] {
-  const spots: SpecNode[] = [];
-  collect(spot, spots);
-  return spots;
 }
 
 function collect(spot: SpecNode, spots: SpecNode[]): void {
@@ -124,6 +124,6 @@ function collect(spot: SpecNode, spots: SpecNode[]): void {
     for (const [index, member] of members.entries())
       collect({ path: [...path, index], type: type.of, value: member }, spots);
   } else if (type.type === 'object' && isJsonObject(value))
-    for (const [name, field] of Object.entries(type.fields))
+    for (const [name, field] of type.namedFields)
       if (isPlace(field, toOwn(value, name))) collectField(value, { path: [...path, name], name, field }, spots);
 }

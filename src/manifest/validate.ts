@@ -1,6 +1,6 @@
 import { toBuffer } from '../files/read-input.ts';
 import type { DeepFormatChecks } from '../kinds/deep-format-checks.ts';
-import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { listMarkedFields, normalizeSpec } from '../kinds/normalize.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName } from '../model/address.ts';
@@ -497,7 +497,7 @@ function toLongestMark({ kind, stack, name, spec, lifecycle }: Marked) {
     stack,
     name,
     protect: lifecycle.protect,
-    delivered: listOneTimeFields(kind).length > 0,
+    delivered: kind.oneTimeFields.length > 0,
     ...(lifecycle.renamedFrom !== undefined && { was: lifecycle.renamedFrom }),
     fields: Object.fromEntries(fields),
   };

@@ -1,6 +1,6 @@
 import { listClaims } from '../kinds/claims.ts';
 import { compareSides, findAbsenceGroup, type ResourceSide } from '../kinds/dangers.ts';
-import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, formatChangeAddress } from '../model/change.ts';
 import { type Danger, sortDangers } from '../model/danger.ts';
@@ -133,7 +133,7 @@ function listNewValues(kind: Kind, { action, live, token }: Change): readonly Da
   if (action !== 'create' && action !== 'replace') return [];
   const isReplaced = action === 'replace' && isInUse(kind, live);
   const place = token === undefined ? undefined : describeTokenPlace(token);
-  const tokens = listOneTimeFields(kind).map(
+  const tokens = kind.oneTimeFields.map(
     (path): Danger => ({
       group: 'secrets',
       danger: 'token',

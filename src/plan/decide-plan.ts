@@ -316,9 +316,7 @@ export function listNotShown(compared: readonly ComparedLive[]): readonly Diagno
 function listUnknown(type: FieldType, value: Json | undefined, path: string): readonly string[] {
   if (value === undefined) return [path];
   if (type.type === 'object' && isJsonObject(value))
-    return Object.entries(type.fields).flatMap(([name, field]) =>
-      listUnknown(field.type, value[name], `${path}.${name}`),
-    );
+    return type.namedFields.flatMap(([name, field]) => listUnknown(field.type, value[name], `${path}.${name}`));
   if (type.type !== 'list' || !isJsonArray(value)) return [];
   return value.flatMap((member) => listUnknown(type.of, member, path));
 }

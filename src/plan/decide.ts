@@ -1,5 +1,5 @@
 import { parseDurationMs, renderTimeSpan } from '../kinds/duration.ts';
-import { isRotatable, listOneTimeFields } from '../kinds/kind.ts';
+import { isRotatable } from '../kinds/kind.ts';
 import { toTitles } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import type { Address } from '../model/address.ts';
@@ -262,7 +262,7 @@ function isHandedOver({ by, live }: Subject): boolean {
 
 /** A token that was not delivered, or may be the wrong one. */
 function findLoss({ kind, live, hasUndelivered }: Subject): string | undefined {
-  if (listOneTimeFields(kind).length === 0) return undefined;
+  if (kind.oneTimeFields.length === 0) return undefined;
   if (live.mark?.delivered !== true)
     return 'nothing shows that its token was delivered, and the token cannot be read again';
   return hasUndelivered
@@ -328,7 +328,7 @@ export function findTokenPlace(decision: Decision, settings: TokenSettings): Tok
 
 /** Notes on what happens to the token of a credential that is there already. */
 export function describeTokens(decision: Decision): readonly string[] {
-  if (listOneTimeFields(decision.pair.kind).length === 0) return [];
+  if (decision.pair.kind.oneTimeFields.length === 0) return [];
   const { formerName, live } = decision.pair;
   if (decision.action === 'adopt') return [describeAdoptedToken(live?.mark)];
   return decision.action === 'update' && formerName !== undefined ? [TOKEN_STAYS] : [];
@@ -358,7 +358,7 @@ export function listTokensWithoutSink(decisions: readonly Decision[], settings: 
 }
 
 function givesToken({ pair, action }: Decision): boolean {
-  return (action === 'create' || action === 'replace') && listOneTimeFields(pair.kind).length > 0;
+  return (action === 'create' || action === 'replace') && pair.kind.oneTimeFields.length > 0;
 }
 
 function findOwnSink({ pair }: Decision, settings: TokenSettings): SinkSettings | undefined {

@@ -1,5 +1,5 @@
 import { listClaims } from '../kinds/claims.ts';
-import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { LiveState } from '../model/state.ts';
 import type { CreateWrite, Write } from '../model/write.ts';
@@ -45,7 +45,7 @@ function countPages(
   const toPages = (resources: number): number => Math.max(1, Math.ceil(resources / held.pageSize));
   const before = held.live.resources.get(kind.name)?.length ?? 0;
   const [created, deleted] = [count('create'), count('delete')];
-  if (listOneTimeFields(kind).length === 0) return { least: toPages(before + created - deleted), isOpen: false };
+  if (kind.oneTimeFields.length === 0) return { least: toPages(before + created - deleted), isOpen: false };
   const least = toPages(before + 1 - deleted);
   return { least, isOpen: looked > 1 || least !== toPages(before + created) };
 }

@@ -1,4 +1,4 @@
-import { isRotatable, type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Address, formatAddress, toAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
@@ -459,5 +459,5 @@ function isReplaced({
 
 /** Whether the mark does not record the delivery of a one-time value. */
 export function isUndelivered(kind: Kind, { mark }: Pick<LiveResource, 'mark'>): boolean {
-  return listOneTimeFields(kind).length > 0 && mark?.delivered !== true;
+  return kind.oneTimeFields.length > 0 && mark?.delivered !== true;
 }

@@ -1,5 +1,5 @@
 import { listClaims } from '../kinds/claims.ts';
-import { isRotatable, type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, formatChangeAddress } from '../model/change.ts';
@@ -397,5 +397,5 @@ function toSecondDelivery(
 }
 
 function isUndelivered({ change: { live }, kind }: Planned): boolean {
-  return live !== undefined && live.mark?.delivered !== true && listOneTimeFields(kind).length > 0;
+  return live !== undefined && live.mark?.delivered !== true && kind.oneTimeFields.length > 0;
 }

@@ -1,5 +1,5 @@
 import type { Field } from '../kinds/field.ts';
-import { isModule, type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import { isModule, type Kind } from '../kinds/kind.ts';
 import { getDefaultValue, normalizeField } from '../kinds/normalize.ts';
 import { toPathIds } from '../kinds/paths.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
@@ -76,7 +76,7 @@ function createWrites(kind: Kind, change: Change, stack: string): readonly Draft
     dependsOn: [],
     reason: action === 'replace' ? `creates the new ${kind.title}` : `creates the ${kind.title}`,
   };
-  if (listOneTimeFields(kind).length === 0) return [create];
+  if (kind.oneTimeFields.length === 0) return [create];
   const deliver: Draft<DeliverWrite> = {
     act: 'deliver',
     ...base,
@@ -324,7 +324,7 @@ function toOwnerPart(kind: Kind, draft: MarkDraft, owner: string | undefined): P
 function isDelivered(kind: Kind, { action, live }: Change): boolean {
   if (action === 'create' || action === 'replace') return false;
   const isAdopted = action === 'adopt' && live?.mark === undefined;
-  return isAdopted ? listOneTimeFields(kind).length > 0 : live?.mark?.delivered === true;
+  return isAdopted ? kind.oneTimeFields.length > 0 : live?.mark?.delivered === true;
 }
 
 /** Whether the mark of a live resource is already up to date. */

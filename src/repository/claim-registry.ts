@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { formatTokenFileName } from '../apply/token-sinks.ts';
 import { listClaims } from '../kinds/claims.ts';
-import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { describeOmitted, limitPerCode } from '../manifest/bounded-yaml.ts';
 import { type Address, isAddress, toAddress } from '../model/address.ts';
@@ -238,7 +238,7 @@ function listTokenFiles(
   kind: Kind,
   { tokens, cwd }: { readonly tokens: TokenSettings; readonly cwd: string },
 ): readonly StackClaim[] {
-  if (listOneTimeFields(kind).length === 0) return [];
+  if (kind.oneTimeFields.length === 0) return [];
   const sink = Object.hasOwn(tokens.credentials, name) ? tokens.credentials[name] : tokens.default;
   if (sink === undefined || !('directory' in sink)) return [];
   const file = join(sink.directory, formatTokenFileName(name));

@@ -1,6 +1,6 @@
 import type { FieldType } from '../kinds/field.ts';
 import { FORMATS, findKeyType } from '../kinds/formats.ts';
-import { type Kind, listOneTimeFields, type Submission } from '../kinds/kind.ts';
+import type { Kind, Submission } from '../kinds/kind.ts';
 import { getEmptyValue } from '../kinds/normalize.ts';
 import { type Key, type PrivateKey, parseSshPublicKey } from '../kinds/ssh-key.ts';
 import { ABUSE_REPORT, type HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
@@ -51,7 +51,7 @@ const DAY_MS = 24 * 3_600_000;
 /** The behaviour of every kind: it chooses and issues the values that a table leaves to the service, and shows one-time values once. */
 function createDefaultBehaviour(kind: Kind): Behaviour {
   const chosen = kind.specFields.filter(([, { serviceDefault }]) => serviceDefault);
-  const revealed = listOneTimeFields(kind);
+  const revealed = kind.oneTimeFields;
   return {
     complete: (spec, caller, now) => {
       if (chosen.length === 0) return spec;

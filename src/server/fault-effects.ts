@@ -229,7 +229,7 @@ function thinFields(fields: readonly NamedField[], json: JsonObject, { place, is
 }
 
 function thin(type: FieldType, value: Json, thinning: Thinning): Json {
-  if (type.type === 'object' && isJsonObject(value)) return thinFields(Object.entries(type.fields), value, thinning);
+  if (type.type === 'object' && isJsonObject(value)) return thinFields(type.namedFields, value, thinning);
   if (type.type !== 'list') return value;
   return thinEach(value, (one, at) => thin(type.of, one, { ...thinning, place: `${thinning.place}[${at}]` }));
 }

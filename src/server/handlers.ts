@@ -251,7 +251,7 @@ function renderValue(type: FieldType, value: Json, baseUrl: string): Json {
   const isSingle = type.type === 'list' && !isJsonArray(value);
   return mapInner(type, isSingle ? [value] : value, {
     visit: (inner, member) => renderValue(inner, member, baseUrl),
-    visitFields: (fields, values) => renderFields(fields, values, baseUrl),
+    visitFields: ({ fields }, values) => renderFields(fields, values, baseUrl),
   });
 }
 

@@ -5,7 +5,6 @@ import { type JournalFile, openJournal } from '../apply/journal.ts';
 import { createTokenSinks, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
 import { createFileWriter } from '../apply/write-files.ts';
 import type { Client } from '../client/client.ts';
-import { listOneTimeFields } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { toReason } from '../model/errors.ts';
 import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
@@ -182,7 +181,7 @@ function listOpenWrites(plan: Plan, done: ReadonlyMap<WriteId, unknown>): readon
 
 /** Whether a write brings a token that is shown only once. */
 export function givesToken(write: Write): write is CreateWrite {
-  return write.act === 'create' && listOneTimeFields(getKind(write.kind)).length > 0;
+  return write.act === 'create' && getKind(write.kind).oneTimeFields.length > 0;
 }
 
 function chooseSink(write: CreateWrite, sinks: TokenSinks): TokenSink {

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listOneTimeFields } from '../../src/kinds/kind.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { parseMetadata } from '../../src/model/mark.ts';
 import type { Plan } from '../../src/model/plan.ts';
@@ -61,7 +60,7 @@ function saveAndRead(plan: Plan): Plan {
 
 /** Whether something of the stack was made whose token was never delivered, be it beside what it is to replace. */
 function hasLostToken(world: World, stack: TestStack): boolean {
-  const issued = stack.filter(({ kind }) => listOneTimeFields(getKind(kind)).length > 0);
+  const issued = stack.filter(({ kind }) => getKind(kind).oneTimeFields.length > 0);
   return issued.some(({ kind, name }) => {
     const marks = (world.resources()[kind] ?? []).map(({ metadata }) => parseMetadata(String(metadata)).mark);
     return marks.some((mark) => mark?.name === name && !mark.delivered);

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-code.ts';
-import { listOneTimeFields } from '../../src/kinds/kind.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
 import { isJsonObject } from '../../src/model/json.ts';
@@ -62,8 +61,8 @@ describe('tokens and the API key', () => {
   });
 });
 
-const ISSUERS = MANIFEST_KINDS.filter((kind) => listOneTimeFields(kind).length > 0);
-const ISSUED: ReadonlySet<string> = new Set(ISSUERS.flatMap(listOneTimeFields));
+const ISSUERS = MANIFEST_KINDS.filter((kind) => kind.oneTimeFields.length > 0);
+const ISSUED: ReadonlySet<string> = new Set(ISSUERS.flatMap(({ oneTimeFields }) => oneTimeFields));
 
 /** Notes every token that a server gives away. */
 function collectTokens(transport: Transport, secrets: Set<string>): Transport {

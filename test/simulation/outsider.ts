@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Kind, listOneTimeFields } from '../../src/kinds/kind.ts';
+import type { Kind } from '../../src/kinds/kind.ts';
 import { toResourcePath } from '../../src/kinds/paths.ts';
 import { isReferable, listReferences, mapReferences, type Reference } from '../../src/kinds/references.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
@@ -159,7 +159,7 @@ const METADATA: readonly [(user: string | JsonObject) => string, ...((user: stri
  */
 async function copy(service: SharedService, chance: Chance): Promise<void> {
   const found = chance.pickAny(listOurs(service));
-  if (found === undefined || listOneTimeFields(found.kind).length > 0) return;
+  if (found === undefined || found.kind.oneTimeFields.length > 0) return;
   const { id: _, created_at: __, state: ___, deletable: ____, ...spec } = found.resource;
   const unique = Object.entries(spec).filter(([name]) => !found.kind.fields[name]?.unique);
   await service.call('POST', found.kind.path, Object.fromEntries(unique));

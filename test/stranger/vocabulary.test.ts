@@ -21,7 +21,7 @@ const TYPES: TypeWords = {
   reference: { prefixes: true, asRef: true },
   list: { of: true, unordered: true, minItems: true, orSingle: true, unrestricted: true },
   map: { keys: true, of: true, caseInsensitive: true, isShares: true },
-  object: { fields: true, title: true, module: true, findIdle: true },
+  object: { fields: true, namedFields: true, title: true, module: true, findIdle: true },
   json: { references: true },
   metadata: { maxBytes: true },
 };

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { isRotatable, type Kind, listOneTimeFields } from '../../kinds/kind.ts';
+import { isRotatable, type Kind } from '../../kinds/kind.ts';
 import { OWNED_KINDS, toTitles } from '../../kinds/tables/registry.ts';
 import { isAddress, isResourceName } from '../../model/address.ts';
 import { isJsonArray, parseJson } from '../../model/json.ts';
@@ -31,7 +31,7 @@ const TOKEN_TITLES = toTitles(hasToken);
 const ROTATABLE_TITLES = toTitles(isRotatable);
 
 function hasToken(kind: Kind): boolean {
-  return listOneTimeFields(kind).length > 0;
+  return kind.oneTimeFields.length > 0;
 }
 
 /** Options that several commands share. Each adder returns the command, for chaining. */

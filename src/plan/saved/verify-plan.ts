@@ -1,4 +1,4 @@
-import { isModule, type Kind, listOneTimeFields } from '../../kinds/kind.ts';
+import { isModule, type Kind } from '../../kinds/kind.ts';
 import { normalizeSpec } from '../../kinds/normalize.ts';
 import { isId, listPathFields } from '../../kinds/paths.ts';
 import { type PlanDocument, type ShownWrite, toPlanDocument } from '../../kinds/request-body.ts';
@@ -256,7 +256,7 @@ function findOwnerFinding(
   if (mark === undefined) return action === 'adopt' ? undefined : 'is about a resource that is not ours';
   if (mark.stack !== stack) {
     // A credential that is handed over without its token is replaced.
-    const mayTake = action === 'adopt' || (action === 'replace' && listOneTimeFields(kind).length > 0);
+    const mayTake = action === 'adopt' || (action === 'replace' && kind.oneTimeFields.length > 0);
     const isTaken = mayTake && takeOver.includes(mark.stack);
     return isTaken ? undefined : `is about a resource of the stack ${mark.stack}, which the plan does not take over`;
   }

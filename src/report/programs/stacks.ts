@@ -1,5 +1,5 @@
 import type { FieldType } from '../../kinds/field.ts';
-import { type Kind, listOneTimeFields, toSpecType } from '../../kinds/kind.ts';
+import { type Kind, toSpecType } from '../../kinds/kind.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { findInnerType } from '../../kinds/walk.ts';
 import { toName } from '../../model/address.ts';
@@ -159,7 +159,7 @@ export function renderInventoryNames({ resources }: Inventory): string {
 
 function toResourceDocument({ address, live }: OwnedResource): JsonObject {
   const { kind, id, spec, computed, mark } = live;
-  const hasToken = listOneTimeFields(getKind(kind)).length > 0;
+  const hasToken = getKind(kind).oneTimeFields.length > 0;
   return {
     address,
     kind,
@@ -183,7 +183,7 @@ const OWN: Readonly<Record<string, (resource: OwnedResource) => Json>> = {
 /** Why a kind can have no value at a path; `undefined`: it can. */
 export function checkPath(kind: Kind, path: FieldPath): string | undefined {
   const [first = '', ...rest] = path;
-  if (listOneTimeFields(kind).includes(String(first)))
+  if (kind.oneTimeFields.includes(String(first)))
     return `the ${first} of a ${kind.title} is shown only once, in the response to its creation, and cannot be read`;
   if (Object.hasOwn(OWN, String(first)) && rest.length === 0) return undefined;
   const end = path.reduce<FieldType | 'free' | 'none'>((type, step) => toInner(type, step), toSpecType(kind));

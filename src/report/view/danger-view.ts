@@ -286,7 +286,7 @@ function listRuleParts(
 ): readonly string[] {
   if (type?.type !== 'object') return [`${toText(type, from, names)} → ${toText(type, to, names)}`];
   const [before, after] = [from, to].map((side) => (isJsonObject(side) ? side : {}));
-  return Object.entries(type.fields).flatMap(([name, field]) => {
+  return type.namedFields.flatMap(([name, field]) => {
     const [left, right] = [before?.[name] ?? null, after?.[name] ?? null];
     if (field.isCaption || isSameJson(left, right)) return [];
     const sides = [left, right].map((side) => toText(field.type, side, names));

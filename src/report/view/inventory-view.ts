@@ -1,5 +1,5 @@
 import { renderTimeSpan } from '../../kinds/duration.ts';
-import { type Kind, listOneTimeFields } from '../../kinds/kind.ts';
+import type { Kind } from '../../kinds/kind.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { IDENTITY } from '../../kinds/tables/standard-fields.ts';
 import { formatAddress } from '../../model/address.ts';
@@ -86,7 +86,7 @@ function listStates(kind: Kind, { live, isShared }: OwnedResource, now: Date): r
   return [
     ...kind.describeState(live.computed, now).map(toPrintable),
     ...(typeof until === 'string' ? toEnd(Date.parse(until) - now.getTime()) : []),
-    ...(listOneTimeFields(kind).length > 0 && live.mark?.delivered !== true ? ['token not delivered'] : []),
+    ...(kind.oneTimeFields.length > 0 && live.mark?.delivered !== true ? ['token not delivered'] : []),
     ...(live.mark?.protect === true ? ['protected'] : []),
     ...(isShared ? ['shares its mark'] : []),
   ];

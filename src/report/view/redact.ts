@@ -1,4 +1,3 @@
-import { listOneTimeFields } from '../../kinds/kind.ts';
 import { findKind, KINDS } from '../../kinds/tables/registry.ts';
 import type { Change, Difference } from '../../model/change.ts';
 import type { Drift, Inventory, ResourceDrift } from '../../model/drift.ts';
@@ -113,7 +112,7 @@ function redactWrite(write: Write): Write {
 /** Of a kind that is not known, what any kind keeps secret. */
 function listSecrets(kindName: string): readonly string[] {
   const kind = findKind(kindName);
-  return kind === undefined ? KINDS.flatMap(listOneTimeFields) : listOneTimeFields(kind);
+  return kind === undefined ? KINDS.flatMap(({ oneTimeFields }) => oneTimeFields) : kind.oneTimeFields;
 }
 
 function redactSpec(spec: Spec, secrets: readonly string[]): Spec {

@@ -47,34 +47,37 @@ interface HeldSecret {
 
 /** The first secret in a value; `undefined`: there is none. */
 export function findHeldSecret(value: Json, secrets: Search): HeldSecret | undefined {
-  const held = findIn(value, secrets, []);
+  const held = findIn(value, secrets);
   if (held === undefined) return undefined;
   const { path, found } = held;
   return { value: strikeJson(value, secrets), path, message: `this would contain ${found.name}`, remedy: REMEDY };
 }
 
-function findIn(
-  value: Json,
-  secrets: Search,
-  path: FieldPath,
-): { readonly path: FieldPath; readonly found: FoundSecret } | undefined {
-  if (typeof value === 'string') {
-    const found = secrets.find(value);
-    return found === undefined ? undefined : { path, found };
-  }
-  if (isJsonArray(value)) return findFirst([...value.entries()], secrets, path);
-  return isJsonObject(value) ? findFirst(Object.entries(value), secrets, path) : undefined;
+/** The first secret in a value, and the path inside of the value that leads to it. */
+function findIn(value: Json, secrets: Search): { readonly path: FieldPath; readonly found: FoundSecret } | undefined {
+  if (typeof value === 'string') return findText(value, secrets);
+  if (isJsonArray(value)) {
+    for (const [index, member] of value.entries()) {
+      const held = findIn(member, secrets);
+      if (held !== undefined) return { ...held, path: [index, ...held.path] };
+    }
+  } else if (isJsonObject(value))
+    for (const [key, member] of Object.entries(value)) {
+      // A key that contains a secret cannot be named as a position.
+      const inKey = findText(key, secrets);
+      if (inKey !== undefined) return inKey;
+      const held = findIn(member, secrets);
+      if (held !== undefined) return { ...held, path: [key, ...held.path] };
+    }
+  return undefined;
 }
 
-function findFirst(members: readonly (readonly [string | number, Json])[], secrets: Search, path: FieldPath) {
-  for (const [step, member] of members) {
-    // A key that contains a secret cannot be named as a position.
-    const found = typeof step === 'string' ? secrets.find(step) : undefined;
-    if (found !== undefined) return { path, found };
-    const held = findIn(member, secrets, [...path, step]);
-    if (held !== undefined) return held;
-  }
-  return undefined;
+function findText(
+  text: string,
+  secrets: Search,
+): { readonly path: FieldPath; readonly found: FoundSecret } | undefined {
+  const found = secrets.find(text);
+  return found === undefined ? undefined : { path: [], found };
 }
 
 /** A reader that gives no file with a secret in it. */

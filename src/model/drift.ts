@@ -73,6 +73,8 @@ export interface ResourceDrift {
   readonly next?: NextAction;
   /** Dangers of the changes at the service, the most severe first; absent: none. */
   readonly dangers?: readonly Danger[];
+  /** Whose it is, by the label that the Stack names; absent: nothing says it. */
+  readonly owner?: string;
   /** When what it holds ends, RFC 3339; absent: it does not. */
   readonly validUntil?: string;
 }

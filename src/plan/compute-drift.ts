@@ -64,10 +64,16 @@ interface NotOurs {
 
 /** Resources that are to be adopted, and creates in whose place something else is live: none of them is ours. */
 function toUnowned(
-  { address, kind, action, differences }: Change,
+  { address, kind, action, differences, owner }: Change,
   { found, candidate, holder }: NotOurs,
 ): ResourceDrift | undefined {
-  const base = { address, kind, state: 'unowned', differences: differences.map(toDriftedField) } as const;
+  const base = {
+    address,
+    kind,
+    state: 'unowned',
+    differences: differences.map(toDriftedField),
+    ...(owner !== undefined && { owner }),
+  } as const;
   if (action === 'adopt' && found !== undefined) {
     const reason = `${describeUnownedReason(found)}; its manifest adopts it: ${toAdoptLine(found)}`;
     return { ...base, id: found.id, reason, next: 'adopt' };
@@ -102,7 +108,7 @@ export function sortByAddress(resources: readonly ResourceDrift[]): readonly Res
 }
 
 function toResourceDrift(change: Change, live: LiveResource | undefined): ResourceDrift {
-  const { address, action, desired, duplicateOf, kind, differences, reason } = change;
+  const { address, action, desired, duplicateOf, kind, differences, reason, owner } = change;
   const fields = differences.map(toDriftedField);
   const dangers = listDriftDangers({ kind, fields, expected: desired, live: change.live?.spec });
   return {
@@ -116,6 +122,7 @@ function toResourceDrift(change: Change, live: LiveResource | undefined): Resour
     ...(reason !== undefined && { reason }),
     ...(action !== 'no-op' && { next: action }),
     ...(dangers.length > 0 && { dangers }),
+    ...(owner !== undefined && { owner }),
     ...(live !== undefined && readValidUntil(live)),
   };
 }

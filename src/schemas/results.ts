@@ -67,6 +67,7 @@ const RESOURCE_DRIFT_SCHEMA = z.looseObject({
     'What the next apply does to it.',
   ),
   dangers: optional(z.array(DANGER_SCHEMA)).describe('What is dangerous in what happened at the service.'),
+  owner: optional(text).describe('Whose it is, by the label that the Stack names.'),
   validUntil: optional(text),
 });
 

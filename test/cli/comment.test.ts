@@ -1,4 +1,7 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Server } from '../../src/server/index.ts';
 import { BASE_URL, type CommandResult } from './fake-context.ts';
 import { createWorkspace, toManifest } from './workspace.ts';
 
@@ -73,19 +76,19 @@ describe('the open part of a comment on ten changes', () => {
     expect(dangers).toEqual([
       '> **6 dangers (1 access, 4 traffic, 1 secrets)**',
       '>',
-      '> - **access** `TCPEdge/open` will no longer be restricted by `ip_restriction ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa → (none)` @',
-      '> - **traffic** `TCPEdge/gone` will no longer be reached at `hostports 1.tcp.example.net:20001`',
+      '> - **access** `TCPEdge/open` (open-team) will no longer be restricted by `ip_restriction ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa → (none)` @',
+      '> - **traffic** `TCPEdge/gone` (gone-team) will no longer be reached at `hostports 1.tcp.example.net:20001`',
       '> - **traffic** `AgentIngress/agents` will be reached elsewhere: `domain a.example.com → b.example.com` @',
       '> - **traffic** `AgentIngress/agents` will get a new value of `ns_targets`: delegate the domain again @',
-      '> - **traffic** `TCPEdge/moved` will be reached elsewhere: `hostports 1.tcp.example.net:20003 → 1.tcp.example.net:20013` @',
+      '> - **traffic** `TCPEdge/moved` (moved-team) will be reached elsewhere: `hostports 1.tcp.example.net:20003 → 1.tcp.example.net:20013` @',
       '> - **secrets** `Credential/agent` will get its first token, which goes to `the folder tokens` @',
     ]);
     expect(row('gone')).toContain('listens on `1.tcp.example.net:20001`; leads nowhere; has no IP restriction');
     // Each value before and after: once.
-    expect(row('moved')).toContain('`hostports`: traffic, above');
+    expect(row('moved')).toContain('`hostports`: see traffic above');
     expect(row('told')).toContain('`description: "old" → "new"`');
-    expect(row('agents')).toContain('`domain`: traffic, above (forces replacement)');
-    expect(row('open')).toContain('`ip_restriction`: access, above');
+    expect(row('agents')).toContain('`domain`: see traffic above (forces replacement)');
+    expect(row('open')).toContain('`ip_restriction`: see access above');
     for (const once of ['1.tcp.example.net:20013', 'b.example.com']) expect(view.split(once)).toHaveLength(2);
     expect(row('shut')).toContain('`ip_restriction: + ip_policy_ids: ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa`');
     // What drifted back to what.
@@ -178,3 +181,68 @@ describe('whose a resource was that is deleted', () => {
     expect(await filled(3960)).toBe('from-metadata');
   });
 });
+
+describe('a comment on drift', () => {
+  it('says whose each resource is, leads to the line of each field, and ends with commit, run and time', async () => {
+    const manifest = toYamlEdge(
+      '  description: ours\n  ip_restriction: { ip_policy_ids: [ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa] }\n',
+    );
+    const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': manifest });
+    await edgewise('apply edgewise.yaml --yes');
+    const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
+    await call(server, 'PATCH', String(id), { description: 'by hand', hostports: ['1.tcp.example.net:20009'] });
+    await call(server, 'DELETE', `${String(id)}/ip_restriction`);
+    const env = { ...PIPELINE, GITHUB_WORKSPACE: folder, EDGEWISE_BASE_URL: BASE_URL };
+    const forms = ['markdown', 'html', 'text', 'json'].map((form) => `--report ${form}=drift.${form}`).join(' ');
+    await edgewise(`drift edgewise.yaml ${forms}`, { env });
+    const read = (form: string) => readFile(join(folder, `drift.${form}`), 'utf8');
+    const [markdown, html] = [await read('markdown'), await read('html')];
+    const lineOf = (field: string) => manifest.split('\n').findIndex((line) => line.includes(`${field}:`)) + 1;
+    const linkTo = (field: string) => `https://github.test/acme/ingress/blob/${SHA}/edgewise.yaml#L${lineOf(field)}`;
+    for (const field of ['description', 'hostports', 'ip_restriction']) {
+      expect(markdown, field).toContain(`](${linkTo(field)})`);
+      expect(html, field).toContain(`href="${linkTo(field)}"`);
+    }
+    expect(markdown).toContain('**access** `TCPEdge/a` (web-team) is no longer restricted');
+    expect(markdown).toMatch(/^\| Resource \| What happened \| Next apply \| Owner \|$/m);
+    expect(markdown).toMatch(/^\| `TCPEdge\/a`.*\| reverts this \| web-team \|$/m);
+    expect(markdown.trimEnd().split('\n').at(-1)).toMatch(
+      new RegExp(
+        `^<sub>Commit .*/commit/${SHA}\\) · \\[run\\]\\(.*/runs/42\\) · \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC · edgewise \\d`,
+      ),
+    );
+    expect(html.split('owner: web-team').length).toBeGreaterThan(2);
+    expect(await read('text')).toContain('owner: web-team');
+    expect(JSON.parse(await read('json')).resources[0]).toMatchObject({ owner: 'web-team' });
+  });
+
+  it('of many stacks names the owner beside each danger', async () => {
+    const restricted = toYamlEdge('  ip_restriction: { ip_policy_ids: [ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa] }\n');
+    const { edgewise, server } = await createWorkspace({ 'live/shop/edgewise.yaml': restricted });
+    await edgewise('apply -R live --yes');
+    const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
+    await call(server, 'DELETE', `${String(id)}/ip_restriction`);
+    const { stdout } = await edgewise('drift -R live --format markdown');
+    expect(stdout).toContain('> - **shop** (web-team): **access** `TCPEdge/a` is no longer restricted');
+  });
+});
+
+function toYamlEdge(fields: string): string {
+  return `${STACK}
+---
+apiVersion: edgewise/v1
+kind: TCPEdge
+metadata:
+  name: a
+  labels: { team: web-team }
+spec:
+  hostports: ["1.tcp.example.net:20001"]
+${fields}`;
+}
+
+async function call(server: Server, method: string, path: string, body?: object): Promise<void> {
+  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+  const url = `${BASE_URL}/edges/tcp/${path}`;
+  const content = body === undefined ? {} : { body: JSON.stringify(body) };
+  await server.handle(new Request(url, { method, headers, ...content }));
+}

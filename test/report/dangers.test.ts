@@ -290,7 +290,7 @@ describe('a run over many stacks', () => {
       '<summary><code>open</code>',
       '<summary><code>moved</code>',
       '<summary><code>calm</code>',
-      'Nothing to say of 1 stack: empty',
+      '1 stack without changes or warnings: empty',
     ];
     const places = lines.map((line) => markdown.indexOf(`\n${line}`));
     expect(places).toEqual(places.toSorted((left, right) => left - right));

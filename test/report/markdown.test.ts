@@ -166,7 +166,7 @@ test('a row leads to the line of the field that differs, and names what a danger
   expect(readRow(toPlan('mark.stack'))).toContain('`edge.yaml:3`');
   const danger = { group: 'traffic', danger: 'address-changed', path: 'hostports' } as const;
   const both = { ...danger, from: ['a.test:1'], to: ['b.test:1'] };
-  expect(readRow(toPlan('hostports', { dangers: [both] }))).toContain('| `hostports`: traffic, above |');
+  expect(readRow(toPlan('hostports', { dangers: [both] }))).toContain('| `hostports`: see traffic above |');
   // A danger that leaves a value out does not stand for the field.
   expect(readRow(toPlan('hostports', { dangers: [{ ...both, to: ['c.test:1'] }] }))).toContain('a.test:1 → b.test:1');
   expect(readRow(toPlan('description', { dangers: [both] }))).toContain('description: "a.test:1" → "b.test:1"');
@@ -235,7 +235,7 @@ test('a field that a danger says already has the short name that it has there', 
     dangers: [{ group: 'traffic', danger: 'no-weight', path: 'backends', from: { [id]: 70 }, to: { [id]: 0 } }],
   });
   const text = renderPlan(makePlan({ changes: [change], externals: { 'External/blue': id } }));
-  expect(text).toContain('| `backends.External/blue`: traffic, above |');
+  expect(text).toContain('| `backends.External/blue`: see traffic above |');
 });
 
 test('what a danger quotes is code', () => {

@@ -105,7 +105,7 @@ describe('plans of many stacks', () => {
         ({ attributes }) => attributes.has(name) && attributes.get(name) === (value ?? attributes.get(name)),
       );
     const stacks = find('data-stack').map(({ attributes }) => attributes.get('data-stack'));
-    expect(stacks).toEqual(['s04', 's01', 's00', 's02', 's03']);
+    expect(stacks).toEqual(['s04', 's01', 's03', 's00', 's02']);
     expect(find('class', 'filter')).toHaveLength(1);
     const values = find('data-value').map(({ attributes }) => attributes.get('data-value'));
     expect(values).toEqual(['traffic', 'update', 'create', 'TCPEdge', 's01', 's03']);

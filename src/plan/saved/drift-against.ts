@@ -75,9 +75,15 @@ function findResult(change: Change, found: Finder): LiveResource | undefined {
 
 /** Nothing for a resource that the plan deletes and that is gone. */
 function compareChange(change: Change, found: Finder & Pick<Plan, 'stack'>): readonly ResourceDrift[] {
-  const { address, duplicateOf, kind } = change;
+  const { address, duplicateOf, kind, owner } = change;
   const live = findResult(change, found);
-  const base = { address, ...(duplicateOf !== undefined && { duplicateOf }), kind, differences: [] };
+  const base = {
+    address,
+    ...(duplicateOf !== undefined && { duplicateOf }),
+    kind,
+    differences: [],
+    ...(owner !== undefined && { owner }),
+  };
   if (change.action === 'delete') return live === undefined ? [] : [{ ...base, ...toFacts(live), state: 'left-over' }];
   if (live === undefined) return [{ ...base, state: 'missing', ...toDeleted(change) }];
   const isOwned = getKind(kind).role === 'owned' && change.action !== 'release';

@@ -2,6 +2,7 @@ import { ACTIONS } from '../../model/change.ts';
 import { DANGER_GROUPS, type DangerGroup } from '../../model/danger.ts';
 import { DRIFT_STATES, type DriftState } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
+import { toPrintable } from '../../model/printable.ts';
 import type { CommandLine } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import { type DangerView, listQuoted, withoutValues } from '../view/danger-view.ts';
@@ -360,7 +361,10 @@ export function renderDriftCounts(counts: DriftView['counts']): Html {
 }
 
 /** Resources that differ, state by state, with their filters. Empty when nothing differs. */
-export function renderDrifted({ groups }: Pick<DriftView, 'groups'>): readonly (Html | FilterPiece)[] {
+export function renderDrifted(
+  { groups }: Pick<DriftView, 'groups'>,
+  renderPlace: RenderDriftPlace,
+): readonly (Html | FilterPiece)[] {
   if (groups.length === 0) return [];
   const all = groups.flatMap(({ resources }) => resources);
   const isOpen = isOpenAtFirst(all.reduce((sum, { fields, pending }) => sum + fields.length + pending.length, 0));
@@ -369,14 +373,14 @@ export function renderDrifted({ groups }: Pick<DriftView, 'groups'>): readonly (
     renderItems(
       state,
       heading,
-      resources.map((one) => toDriftItem(one, { state, index: indexes.get(one) ?? 0, isOpen })),
+      resources.map((one) => toDriftItem(one, { state, index: indexes.get(one) ?? 0, isOpen, renderPlace })),
     ),
   );
   const filter = renderFilter({
     what: 'resources',
     by: 'State',
     groups: new Map(groups.map(({ state }) => [state, STATE_LABELS[state]])),
-    items: all.map(({ kind, dangers }) => ({ kind, dangers: dangers.map(({ group }) => group) })),
+    items: all.map(({ kind, owner, dangers }) => ({ kind, owner, dangers: dangers.map(({ group }) => group) })),
   });
   return [filter, ...lists];
 }
@@ -385,30 +389,43 @@ interface DriftPlace {
   readonly state: DriftGroup['state'];
   readonly index: number;
   readonly isOpen: boolean;
+  readonly renderPlace: RenderDriftPlace;
 }
 
+/** The line of a field, or where the manifest of an address starts, as a link where its page is known; nothing where it is not known. */
+export type RenderDriftPlace = (address: string, path?: string) => Html | undefined;
+
 function toDriftItem(
-  { kind, address, id, reason, expected, moved, dangers, fields, pending, next }: DriftedView,
-  { state, index, isOpen }: DriftPlace,
+  { kind, address, id, reason, expected, moved, dangers, fields, pending, next, owner }: DriftedView,
+  { state, index, isOpen, renderPlace }: DriftPlace,
 ): Item {
   const size = fields.length + pending.length + moved.length;
+  const [first] = [...fields, ...pending];
+  const place = renderPlace(address, first?.stated);
+  const renderOwnPlace = ({ stated }: FieldView): Html | undefined => {
+    const own = renderPlace(address, stated);
+    return own?.source === place?.source ? undefined : own;
+  };
   return {
     anchor: toResourceAnchor(index),
     group: state,
     kind,
     dangers: dangers.map(({ group }) => group),
+    owner,
     glyph: GLYPHS[state],
     address,
     id,
     said: reason === undefined ? undefined : html`${reason}`,
     size: size === 0 ? '' : formatCount(size, 'field'),
     body: [
+      owner === undefined ? undefined : html`<p>${toOwnerNote(owner)}</p>\n`,
+      place === undefined ? undefined : html`<p>${place}</p>\n`,
       expected === undefined ? undefined : html`<p>${expected}</p>\n`,
       ...renderClauses(dangers, fields),
       ...moved.map((name) => html`<p><code>${name}</code>: ${MOVED}</p>\n`),
-      renderFields(`Fields of ${address}: expected and live`, fields),
+      renderFields(`Fields of ${address}: expected and live`, fields, renderOwnPlace),
       next === undefined ? undefined : html`<p>${NEXT_APPLY}: ${next}</p>\n`,
-      renderFields(`Fields of ${address}: live and next apply`, pending),
+      renderFields(`Fields of ${address}: live and next apply`, pending, renderOwnPlace),
     ],
     isOpen,
   };
@@ -420,16 +437,22 @@ function toResourceAnchor(index: number): string {
 }
 
 /** Dangers of the changes at the service, each a link to its resource. */
-export function renderDriftDangers({ dangers, groups }: DriftView): readonly Html[] {
+export function renderDriftDangers({ dangers, groups }: DriftView, renderPlace: RenderDriftPlace): readonly Html[] {
   const addresses = groups.flatMap(({ resources }) => resources).map(({ address }) => address);
   return dangers.map((danger) => {
-    const { group, address } = danger;
+    const { group, address, change, path } = danger;
     const index = addresses.indexOf(address);
+    const place = renderPlace(change.address, path);
     const code = html`<code>${address}</code>`;
     // What ended may be as it should be, and is then not shown below.
     const name = index < 0 ? code : html`<a href="#${toResourceAnchor(index)}">${code}</a>`;
-    return html`<strong>${group}</strong> ${name} ${renderClause(danger)}`;
+    return html`<strong>${group}</strong> ${name} ${renderClause(danger)}${renderWhose(change.owner)}${place === undefined ? '' : html` ${place}`}`;
   });
+}
+
+/** Whose a resource is, behind what is said of it. */
+export function renderWhose(owner: string | undefined): Html | '' {
+  return owner === undefined ? '' : html` <span class="remark">${toOwnerNote(toPrintable(owner))}</span>`;
 }
 
 /** The dangers of one entry, above its fields, which show the values. */

@@ -1,4 +1,6 @@
-import { type Diagnostic, hasErrors, type SourcePlace } from '../../model/diagnostic.ts';
+import { stripDuplicateId } from '../../model/address.ts';
+import { type Diagnostic, hasErrors, type ManifestStart, type SourcePlace } from '../../model/diagnostic.ts';
+import type { Drift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
 import type {
@@ -33,9 +35,10 @@ import {
 } from '../view/diagnostic-view.ts';
 import { toDriftView } from '../view/drift-view.ts';
 import { type PlanView, toLintSentence, toPlanView, type WriteView } from '../view/plan-view.ts';
-import { LIST_HEADINGS, REQUESTS_HEADING, REQUESTS_ORDER, toOwnerNote, toStandingText } from '../view/plan-wording.ts';
+import { LIST_HEADINGS, REQUESTS_HEADING, REQUESTS_ORDER, toStandingText } from '../view/plan-wording.ts';
 import { countSeverities, formatCount, toNoResult, toValidationSize } from '../view/wording.ts';
 import {
+  type RenderDriftPlace,
   type RenderPlace,
   renderChanges,
   renderClause,
@@ -45,6 +48,7 @@ import {
   renderDrifted,
   renderPlanCounts,
   renderUnmanaged,
+  renderWhose,
   toChangeAnchor,
 } from './change-list.ts';
 import { type HtmlPage, renderHtmlDocument } from './document.ts';
@@ -159,7 +163,8 @@ function toComparisonPage(report: ComparisonReport): HtmlPage {
 function toDriftPage({ drift }: DriftReport, options: FormOptions): HtmlPage {
   const { isPart = false } = options;
   const view = toDriftView(drift, options);
-  const dangers = renderDriftDangers(view);
+  const renderPlace = createDriftPlaces(drift, options);
+  const dangers = renderDriftDangers(view, renderPlace);
   return {
     heading: view.title,
     notes: view.notes,
@@ -172,7 +177,7 @@ function toDriftPage({ drift }: DriftReport, options: FormOptions): HtmlPage {
     body: [
       ...(isPart ? [] : [renderDriftCounts(view.counts), renderDangers(view.dangerCount, dangers)]),
       html`${view.remarks.map((remark) => html`<p class="note">${remark}</p>\n`)}`,
-      ...renderDrifted(view),
+      ...renderDrifted(view, renderPlace),
       renderDiagnostics(view.diagnostics),
       renderUnmanaged(view.unmanaged),
     ],
@@ -307,9 +312,19 @@ function renderWrite({ number, id, method, path, reason, waitsFor, last }: Write
 
 /** Where manifests state fields, with links to pages of the forge where it is known. */
 function createPlaces(plan: Plan, options: FormOptions): RenderPlace {
+  const renderStart = createStarts(plan, options);
+  return (about) => renderStart(findFieldPlace(about, options));
+}
+
+/** The same for a comparison. */
+function createDriftPlaces({ at, commit }: Drift, options: FormOptions): RenderDriftPlace {
+  const renderStart = createStarts({ made: { at, ...(commit !== undefined && { commit }) } }, options);
+  return (address, path) => renderStart(options.locate?.(stripDuplicateId(address), path));
+}
+
+function createStarts(plan: Pick<Plan, 'made'>, options: FormOptions): (place?: ManifestStart) => Html | undefined {
   const findLink = createPlaceLinks(plan, options);
-  return (about) => {
-    const place = findFieldPlace(about, options);
+  return (place) => {
     const link = place === undefined ? undefined : findLink(place);
     if (link === undefined) return undefined;
     const label = html`<code>${link.label}</code>`;
@@ -328,7 +343,7 @@ function listDangers({ dangers, parts }: PlanView, renderPlace: RenderPlace): re
     const name = html`<code>${address}</code>`;
     const owner = owners.get(change);
     const place = renderPlace(danger);
-    return html`<strong>${group}</strong> ${anchor === undefined ? name : html`<a href="#${anchor}">${name}</a>`} ${renderClause(danger)}${owner === undefined ? '' : html` <span class="remark">${toOwnerNote(owner)}</span>`}${place === undefined ? '' : html` ${place}`}`;
+    return html`<strong>${group}</strong> ${anchor === undefined ? name : html`<a href="#${anchor}">${name}</a>`} ${renderClause(danger)}${renderWhose(owner)}${place === undefined ? '' : html` ${place}`}`;
   });
 }
 

@@ -12,7 +12,7 @@ import { type Html, html } from './node.ts';
  */
 export function renderStacksHtml(run: StacksReport, options: FormOptions): string {
   const view = toStacksView(run);
-  const { title, headline, rows, summary, dangers, dangerCount } = view;
+  const { title, headline, rows, quiet, summary, dangers, dangerCount } = view;
   const stacks = sortRows(view).flatMap((index): readonly ShownStack[] => {
     const [row, part] = [rows[index], run.parts[index]];
     if (row === undefined || part === undefined || row.isQuiet) return [];
@@ -28,7 +28,10 @@ export function renderStacksHtml(run: StacksReport, options: FormOptions): strin
       renderDangers(dangerCount, dangerous.flatMap(listDangers)),
       joinFilters(stacks),
       ...stacks.map(renderStack),
-      renderQuiet(rows.filter(({ isQuiet }) => isQuiet)),
+      renderQuiet(
+        rows.filter(({ isQuiet }) => isQuiet),
+        quiet,
+      ),
     ],
   });
 }
@@ -82,8 +85,8 @@ function toScoped({ source }: Html, scope: string): Html {
   return { source: named };
 }
 
-function renderQuiet(rows: readonly StackRow[]): Html | undefined {
+function renderQuiet(rows: readonly StackRow[], said: string): Html | undefined {
   if (rows.length === 0) return undefined;
   const titles = rows.map(({ title }) => title).join(', ');
-  return html`<p class="note">Nothing to say of ${formatCount(rows.length, 'stack')}: ${titles}</p>\n`;
+  return html`<p class="note">${formatCount(rows.length, 'stack')} ${said}: ${titles}</p>\n`;
 }

@@ -1,6 +1,7 @@
 import type { Locate, ManifestStart } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
+import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import { type DangerView, findFieldPlace, isSaidBy, listQuoted } from '../view/danger-view.ts';
@@ -138,7 +139,7 @@ export function listBriefs(
   const briefs = fields.slice(0, room.fields).map((field) => {
     const remarks = field.notes.length === 0 ? '' : ` (${toProse(field.notes.join(', '))})`;
     const danger = dangers.find((one) => isSaidBy(one, field));
-    if (danger !== undefined) return `${toCode(toShortNames(field.path))}: ${danger.group}, above${remarks}`;
+    if (danger !== undefined) return `${toCode(toShortNames(field.path))}: see ${danger.group} above${remarks}`;
     return [`${toCode(formatBrief(field, room.value))}${remarks}`, linkField(field)].filter(Boolean).join(' ');
   });
   return hidden > 0 ? [...briefs, `and ${formatCount(hidden, 'more field')}`] : briefs;
@@ -225,16 +226,22 @@ export function createLinks(plan: Pick<Plan, 'made'>, options: FormOptions): Lin
   };
 }
 
-/** The last line of a comment on a plan: from which commit, by which run, when, and by which version it was made. */
-export function renderFooter({ made, tool }: Pick<Plan, 'made' | 'tool'>, { pipeline = {} }: FormOptions): string {
-  const { commit } = made ?? {};
+/** From which commit a report was made, when (RFC 3339), and by which version. */
+export interface Origins {
+  readonly commit?: string | undefined;
+  readonly at?: string | undefined;
+  readonly version?: string | undefined;
+}
+
+/** The last line of a comment: what it was made from, by which run, when, and by which version. */
+export function renderFooter({ commit, at, version }: Origins, { pipeline = {} }: FormOptions): string {
   const page = commit === pipeline.commit ? pipeline.commitUrl : undefined;
   const label = commit === undefined ? '' : toCode(toShortCommit(commit));
   const parts = [
     ...(commit === undefined ? [] : [`Commit ${page === undefined ? label : toLink(label, page)}`]),
     ...(pipeline.runUrl === undefined ? [] : [toLink('run', pipeline.runUrl)]),
-    ...toTimeTexts(made?.at),
-    `edgewise ${toProse(tool.version)}`,
+    ...toTimeTexts(at),
+    `edgewise ${version === undefined ? '' : toProse(version)}`.trimEnd(),
   ];
   return `<sub>${parts.join(' · ')}</sub>`;
 }
@@ -257,15 +264,25 @@ export function listDangerSections(
   { dangers, dangerCount }: DangersView,
   linkToDanger: LinkToDanger,
 ): readonly Section[] {
-  const items = dangers.map((danger) => toDangerSection(danger, linkToDanger(danger)));
+  const items = dangers.map((danger) => toDangerSection(danger, linkToDanger(danger), { owner: danger.change.owner }));
   return toCaution(dangerCount, items);
 }
 
-/** One danger as an item of a list. `lead`: Markdown with its owner, where the text above does not name it. */
-export function toDangerSection({ group, address, clause, then }: DangerView, link: string, lead = ''): Section {
+/** How a danger is led in: `lead` is Markdown before it, and its owner is named unless that names it already. */
+interface DangerLead {
+  readonly lead?: string;
+  readonly owner?: string | undefined;
+}
+
+/** One danger as an item of a list. */
+export function toDangerSection(
+  { group, address, clause, then }: DangerView,
+  link: string,
+  { lead = '', owner }: DangerLead,
+): Section {
   const values = clause.values === '' ? '' : ` ${toCode(clause.values)}`;
   const said = `${toQuotingProse(clause.lead)}${values}${then === '' ? '' : `: ${toProse(then)}`}`;
-  const text = `> - ${lead}**${group}** ${toCode(address)} ${said}${link === '' ? '' : ` ${link}`}\n`;
+  const text = `> - ${lead}**${group}** ${toCode(address)}${owner === undefined ? '' : ` (${toProse(toPrintable(owner))})`} ${said}${link === '' ? '' : ` ${link}`}\n`;
   return { text, weight: 'delete', names: ['danger', 'dangers'] };
 }
 

@@ -9,6 +9,7 @@ import {
   type StrangerView,
   UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
+import type { FieldView } from '../view/field-view.ts';
 import { createLinks, type LinkToDanger, listBriefs, listDangerSections, listDiffLines } from './changes.ts';
 import { type Section, toCode, toDetails, toDiagnosticSection, toFence, toProse, toRow } from './text.ts';
 
@@ -31,9 +32,10 @@ function toParagraph(text: string): Section {
 
 /** Resources that differ, state by state, what can be said of who changed them, then unmanaged ones. */
 export function listDriftSections(view: DriftView, drift: Drift, options: FormOptions): readonly Section[] {
-  const locate = createLocate(drift, options);
+  const linkTo = createDriftLinks(drift, options);
+  const hasOwners = view.groups.some(({ resources }) => resources.some(({ owner }) => owner !== undefined));
   return [
-    ...view.groups.flatMap((group) => listGroupPieces(group, locate)),
+    ...view.groups.flatMap((group) => listGroupPieces(group, { linkTo, hasOwners })),
     ...view.remarks.map((remark) => toParagraph(toProse(remark))),
     ...view.diagnostics.map(toDiagnosticSection),
     ...listUnmanagedPieces(view.unmanaged),
@@ -41,13 +43,8 @@ export function listDriftSections(view: DriftView, drift: Drift, options: FormOp
   ];
 }
 
-/** Where the manifest of an address starts, as Markdown; empty: it is not known. */
-type LocateManifest = (address: string) => string;
-
-function createLocate(drift: Drift, options: FormOptions): LocateManifest {
-  const linkTo = createDriftLinks(drift, options);
-  return (address) => linkTo(stripDuplicateId(address) as Address);
-}
+/** The line of a field, or where the manifest of an address starts, as Markdown; empty: it is not known. */
+type LinkToField = (address: string, path?: string, form?: 'link' | 'line') => string;
 
 /** Links to the lines of the fields that dangers are about. */
 export function createDriftDangerLinks(drift: Drift, options: FormOptions): LinkToDanger {
@@ -55,38 +52,51 @@ export function createDriftDangerLinks(drift: Drift, options: FormOptions): Link
   return ({ change, path }) => linkTo(change.address, path);
 }
 
-function createDriftLinks({ at, commit }: Drift, options: FormOptions) {
+function createDriftLinks({ at, commit }: Drift, options: FormOptions): LinkToField {
   const linkTo = createLinks({ made: { at, ...(commit !== undefined && { commit }) } }, options);
-  return (address: Address, path?: string): string => {
-    const place = options.locate?.(address, path);
-    return place === undefined ? '' : linkTo(place);
+  return (address, path, form = 'link') => {
+    const place = options.locate?.(stripDuplicateId(address) as Address, path);
+    return place === undefined ? '' : linkTo(place, form);
   };
 }
 
-function listGroupPieces({ heading, resources }: DriftGroup, locate: LocateManifest): readonly Section[] {
-  const heads = ['Resource', 'What happened', 'Next apply'];
+interface RowContext {
+  readonly linkTo: LinkToField;
+  /** There is a column for whose a resource is. */
+  readonly hasOwners: boolean;
+}
+
+function listGroupPieces({ heading, resources }: DriftGroup, context: RowContext): readonly Section[] {
+  const heads = ['Resource', 'What happened', 'Next apply', ...(context.hasOwners ? ['Owner'] : [])];
   return [
     { text: `### ${toProse(heading)}\n\n`, weight: 'always' },
     { text: `${toRow(heads)}${toRow(heads.map(() => '---'))}`, weight: 'always' },
-    ...resources.map((one) => toDriftRow(one, locate)),
+    ...resources.map((one) => toDriftRow(one, context)),
     { text: '\n', weight: 'always' },
     ...resources.flatMap(listDetailPieces),
   ];
 }
 
 function toDriftRow(
-  { address, id, reason, expected, dangers, moved, fields, pending, next }: DriftedView,
-  locate: LocateManifest,
+  { address, id, reason, expected, dangers, moved, fields, pending, next, owner }: DriftedView,
+  { linkTo, hasOwners }: RowContext,
 ): Section {
-  const at = locate(address);
+  const [first] = [...fields, ...pending];
+  const at = linkTo(address, first?.stated);
+  const row = linkTo(address, first?.stated, 'line');
+  const linkField = ({ stated }: FieldView): string => {
+    const own = linkTo(address, stated, 'line');
+    return own === row ? '' : own;
+  };
   const name = [toCode(address), ...(id === undefined ? [] : [toCode(id)]), ...(at === '' ? [] : [at])];
   const what = [
     ...[reason, expected].flatMap((text) => (text === undefined ? [] : [toProse(text)])),
-    ...listBriefs(fields, { dangers }),
+    ...listBriefs(fields, { dangers, linkField }),
     ...moved.map((path) => `${toCode(path)}: ${toProse(MOVED)}`),
   ];
-  const then = [...(next === undefined ? [] : [toProse(next)]), ...listBriefs(pending)];
-  const cells = [name, what, then].map((lines) => lines.join('<br>'));
+  const then = [...(next === undefined ? [] : [toProse(next)]), ...listBriefs(pending, { linkField })];
+  const whose = hasOwners ? [[owner === undefined ? '' : toProse(owner)]] : [];
+  const cells = [name, what, then, ...whose].map((lines) => lines.join('<br>'));
   return { text: toRow(cells), weight: 'update', names: ['row of a resource', 'rows of resources'] };
 }
 

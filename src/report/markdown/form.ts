@@ -1,3 +1,4 @@
+import type { Drift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { ApplyReport, Failure, FormOptions, PlanReport, Report, ValidationReport } from '../report.ts';
@@ -17,7 +18,7 @@ import { toFailureView } from '../view/diagnostic-view.ts';
 import { toDriftView } from '../view/drift-view.ts';
 import { toPlanView } from '../view/plan-view.ts';
 import { formatCount, toNoResult, toValidationSize } from '../view/wording.ts';
-import { createLinks, type LinkToDanger, listDangerSections, renderFooter } from './changes.ts';
+import { createLinks, type LinkToDanger, listDangerSections, type Origins, renderFooter } from './changes.ts';
 import { createDriftDangerLinks, listDriftHeadSections, listDriftSections } from './drift.ts';
 import {
   listCallSections,
@@ -72,7 +73,10 @@ function toComment(report: Report, options: FormOptions): Comment {
         command: 'drift',
         stack: report.drift.stack,
         head: listDriftHeadSections(view, createDriftDangerLinks(report.drift, options), options),
-        body: listDriftSections(view, report.drift, options),
+        body: [
+          ...listDriftSections(view, report.drift, options),
+          { text: `${renderFooter(toDriftOrigins(report.drift, options), options)}\n\n`, weight: 'always' },
+        ],
       };
     }
     case 'validation':
@@ -94,10 +98,19 @@ function toPlanComment({ plan, standing }: PlanReport, options: FormOptions): Co
     body: [
       ...listPlanSections(view, { linkTo: createLinks(plan, options), locate: options.locate }),
       ...(verbose ? listCallSections(view.writes) : []),
-      { text: `${renderFooter(plan, options)}\n\n`, weight: 'always' },
+      { text: `${renderFooter(toOrigins(plan), options)}\n\n`, weight: 'always' },
       ...listCommandSections(view, applyCommand),
     ],
   };
+}
+
+function toOrigins({ made, tool }: Plan): Origins {
+  return { commit: made?.commit, at: made?.at, version: tool.version };
+}
+
+/** The commit of a saved plan is named where the plan is. */
+function toDriftOrigins({ at, against, commit }: Drift, { version }: FormOptions): Origins {
+  return { commit: against === undefined ? commit : undefined, at, version };
 }
 
 /** Links to the lines that dangers are about. */
@@ -121,7 +134,7 @@ function toApplyComment({ plan, result }: ApplyReport, options: FormOptions): Co
       { text: `## ${APPLIED_PLAN}\n\n`, weight: 'always' },
       ...listDangerSections(view, createDangerLinks(plan, options)),
       ...listPlanSections(view, { linkTo: createLinks(plan, options), locate: options.locate }),
-      { text: `${renderFooter(plan, options)}\n\n`, weight: 'always' },
+      { text: `${renderFooter(toOrigins(plan), options)}\n\n`, weight: 'always' },
     ],
   };
 }

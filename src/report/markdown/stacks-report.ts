@@ -38,7 +38,10 @@ export function renderStacksMarkdown(run: StacksReport, options: FormOptions): s
     return row === undefined || part === undefined ? [] : listPartPieces({ row, part, isFolded }, options);
   });
   const footers = body.filter(isFooter).slice(0, 1);
-  const quiet = listQuietPieces(rows.filter(({ isQuiet }) => isQuiet));
+  const quiet = listQuietPieces(
+    rows.filter(({ isQuiet }) => isQuiet),
+    view.quiet,
+  );
   return `${joinSections(head, [...body.filter((piece) => !isFooter(piece)), ...quiet, ...footers]).trimEnd()}\n`;
 }
 
@@ -54,7 +57,7 @@ function createLinksOfStacks({ parts }: StacksReport, options: FormOptions): (in
 
 function listDangersOfStack({ title, owner, dangers }: StackDangers, linkTo: LinkToDanger): readonly Section[] {
   const lead = `**${toProse(title)}**${owner === undefined ? '' : ` (${toProse(owner)})`}: `;
-  return dangers.map((danger) => toDangerSection(danger, linkTo(danger), lead));
+  return dangers.map((danger) => toDangerSection(danger, linkTo(danger), { lead }));
 }
 
 /** What one stack has to say below its headline. What stopped it is open: no fold shows a box of its own kind. */
@@ -93,14 +96,14 @@ function listTablePieces(rows: readonly StackRow[]): readonly Section[] {
   ];
 }
 
-function listQuietPieces(rows: readonly StackRow[]): readonly Section[] {
+function listQuietPieces(rows: readonly StackRow[], said: string): readonly Section[] {
   if (rows.length === 0) return [];
-  const names = ['stack without anything to say', 'stacks without anything to say'] as const;
+  const names = [`stack ${said}`, `stacks ${said}`] as const;
   const items = rows.map(({ title }, index): Section => {
     return { text: `${index === 0 ? '' : ', '}${toProse(title)}`, weight: 'unchanged', names };
   });
   return [
-    { text: `Nothing to say of ${formatCount(rows.length, 'stack')}: `, weight: 'always' },
+    { text: `${formatCount(rows.length, 'stack')} ${said}: `, weight: 'always' },
     ...items,
     { text: '\n\n', weight: 'always' },
   ];

@@ -9,6 +9,7 @@ import {
   UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
 import { clipToColumns, countColumns } from '../view/escape.ts';
+import { toOwnerNote } from '../view/plan-wording.ts';
 import { countSeverities } from '../view/wording.ts';
 import { renderCompactLine, renderFields } from './change.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
@@ -123,9 +124,9 @@ function toHeading({ address, id }: DriftedView): string {
 }
 
 function renderResource(resource: DriftedView, options: TextOptions): readonly string[] {
-  const { reason, expected, moved, fields, next, pending } = resource;
+  const { reason, expected, moved, fields, next, pending, owner } = resource;
   const heading = wrapHeading(toHeading(resource), options);
-  const why = [reason, expected].flatMap((text) =>
+  const why = [owner === undefined ? undefined : toOwnerNote(owner), reason, expected].flatMap((text) =>
     text === undefined ? [] : wrapBehind('    ', text, { width: options.width, rest: 6 }),
   );
   const lost = moved.map((name) => `    ${name}: ${MOVED}`);

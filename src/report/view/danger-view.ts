@@ -87,8 +87,14 @@ export function findFieldPlace(
 ): ManifestStart | undefined {
   const { address, place } = change;
   if (place === undefined) return undefined;
-  const found = path === undefined || path.startsWith('mark.') ? undefined : locate?.(address, path);
+  const found = path === undefined || path.startsWith('mark.') ? undefined : locate?.(address, toChanged(change, path));
   return found === undefined ? place : { ...place, line: found.line };
+}
+
+/** The path of the one difference inside of a value; the value's own where there are several or none. */
+function toChanged({ differences }: Change, path: string): string {
+  const inside = differences.filter((one) => one.path.startsWith(`${path}.`) || one.path.startsWith(`${path}[`));
+  return inside.length === 1 ? (inside[0]?.path ?? path) : path;
 }
 
 /** Whether a danger says every value of a field, word for word: nobody has to read them twice. */

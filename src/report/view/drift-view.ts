@@ -87,6 +87,8 @@ export interface DriftedView {
   readonly pending: readonly FieldView[];
   /** What the next apply does about it, in one clause; absent: nothing, or it is not known. */
   readonly next?: string;
+  /** Whose it is; absent: nothing says it. */
+  readonly owner?: string;
 }
 
 /** A live resource without an owner. */
@@ -237,7 +239,7 @@ export function toDriftNames({ resources, externals }: Pick<Drift, 'resources' |
 
 /** A resource that differs, ready to read. */
 export function toDriftedView(resource: ResourceDrift, names: Names): DriftedView {
-  const { address, kind, id, reason, moved = [], differences } = resource;
+  const { address, kind, id, reason, moved = [], differences, owner } = resource;
   const context = { kind: findKind(kind), names };
   const next = toNextClause(resource);
   const traits = (resource.expected === undefined ? [] : listTraits(context.kind, resource.expected, names)).map(
@@ -256,6 +258,7 @@ export function toDriftedView(resource: ResourceDrift, names: Names): DriftedVie
       .filter(({ origin }) => origin === 'manifest' || origin === 'both')
       .map((one) => withProtectionDoubt(toDifferenceView(toDifference(one), context), one)),
     ...(next !== undefined && { next }),
+    ...(owner !== undefined && { owner: toPrintable(owner) }),
   };
 }
 
@@ -380,5 +383,5 @@ function toCoverageSentence(
   const others = coverage.foreign === 0 ? '' : `, ${coverage.foreign} of other stacks (${list(foreign)})`;
   const nobodys = coverage.unmanaged === 0 ? '' : ` (${list(unmanaged)})`;
   const percent = `${Math.floor(coverage.share * 100)} %`;
-  return `Live resources: ${coverage.owned} ours${others}, ${coverage.unmanaged} unmanaged${nobodys}: ${percent} managed.`;
+  return `Live resources of the kinds read: ${coverage.owned} ours${others}, ${coverage.unmanaged} unmanaged${nobodys}: ${percent} managed.`;
 }

@@ -69,7 +69,8 @@ export function toDriftedFieldView(drifted: DriftedField, { kind, names }: Field
   const { path, expected, live, origin } = drifted;
   const type = kind === undefined ? undefined : findFieldType(kind, path);
   const label = `${toPathLabel(path)}${toKeyName(parsePath(path) ?? [], { kind, names })}`;
-  const base = { path: label, notes: [toWhatHappened(drifted, type)], forcesReplace: false, origin };
+  const stated = toStatedPath(path, { kind, names });
+  const base = { path: label, stated, notes: [toWhatHappened(drifted, type)], forcesReplace: false, origin };
   const sides = { from: expected, to: live };
   const isAlone = origin === 'both';
   if (isAlone && isOnePiece(live)) return { ...base, inline: { is: renderScalar(type, live, names) }, lines: [] };

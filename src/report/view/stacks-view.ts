@@ -37,6 +37,8 @@ export interface StackRow {
   readonly time: string;
   /** There is nothing to say of it but this line. */
   readonly isQuiet: boolean;
+  /** What it has to say are warnings: nothing changes. */
+  readonly isUnchanged?: boolean;
   /** It came to no result, or its result is refused. */
   readonly isBad: boolean;
 }
@@ -61,20 +63,36 @@ interface StacksView {
   /** `3 dangers (2 access, 1 secrets)`; empty: none. */
   readonly dangerCount: string;
   readonly rows: readonly StackRow[];
+  /** What is said of the stacks with nothing else to say: `without changes or warnings`. */
+  readonly quiet: string;
   readonly summary: string;
+}
+
+/** What there is to say of stacks, and what they are when there is none of it, by what they are reported on. */
+const QUIET: Readonly<Record<Report['about'], { readonly busy: string; readonly quiet: string }>> = {
+  plan: { busy: 'with changes or warnings', quiet: 'without changes or warnings' },
+  apply: { busy: 'with writes or warnings', quiet: 'with nothing to do' },
+  drift: { busy: 'with differences or warnings', quiet: 'in sync' },
+  validation: { busy: 'with errors or warnings', quiet: 'valid' },
+  comparison: { busy: 'with differences', quiet: 'without differences' },
+  failure: { busy: 'with errors', quiet: 'without errors' },
+};
+
+/** Where one stack failed, those of the others. */
+function toQuietWording(parts: readonly StackPart[]): (typeof QUIET)[Report['about']] {
+  const abouts = parts.map(({ report }) => report.about);
+  return QUIET[abouts.find((about) => about !== 'failure') ?? 'failure'];
 }
 
 /** The view of a run. */
 export function toStacksView({ root, parts, selection, requests }: StacksReport): StacksView {
+  const wording = toQuietWording(parts);
   const names = Map.groupBy(parts, ({ name }) => name);
   const rows = parts.map((part) => toRow(part, { isOnly: names.get(part.name)?.length === 1 }));
   const bad = rows.filter(({ isBad }) => isBad).length;
   const busy = rows.filter(({ isQuiet, isBad }) => !isQuiet && !isBad).length;
-  const counts = [
-    ...(busy > 0 ? [`${busy} with something to say`] : []),
-    ...(bad > 0 ? [`${bad} failed or refused`] : []),
-  ];
-  const sum = counts.length === 0 ? 'Nothing to say of any' : counts.join(', ');
+  const counts = [...(busy > 0 ? [`${busy} ${wording.busy}`] : []), ...(bad > 0 ? [`${bad} failed or refused`] : [])];
+  const sum = counts.length === 0 ? `None ${wording.busy}` : counts.join(', ');
   const sentences = [
     toPrintable(selection),
     ...(rows.length === 0 ? [] : [`${sum}.`]),
@@ -87,18 +105,19 @@ export function toStacksView({ root, parts, selection, requests }: StacksReport)
     dangers,
     dangerCount: describeDangerCounts(countDangers(dangers.flatMap((one) => one.dangers))),
     rows,
+    quiet: wording.quiet,
     summary: sentences.join(' '),
   };
 }
 
-/** The stacks in reading order: failed or blocked ones, then by the most severe danger, then by folder. Stacks without changes come last. */
+/** The stacks in reading order: failed or blocked ones, then by the most severe danger, then by folder. Those with warnings alone and the quiet ones come last. */
 export function sortRows(view: Pick<StacksView, 'rows' | 'dangers'>): readonly number[] {
   const rank = (index: number): number => {
     const row = view.rows[index];
     if (row?.isBad === true) return -1;
     const place = view.dangers.findIndex((one) => one.index === index);
     if (place >= 0) return place;
-    return view.dangers.length + Number(row?.isQuiet === true);
+    return view.dangers.length + (row?.isQuiet === true ? 2 : Number(row?.isUnchanged === true));
   };
   return [...view.rows.keys()].sort((left, right) => rank(left) - rank(right) || left - right);
 }
@@ -258,7 +277,7 @@ function toAccount({ keyEnv, report }: StackPart): string | undefined {
   return report.about === 'drift' ? JSON.stringify([report.drift.baseUrl, keyEnv]) : undefined;
 }
 
-function describePlan({ plan, standing }: PlanReport): Pick<StackRow, 'said' | 'isQuiet' | 'time'> {
+function describePlan({ plan, standing }: PlanReport): Pick<StackRow, 'said' | 'isQuiet' | 'isUnchanged' | 'time'> {
   const { diagnostics, writes, requests } = plan;
   const isEmpty = isEmptyPlan(plan);
   const headline = toHeadline({ ...plan, violations: standing }, isEmpty);
@@ -266,7 +285,7 @@ function describePlan({ plan, standing }: PlanReport): Pick<StackRow, 'said' | '
   const said = [headline, ...(hasErrors(diagnostics) ? [] : listFound(diagnostics))].join(' · ');
   const isQuiet = isEmpty && standing.length + diagnostics.length === 0;
   const time = requests.leastMs > 0 && writes.length > 0 ? formatWaitTime(requests.leastMs) : '';
-  return { said, isQuiet, time };
+  return { said, isQuiet, isUnchanged: isEmpty, time };
 }
 
 function listFound(diagnostics: readonly Diagnostic[]): readonly string[] {

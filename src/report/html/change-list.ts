@@ -418,10 +418,10 @@ function toDriftItem(
     said: reason === undefined ? undefined : html`${reason}`,
     size: size === 0 ? '' : formatCount(size, 'field'),
     body: [
+      ...renderClauses(dangers, fields),
       owner === undefined ? undefined : html`<p>${toOwnerNote(owner)}</p>\n`,
       place === undefined ? undefined : html`<p>${place}</p>\n`,
       expected === undefined ? undefined : html`<p>${expected}</p>\n`,
-      ...renderClauses(dangers, fields),
       ...moved.map((name) => html`<p><code>${name}</code>: ${MOVED}</p>\n`),
       renderFields(`Fields of ${address}: expected and live`, fields, renderOwnPlace),
       next === undefined ? undefined : html`<p>${NEXT_APPLY}: ${next}</p>\n`,

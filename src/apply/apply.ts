@@ -11,7 +11,7 @@ import { ListReader, resolveDuplicates, type SettleContext } from './duplicates.
 import type { Journal } from './journal.ts';
 import { performWrite, type WriteContext } from './perform-write.ts';
 import { createRequests, type Requests } from './requests.ts';
-import { type RunWritesOptions, runWrites } from './run-writes.ts';
+import { type RunWritesOptions, runWrites, watchReach } from './run-writes.ts';
 import { Deliveries, type TokenSinks } from './token-sinks.ts';
 import { type WriteFile, writePlannedFiles } from './write-files.ts';
 
@@ -64,7 +64,13 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     diagnostics.push(diagnostic);
     onEvent({ event: 'diagnostic', diagnostic });
   };
-  const requests = createRequests({ ...context, onStarted: (write) => onEvent({ event: 'write-started', write }) });
+  const reach = watchReach(signal);
+  const untilEnd = AbortSignal.any([signal, reach.signal]);
+  const requests = createRequests({
+    ...context,
+    signal: untilEnd,
+    onStarted: (write) => onEvent({ event: 'write-started', write }),
+  });
   const deliveries = new Deliveries({ ...context, known: listKnown(plan) });
   const settle = toSettleContext(plan, context, { requests, note });
   const write: WriteContext = {
@@ -76,6 +82,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     ids: new Map(context.ids),
     texts: new Map(context.texts),
     unrecorded: new Set(),
+    judge: reach.judge,
   };
   const outcomes = await runPhases(plan, context, write);
   const texts = toFileTexts(outcomes, write.texts, context);
@@ -142,7 +149,7 @@ function toRunOptions(
     find: (write) =>
       done.has(write.id) ? { outcome: 'applied', write, id: done.get(write.id), alreadyDone: true } : undefined,
     accepts: (write, needed) => needed.outcome === 'applied' || isMakeshift(write, needed, context),
-    perform: (write) => performWrite(write, context),
+    perform: async (write) => context.judge(await performWrite(write, context)),
     onEnded: (result, count) => onEvent({ event: 'write-ended', result, done: count, total: writes.length }),
   };
 }

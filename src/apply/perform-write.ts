@@ -37,6 +37,8 @@ export interface WriteContext {
   readonly texts: Map<string, string>;
   /** Records of deliveries that the service did not take; grows. */
   readonly unrecorded: Set<WriteId>;
+  /** Takes in how each write ended. */
+  readonly judge: (outcome: Outcome) => Outcome;
 }
 
 /** Makes one write whose dependencies have succeeded. Never rejects because of the service or the network. */
@@ -334,7 +336,8 @@ function toFailure(write: Write, error: unknown): Outcome {
       return { outcome: 'applied', write, id: write.ids.id };
     return { ...toFailed(write, error.message), ...describeRejection(write, error), isUnknown };
   }
-  if (error instanceof NetworkError) return { ...toFailed(write, error.message), isUnknown };
+  if (error instanceof NetworkError)
+    return { ...toFailed(write, error.message), isUnknown, ...(error.isUnsent && { isUnsent: true }) };
   if (error instanceof JournalError) return toFailed(write, error.message);
   throw error;
 }

@@ -94,9 +94,8 @@ async function sendAside<T>(
     return await journaled(journal, () => entry, { send, signal });
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error;
-    throw new NetworkError(`${entry.method} ${entry.path}: not sent, because the run was interrupted`, {
-      cause: error,
-    });
+    const why = error instanceof NetworkError ? error.message : 'the run was interrupted';
+    throw new NetworkError(`${entry.method} ${entry.path}: not sent, because ${why}`, { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 import { createConcurrencyLimit } from '../client/request-limiter.ts';
-import { assertDefined } from '../model/errors.ts';
+import { assertDefined, NetworkError } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Write, WriteId } from '../model/write.ts';
 
@@ -29,6 +29,35 @@ export async function runWrites(writes: readonly Write[], options: RunWritesOpti
     await new Promise<void>((resolve, reject) => new Run(ended, { ...options, resolve, reject }).start(part));
   return [...early, ...late].map(({ id }) => assertDefined(ended.get(id), `outcome of ${id}`));
 }
+
+/** So many writes in a row without a connection, each tried several times, and no other is tried. */
+const MOST_UNSENT = 3;
+
+/** Notices that the service cannot be reached any more. */
+export interface ReachWatch {
+  /** Aborted once it cannot. */
+  readonly signal: AbortSignal;
+  /** Takes in how a write ended. A write that was stopped by `signal` says so. */
+  readonly judge: (outcome: Outcome) => Outcome;
+}
+
+/** A watch for one run. `interrupted`: the run's own end, which is told as such. */
+export function watchReach(interrupted: AbortSignal): ReachWatch {
+  const stop = new AbortController();
+  let unsent = 0;
+  return {
+    signal: stop.signal,
+    judge: (outcome) => {
+      const isUnsent = outcome.outcome === 'failed' && outcome.isUnsent === true;
+      if (outcome.outcome !== 'skipped') unsent = isUnsent ? unsent + 1 : 0;
+      if (unsent === MOST_UNSENT) stop.abort(new NetworkError(UNREACHABLE));
+      const isStopped = outcome.outcome === 'skipped' && stop.signal.aborted && !interrupted.aborted;
+      return isStopped ? { ...outcome, message: UNREACHABLE, isUnreachable: true } : outcome;
+    },
+  };
+}
+
+const UNREACHABLE = 'the service cannot be reached';
 
 /** As many as a client has requests at once. Of ten thousand writes that are ready, those started would take as much memory as everything else. */
 const MOST_UNDER_WAY = 64;

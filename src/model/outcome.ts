@@ -28,13 +28,17 @@ export type Outcome =
       readonly isAuthentication: boolean;
       /** A POST whose answer never came: it may have taken effect. The next plan finds out by the mark. */
       readonly isUnknown: boolean;
+      /** There was no connection: nothing reached the service. */
+      readonly isUnsent?: true;
     }
   | {
       readonly outcome: 'skipped';
       readonly write: Write;
       readonly message: string;
-      /** Ids of the writes that it waited for in vain; empty: interrupted. */
+      /** Ids of the writes that it waited for in vain; empty: interrupted, or the service cannot be reached. */
       readonly waitedFor: readonly WriteId[];
+      /** It was not tried, because those before it could not be sent. */
+      readonly isUnreachable?: true;
     };
 
 /** How one file of the plan ended. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { NetworkError } from '../../src/model/errors.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
@@ -71,5 +72,55 @@ spec: { domain: b.example.com }
     const result = await edgewise('apply two.yaml --yes', { transport: forbid(recorder.transport, '/') });
     expect(result.exitCode).toBe(4);
     expect(result.stdout).toContain('does not permit create AgentIngress/b, create TCPEdge/a: get the permission');
+  });
+});
+
+describe('a service that dies in the middle of an apply', () => {
+  const EDGES = Array.from({ length: 40 }, (_, index) => toEdge(`e${index}`, 20_000 + index)).join('');
+
+  /** A service that answers so many writes, and then is gone for as many as are said, or for good. */
+  function dieAfter(
+    transport: Transport,
+    { writes, gone = Number.POSITIVE_INFINITY }: { writes: number; gone?: number },
+  ): Transport {
+    let count = 0;
+    return async (request) => {
+      if (request.method !== 'GET') count += 1;
+      if (count > writes && count <= writes + gone)
+        throw new NetworkError(`${request.method} ${request.url}: the connection was refused`, { isUnsent: true });
+      return transport(request);
+    };
+  }
+
+  it('is noticed after three writes: the rest is skipped, and that is said once', async () => {
+    const { edgewise, folder, recorder } = await createWorkspace({ 'edges.yaml': `${STACK}${EDGES}` });
+    const transport = dieAfter(recorder.transport, { writes: 5 });
+    const { exitCode, stdout, stderr } = await edgewise('apply edges.yaml --yes --report json=a.json', { transport });
+    expect(exitCode).toBe(1);
+    const said = 'not started, because the service cannot be reached.';
+    expect(stdout.split(said)).toHaveLength(2);
+    expect(stderr.split(said)).toHaveLength(2);
+    expect(stdout).not.toContain('interrupted');
+    expect(stdout).toContain(
+      'Check that the service runs and can be reached from here: what was not sent changed nothing.',
+    );
+    expect(stdout).toContain('Run apply again. It plans only what is left.');
+    expect(stdout).not.toContain('Fix what failed');
+    const { outcomes, interrupted } = JSON.parse(await readFile(join(folder, 'a.json'), 'utf8'));
+    const ends = outcomes.map(({ outcome }: { outcome: string }) => outcome);
+    expect(interrupted).toBe(false);
+    expect(ends.filter((end: string) => end === 'applied')).toHaveLength(5);
+    expect(ends.filter((end: string) => end === 'failed')).toHaveLength(3);
+    const skipped = outcomes.filter(({ outcome }: { outcome: string }) => outcome === 'skipped');
+    expect(skipped).toHaveLength(32);
+    for (const one of skipped)
+      expect(one).toMatchObject({ message: 'the service cannot be reached', isUnreachable: true });
+    expect((await edgewise('apply edges.yaml --yes')).exitCode).toBe(0);
+  });
+
+  it('that comes back in time loses nothing', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'edges.yaml': `${STACK}${EDGES}` });
+    const transport = dieAfter(recorder.transport, { writes: 5, gone: 3 });
+    expect((await edgewise('apply edges.yaml --yes', { transport })).exitCode).toBe(0);
   });
 });

@@ -9,7 +9,7 @@ import type { GuardViolation, Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatWriteAddress } from '../../model/write.ts';
 import type { ComparisonReport, Failure, FormOptions, Report } from '../report.ts';
-import { findFailedPlace, toNotStarted } from '../view/apply-view.ts';
+import { findFailedPlace, isUnreachable, toNotStarted } from '../view/apply-view.ts';
 import { toComparisonView } from '../view/comparison-view.ts';
 import { listDangerViews } from '../view/danger-view.ts';
 import { findApiErrorRemedy, toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
@@ -51,6 +51,8 @@ export interface Annotation {
   readonly related?: Diagnostic['related'];
   /** It is about a write that an interruption kept from starting. */
   readonly isNotStarted?: boolean;
+  /** That is because the service cannot be reached. */
+  readonly isOutOfReach?: boolean;
 }
 
 /** Rules of remarks that are no diagnostics, with what each means. */
@@ -70,7 +72,8 @@ export const OTHER_RULES = {
   unmanaged: 'A live resource is managed by no stack.',
   pending: 'A manifest was changed and not applied.',
   'write-failed': 'A write failed.',
-  'write-skipped': 'A write was skipped because one that it depends on failed, or because the run was interrupted.',
+  'write-skipped':
+    'A write was skipped because one that it depends on failed, the run was interrupted, or the service cannot be reached.',
   'file-failed': 'A file could not be written.',
   'token-rescued': 'A token could not be delivered and is in a rescue file.',
   failure: 'The command did not complete.',
@@ -127,7 +130,15 @@ export function joinNotStarted(remarks: readonly Annotation[]): readonly Annotat
   const [first] = found;
   if (first === undefined || found.length === 1) return remarks;
   const { rule, level, nature } = first;
-  const one = { rule, level, nature, message: toNotStarted(found.map(({ message }) => message)) };
+  const one = {
+    rule,
+    level,
+    nature,
+    message: toNotStarted(
+      found.map(({ message }) => message),
+      found.some(({ isOutOfReach }) => isOutOfReach),
+    ),
+  };
   return remarks
     .filter((remark) => remark === first || remark.isNotStarted !== true)
     .map((remark) => (remark === first ? one : remark));
@@ -314,6 +325,7 @@ function listOutcomeRemarks(
             address,
           }),
           isNotStarted: notStarted.has(write.id),
+          isOutOfReach: isUnreachable(outcome),
         },
       ];
     default:

@@ -4,7 +4,7 @@ import { toPrintable } from '../../model/printable.ts';
 import { parseRateLimit, toLeastMs } from '../../model/stack.ts';
 import type { Write } from '../../model/write.ts';
 import type { TextOptions } from '../report.ts';
-import { toNotStarted } from '../view/apply-view.ts';
+import { isUnreachable, toNotStarted } from '../view/apply-view.ts';
 import { clipToColumns } from '../view/escape.ts';
 import { formatWaitTime, formatWriteName } from '../view/wording.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
@@ -21,18 +21,25 @@ interface EventLog {
 /** A log of events, one line each, such as `[3/12] create TCPEdge/postgres … done`. */
 export function createEventLog(options: TextOptions): EventLog {
   const notStarted = new Map<string, Write>();
+  let isOutOfReach = false;
   return {
     take: (event) => {
       if (event.event !== 'write-ended' || event.result.outcome !== 'skipped') return renderApplyEvent(event, options);
       const { write, waitedFor } = event.result;
       if (waitedFor.some((id) => !notStarted.has(id))) return renderApplyEvent(event, options);
       notStarted.set(write.id, write);
+      isOutOfReach ||= isUnreachable(event.result);
       return [];
     },
     end: () =>
       notStarted.size === 0
         ? []
-        : [createPainter(options.color)('warning', toNotStarted(Array.from(notStarted.values(), formatWriteName)))],
+        : [
+            createPainter(options.color)(
+              'warning',
+              toNotStarted(Array.from(notStarted.values(), formatWriteName), isOutOfReach),
+            ),
+          ],
   };
 }
 

@@ -100,7 +100,9 @@ export function toApplyView(plan: Plan, result: ApplyResult, options: Pick<FormO
     applied: outcomes.filter((one) => one.outcome === 'applied').map(toAppliedView),
     failed: outcomes.filter((one) => one.outcome === 'failed').map((one) => toFailedView(one, options)),
     skipped: skipped.map((one) => toSkippedView(one, ends)),
-    ...(notStarted.size > 0 && { notStarted: toNotStarted(Array.from(notStarted.values(), formatWriteName)) }),
+    ...(notStarted.size > 0 && {
+      notStarted: toNotStarted(Array.from(notStarted.values(), formatWriteName), outcomes.some(isUnreachable)),
+    }),
     tokens: tokens.map((one) => ({ ...one, address: quoteIfNeeded(one.address), place: toPrintable(one.place) })),
     files: files.map(toFileView),
     diagnostics: diagnostics.map(toPrintableDiagnostic),
@@ -190,9 +192,14 @@ function toAppliedRemark(one: Extract<Outcome, { readonly outcome: 'applied' }>)
 const UNKNOWN_EFFECT = 'It is unknown whether it took effect.';
 
 /** One sentence about all writes that were not started. */
-export function toNotStarted(names: readonly string[]): string {
+export function toNotStarted(names: readonly string[], isOutOfReach: boolean): string {
   const what = names.length === 1 ? `${names[0]} was` : `${names.length} writes were`;
-  return `${what} not started, because the run was interrupted.`;
+  return `${what} not started, because ${isOutOfReach ? 'the service cannot be reached' : 'the run was interrupted'}.`;
+}
+
+/** Whether a write was not tried, because those before it could not be sent. */
+export function isUnreachable(one: Outcome): boolean {
+  return one.outcome === 'skipped' && one.isUnreachable === true;
 }
 
 /** Which write a skipped write waited for, and how that one ended; `undefined`: it is not in the plan. */
@@ -209,6 +216,7 @@ function toEnd(outcome: Outcome['outcome'] | undefined): string {
 const NEXT_STEPS = {
   key: 'The service refused the API key: check it.',
   mend: 'Fix what failed.',
+  unsent: 'Check that the service runs and can be reached from here: what was not sent changed nothing.',
   rescued: 'Fix the token sink. The next apply replaces the credentials whose tokens are in rescue files.',
   unknown: 'Writes that took effect are found by their mark, so nothing is created twice.',
 } as const;
@@ -247,6 +255,7 @@ function listNextSteps(
   const steps: readonly (readonly [boolean, string])[] = [
     [failed.some(isKeyRefused), NEXT_STEPS.key],
     [forbidden.length > 0, toForbiddenStep(forbidden.map(({ write }) => formatWriteName(write)))],
+    [failed.some(({ isUnsent }) => isUnsent), NEXT_STEPS.unsent],
     [failed.some(isMendable) || hasFailedFiles, NEXT_STEPS.mend],
     [tokens.some(({ rescued }) => rescued), NEXT_STEPS.rescued],
     [failed.length > 0 || hasFailedFiles || isCutShort, toAgainStep(mode)],
@@ -260,6 +269,6 @@ function isKeyRefused({ isAuthentication, status }: Failed): boolean {
   return isAuthentication && status !== 403;
 }
 
-function isMendable({ isAuthentication, isUnknown }: Failed): boolean {
-  return !isAuthentication && !isUnknown;
+function isMendable({ isAuthentication, isUnknown, isUnsent }: Failed): boolean {
+  return !isAuthentication && !isUnknown && !isUnsent;
 }

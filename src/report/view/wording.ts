@@ -117,7 +117,7 @@ export function toApplyTotals({ outcomes }: ApplyResult): ApplyTotals {
   return totals;
 }
 
-/** The writes that were not tried because the run was interrupted: those whose turn did not come, and what waits for nothing else. */
+/** The writes that were not tried because the run was interrupted, or because the service cannot be reached: those whose turn did not come, and what waits for nothing else. */
 export function findNotStarted(outcomes: readonly Outcome[]): ReadonlyMap<string, Write> {
   const found = new Map<string, Write>();
   const skipped = outcomes.filter((one) => one.outcome === 'skipped');

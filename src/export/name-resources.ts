@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto';
 import type { Kind } from '../kinds/kind.ts';
-import { isJsonArray } from '../model/json.ts';
+import { hashSha256, isJsonArray } from '../model/json.ts';
 import type { LiveResource } from '../model/state.ts';
 
 /** Something that needs a name. */
@@ -91,7 +90,7 @@ function cutAtWord(slug: string): string {
 
 function toName({ id, base, isFixed }: Unnamed, level: number): string {
   if (isFixed || level === 0) return base;
-  const suffix = level === 1 ? toTail(id) : hash('sha256', id, 'hex').slice(0, level === 2 ? 12 : 48);
+  const suffix = level === 1 ? toTail(id) : hashSha256(id, 'hex').slice(0, level === 2 ? 12 : 48);
   return `${trim(base.slice(0, 62 - suffix.length))}-${suffix}`;
 }
 
@@ -101,5 +100,5 @@ function toTail(id: string): string {
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '')
     .slice(-6);
-  return tail === '' ? hash('sha256', id, 'hex').slice(0, 6) : tail;
+  return tail === '' ? hashSha256(id, 'hex').slice(0, 6) : tail;
 }

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type Claim, listClaims } from '../kinds/claims.ts';
 import { parseDurationMs } from '../kinds/duration.ts';
 import type { Kind } from '../kinds/kind.ts';
@@ -7,7 +6,7 @@ import { type Address, isAddress, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import { formatPath, parseRenderSource } from '../model/field-path.ts';
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import {
   fillStackName,
   type GivenSetting,
@@ -161,7 +160,8 @@ function isPrinted({ position }: ManifestDocument): boolean {
 }
 
 function isHandedThrough(document: ManifestDocument, first: ManifestDocument): boolean {
-  const isSame = document.name === first.name && isDeepStrictEqual(document.value['spec'], first.value['spec']);
+  const isSame =
+    document.name === first.name && isSameJson(document.value['spec'] ?? null, first.value['spec'] ?? null);
   return isPrinted(document) && isSame;
 }
 

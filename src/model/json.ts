@@ -35,7 +35,7 @@ export function toDigest(value: Json, length = 43): string {
 }
 
 /** The SHA-256 of a text in UTF-8, or of bytes. What makes it is loaded when the first is asked for: CPU of 5 ms at each start, a tenth of `--version`. */
-export function hashSha256(data: string | Uint8Array, encoding: 'base64url' | 'hex'): string {
+export function hashSha256(data: string | Uint8Array, encoding: 'base64' | 'base64url' | 'hex'): string {
   return getBuiltinModule('node:crypto').hash('sha256', data, encoding);
 }
 

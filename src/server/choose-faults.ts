@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import type { HttpRequest } from '../model/http.ts';
+import { hashSha256 } from '../model/json.ts';
 import type { FaultRule, ServerFaults } from '../model/server-faults.ts';
 import { parseRange } from '../schemas/seed.ts';
 
@@ -110,5 +110,5 @@ function createMatcher({ on, fault }: FaultRule): (subject: Subject) => boolean 
 }
 
 function toNumber(text: string): number {
-  return Number.parseInt(hash('sha256', text).slice(0, 12), 16) / 2 ** 48;
+  return Number.parseInt(hashSha256(text, 'hex').slice(0, 12), 16) / 2 ** 48;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hashSha256 } from '../../model/json.ts';
 import { type Html, html } from './node.ts';
 import { STYLE } from './style.ts';
 
@@ -188,5 +188,5 @@ const POLICY = [
 ].join('; ');
 
 function toDigest(source: string): string {
-  return `'sha256-${createHash('sha256').update(source).digest('base64')}'`;
+  return `'sha256-${hashSha256(source, 'base64')}'`;
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import { toApplyCommand, toSavedCommand } from '../../src/cli/reconcile/apply-command.ts';
 import { type FakeOptions, runCommand } from './fake-context.ts';
@@ -180,5 +181,41 @@ describe('the command that show prints', () => {
     expect((await edgewise('show plan.json --format markdown')).stdout).not.toContain('To apply');
     expect((await edgewise('show plan.json --manifests edge.yaml --format markdown')).stdout).toContain('To apply');
     expect(await readFile(join(folder, 'plan.json'), 'utf8')).not.toContain('--manifests');
+  });
+});
+
+describe('the end of a plan at a terminal', () => {
+  it('is the command that applies it, on one line however narrow it is, and it works', async () => {
+    const { edgewise } = await createWorkspace({ 'live/shop/edgewise.yaml': SINK + toCredential('b') });
+    const planned = await edgewise('plan live/shop -o plan.json --base-url embedded:account.json', { terminal: 40 });
+    const last = stripVTControlCharacters(planned.stdout).trimEnd().split('\n').at(-1) ?? '';
+    const line = 'apply plan.json --manifests live/shop --base-url embedded:account.json';
+    expect(last).toBe(`To apply: edgewise ${line}`);
+    const applied = await edgewise(`${line} --yes`);
+    expect(applied).toMatchObject({ exitCode: 0 });
+    expect(applied.stdout).not.toContain('To apply');
+  });
+
+  it('is no command where there is nothing to apply, where no place takes a token, and in a file', async () => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + toCredential('b') });
+    expect((await edgewise('plan', { terminal: 80 })).stdout).not.toContain('To apply');
+    await write({ 'edgewise.yaml': SINK + toCredential('b') });
+    expect((await edgewise('plan')).stdout).not.toContain('To apply');
+    expect((await edgewise('plan', { terminal: 80 })).stdout).toContain('To apply');
+    await edgewise('apply --yes');
+    expect((await edgewise('plan', { terminal: 80 })).stdout).not.toContain('To apply');
+  });
+
+  it('has no escapes of a path', async () => {
+    const { edgewise, folder } = await createWorkspace({ 'a\u001b[2J/edgewise.yaml': STACK + toEdge('a', 20001) });
+    const planned = await runCommand(['plan', join(folder, 'a\u001b[2J')], {
+      cwd: folder,
+      transport: () => Promise.reject(new Error('not needed')),
+      env: { EDGEWISE_BASE_URL: 'embedded:' },
+      terminal: 80,
+    });
+    expect(planned).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('to create') });
+    expect(planned.stdout).not.toContain('\u001b[2J');
+    expect((await edgewise('plan .', { terminal: 80 })).exitCode).toBe(0);
   });
 });

@@ -1,13 +1,17 @@
 import type { GuardViolation } from '../../model/plan.ts';
-import type { TextOptions } from '../report.ts';
+import { toPrintable } from '../../model/printable.ts';
+import type { FormOptions, TextOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import type { ComparisonPart, ComparisonView } from '../view/comparison-view.ts';
 import { type DiagnosticLine, listHelpLines, listRelatedLines } from '../view/diagnostic-view.ts';
 import { type PlanView, toLintSentence, type WriteView } from '../view/plan-view.ts';
-import { LIST_HEADINGS, listWaits, REQUESTS_HEADING, toStandingText } from '../view/plan-wording.ts';
+import { LIST_HEADINGS, listWaits, REQUESTS_HEADING, toApplyLead, toStandingText } from '../view/plan-wording.ts';
 import { type ChangeLayout, listShownFields, renderChange, renderCompactChange, toActionColumn } from './change.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { breakBehind, createPainter, type Style, wrapBehind } from './layout.ts';
+
+/** A plan that is not one of many ends with the command that applies it. */
+type PlanTextOptions = TextOptions & Pick<FormOptions, 'applyCommand' | 'isPart'>;
 
 /** Addresses that a violation lists; the deletes are right below anyway. */
 const MAX_LISTED = 10;
@@ -16,7 +20,7 @@ const MAX_LISTED = 10;
  * The plan for a person who approves it: violations, then deletes, replaces, other changes and creations, then diagnostics and the totals. Ends with a line
  * break.
  */
-export function renderPlanText(view: PlanView, options: TextOptions): string {
+export function renderPlanText(view: PlanView, options: PlanTextOptions): string {
   const sections = [
     ...view.violations.map((violation) => renderViolation(violation, options)),
     renderHead(view, options),
@@ -28,7 +32,7 @@ export function renderPlanText(view: PlanView, options: TextOptions): string {
     renderList(LIST_HEADINGS.lint, view.lint.map(toLintSentence), options),
     options.verbose ? renderWrites(view.writes, options) : [],
     // With the line break at the end: to add it to a text of megabytes is to copy that.
-    [...renderTotals(view, options), ''],
+    [...renderTotals(view, options), ...listCommandLines(view, options), ''],
   ];
   return sections
     .filter((lines) => lines.length > 0)
@@ -134,6 +138,16 @@ function renderTotals(view: PlanView, { color, width }: TextOptions): readonly s
   return sentences
     .filter(([, sentence]) => sentence !== '')
     .flatMap(([style, sentence]) => wrapBehind('', sentence, { width, rest: 0 }).map((line) => paint(style, line)));
+}
+
+/** At a terminal, on one line however long: a command that is wrapped cannot be copied, nor can one with escapes in it. */
+function listCommandLines(
+  { isApplicable }: PlanView,
+  { applyCommand, isPart = false, width }: PlanTextOptions,
+): readonly string[] {
+  if (applyCommand === undefined || width === 0 || isPart || !isApplicable) return [];
+  if (toPrintable(applyCommand.line) !== applyCommand.line) return [];
+  return [`${toApplyLead(applyCommand)} ${applyCommand.line}`];
 }
 
 /** What a reader who only sees the end must not miss. */

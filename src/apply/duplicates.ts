@@ -9,7 +9,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { compareAge, type LiveResource } from '../model/state.ts';
 import type { CreateWrite, DeliverWrite, RedeliverWrite, Write } from '../model/write.ts';
-import { allowsDuplicates } from '../plan/look-ups.ts';
+import { allowsDuplicates } from '../plan/duplicates.ts';
 import { readResponseBody } from './check-response.ts';
 import { JournalError } from './journal.ts';
 

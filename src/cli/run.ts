@@ -6,6 +6,7 @@ import { type FormName, isFormName } from '../report/forms.ts';
 import type { RunSubject } from '../stack/host.ts';
 import { collectSecrets } from '../stack/settings.ts';
 import { readTrust, refuseUntrustedRender } from '../stack/trust.ts';
+import { withDefaultWait } from './commands/options.ts';
 import { defineProgram } from './commands/program.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
@@ -50,7 +51,7 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
     return showFailure(toUnknownCommand(argv, program), { flags: findFlags(argv) }, context);
   }
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(withDefaultWait(argv), { from: 'user' });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

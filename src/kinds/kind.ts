@@ -51,6 +51,8 @@ export interface Kind {
   readonly checkHealth: (computed: JsonObject) => readonly HealthFinding[];
   /** A summary of the resource's state, from its computed fields: `certificate renews in 60 days`. */
   readonly describeState: (computed: JsonObject, now: Date) => readonly string[];
+  /** What the service still does for a resource after it has answered; absent: nothing, ever. `undefined`: it is done. */
+  readonly findWork: ((resource: Worked) => Work | undefined) | undefined;
   /** It restricts access to other resources: deleting it opens them. */
   readonly isProtection: boolean;
   /** Whether a resource with this spec can lock its own caller out: its writes come last. */
@@ -63,6 +65,20 @@ interface Validity {
   readonly until: string;
   /** The validity when no end is stated. */
   readonly defaultMs: number;
+}
+
+/** A resource as it is read: what is asked for, and what the service computed. */
+export interface Worked {
+  readonly spec: Spec;
+  readonly computed: JsonObject;
+}
+
+/** What the service does for a resource, and how far it is. */
+export interface Work {
+  /** In its own words, as a clause: `its certificate is being provisioned`. */
+  readonly message: string;
+  /** It failed, and goes on only when somebody has mended something: see `checkHealth`. */
+  readonly isFailed: boolean;
 }
 
 /** Something that the service cannot do for a resource at present. */
@@ -85,6 +101,7 @@ type Unsaid =
   | 'checkLifecycle'
   | 'checkHealth'
   | 'describeState'
+  | 'findWork'
   | 'canLockOut'
   | 'isProtection'
   | 'uri'
@@ -122,6 +139,7 @@ const NOTHING_SAID: Pick<Kind, Unsaid> = {
   checkLifecycle: () => [],
   checkHealth: () => [],
   describeState: () => [],
+  findWork: undefined,
   canLockOut: () => false,
   isProtection: false,
   uri: 'absolute',

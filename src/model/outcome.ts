@@ -68,4 +68,19 @@ export interface ApplyResult {
   /** List requests in addition to the writes: what became of a creation, and whether a concurrent apply created a duplicate. */
   readonly lookUps: number;
   readonly interrupted: boolean;
+  /** With a wait: what became of each resource that the service goes on with after a write, once. */
+  readonly waited?: readonly Waited[];
+}
+
+/** What became of a resource that was waited for. */
+export interface Waited {
+  readonly address: string;
+  readonly id: string;
+  /** `ready`: as asked for. `failed`: the service has given up until something is mended. `unfinished`: when the wait was over, it was not ready. */
+  readonly state: 'ready' | 'failed' | 'unfinished';
+  /** How far it is, as the service says; absent: ready. */
+  readonly message?: string;
+  readonly remedy?: string;
+  /** What the service computed, as last read. */
+  readonly computed?: LiveResource['computed'];
 }

@@ -120,6 +120,19 @@ export const APPLY_RESULT_SCHEMA = z.looseObject({
     }),
   ),
   lookUps: count,
+  waited: optional(
+    z.array(
+      z.looseObject({
+        address,
+        id: text,
+        state: z.enum(['ready', 'failed', 'unfinished']),
+        message: optional(text),
+        remedy: optional(text),
+        computed: optional(z.record(text, z.json())),
+      }),
+    ),
+  ).describe('What became of what was waited for.'),
+  next: optional(z.array(text)).describe('What to do elsewhere, such as with NS records.'),
   diagnostics,
   plan: z.record(text, z.json()),
 });

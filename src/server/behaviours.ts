@@ -325,7 +325,14 @@ function toPolicy(spec: Spec): JsonObject | undefined {
 
 function toStatus(domain: string, requestedAt: number, now: number): JsonObject {
   const age = Math.max(0, now - requestedAt);
-  if (domain.toLowerCase().endsWith('.invalid')) return toDnsError(requestedAt, age);
+  const name = domain.toLowerCase();
+  if (name.endsWith('.invalid')) return toDnsError(requestedAt, age);
+  if (!name.startsWith('retried.')) return toRenewals(requestedAt, age);
+  return age < JOB_MS ? toInternalError(requestedAt) : toRenewals(requestedAt + JOB_MS, age - JOB_MS);
+}
+
+/** A job that takes its time and succeeds, and another one for each renewal. */
+function toRenewals(requestedAt: number, age: number): JsonObject {
   const round = Math.floor(age / (JOB_MS + RENEWAL_MS));
   const startedAt = requestedAt + round * (JOB_MS + RENEWAL_MS);
   const isRunning = requestedAt + age < startedAt + JOB_MS;
@@ -335,6 +342,19 @@ function toStatus(domain: string, requestedAt: number, now: number): JsonObject 
     provisioning_job: isRunning
       ? { msg: 'The certificate is being provisioned.', started_at: formatTimestamp(startedAt), retries_at: null }
       : null,
+  };
+}
+
+/** Passes by itself: the next attempt, after a minute, succeeds. */
+function toInternalError(requestedAt: number): JsonObject {
+  return {
+    renews_at: null,
+    provisioning_job: {
+      error_code: 'INTERNAL_ERROR',
+      msg: 'The certificate authority did not answer.',
+      started_at: formatTimestamp(requestedAt),
+      retries_at: formatTimestamp(requestedAt + JOB_MS),
+    },
   };
 }
 

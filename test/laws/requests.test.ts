@@ -4,7 +4,7 @@ import { isModule } from '../../src/kinds/kind.ts';
 import { toWriteRequest } from '../../src/kinds/request-body.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { WriteId } from '../../src/model/write.ts';
-import { allowsDuplicates } from '../../src/plan/look-ups.ts';
+import { allowsDuplicates } from '../../src/plan/duplicates.ts';
 import { toRequestSentence } from '../../src/report/view/plan-wording.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';

@@ -62,6 +62,25 @@ describe('the certificate of an agent ingress', () => {
     expect(await readStatus()).toMatchObject({ provisioning_job: { ...job, retries_at: '2026-05-01T13:00:00Z' } });
   });
 
+  it('fails once on a domain that begins with retried, and succeeds a minute after the second attempt began', async () => {
+    const { wait, readStatus } = await createManaged('retried.example.com');
+    const job = { error_code: 'INTERNAL_ERROR', msg: expect.stringContaining('did not answer'), started_at: START };
+    expect(await readStatus()).toEqual({
+      renews_at: null,
+      provisioning_job: { ...job, retries_at: '2026-01-31T12:01:00Z' },
+    });
+    wait(60);
+    expect(await readStatus()).toMatchObject({
+      renews_at: null,
+      provisioning_job: { error_code: null, started_at: '2026-01-31T12:01:00Z' },
+    });
+    wait(60);
+    expect(await readStatus()).toMatchObject({
+      provisioning_job: null,
+      renews_at: expect.stringContaining('2026-04-01'),
+    });
+  });
+
   it('has null for an error while there is none', async () => {
     const { readStatus } = await createManaged('agents.example.com');
     expect(objectOf(objectOf(await readStatus())['provisioning_job'])).toHaveProperty('error_code', null);

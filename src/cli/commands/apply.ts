@@ -14,9 +14,11 @@ import {
   addPlanFormatOptions,
   addPlanOptions,
   addRecursiveOptions,
+  addWaitOption,
   addWriteOptions,
   isRecursive,
   refuseManifests,
+  refuseWait,
   repeatable,
   TOKEN_ADDRESS,
 } from './options.ts';
@@ -30,10 +32,11 @@ export function defineApply(command: Command, act: CommandAction): void {
       'files, folders, or - for standard input; or a plan file or folder (default: the current folder)',
     );
   addRecursiveOptions(command)
-    .addOption(repeatable('--manifests <path>', 'the manifests of a plan file, which must give that plan'))
+    .addOption(repeatable('--manifests <path>', 'the manifests of a plan file'))
     .option('--approved <plan>', 'do no more than this plan file shows, or exit with 6');
   const { done, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [done, failed, invalid, authentication, refused, stale, interrupted]);
+  addWaitOption(command, 'what was written');
   addPlanFormatOptions(addWriteOptions(addPlanOptions(command)));
   addExamples(addConnectionOptions(command), [
     ['edgewise apply', 'plan, show, ask, apply'],
@@ -53,12 +56,14 @@ async function apply(paths: readonly string[], flags: Flags, context: Context): 
   refuseUntrusted(context);
   if (isRecursive(flags)) {
     refuseManifests(flags);
+    refuseWait(flags);
     const { applyStacks } = await import('../many/apply-stacks.ts');
     return applyStacks(paths, { flags, mode: 'apply' }, context);
   }
   const [first, ...more] = paths;
   const plans = first === undefined || more.length > 0 ? undefined : await readPlanFolder(first, context);
   if (plans !== undefined) {
+    refuseWait(flags);
     const { applyPlans } = await import('../many/apply-stacks.ts');
     return applyPlans(plans, flags, context);
   }

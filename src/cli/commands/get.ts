@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { listWorkSubjects } from '../../client/await-work.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { findKind, getKind, MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
 import { renderYaml } from '../../manifest/render-document.ts';
@@ -7,6 +8,7 @@ import { isAddress, parseAddress } from '../../model/address.ts';
 import type { Inventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
+import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath } from '../../model/state.ts';
 import { listMissing, type MissingAddress } from '../../plan/to-inventory.ts';
 import {
@@ -16,6 +18,7 @@ import {
   renderInventoryNames,
   toInventoryDocument,
 } from '../../report/programs/stacks.ts';
+import { toParagraph } from '../../report/text/diagnostics.ts';
 import { renderInventoryText } from '../../report/text/lists.ts';
 import { toInventoryView } from '../../report/view/inventory-view.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
@@ -25,6 +28,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { NarrowingFlags } from '../many/stacks-run.ts';
 import type { CommandAction } from '../output/present.ts';
 import { type FormatFlags, toTextOptions } from '../output/present.ts';
+import { waitVisibly } from '../reconcile/execute-plan.ts';
 import { resolveStackSettings } from '../reconcile/plan-flags.ts';
 import { RESULT_GROUP } from './help.ts';
 import {
@@ -33,8 +37,10 @@ import {
   addExamples,
   addExitCodes,
   addRecursiveOptions,
+  addWaitOption,
   EXAMPLE_ADDRESS,
   isRecursive,
+  refuseWait,
 } from './options.ts';
 
 /** Words of a command line that names resources, and the manifests of their stack. */
@@ -76,6 +82,8 @@ type GetForm =
 interface Flags extends ConnectionFlags, NarrowingFlags, Pick<FormatFlags, 'color' | 'verbose'> {
   readonly recursive?: boolean;
   readonly render?: boolean;
+  /** Milliseconds. */
+  readonly wait?: number;
   readonly format: GetForm;
 }
 
@@ -101,12 +109,14 @@ export function defineGet(command: Command, act: CommandAction): void {
     )
     .addOption(new Option('--verbose', 'in the table, also the fields that manifests state').helpGroup(RESULT_GROUP));
   addRecursiveOptions(command);
+  addWaitOption(command, 'it');
   const { done, failed, invalid, authentication } = EXIT;
   addExitCodes(command, [done, failed, invalid, authentication]);
   addExamples(addConnectionOptions(addColorOption(command)), [
     ['edgewise get', 'all that the stack of this folder owns'],
     [`edgewise get ${EXAMPLE_ADDRESS} manifests`, 'one resource of the stack in a folder'],
     [`edgewise get ${EXAMPLE_ADDRESS} --format value=id`, 'one value, for a script'],
+    ['edgewise get --wait', 'wait for certificates'],
     ['edgewise get --format json | jq -r .resources[].address', 'everything, for a program'],
   ]).action((words: string[], flags: Flags) =>
     act({ ...flags, format: flags.format.form === 'json' ? 'json' : 'text' }, (context) =>
@@ -116,6 +126,7 @@ export function defineGet(command: Command, act: CommandAction): void {
 }
 
 async function getMany(words: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+  refuseWait(flags);
   refuseMisspelt(words);
   const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
   const { getOfStacks } = await import('../many/read-stacks.ts');
@@ -141,14 +152,27 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
   const { state, diagnostics } = await readValidManifests(paths, context);
   const settings = resolveStackSettings(flags, context, state);
   const { tokens } = state.stack;
-  const inventory = await withStack({ state, diagnostics, settings, tokens }, context, ({ stack, signal }) =>
-    stack.get({ names, isOfUse, signal }),
-  );
+  const parts = { state, diagnostics, settings, tokens };
+  const { inventory, unready } = await withStack(parts, context, async ({ stack, open, setLineWriter, signal }) => {
+    const read = { names, isOfUse, signal };
+    const first = await stack.get(read);
+    const subjects = listWorkSubjects(
+      first.resources.map(({ address, live: { kind, id } }) => ({ address, kind, id })),
+    );
+    if (flags.wait === undefined || subjects.length === 0) return { inventory: first, unready: [] };
+    const wait = { timeoutMs: flags.wait, signal, setLineWriter };
+    const waited = await waitVisibly(await open(), subjects, wait, context);
+    return { inventory: await stack.get(read), unready: waited.filter(({ state: one }) => one !== 'ready') };
+  });
   const missing = listMissing(state, inventory, names);
   if (missing.length > 0) throw toMissingError(missing, inventory);
   context.stdout.write(render(inventory, { flags, names, context }));
-  return EXIT.done;
+  for (const { address, message, remedy = LATER } of unready)
+    context.stderr.write(toParagraph(toPrintable(`${address}: ${message}.`), toPrintable(remedy)));
+  return unready.length === 0 ? EXIT.done : EXIT.failed;
 }
+
+const LATER = 'The service goes on without you. To wait again, run the same command.';
 
 /** Whether a kind can have the value that is asked for. Throws when none can, or one that is asked for by name cannot. */
 function toFilter(names: readonly string[], format: GetForm): (kind: Kind) => boolean {

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { DURATION_EXPECTED, parseDurationMs } from '../../kinds/duration.ts';
 import { isRotatable, type Kind } from '../../kinds/kind.ts';
 import { OWNED_KINDS, toTitles } from '../../kinds/tables/registry.ts';
 import { isAddress, isResourceName } from '../../model/address.ts';
@@ -142,6 +143,34 @@ export function addWriteOptions(command: Command): Command {
         ),
       ),
     );
+}
+
+/** Waiting for what the service does later. A duration is given behind `=` alone: the next word is a path. */
+export function addWaitOption(command: Command, what: string): Command {
+  return command.option('--wait [=duration]', `wait until ${what} is ready, ${DEFAULT_WAIT} at most`, parseWait);
+}
+
+const DEFAULT_WAIT = '10m';
+
+/** The words of a command line, where `--wait` alone does not take the word behind it. */
+export function withDefaultWait(argv: readonly string[]): readonly string[] {
+  const isMeant = argv[0] === 'apply' || argv[0] === 'get';
+  return isMeant ? argv.map((word) => (word === '--wait' ? `--wait=${DEFAULT_WAIT}` : word)) : argv;
+}
+
+/** Refuses a wait of a run over many stacks: it ends when all of them have written. */
+export function refuseWait({ wait }: { readonly wait?: number }): void {
+  if (wait === undefined) return;
+  throw new CommandError('--wait is for one stack.', {
+    exitCode: EXIT.invalid,
+    remedy: 'Leave it out, and wait after the apply with edgewise get --wait in the folder of the stack.',
+  });
+}
+
+function parseWait(text: string): number {
+  const ms = parseDurationMs(text);
+  if (ms !== undefined) return ms;
+  throw new InvalidArgumentError(`A duration is ${DURATION_EXPECTED}.`);
 }
 
 /** How plans are shown. */

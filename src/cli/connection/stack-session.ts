@@ -22,6 +22,8 @@ interface AccountSession {
 /** A stack for the length of one command. */
 interface StackSession extends Omit<AccountSession, 'account'> {
   readonly stack: Stack;
+  /** What reads, of the same account. */
+  readonly open: Account['open'];
 }
 
 /** Opens an account, runs the task, and closes the account however the task ends. */
@@ -54,7 +56,7 @@ export async function withStack<T>(
 ): Promise<T> {
   return withAccount(settings, context, ({ account, ...session }) => {
     const stack = createStack({ ...parts, version: VERSION }, account, context);
-    return task({ stack, ...session });
+    return task({ stack, open: account.open, ...session });
   });
 }
 

@@ -87,6 +87,25 @@ function createLive(output: Output, ahead: Ahead, options: TextOptions): Progres
   };
 }
 
+/** Has a line drawn now and again, as it is then: each second on a terminal, where it moves, and every half minute anywhere else. Returns what ends that. */
+export function keepShowing(
+  show: () => void,
+  { isTerminal, after }: { readonly isTerminal: boolean; readonly after: (ms: number, run: () => void) => () => void },
+): () => void {
+  let cancel = (): void => undefined;
+  const again = (): void => {
+    cancel = after(isTerminal ? LIVE_MS : PLAIN_MS, () => {
+      show();
+      again();
+    });
+  };
+  again();
+  return () => cancel();
+}
+
+const LIVE_MS = 1_000;
+const PLAIN_MS = 30_000;
+
 /** One line that is updated: in place on a terminal; elsewhere as a new line, if the text has changed. */
 export interface StatusLine {
   readonly show: (text: string) => void;

@@ -44,6 +44,8 @@ export interface ApplyFlags extends PlanFlags, FormatFlags {
   readonly yes?: boolean;
   /** File that gets a line before and after each request. */
   readonly journal?: string;
+  /** Milliseconds to wait for what the service goes on with after its answers; absent: it does not wait. */
+  readonly wait?: number;
   /** With a saved plan: the manifests that it was made of. */
   readonly manifests?: readonly string[];
   /** A plan file: nothing is written unless it shows all that the plan does. */
@@ -76,7 +78,7 @@ export async function applyManifests(
   return withStack(
     { state, diagnostics, policies, settings, tokens },
     context,
-    async ({ stack, setLineWriter, signal }) => {
+    async ({ stack, open, setLineWriter, signal }) => {
       const options = { ...toPlanOptions(flags, mode), signal };
       const plan =
         saved === undefined ? await stack.plan(options) : await stack.replan(saved.plan, options, saved.name);
@@ -91,7 +93,7 @@ export async function applyManifests(
       showPlanFirst(plan, flags, context);
       if (plan.writes.length + plan.files.length > 0) {
         const apply: Execution['apply'] = (options) => stack.apply(plan, { ...toConsent(flags), ...options });
-        return executePlan({ plan, apply, flags, locate, setLineWriter, signal }, context);
+        return executePlan({ plan, apply, open, flags, locate, setLineWriter, signal }, context);
       }
       const isShown = flags.format === 'text';
       return publish(
@@ -151,7 +153,7 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
   showPlanFirst(plan, flags, context);
   return withAccount(settings, context, ({ account, ...session }) => {
     const apply: Execution['apply'] = (options) => account.apply(approved, options);
-    return executePlan({ plan, apply, flags, locate, ...session }, context);
+    return executePlan({ plan, apply, open: account.open, flags, locate, ...session }, context);
   });
 }
 

@@ -1,5 +1,6 @@
+import { awaitWork, listWorkSubjects, type WorkSubject } from '../../client/await-work.ts';
 import type { Locate } from '../../model/diagnostic.ts';
-import type { ApplyResult } from '../../model/outcome.ts';
+import type { ApplyResult, Waited } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { createEventStream, type EventStream, listStartEvents, toEventBody } from '../../report/programs/json-lines.ts';
@@ -8,20 +9,24 @@ import { renderApplyResultText } from '../../report/text/apply.ts';
 import { renderPlanText } from '../../report/text/plan.ts';
 import { toDangerCount } from '../../report/view/danger-view.ts';
 import { toPlanView } from '../../report/view/plan-view.ts';
+import { formatWaitTime } from '../../report/view/wording.ts';
+import type { Reader } from '../../stack/plan-live.ts';
 import type { RunOptions } from '../../stack/run-plan.ts';
 import type { SetLineWriter } from '../connection/notices.ts';
 import type { Context, Output } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { isLogWanted } from '../output/logger.ts';
 import { type FormatFlags, findEventOutput, toTextOptions } from '../output/present.ts';
-import { createProgress, type Progress } from '../output/progress.ts';
+import { createProgress, createStatusLine, keepShowing, type Progress } from '../output/progress.ts';
 import { publish, showFailure } from '../output/publish.ts';
 
 /** A plan that was let through, and how it is applied. */
 export interface Execution {
   readonly plan: Plan;
   readonly apply: (options: RunOptions) => Promise<ApplyResult>;
-  readonly flags: FormatFlags & { readonly yes?: boolean; readonly journal?: string };
+  readonly flags: FormatFlags & { readonly yes?: boolean; readonly journal?: string; readonly wait?: number };
+  /** What reads, for a wait. */
+  readonly open: () => Promise<Reader>;
   /** Has what the client tells shown beside the progress. */
   readonly setLineWriter: SetLineWriter;
   /** Aborted: before the first write, nothing is written; then no new write starts. */
@@ -33,13 +38,14 @@ export interface Execution {
 export async function executePlan(execution: Execution, context: Context): Promise<ExitCode> {
   const { plan, flags, locate } = execution;
   const stream = createEventStream(context.now, findEventOutput(flags, context));
-  const result = await applyWithProgress(execution, stream, context).catch((error: unknown) => ({ error }));
-  if ('error' in result) {
-    if (stream.sent().count === 0) throw result.error;
+  const applied = await applyWithProgress(execution, stream, context).catch((error: unknown) => ({ error }));
+  if ('error' in applied) {
+    if (stream.sent().count === 0) throw applied.error;
     // The events that are out already are a part of the failure's stream.
     const failed = { command: plan.mode, stack: plan.stack, locate, flags, sent: stream.sent() };
-    return showFailure(result.error, failed, context);
+    return showFailure(applied.error, failed, context);
   }
+  const result = await waitForApplied(applied, execution, context);
   const isShown = flags.format === 'text';
   if (isShown) {
     const options = { ...toTextOptions(context.stdout, context, flags), locate };
@@ -48,6 +54,64 @@ export async function executePlan(execution: Execution, context: Context): Promi
   const exitCode = toAppliedExitCode(result);
   const publication = { flags, isShown, exitCode, sent: stream.sent(), locate };
   return publish({ about: 'apply', plan, result }, publication, context);
+}
+
+/** The result, with what became of all that the service goes on with after its answers. */
+async function waitForApplied(result: ApplyResult, execution: Execution, context: Context): Promise<ApplyResult> {
+  const { open, flags, signal, setLineWriter } = execution;
+  const subjects = listWorkSubjects(
+    result.outcomes.flatMap((one) => {
+      if (one.outcome !== 'applied' || one.id === undefined || one.write.act === 'delete') return [];
+      const { kind, address } = one.write;
+      return [{ kind, address, id: one.id }];
+    }),
+  );
+  if (flags.wait === undefined || signal.aborted || subjects.length === 0) return result;
+  const wait = { timeoutMs: flags.wait, signal, setLineWriter };
+  const waited = await waitVisibly(await open(), subjects, wait, context);
+  return { ...result, waited, interrupted: signal.aborted };
+}
+
+/** What is waited for by a command, and how long at most. */
+interface VisibleWait {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly setLineWriter: SetLineWriter;
+}
+
+/** Waits until the service is done with resources, and says on stderr how far it is and how long it may still take. */
+export async function waitVisibly(
+  client: Reader,
+  subjects: readonly WorkSubject[],
+  { timeoutMs, signal, setLineWriter }: VisibleWait,
+  context: Context,
+): Promise<readonly Waited[]> {
+  const { now, sleep, after } = context;
+  const output = toProgressOutput(context);
+  const line = createStatusLine(output);
+  const deadline = now().getTime() + timeoutMs;
+  let said = '';
+  const show = (): void => {
+    const left = formatWaitTime(Math.max(0, deadline - now().getTime()));
+    if (said !== '') line.show(`${said}; waiting for ${left} more at most`);
+  };
+  const stop = keepShowing(show, { ...output, after });
+  setLineWriter(line.tell);
+  try {
+    return await awaitWork(client, subjects, {
+      ...{ timeoutMs, now, sleep, signal },
+      onReading: (all, [first, ...others]) => {
+        const more = others.length === 0 ? '' : `, and ${others.length} more`;
+        const done = all.filter(({ state }) => state === 'ready').length;
+        said = toPrintable(`${done} of ${all.length} ready: ${first?.address}: ${first?.message}${more}`);
+        show();
+      },
+    });
+  } finally {
+    stop();
+    line.clear();
+    setLineWriter(undefined);
+  }
 }
 
 /** In a format other than text the plan was not shown yet: the question contains it. */
@@ -111,10 +175,11 @@ export function toProgressOutput({ env, stderr }: Context): Output {
 }
 
 /** An apply that did nothing, for nothing but permissions, says so; one that did a part has failed, whatever the rest failed for. */
-export function toAppliedExitCode({ outcomes, files, interrupted }: ApplyResult): ExitCode {
+export function toAppliedExitCode({ outcomes, files, interrupted, waited = [] }: ApplyResult): ExitCode {
   const failed = outcomes.filter((one) => one.outcome === 'failed');
   const isWhole = outcomes.every(({ outcome }) => outcome === 'applied');
-  if (isWhole && files.every(({ outcome }) => outcome === 'applied')) return EXIT.done;
+  const isReady = waited.every(({ state }) => state === 'ready');
+  if (isWhole && isReady && files.every(({ outcome }) => outcome === 'applied')) return EXIT.done;
   if (interrupted) return EXIT.interrupted;
   const isRefused = failed.length > 0 && failed.every((one) => one.isAuthentication);
   const isNothingDone = outcomes.every(({ outcome }) => outcome !== 'applied');

@@ -11,6 +11,7 @@ import type { Plan } from '../../model/plan.ts';
 import { type ExtraChange, type ExtraChanges, isSamePlan, isWithin } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { ComparisonReport, Failure, LintRuleRow, Report, Validation } from '../report.ts';
+import { toApplyView } from '../view/apply-view.ts';
 import { redactComparison, redactDrift, redactPlan } from '../view/redact.ts';
 import { isFullyApplied, toApplyTotals } from '../view/wording.ts';
 
@@ -78,6 +79,8 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
     tokens: result.tokens,
     files: result.files,
     lookUps: result.lookUps,
+    ...(result.waited !== undefined && { waited: result.waited }),
+    next: toApplyView(plan, result).next,
     diagnostics: [...result.diagnostics, ...diagnostics],
     ...(error !== undefined && { error: toErrorDocument(error) }),
     plan: toPlanDocument(redactPlan(plan)),

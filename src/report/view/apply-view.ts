@@ -96,7 +96,7 @@ export function toApplyView(plan: Plan, result: ApplyResult, options: Pick<FormO
     subject: formatSubject(plan),
     isComplete: isFullyApplied(result),
     totals,
-    summary: toApplySummary(totals),
+    summary: `${toApplySummary(totals)}${toWaitSummary(result)}`,
     applied: outcomes.filter((one) => one.outcome === 'applied').map(toAppliedView),
     failed: outcomes.filter((one) => one.outcome === 'failed').map((one) => toFailedView(one, options)),
     skipped: skipped.map((one) => toSkippedView(one, ends)),
@@ -106,7 +106,7 @@ export function toApplyView(plan: Plan, result: ApplyResult, options: Pick<FormO
     tokens: tokens.map((one) => ({ ...one, address: quoteIfNeeded(one.address), place: toPrintable(one.place) })),
     files: files.map(toFileView),
     diagnostics: diagnostics.map(toPrintableDiagnostic),
-    next: [...outcomes.flatMap(listFollowUps), ...listNextSteps(plan, result)],
+    next: [...outcomes.flatMap(listFollowUps), ...listWaitSteps(result), ...listNextSteps(plan, result)],
   };
 }
 
@@ -240,6 +240,21 @@ function listFollowUps(outcome: Outcome): readonly string[] {
     const values = (isJsonArray(value) ? value : [value]).filter((one) => typeof one === 'string');
     if (whenCreated === undefined || values.length === 0) return [];
     return [`${quoteIfNeeded(write.address)}: ${whenCreated} ${values.map(quoteIfNeeded).join(', ')} (${name}).`];
+  });
+}
+
+/** Behind the totals: how many of those that were waited for are as asked for. */
+function toWaitSummary({ waited }: ApplyResult): string {
+  if (waited === undefined) return '';
+  return `, ${waited.filter(({ state }) => state === 'ready').length} of ${waited.length} ready`;
+}
+
+/** What to do about what is not as asked for after a wait, in the service's own words. */
+function listWaitSteps({ waited = [] }: ApplyResult): readonly string[] {
+  return waited.flatMap(({ address, state, message = '', remedy }) => {
+    if (state === 'ready') return [];
+    const what = remedy ?? `To wait again: edgewise get --wait ${address}`;
+    return [toPrintable(`${quoteIfNeeded(address)}: ${message}. ${what}`)];
   });
 }
 

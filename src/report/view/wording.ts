@@ -129,8 +129,10 @@ export function findNotStarted(outcomes: readonly Outcome[]): ReadonlyMap<string
 }
 
 /** Whether all of the plan was done, files included, and every token is where it was meant to go. */
-export function isFullyApplied({ outcomes, files, tokens }: ApplyResult): boolean {
+export function isFullyApplied({ outcomes, files, tokens, waited = [] }: ApplyResult): boolean {
   return (
-    [...outcomes, ...files].every(({ outcome }) => outcome === 'applied') && !tokens.some(({ rescued }) => rescued)
+    waited.every(({ state }) => state === 'ready') &&
+    [...outcomes, ...files].every(({ outcome }) => outcome === 'applied') &&
+    !tokens.some(({ rescued }) => rescued)
   );
 }

@@ -1,0 +1,94 @@
+import { findKind } from '../kinds/tables/registry.ts';
+import type { Address } from '../model/address.ts';
+import { ApiError, NetworkError } from '../model/errors.ts';
+import type { Waited } from '../model/outcome.ts';
+import type { LiveResource } from '../model/state.ts';
+import type { Client } from './client.ts';
+import { readLive } from './read-live.ts';
+
+/** A resource that the service may go on with after its answer. */
+export interface WorkSubject {
+  readonly address: Address;
+  readonly kind: string;
+  readonly id: string;
+}
+
+/** How a wait goes, and what ends it. */
+export interface WaitOptions {
+  /** From the first reading on. */
+  readonly timeoutMs: number;
+  readonly now: () => Date;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Aborted: the wait is over. */
+  readonly signal: AbortSignal;
+  /** Called after each reading that did not end the wait, with all that is waited for and what is not ready. */
+  readonly onReading?: (all: readonly Waited[], open: readonly Waited[]) => void;
+}
+
+/** Each reading takes a request for each page of a kind's list: a wait begins with twelve readings a minute, and comes down to two. */
+const FIRST_DELAY_MS = 5_000;
+const MAX_DELAY_MS = 30_000;
+
+/** Those that the service may go on with at all, each once. */
+export function listWorkSubjects(subjects: readonly WorkSubject[]): readonly WorkSubject[] {
+  const worked = subjects.filter(({ kind }) => findKind(kind)?.findWork !== undefined);
+  return [...new Map(worked.map((one) => [one.id, one])).values()];
+}
+
+/**
+ * Reads resources until the service is done with each, one has failed and no other goes on, the time is over, or an interrupt comes. Never rejects because of
+ * the service or the network: what cannot be read is unfinished, with the reason.
+ */
+export async function awaitWork(
+  client: Omit<Client, 'send'>,
+  subjects: readonly WorkSubject[],
+  { timeoutMs, now, sleep, signal, onReading = () => undefined }: WaitOptions,
+): Promise<readonly Waited[]> {
+  const deadline = now().getTime() + timeoutMs;
+  let found: readonly Waited[] = subjects.map((one) => toWaited(one, { message: 'it was not read' }));
+  for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
+    const read = await readAll(client, subjects, signal);
+    if (read === undefined) return found;
+    found = read;
+    const open = found.filter(({ state }) => state === 'unfinished');
+    const leftMs = deadline - now().getTime();
+    if (open.length === 0 || leftMs <= 0 || signal.aborted) return found;
+    onReading(found, open);
+    await sleep(Math.min(delayMs, leftMs), signal);
+    if (signal.aborted) return found;
+  }
+}
+
+/** `undefined`: interrupted. */
+async function readAll(
+  client: Omit<Client, 'send'>,
+  subjects: readonly WorkSubject[],
+  signal: AbortSignal,
+): Promise<readonly Waited[] | undefined> {
+  const kinds = [...new Set(subjects.map(({ kind }) => kind))].flatMap((name) => findKind(name) ?? []);
+  try {
+    const { resources } = await readLive(client, { kinds, attachments: [], signal });
+    const live = new Map([...resources.values()].flat().map((one) => [one.id, one]));
+    return subjects.map((one) => judge(one, live.get(one.id)));
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    if (!(error instanceof ApiError || error instanceof NetworkError)) throw error;
+    const message = `it cannot be read: ${error.message}`;
+    return subjects.map((one) => ({ ...toWaited(one, { message }), state: 'failed' }));
+  }
+}
+
+function judge(subject: WorkSubject, live: LiveResource | undefined): Waited {
+  if (live === undefined) return { ...toWaited(subject, { message: 'it is no longer there' }), state: 'failed' };
+  const kind = findKind(subject.kind);
+  const work = kind?.findWork?.(live);
+  const { computed } = live;
+  if (work === undefined) return { address: subject.address, id: subject.id, state: 'ready', computed };
+  const remedy = work.isFailed ? kind?.checkHealth(computed)[0]?.remedy : undefined;
+  const state = work.isFailed ? 'failed' : 'unfinished';
+  return { ...toWaited(subject, { message: work.message }), state, computed, ...(remedy !== undefined && { remedy }) };
+}
+
+function toWaited({ address, id }: WorkSubject, { message }: Required<Pick<Waited, 'message'>>): Waited {
+  return { address, id, state: 'unfinished', message };
+}

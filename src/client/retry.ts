@@ -12,6 +12,8 @@ export interface RetryNotice {
   /** The attempt that failed, counting from 1. */
   readonly attempt: number;
   readonly delayMs: number;
+  /** What of it the service asked for, in `Retry-After`; absent: nothing. */
+  readonly askedMs?: number;
   readonly cause: string;
 }
 
@@ -142,7 +144,9 @@ function parseRetryAfter(headers: HttpResponse['headers']): number | undefined {
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
 }
 
-function describe(request: HttpRequest, end: End): Pick<RetryNotice, 'method' | 'path' | 'cause'> {
+function describe(request: HttpRequest, end: End): Pick<RetryNotice, 'method' | 'path' | 'cause' | 'askedMs'> {
   const cause = end instanceof NetworkError ? end.message : `HTTP ${end.response.status}`;
-  return { method: request.method, path: toPath(new URL(request.url)), cause };
+  const askedMs = end instanceof NetworkError ? undefined : parseRetryAfter(end.response.headers);
+  const asked = askedMs === undefined ? {} : { askedMs };
+  return { method: request.method, path: toPath(new URL(request.url)), cause, ...asked };
 }

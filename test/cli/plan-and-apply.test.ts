@@ -10,12 +10,12 @@ const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 /** The same, written one after the other. */
 const ONE_BY_ONE = `${STACK}spec: { api: { concurrency: 1 } }\n${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 
-/** The lines that a terminal shows in the end: each step up has erased what was below. */
+/** The lines that a terminal shows in the end: a line that is erased is drawn anew. */
 function toScreen(written: string): readonly string[] {
   const lines = [''];
   for (const piece of `[m${written}`.split('\u001b')) {
-    const [code = '', parameters, letter] = /^\[([\d;]*)([A-Zm])\r?/.exec(piece) ?? [];
-    if (letter === 'A') lines.splice(Math.max(0, lines.length - 1 - Number(parameters)), lines.length, '');
+    const [code = '', letter] = /^\[[\d;]*([A-Zm])/.exec(piece) ?? [];
+    if (letter === 'K') lines.splice(-1, 1, '');
     const [first = '', ...more] = piece.slice(code.length).split('\n');
     lines.push(`${lines.pop()}${first}`, ...more);
   }
@@ -191,7 +191,8 @@ describe('apply', () => {
     };
     const { stderr, stdout } = await edgewise('apply --yes', { terminal: 80, transport });
     expect(stderr).toContain('of 2 done');
-    expect(stderr.endsWith('\u001b[J')).toBe(true);
+    expect(stderr.endsWith('\r\u001b[K')).toBe(true);
+    expect(toScreen(stderr)).toEqual(['']);
     expect(stdout).toContain('2 writes applied');
   });
 

@@ -38,7 +38,61 @@ describe('a rate limit', () => {
     const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': MANY }, { now, rateLimit });
     const { exitCode, stderr } = await edgewise('apply --yes --rate-limit none', { now, sleep });
     expect([exitCode, server.snapshot().resources['TCPEdge']?.length]).toEqual([0, 60]);
-    expect(stderr).toContain('goes on after a pause: HTTP 429.');
+    expect(stderr).toContain('Writing goes on in 10 s, as the service asked (Retry-After): HTTP 429.');
+  });
+
+  /** An apply whose every wait lasts as long as its clock says: each second, what asked to be called back is. */
+  async function applyInRealTime(terminal: number | undefined) {
+    const start = Date.UTC(2026, 0, 1);
+    let time = start;
+    const due = new Set<{ readonly at: number; readonly run: () => void }>();
+    const now = () => new Date(time);
+    const after = (ms: number, run: () => void) => {
+      const one = { at: time + ms, run };
+      due.add(one);
+      return () => void due.delete(one);
+    };
+    const sleep = async (ms: number): Promise<void> => {
+      const until = Math.max(time, start + Math.ceil((time - start + ms) / 1000) * 1000);
+      while (time < until) {
+        time += 1000;
+        for (const one of [...due].filter(({ at }) => at <= time)) {
+          due.delete(one);
+          one.run();
+        }
+        await new Promise(setImmediate);
+      }
+    };
+    const rateLimit = { requests: 20, windowMs: 60_000 };
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': MANY }, { now, rateLimit });
+    const written: [number, string][] = [];
+    const onWrite = (text: string) => written.push([(time - start) / 1000, text]);
+    const more = { now, sleep, after, onWrite, ...(terminal !== undefined && { terminal }) };
+    return { ...(await edgewise('apply --yes --rate-limit 20/60s', more)), written };
+  }
+
+  it('is waited for in one line of a terminal, which moves each second and leaves nothing behind', async () => {
+    const { exitCode, stderr } = await applyInRealTime(80);
+    expect(exitCode).toBe(0);
+    const shown = stderr.split('\r\u001b[K').filter((line) => line !== '');
+    expect(shown.filter((line) => line.includes('\n'))).toEqual([]);
+    expect(Math.max(...shown.map((line) => line.length))).toBeLessThanOrEqual(79);
+    const waits = shown
+      .flatMap((line) => /of 60 done, at least .* left.* waiting (\d+) s/.exec(line)?.[1] ?? [])
+      .map(Number);
+    const runs = waits.filter((seconds, index) => waits[index + 1] === seconds - 1);
+    expect(runs.length).toBeGreaterThan(100);
+    expect(stderr.endsWith('\r\u001b[K')).toBe(true);
+  });
+
+  it('is told of in a log at most each half minute, beside a line for each write that is done', async () => {
+    const { exitCode, written, stderr } = await applyInRealTime(undefined);
+    expect(exitCode).toBe(0);
+    expect(stderr.match(/^\[\d+\/60\] create TCPEdge\/e\d+ … done$/gm)).toHaveLength(60);
+    const waits = written.filter(([, text]) => /^(Waiting|\d+ of 60 done)/.test(text)).map(([second]) => second);
+    const gaps = waits.slice(1).map((second, index) => second - (waits[index] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(29);
+    expect(stderr).toMatch(/^\d+ of 60 done, at least .* left at 20\/60s, waiting \d+ s: the limit is 20\/60s$/m);
   });
 
   it('is 120/60s unless somebody says otherwise, and none for the embedded server', async () => {

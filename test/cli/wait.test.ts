@@ -34,8 +34,8 @@ describe('apply --wait', () => {
     const { exitCode, stdout, stderr } = await workspace.edgewise(
       'apply --wait edgewise.yaml --yes --report json=a.json',
     );
-    expect(stderr).toContain('0 of 1 ready: AgentIngress/a: its certificate is being provisioned');
-    expect(stderr).toContain('waiting for 10 min 0 s more at most');
+    expect(stderr).toContain('left at most: AgentIngress/a: its certificate is being provisioned');
+    expect(stderr).toContain('0 of 1 ready, 10 min 0 s left at most: ');
     expect(workspace.slept).toEqual([5, 10, 20, 30]);
     expect(stdout).toContain('2 writes applied, 0 failed, 0 skipped, 1 of 1 ready');
     expect(stdout).toContain('set the NS records of its domain to ns1.ingress.example.net, ns2.ingress.example.net');
@@ -99,7 +99,7 @@ describe('get --wait', () => {
     await workspace.edgewise('apply edgewise.yaml --yes');
     const { exitCode, stdout, stderr } = await workspace.edgewise('get --wait AgentIngress/a edgewise.yaml');
     expect(exitCode).toBe(0);
-    expect(stderr).toContain('0 of 1 ready: AgentIngress/a: its certificate is being provisioned');
+    expect(stderr).toContain('left at most: AgentIngress/a: its certificate is being provisioned');
     expect(stdout).toContain('certificate renews in 59 days');
   });
 

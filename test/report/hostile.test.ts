@@ -63,8 +63,8 @@ describe('no text of others reaches the terminal as anything but text', () => {
         ];
         for (const event of events) {
           expectPrintable(log.take(event).join('\n'), look);
-          expectPrintable([...progress.apply(event), ...progress.render()].join('\n'), look);
-          for (const line of progress.render()) expect(line).not.toContain('\n');
+          expectPrintable([...progress.apply(event), progress.render(0)].join('\n'), look);
+          expect(progress.render(0)).not.toContain('\n');
         }
         expectPrintable([...log.end(), ...progress.end()].join('\n'), look);
       }),

@@ -3,10 +3,12 @@ import type { Client, ClientOptions } from '../../client/client.ts';
 import type { RequestNotice } from '../../client/request-notice.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { type PendingWait, toWaitClause } from '../../report/text/progress.ts';
+import { formatWaitTime } from '../../report/view/wording.ts';
 import { isEmbedded, type RunSettings, toEmbeddedFile } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { isLogWanted, resolveLogLevel } from '../output/logger.ts';
-import { createStatusLine } from '../output/progress.ts';
+import { createStatusLine, WORTH_TELLING_MS } from '../output/progress.ts';
 
 /** What a client tells of while it works. */
 interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, Pick<ClientOptions, 'onRequest'> {
@@ -18,8 +20,11 @@ interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, P
   readonly setLineWriter: SetLineWriter;
 }
 
-/** Has lines told by a function; without one they go to stderr as they are. */
-export type SetLineWriter = (tell: ((line: string) => void) | undefined) => void;
+/** Has lines told by a function, and waits taken in by another; without them both go to stderr as they are. */
+export type SetLineWriter = (
+  tell: ((line: string) => void) | undefined,
+  wait?: ((pending: PendingWait) => void) | undefined,
+) => void;
 
 /**
  * Tells that requests are sent again or wait: a person once for each cause, and of each long wait. The log has each retry from `info` on,
@@ -34,12 +39,14 @@ export async function createNotices(
   const told = new Set<string>();
   let quietUntil = 0;
   let tell = reading.tell;
+  let takeWait: ((pending: PendingWait) => void) | undefined;
   return {
     watch,
     end: reading.end,
-    setLineWriter: (other) => {
+    setLineWriter: (other, otherWait) => {
       reading.mute(other !== undefined);
       tell = other ?? reading.tell;
+      takeWait = otherWait;
     },
     onRequest: logger?.isLevelEnabled('debug') ? (notice) => logRequest(logger, notice) : undefined,
     onRetry: (notice) => {
@@ -48,14 +55,24 @@ export async function createNotices(
       if (told.has(cause)) return;
       told.add(cause);
       const what = notice.method === 'GET' ? 'Reading' : 'Writing';
-      tell(`${what} goes on after a pause: ${cause}.`);
+      const { askedMs } = notice;
+      const when =
+        askedMs === undefined ? 'after a pause' : `in ${formatWaitTime(askedMs)}, as the service asked (Retry-After)`;
+      tell(`${what} goes on ${when}: ${cause}.`);
     },
     onWait: ({ waitMs, reason }) => {
       logger?.debug({ waitMs: Math.ceil(waitMs), reason }, 'request waits');
       const now = context.now().getTime();
-      if (reason === 'pause' || waitMs < WORTH_TELLING_MS || now < quietUntil) return;
+      const why = reason === 'pause' ? 'the service asked for a pause' : `the limit is ${rateLimit}`;
+      const pending = { until: now + waitMs, reason: why };
+      if (takeWait !== undefined) {
+        takeWait(pending);
+        return;
+      }
+      reading.wait(pending);
+      if (reason === 'pause' || waitMs < WORTH_TELLING_MS || now < quietUntil || reading.isLive()) return;
       quietUntil = now + waitMs;
-      tell(`Waiting ${Math.ceil(waitMs / 1000)} s: the limit is ${rateLimit}.`);
+      tell(`Waiting ${Math.ceil(waitMs / 1000)} s: ${why}.`);
     },
   };
 }
@@ -81,8 +98,6 @@ export function announceService({ baseUrl }: RunSettings, warning: string | unde
     `Using the embedded server${file === '' ? ', which forgets everything at the end of this command' : `, kept in ${file}`}.\n`,
   );
 }
-
-const WORTH_TELLING_MS = 1_000;
 
 /** At `debug` a line for each request, once it is over; `trace` adds when it was sent, headers and sizes. No body is in either. */
 function logRequest(logger: Logger, notice: RequestNotice): void {
@@ -111,6 +126,10 @@ interface ReadingWatch {
   readonly watch: (client: Client) => Client;
   /** Writes a line to stderr that stays. */
   readonly tell: (line: string) => void;
+  /** Takes in a wait: what is shown of the reading says it. */
+  readonly wait: (pending: PendingWait) => void;
+  /** It is one line that is drawn again and again. */
+  readonly isLive: () => boolean;
   /** Suppresses the report while other code writes to stderr. */
   readonly mute: (isMuted: boolean) => void;
   /** Takes back what was said, whatever is still being read. */
@@ -131,13 +150,17 @@ function createReadingWatch(
   const line = createStatusLine(output);
   let [started, done, startedAt, said] = [0, 0, 0, 0];
   let isMuted = false;
+  let pending: PendingWait | undefined;
   let cancel = (): void => undefined;
 
   const say = (): void => {
     const delayMs = output.isTerminal ? LIVE_MS : (NEXT_MS[Math.min(said, NEXT_MS.length - 1)] ?? 0);
     said += 1;
     const seconds = Math.round((now().getTime() - startedAt) / 1000);
-    if (!isMuted) line.show(`Reading from ${toPrintable(service)}: ${done} of ${started} done after ${seconds} s`);
+    const time = now().getTime();
+    const awaited = pending !== undefined && pending.until > time ? `, ${toWaitClause(pending, time)}` : '';
+    if (!isMuted)
+      line.show(`Reading from ${toPrintable(service)}: ${done} of ${started} done after ${seconds} s${awaited}`);
     cancel = after(delayMs, say);
   };
   const stop = (): void => {
@@ -166,6 +189,10 @@ function createReadingWatch(
       get: (...read) => watched(() => client.get(...read)),
     }),
     tell: line.tell,
+    wait: (next) => {
+      pending = next;
+    },
+    isLive: () => output.isTerminal && started > 0,
     mute: (wants) => {
       if (wants) line.clear();
       isMuted = wants;

@@ -382,8 +382,8 @@ function createRunProgress({ context, flags }: StacksRun, all: readonly Followed
   const total = all.reduce((sum, { plan }) => sum + plan.writes.length, 0);
   const rateLimit = all[0]?.plan.settings.rateLimit ?? 'none';
   const options = toTextOptions(context.stderr, context, flags);
-  const progress = createProgress(toProgressOutput(context), { total, rateLimit }, options);
-  for (const { pooled } of all) pooled.setLineWriter(progress.tell);
+  const progress = createProgress({ ...context, output: toProgressOutput(context) }, { total, rateLimit }, options);
+  for (const { pooled } of all) pooled.setLineWriter(progress.tell, progress.wait);
   const stream = createEventStream(context.now, findEventOutput(flags, context));
   const parts = new Set<string>();
   let done = 0;

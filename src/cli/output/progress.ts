@@ -1,91 +1,140 @@
 import type { ApplyEvent } from '../../model/outcome.ts';
 import type { TextOptions } from '../../report/report.ts';
-import { type Ahead, createEventLog, createLiveProgress, listLeft } from '../../report/text/progress.ts';
+import {
+  type Ahead,
+  createEventLog,
+  createLiveProgress,
+  listLeft,
+  type PendingWait,
+} from '../../report/text/progress.ts';
 import { clipToColumns } from '../../report/view/escape.ts';
 import { formatCount } from '../../report/view/wording.ts';
-import type { Output } from '../context.ts';
+import type { Context, Output } from '../context.ts';
 
 /** Shows an apply while it runs. */
 export interface Progress {
   readonly onEvent: (event: ApplyEvent) => void;
   /** Prints a line that is not replaced. */
   readonly tell: (line: string) => void;
-  /** Takes the live lines off the screen. */
+  /** Takes in that nothing is sent before a time. */
+  readonly wait: (wait: PendingWait) => void;
+  /** Takes the live line off the screen. */
   readonly end: () => void;
 }
 
-/** A live view on a terminal, plain lines anywhere else. */
-export function createProgress(output: Output, ahead: Ahead, options: TextOptions): Progress {
-  return output.isTerminal ? createLive(output, ahead, options) : createPlain(output, ahead, options);
+/** Where an apply is shown, and the clock that its line moves with. */
+interface ProgressPlace extends Pick<Context, 'now' | 'after'> {
+  readonly output: Output;
 }
 
-/** Lines are written once for each turn of the event loop: a fast service brings thousands of events a second. */
-function createPlain(output: Output, { total, rateLimit }: Ahead, options: TextOptions): Progress {
+/** A live line on a terminal, plain lines anywhere else. */
+export function createProgress(place: ProgressPlace, ahead: Ahead, options: TextOptions): Progress {
+  return place.output.isTerminal ? createLive(place, ahead, options) : createPlain(place, ahead, options);
+}
+
+/**
+ * A line for each write that is done, and one each half minute in which there was none. Lines are written once for each turn of the event loop: a fast service
+ * brings thousands of events a second.
+ */
+function createPlain(
+  { output, now, after }: ProgressPlace,
+  { total, rateLimit }: Ahead,
+  options: TextOptions,
+): Progress {
   const log = createEventLog(options);
+  const live = createLiveProgress({ total, rateLimit }, { ...options, color: false, width: 0 });
   let due = '';
   let left = total;
+  let saidAt = Number.NEGATIVE_INFINITY;
+  let wroteAt = now().getTime();
+  const isQuietSince = (time: number): boolean => now().getTime() - time >= PLAIN_MS;
   const flush = (): void => {
     if (due !== '') output.write(due);
     due = '';
   };
   const onEvent = (event: ApplyEvent): void => {
     if (event.event === 'write-ended') left -= 1;
+    live.apply(event);
     const lines = log.take(event);
     if (lines.length === 0) return;
+    wroteAt = now().getTime();
     if (due === '') setImmediate(flush);
     due += `${lines.join('\n')}\n`;
   };
+  const say = (line: string): void => {
+    saidAt = now().getTime();
+    wroteAt = saidAt;
+    output.write(`${line}\n`);
+  };
   const tell = (line: string): void => {
     flush();
+    wroteAt = now().getTime();
     const [least] = listLeft(left, rateLimit);
     output.write(least === undefined ? `${line}\n` : `${line} ${formatCount(left, 'write')} to go, ${least}.\n`);
   };
+  const stop = keepShowing(
+    () => {
+      if (isQuietSince(wroteAt)) say(live.render(now().getTime()));
+    },
+    { isTerminal: true, after },
+  );
+  const wait = (pending: PendingWait): void => {
+    const time = now().getTime();
+    live.wait(pending);
+    if (pending.until - time < WORTH_TELLING_MS || !isQuietSince(saidAt)) return;
+    saidAt = time;
+    tell(`Waiting ${Math.ceil((pending.until - time) / 1000)} s: ${pending.reason}.`);
+  };
   const end = (): void => {
+    stop();
     due += log
       .end()
       .map((line) => `${line}\n`)
       .join('');
     flush();
   };
-  return { onEvent, tell, end };
+  return { onEvent, tell, wait, end };
 }
 
-/** Redraws at most once for each turn of the event loop, however many events it brings. */
-function createLive(output: Output, ahead: Ahead, options: TextOptions): Progress {
+/** Redraws each second, and at most once for each turn of the event loop, however many events it brings. */
+function createLive({ output, now, after }: ProgressPlace, ahead: Ahead, options: TextOptions): Progress {
   const live = createLiveProgress(ahead, options);
-  let shown = 0;
+  const line = createStatusLine(output);
   let isPending = false;
   let isEnded = false;
-  const draw = (lines: readonly string[]): void => {
-    const up = shown > 0 ? `\u001b[${shown}A\r\u001b[J` : '';
-    output.write(`${up}${lines.map((line) => `${line}\n`).join('')}`);
+  const show = (): void => {
+    if (!isEnded) line.show(live.render(now().getTime()));
   };
-  const redraw = (kept: readonly string[]): void => {
-    const lines = live.render();
-    draw([...kept, ...lines]);
-    shown = lines.length;
-  };
-  const onEvent = (event: ApplyEvent): void => {
-    const kept = live.apply(event);
-    if (kept.length > 0) redraw(kept);
-    else if (!isPending) {
-      isPending = true;
-      setImmediate(() => {
-        isPending = false;
-        if (!isEnded) redraw([]);
-      });
-    }
+  const stop = keepShowing(show, { isTerminal: true, after });
+  const showSoon = (): void => {
+    if (isPending) return;
+    isPending = true;
+    setImmediate(() => {
+      isPending = false;
+      show();
+    });
   };
   return {
-    onEvent,
-    tell: (line) => redraw([line]),
+    onEvent: (event) => {
+      for (const kept of live.apply(event)) line.tell(kept);
+      showSoon();
+    },
+    tell: line.tell,
+    wait: (pending) => {
+      live.wait(pending);
+      showSoon();
+    },
     end: () => {
       isEnded = true;
-      draw(live.end());
-      shown = 0;
+      stop();
+      line.clear();
+      for (const kept of live.end()) output.write(`${kept}\n`);
     },
   };
 }
+
+/** Shorter waits are not told of. */
+export const WORTH_TELLING_MS = 1_000;
 
 /** Has a line drawn now and again, as it is then: each second on a terminal, where it moves, and every half minute anywhere else. Returns what ends that. */
 export function keepShowing(

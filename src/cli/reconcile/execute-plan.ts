@@ -90,10 +90,12 @@ export async function waitVisibly(
   const output = toProgressOutput(context);
   const line = createStatusLine(output);
   const deadline = now().getTime() + timeoutMs;
-  let said = '';
+  let said = ['', ''];
   const show = (): void => {
     const left = formatWaitTime(Math.max(0, deadline - now().getTime()));
-    if (said !== '') line.show(`${said}; waiting for ${left} more at most`);
+    // The time stands before what a narrow terminal may cut off.
+    const [done = '', what = ''] = said;
+    if (done !== '') line.show(toPrintable(`${done}, ${left} left at most: ${what}`));
   };
   const stop = keepShowing(show, { ...output, after });
   setLineWriter(line.tell);
@@ -103,7 +105,7 @@ export async function waitVisibly(
       onReading: (all, [first, ...others]) => {
         const more = others.length === 0 ? '' : `, and ${others.length} more`;
         const done = all.filter(({ state }) => state === 'ready').length;
-        said = toPrintable(`${done} of ${all.length} ready: ${first?.address}: ${first?.message}${more}`);
+        said = [`${done} of ${all.length} ready`, `${first?.address}: ${first?.message}${more}`];
         show();
       },
     });
@@ -155,8 +157,9 @@ async function applyWithProgress(execution: Execution, stream: EventStream, cont
       },
       onStart: () => {
         for (const event of listStartEvents(plan)) stream.send(event);
-        progress = createProgress(toProgressOutput(context), ahead, toTextOptions(context.stderr, context, flags));
-        execution.setLineWriter(progress.tell);
+        const place = { ...context, output: toProgressOutput(context) };
+        progress = createProgress(place, ahead, toTextOptions(context.stderr, context, flags));
+        execution.setLineWriter(progress.tell, progress.wait);
       },
       onEvent: (event) => {
         progress?.onEvent(event);

@@ -43,18 +43,25 @@ export function createEventLog(options: TextOptions): EventLog {
   };
 }
 
-/** What a terminal shows while an apply runs. A model only: the caller draws, and replaces what `render` gave before. */
-interface LiveProgress {
-  /** Takes in an event. Returns the lines to leave standing above the live ones: what went wrong, and diagnostics. */
-  readonly apply: (event: ApplyEvent) => readonly string[];
-  /** The lines to leave standing when the apply is over. */
-  readonly end: () => readonly string[];
-  /** The live lines as of now: writes under way, then counts. None takes more than one row of the terminal. */
-  readonly render: () => readonly string[];
+/** That nothing is sent before a time, and why. */
+export interface PendingWait {
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  /** Such as `the limit is 120/60s`. */
+  readonly reason: string;
 }
 
-/** Writes under way that are named; more are counted. */
-const MAX_ROWS = 8;
+/** What a terminal shows while an apply runs. A model only: the caller draws, and replaces what `render` gave before. */
+interface LiveProgress {
+  /** Takes in an event. Returns the lines to leave standing above the live one: what went wrong, and diagnostics. */
+  readonly apply: (event: ApplyEvent) => readonly string[];
+  /** Takes in a wait; it replaces the one before. */
+  readonly wait: (wait: PendingWait) => void;
+  /** The lines to leave standing when the apply is over. */
+  readonly end: () => readonly string[];
+  /** The one live line at a time, in milliseconds since 1970: what is done, what is waited for, how long it takes at least. No wider than the terminal. */
+  readonly render: (now: number) => string;
+}
 
 /** What an apply has before it. */
 export interface Ahead {
@@ -65,10 +72,11 @@ export interface Ahead {
 }
 
 /** A live view of an apply. */
-export function createLiveProgress(ahead: Ahead, options: TextOptions): LiveProgress {
+export function createLiveProgress({ total, rateLimit }: Ahead, options: TextOptions): LiveProgress {
   const running = new Map<string, Write>();
   const ended = { applied: 0, failed: 0, skipped: 0 };
   const log = createEventLog(options);
+  let pending: PendingWait | undefined;
   return {
     apply: (event) => {
       if (event.event === 'write-started') running.set(event.write.id, event.write);
@@ -78,9 +86,33 @@ export function createLiveProgress(ahead: Ahead, options: TextOptions): LiveProg
       }
       return isWorthKeeping(event) ? log.take(event) : [];
     },
+    wait: (wait) => {
+      pending = wait;
+    },
     end: log.end,
-    render: () => [...renderRunning([...running.values()], options), renderCounts(ended, { ...options, ...ahead })],
+    render: (now) => {
+      const { applied, failed, skipped } = ended;
+      const done = applied + failed + skipped;
+      const bad = [...(failed === 0 ? [] : [`${failed} failed`]), ...(skipped === 0 ? [] : [`${skipped} skipped`])];
+      const waitMs = Math.max(0, (pending?.until ?? now) - now);
+      const left = listLeft(total - done, rateLimit, waitMs);
+      const awaited = pending !== undefined && waitMs > 0 ? [toWaitClause(pending, now)] : listAnswers(running);
+      const line = [`${done} of ${total} done`, ...bad, ...left, ...awaited].join(', ');
+      return clipToColumns(line, options.width);
+    },
   };
+}
+
+/** `waiting 45 s: the limit is 120/60s`. */
+export function toWaitClause({ until, reason }: PendingWait, now: number): string {
+  return `waiting ${formatWaitTime(until - now)}: ${toPrintable(reason)}`;
+}
+
+/** What was sent and has no answer yet: the first, and how many others. */
+function listAnswers(running: ReadonlyMap<string, Write>): readonly string[] {
+  const [first] = running.values();
+  if (first === undefined) return [];
+  return [`${formatWriteName(first)} …${running.size === 1 ? '' : ` and ${running.size - 1} more`}`];
 }
 
 /** What went well is counted, and listed at the end. */
@@ -88,29 +120,13 @@ function isWorthKeeping(event: ApplyEvent): boolean {
   return event.event === 'diagnostic' || (event.event === 'write-ended' && event.result.outcome !== 'applied');
 }
 
-function renderRunning(writes: readonly Write[], { color, width }: TextOptions): readonly string[] {
-  const paint = createPainter(color);
-  const hidden = writes.length - MAX_ROWS;
-  const rows = writes.slice(0, MAX_ROWS).map((write) => `  ${formatWriteName(write)} …`);
-  const more = hidden > 0 ? [`  and ${hidden} more …`] : [];
-  return [...rows, ...more].map((row) => paint('muted', clipToColumns(row, width)));
-}
-
-/** The least time that the remaining writes take; empty for none. */
-export function listLeft(writes: number, rateLimit: string): readonly string[] {
+/** The least time that the remaining writes take, after a wait; empty for none. */
+export function listLeft(writes: number, rateLimit: string, waitMs = 0): readonly string[] {
   const limit = parseRateLimit(rateLimit);
-  const leastMs = limit === undefined ? 0 : toLeastMs(writes, limit);
-  return leastMs === 0 ? [] : [`at least ${formatWaitTime(leastMs)} left at ${toPrintable(rateLimit)}`];
-}
-
-function renderCounts(
-  { applied, failed, skipped }: Readonly<Record<Outcome['outcome'], number>>,
-  { color, width, total, rateLimit }: TextOptions & Ahead,
-): string {
-  const bad = [...(failed === 0 ? [] : [`${failed} failed`]), ...(skipped === 0 ? [] : [`${skipped} skipped`])];
-  const done = applied + failed + skipped;
-  const line = [`${done} of ${total} done`, ...bad, ...listLeft(total - done, rateLimit)].join(', ');
-  return createPainter(color)(failed === 0 ? 'strong' : 'error', clipToColumns(line, width));
+  const leastMs = (limit === undefined ? 0 : toLeastMs(writes, limit)) + waitMs;
+  if (leastMs === 0) return [];
+  const why = limit === undefined ? '' : ` at ${toPrintable(rateLimit)}`;
+  return [`at least ${formatWaitTime(leastMs)} left${why}`];
 }
 
 function renderApplyEvent(event: ApplyEvent, options: TextOptions): readonly string[] {

@@ -40,11 +40,21 @@ export function toTransport(
   return async (request) => {
     const { method, url, signal } = request;
     const headers = Object.fromEntries(request.headers);
-    const read = await readAtMost(request.body, maxBytes).catch((error: unknown) => ({ error }));
+    const read = await readAtMost(toStream(request), maxBytes).catch((error: unknown) => ({ error }));
     if ('error' in read) return toResponse(onBroken({ method, url }, read.error));
-    const body = request.body === null ? null : Buffer.concat(read.chunks);
+    const body = read.chunks.length === 0 && !request.body ? null : Buffer.concat(read.chunks);
     return toResponse(await send({ method, url, headers, body, signal }));
   };
+}
+
+/** Firefox knows no `body` of a request: there, all of it is read at once. */
+function toStream(request: Request): AsyncIterable<Uint8Array<ArrayBuffer>> | null {
+  return request.body === undefined ? readWhole(request) : request.body;
+}
+
+async function* readWhole(request: Request) {
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  if (bytes.length > 0) yield bytes;
 }
 
 function rethrow(_request: unknown, error: unknown): never {
@@ -56,7 +66,7 @@ function toResponse({ status, headers, body }: HttpResponse): Response {
 }
 
 /** The parts of a body, up to the one that makes it too long. */
-async function readAtMost(body: Request['body'], maxBytes: number) {
+async function readAtMost(body: AsyncIterable<Uint8Array<ArrayBuffer>> | null, maxBytes: number) {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   for await (const chunk of body ?? []) {

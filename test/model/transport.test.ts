@@ -48,6 +48,20 @@ describe('the body of a response of the web', () => {
 });
 
 describe('a request of the web', () => {
+  it('arrives whole in a browser whose requests have no stream', async () => {
+    const seen: unknown[] = [];
+    const transport = toTransport(async ({ body }) => {
+      seen.push(body);
+      return { status: 204, headers: {}, body: '' };
+    });
+    for (const init of [{ method: 'POST', body: 'é' }, { method: 'GET' }]) {
+      const request = new Request(URL_OF_IT, init);
+      Object.defineProperty(request, 'body', { value: undefined });
+      await transport(request);
+    }
+    expect(seen).toEqual([Buffer.from('é'), null]);
+  });
+
   it('arrives with its method, URL, headers and body, and is answered with status, headers and body', async () => {
     const seen: HttpRequest[] = [];
     const transport = toTransport(async (request) => {

@@ -1,0 +1,174 @@
+/**
+ * What modules of Node's are in a page (`npm run try`): nothing is on a disk, no program can be started, and no socket be opened. Everything else does what
+ * Node's does. One file for all of those modules: the names that edgewise and its packages import.
+ */
+
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { Buffer } from 'buffer/';
+import path from 'path-browserify';
+import manifest from '../../package.json' with { type: 'json' };
+
+// node:buffer
+export { Buffer } from 'buffer/';
+export function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Packages in CommonJS look for it there, and zod asks nobody whether it may make functions of text, which the page forbids.
+Object.assign(globalThis, { Buffer, __zod_globalConfig: { jitless: true } });
+
+// node:path
+export const { basename, dirname, isAbsolute, join, parse, relative, resolve, sep, delimiter } = path;
+
+// node:crypto
+type Encoding = 'hex' | 'base64' | 'base64url';
+const toBytes = (data: string | Uint8Array): Uint8Array =>
+  typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
+export function hash(_algorithm: 'sha256', data: string | Uint8Array, encoding: Encoding): string {
+  const digest = Buffer.from(sha256(toBytes(data)));
+  // This Buffer does not know `base64url`.
+  if (encoding !== 'base64url') return digest.toString(encoding);
+  return digest.toString('base64').replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
+}
+export function createHmac(_algorithm: 'sha256', key: string | Uint8Array) {
+  const running = hmac.create(sha256, toBytes(key));
+  return {
+    update(data: string | Uint8Array) {
+      running.update(toBytes(data));
+      return this;
+    },
+    digest: () => Buffer.from(running.digest()),
+  };
+}
+export const randomBytes = (length: number) => Buffer.from(crypto.getRandomValues(new Uint8Array(length)));
+// A page that came without encryption has no `crypto.randomUUID`.
+export const randomUUID = () => randomBytes(16).toString('hex');
+export class X509Certificate {}
+
+// node:timers/promises
+function waitFor(ms = 0, value?: unknown, { signal }: { readonly signal?: AbortSignal } = {}): Promise<unknown> {
+  return new Promise((done, fail) => {
+    const stop = () => fail(signal?.reason);
+    if (signal?.aborted) return stop();
+    signal?.addEventListener('abort', stop, { once: true });
+    globalThis.setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      done(value);
+    }, ms);
+  });
+}
+
+export { waitFor as setTimeout };
+export const setImmediate = () => waitFor();
+
+// node:process, node:os, node:module, node:tls
+export const env = {};
+export const hrtime = () => [Math.floor(performance.now() / 1000), (performance.now() % 1000) * 1e6];
+export const getBuiltinModule = () => ({ hash });
+export const platform = () => 'linux';
+export const tmpdir = () => '/tmp';
+export const createRequire = () => () => ({ version: manifest.version });
+export const getCACertificates = () => [];
+export const kill = refuse;
+// biome-ignore lint/style/noDefaultExport: `node:process` has one
+export default { env, cwd: () => '/', getuid: () => undefined, stdin: undefined };
+
+// node:async_hooks: many stacks in one run.
+export class AsyncLocalStorage {
+  getStore() {
+    return undefined;
+  }
+  run<T>(_store: unknown, task: () => T): T {
+    return task();
+  }
+}
+
+// node:util, node:events, node:stream, node:net, node:zlib, node:http, assert
+export const inspect = (error: unknown): string =>
+  error instanceof Error ? `${error.stack}\n${inspect(error.cause)}` : String(error);
+export const styleText = (_style: unknown, text: string) => text;
+export const stripVTControlCharacters = (text: string) => text;
+export const promisify = (task: unknown) => task;
+export function inherits(type: { prototype: object }, base: { prototype: object }): void {
+  Object.setPrototypeOf(type.prototype, base.prototype);
+}
+export const format = (...words: readonly unknown[]) => words.join(' ');
+export function isIP(text: string): number {
+  if (/^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/.test(text)) return 4;
+  return text.includes(':') && URL.canParse(`http://[${text}]/`) ? 6 : 0;
+}
+export class AssertionError extends Error {}
+export const ok = (value: unknown): void => {
+  if (!value) throw new AssertionError();
+};
+export const equal = (left: unknown, right: unknown): void => ok(left === right);
+export const strictEqual = equal;
+export const notStrictEqual = (left: unknown, right: unknown): void => ok(left !== right);
+export class Writable {}
+export class Stream {}
+export const STATUS_CODES = {};
+export const createServer = refuse;
+export const once = refuse;
+export const finished = refuse;
+export const pipeline = refuse;
+export const gunzip = refuse;
+export const inflate = refuse;
+export const brotliDecompress = refuse;
+
+// node:fs, node:fs/promises, node:child_process, proper-lockfile, undici
+export const constants = { O_RDWR: 2 };
+export const existsSync = () => false;
+export const lstatSync = () => undefined;
+export const statSync = missOrNothing;
+export const readlinkSync = miss;
+export const realpathSync = { native: miss };
+export const openSync = miss;
+export const closeSync = miss;
+export const readSync = miss;
+export const fstatSync = miss;
+export const readFileSync = miss;
+export const readdirSync = miss;
+export const renameSync = refuse;
+export const readFile = refuse;
+export const writeFile = refuse;
+export const access = refuse;
+export const chmod = refuse;
+export const chown = refuse;
+export const link = refuse;
+export const mkdir = refuse;
+export const mkdtemp = refuse;
+export const lstat = missLater;
+export const stat = missLater;
+export const realpath = missLater;
+export const open = missLater;
+export const readdir = missLater;
+export const rename = refuse;
+export const rm = refuse;
+export const unlink = refuse;
+export const spawn = refuse;
+export const execFile = refuse;
+export const lock = refuse;
+export class Agent {}
+export class EnvHttpProxyAgent {}
+
+function miss(): never {
+  throw Object.assign(new Error('There are no files in a page.'), { code: 'ENOENT' });
+}
+
+async function missLater(): Promise<never> {
+  return miss();
+}
+
+function missOrNothing(_path: string, options?: { readonly throwIfNoEntry?: boolean }): undefined {
+  return options?.throwIfNoEntry === false ? undefined : miss();
+}
+
+function refuse(): never {
+  throw new Error('This cannot be done in a page.');
+}

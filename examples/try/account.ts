@@ -1,0 +1,197 @@
+import {
+  type ApplyEvent,
+  type Diagnostic,
+  type FailureReport,
+  findKind,
+  InvalidManifests,
+  listStanding,
+  loadForm,
+  openStack,
+  type Plan,
+  type Report,
+  type RequestNotice,
+  type Stack,
+  type TokenSinks,
+} from 'edgewise';
+import { createServer, parseServerFaults, type Server, type ServerSnapshot, withFaults } from 'edgewise/server';
+
+/**
+ * A program on the library, in a worker: it plans manifests, and applies them to the bundled server. Every question brings all that the answer depends on,
+ * and the answer all that has become of it, so that a worker that takes too long is ended and another one asked.
+ */
+
+/** Everything that a page shows, and a link holds. */
+export interface Situation {
+  readonly files: readonly { readonly file: string; readonly text: string }[];
+  /** What is live on the page's server; absent: nothing yet. */
+  readonly account?: ServerSnapshot | undefined;
+  /** How far the clock was turned, in hours. */
+  readonly hours: number;
+  /** The name of a fault. */
+  readonly fault: string;
+}
+
+/** What the page asks for. */
+export type Question = { readonly id: number; readonly situation: Situation } & (
+  | { readonly ask: 'plan' }
+  | { readonly ask: 'drift' }
+  /** `rules`: faults of the server during it, as `edgewise serve --faults` takes them. */
+  | { readonly ask: 'apply'; readonly allowDeletes: boolean; readonly rules: string }
+  | {
+      readonly ask: 'edit';
+      readonly kind: string;
+      readonly resource: string;
+      readonly fields?: Readonly<Record<string, unknown>>;
+    }
+);
+
+/** What it is told. */
+export type Answer = { readonly id: number } & (
+  | { readonly tell: 'request'; readonly line: string }
+  | { readonly tell: 'progress'; readonly done: number; readonly total: number }
+  | { readonly tell: 'end'; readonly outcome: Outcome }
+);
+
+/** How it ended. */
+export interface Outcome {
+  readonly html: string;
+  readonly text: string;
+  readonly markdown: string;
+  readonly json: string;
+  /** In one sentence. */
+  readonly sentence: string;
+  readonly isFailure: boolean;
+  /** Writes of the plan; 0: nothing to apply. */
+  readonly writes: number;
+  /** The plan deletes more than its rules allow without consent. */
+  readonly needsConsent: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly account: ServerSnapshot;
+}
+
+const BASE_URL = 'https://api.example.com';
+const HOUR_MS = 3_600_000;
+const LOOK = { color: false, width: 0, verbose: false };
+
+type Tell = (
+  answer: Exclude<Answer, { tell: 'end' }> extends infer A ? (A extends Answer ? Omit<A, 'id'> : never) : never,
+) => void;
+
+/** Answers one question. Never rejects: what went wrong is a report, too. */
+export async function answer(question: Question, tell: Tell): Promise<Outcome> {
+  const { situation } = question;
+  const now = () => new Date(Date.now() + situation.hours * HOUR_MS);
+  const server = createServer({
+    now,
+    idSeed: 'try',
+    ...(situation.account !== undefined && { seed: situation.account }),
+  });
+  let plan: Plan | undefined;
+  try {
+    if (question.ask === 'edit') await edit(server, question);
+    const faulty =
+      question.ask === 'apply' ? withFaults(server, parseServerFaults(`{ rules: ${question.rules} }`)) : server;
+    await using stack = await openStack({
+      manifests: situation.files,
+      transport: faulty.handle,
+      baseUrl: BASE_URL,
+      apiKey: 'dev',
+      env: {},
+      cwd: '/',
+      root: '/',
+      now,
+      rateLimit: 'none',
+      sinks: createSinks(tell),
+      onRequest: (notice) => question.ask === 'apply' && tell({ tell: 'request', line: describe(notice) }),
+    });
+    plan = await stack.plan();
+    const { diagnostics } = plan;
+    const report: Report = await toReport(stack, plan, question, tell);
+    const needsConsent = plan.violations.some(({ rule }) => rule === 'delete-share' || rule === 'nothing-described');
+    const writes = report.about === 'plan' ? plan.writes.length : 0;
+    return {
+      ...(await render(report)),
+      isFailure: false,
+      writes,
+      needsConsent,
+      diagnostics,
+      account: server.snapshot(),
+    };
+  } catch (error) {
+    const diagnostics = error instanceof InvalidManifests ? error.diagnostics : [];
+    const report = toFailure(error, diagnostics, plan);
+    return {
+      ...(await render(report)),
+      isFailure: true,
+      writes: 0,
+      needsConsent: false,
+      diagnostics,
+      account: server.snapshot(),
+    };
+  }
+}
+
+async function toReport(stack: Stack, plan: Plan, question: Question, tell: Tell): Promise<Report> {
+  if (question.ask === 'drift') return { about: 'drift', drift: await stack.drift() };
+  if (question.ask !== 'apply') {
+    const allowed = { deletes: false, protected: [], rejected: [] };
+    return { about: 'plan', plan, standing: listStanding(plan.violations, allowed) };
+  }
+  const onEvent = (event: ApplyEvent) => {
+    if (event.event === 'write-ended') tell({ tell: 'progress', done: event.done, total: event.total });
+  };
+  const result = await stack.apply(plan, { onEvent, allowDeletes: question.allowDeletes });
+  return { about: 'apply', plan, result };
+}
+
+function toFailure(error: unknown, diagnostics: readonly Diagnostic[], plan: Plan | undefined): FailureReport {
+  const thrown = error instanceof Error ? error : new Error(String(error));
+  const failure = { command: 'plan', diagnostics, ...(plan !== undefined && { plan }) };
+  return { about: 'failure', failure: diagnostics.length > 0 ? failure : { ...failure, error: thrown } };
+}
+
+async function render(report: Report): Promise<Pick<Outcome, 'html' | 'text' | 'markdown' | 'json' | 'sentence'>> {
+  const form = async (name: 'html' | 'text' | 'markdown' | 'json') => (await loadForm(name))(report, LOOK);
+  const text = await form('text');
+  return {
+    html: await form('html'),
+    text,
+    markdown: await form('markdown'),
+    json: await form('json'),
+    sentence: toSentence(report, text),
+  };
+}
+
+function toSentence(report: Report, text: string): string {
+  if (report.about === 'failure')
+    return `Nothing can be planned: ${report.failure.diagnostics?.[0]?.message ?? report.failure.error?.message}`;
+  return text.split('\n').findLast((line) => /^\d+ |^No |^Nothing|applied/.test(line)) ?? '';
+}
+
+/** Somebody changes a live resource behind the back of the manifests: some of its fields, or without any the whole of it. */
+async function edit(server: Server, { kind, resource, fields }: Extract<Question, { ask: 'edit' }>): Promise<void> {
+  const found = findKind(kind);
+  if (found?.role !== 'owned') throw new Error(`A ${kind} cannot be changed by hand in this page.`);
+  const headers = { authorization: 'Bearer dev', 'content-type': 'application/json', 'service-version': '2' };
+  const write = fields === undefined ? { method: 'DELETE' } : { method: 'PATCH', body: JSON.stringify(fields) };
+  const response = await server.handle(new Request(`${BASE_URL}${found.path}/${resource}`, { headers, ...write }));
+  if (!response.ok) throw new Error(`The server refuses that: ${(await response.json()).msg}`);
+}
+
+/** Tokens of the page's server are made up: they open nothing, and go nowhere. */
+function createSinks(tell: Tell): TokenSinks {
+  const sink = {
+    test: async () => [],
+    deliver: async ({ name }: { readonly name: string }) => {
+      tell({ tell: 'request', line: `The made-up token of ${name} would be delivered now` });
+      return 'nowhere: it is made up';
+    },
+  };
+  return { find: () => sink, rescue: sink };
+}
+
+function describe(notice: RequestNotice): string {
+  const what = `${notice.method} ${notice.path}${notice.attempt > 1 ? ` (attempt ${notice.attempt})` : ''}`;
+  if (notice.event === 'sent') return `→ ${what}`;
+  return notice.event === 'answered' ? `← ${notice.status} ${what}` : `× ${what}: ${notice.cause}`;
+}

@@ -1,0 +1,117 @@
+import { autocompletion, type CompletionContext, completionKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { yaml } from '@codemirror/lang-yaml';
+import { defaultHighlightStyle, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { lintGutter, lintKeymap, type Diagnostic as Mark, setDiagnostics } from '@codemirror/lint';
+import { EditorState, type Text } from '@codemirror/state';
+import { EditorView, hoverTooltip, keymap, lineNumbers } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import type { Diagnostic } from 'edgewise';
+import schema from '../../schemas/manifest.schema.json';
+import { describe, findPlace, listWords, type Schema } from './schema.ts';
+
+/** The editor of manifests: YAML, with what the published schema knows of each place, and diagnostics where they belong. */
+
+const ROOT = schema as unknown as Schema;
+
+const COLORS = HighlightStyle.define([
+  { tag: tags.definition(tags.propertyName), color: 'var(--key)' },
+  { tag: [tags.string, tags.content], color: 'var(--text)' },
+  { tag: tags.comment, color: 'var(--soft)', fontStyle: 'italic' },
+]);
+
+function complete(context: CompletionContext) {
+  const line = context.state.doc.lineAt(context.pos);
+  const before = line.text.slice(0, context.pos - line.from);
+  const [, start = '', key, written = ''] = /^(\s*(?:- +)?)(?:([\w./-]+):\s+)?(?:- +)?(\S*)$/.exec(before) ?? [];
+  if (written === '' && !context.explicit) return null;
+  const place = findPlace(toLines(context.state.doc), line.number - 1, start.length);
+  const words =
+    key === undefined
+      ? listWords(ROOT, place, 'keys')
+      : listWords(ROOT, { ...place, path: [...place.path, key] }, 'values');
+  const from = context.pos - written.length;
+  return {
+    from,
+    options: words.map((word) => ({ ...word, apply: key === undefined ? `${word.label}: ` : word.label })),
+  };
+}
+
+function toLines(text: Text): readonly string[] {
+  return text.toString().split('\n');
+}
+
+const explain = hoverTooltip((view, at) => {
+  const line = view.state.doc.lineAt(at);
+  const [whole = '', start = '', key = ''] = /^(\s*(?:- +)*)([\w./-]+)(?=\s*:)/.exec(line.text) ?? [];
+  if (key === '' || at > line.from + whole.length || at < line.from + start.length) return null;
+  const { kind, path } = findPlace(toLines(view.state.doc), line.number - 1, start.length);
+  const said = describe(ROOT, { kind, path: [...path, key] });
+  if (said === '') return null;
+  const create = () => {
+    const dom = document.createElement('div');
+    dom.className = 'hover';
+    dom.textContent = said;
+    return { dom };
+  };
+  return { pos: line.from + start.length, end: line.from + whole.length, above: true, create };
+});
+
+/** An editor of one text at a time. */
+export interface Editor {
+  readonly show: (file: string, text: string) => void;
+  /** Underlines what is wrong with the text that is shown. */
+  readonly mark: (diagnostics: readonly Diagnostic[]) => void;
+}
+
+/** Puts an editor into an element. `onChange` gets each text that a person typed. */
+export function createEditor(parent: HTMLElement, onChange: (text: string) => void): Editor {
+  let isShowing = false;
+  const extensions = [
+    lineNumbers(),
+    history(),
+    yaml(),
+    syntaxHighlighting(COLORS),
+    syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
+    autocompletion({ override: [complete] }),
+    explain,
+    lintGutter(),
+    EditorView.lineWrapping,
+    // Tab moves on, as everywhere in a page: it is no trap for those who use the keyboard alone.
+    keymap.of([...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap]),
+    EditorView.contentAttributes.of({ 'aria-label': 'Manifest' }),
+    EditorView.updateListener.of(({ docChanged, state }) => {
+      if (docChanged && !isShowing) onChange(state.doc.toString());
+    }),
+  ];
+  const view = new EditorView({ parent, extensions });
+  let shown = '';
+  return {
+    show: (file, text) => {
+      isShowing = true;
+      shown = file;
+      view.setState(EditorState.create({ doc: text, extensions }));
+      isShowing = false;
+    },
+    mark: (diagnostics) => {
+      const marks = diagnostics.flatMap((one) =>
+        one.place?.file === shown ? toMark(view.state.doc, one, one.place) : [],
+      );
+      view.dispatch(setDiagnostics(view.state, marks));
+    },
+  };
+}
+
+function toMark(
+  text: Text,
+  { severity, message, remedy }: Diagnostic,
+  place: NonNullable<Diagnostic['place']>,
+): Mark[] {
+  if (place.line > text.lines) return [];
+  const line = text.line(place.line);
+  const from = Math.min(line.from + place.column - 1, line.to);
+  const [word = ''] = /^[^\s:,\]}]+/.exec(text.sliceString(from, line.to)) ?? [];
+  return [
+    { from, to: from + word.length, severity, message: remedy === undefined ? message : `${message}\n${remedy}` },
+  ];
+}

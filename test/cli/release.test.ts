@@ -102,7 +102,7 @@ describe('release', () => {
       | --- | --- | --- |
       | \`«\`&nbsp;release | \`TCPEdge/a\` | only its mark is removed<br>its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: \\{ adopt: edgtcp\\_3ALKRDJGD5v0XNqrF0OBShxPncb \\} |
 
-      <sub>2026-03-01 12:00 UTC · edgewise 0\\.1.0</sub>
+      <sub>2026-03-01 12:00 UTC · edgewise 1\\.0.0</sub>
       "
     `);
     const lines = await workspace.edgewise('release TCPEdge/b --yes --format json-lines');

@@ -14,6 +14,16 @@ describe('the README', () => {
     expect(top).toMatch(/^npm cit\b/m);
   });
 
+  it('begins with what it is for, what it replaces and for whom it is not, then has the picture, then two commands', () => {
+    const places = [
+      ...['](schemas/openapi.json)', '**It replaces**', '**It is not for**', '](docs/images/plan.svg)'],
+      ...['npm ci && npm run demo', 'npm cit', '## '],
+    ].map((text) => README.indexOf(text));
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+    expect(places[0]).toBeGreaterThan(0);
+    expect(README.slice(0, places[5]).split('\n').length).toBeLessThan(20);
+  });
+
   it('says how a project gets the command, and on which Node, before it says what to do with it', () => {
     const { engines }: { readonly engines: { readonly node: string } } = JSON.parse(
       readFileSync('package.json', 'utf8'),
@@ -39,6 +49,29 @@ describe('the README', () => {
   it('leads to every page of docs', () => {
     const pages = [...DOCUMENTS.keys()].filter((file) => file.startsWith('docs/'));
     expect(pages.filter((file) => !README.includes(`](${file})`))).toEqual([]);
+  });
+});
+
+describe('the version', () => {
+  const { version }: { readonly version: string } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+  it('has a part of the changelog, which says what is promised from there on', () => {
+    const [, part = ''] = readFileSync('CHANGELOG.md', 'utf8').split(`\n## [${version}]`);
+    expect(part.split('\n## ')[0]).toContain('](docs/stability.md)');
+    expect(readFileSync('package-lock.json', 'utf8')).toMatch(
+      new RegExp(`^\\{\\s+"name": "edgewise",\\s+"version": "${version}"`),
+    );
+  });
+
+  it('promises what stays stable on one short page: commands, exit codes, plan files, schemas, library', () => {
+    const page = DOCUMENTS.get('docs/stability.md') ?? '';
+    const promised = Array.from(page.matchAll(/^\| ([^|]+) \|/gm), ([, what = '']) => what);
+    for (const what of ['Command line', 'Exit codes', 'Plan files', 'Schemas', 'Library'])
+      expect(
+        promised.some((one) => one.includes(what)),
+        what,
+      ).toBe(true);
+    expect(page.split('\n').length).toBeLessThan(27);
   });
 });
 

@@ -57,7 +57,9 @@ export async function createNotices(
       const what = notice.method === 'GET' ? 'Reading' : 'Writing';
       const { askedMs } = notice;
       const when =
-        askedMs === undefined ? 'after a pause' : `in ${formatWaitTime(askedMs)}, as the service asked (Retry-After)`;
+        askedMs === undefined || askedMs < WORTH_TELLING_MS
+          ? 'after a pause'
+          : `in ${formatWaitTime(askedMs)}, as the service asked (Retry-After)`;
       tell(`${what} goes on ${when}: ${cause}.`);
     },
     onWait: ({ waitMs, reason }) => {

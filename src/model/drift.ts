@@ -67,14 +67,14 @@ export interface ResourceDrift {
   readonly expected?: Spec;
   /** Top-level fields that drifted from unknown values: a saved plan has only digests of the fields that it leaves alone. */
   readonly moved?: readonly string[];
+  /** Whose it is, as its manifest or its mark says; absent: nobody says. */
+  readonly owner?: string;
   /** What the differences don't say: that it is due to be renewed. */
   readonly reason?: string;
   /** What the next apply does to it; absent: nothing, or it is not known, because a saved plan was compared with. */
   readonly next?: NextAction;
   /** Dangers of the changes at the service, the most severe first; absent: none. */
   readonly dangers?: readonly Danger[];
-  /** Whose it is, by the label that the Stack names; absent: nothing says it. */
-  readonly owner?: string;
   /** When what it holds ends, RFC 3339; absent: it does not. */
   readonly validUntil?: string;
 }

@@ -11,6 +11,12 @@ export function formatPath(path: FieldPath): string {
     .join('');
 }
 
+/** Whether one of two paths equals or contains the other. */
+export function isAround(left: FieldPath, right: FieldPath): boolean {
+  const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
+  return shorter.every((step, index) => step === longer[index]);
+}
+
 /** The path that a text denotes; `undefined` if `formatPath` never returns that text. */
 export function parsePath(text: string): FieldPath | undefined {
   const path = Array.from(text.matchAll(STEP), ([, index, quoted, plain = '']) => {

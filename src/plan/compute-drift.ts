@@ -67,13 +67,8 @@ function toUnowned(
   { address, kind, action, differences, owner }: Change,
   { found, candidate, holder }: NotOurs,
 ): ResourceDrift | undefined {
-  const base = {
-    address,
-    kind,
-    state: 'unowned',
-    differences: differences.map(toDriftedField),
-    ...(owner !== undefined && { owner }),
-  } as const;
+  const fields = differences.map(toDriftedField);
+  const base = { address, kind, state: 'unowned', differences: fields, ...(owner !== undefined && { owner }) } as const;
   if (action === 'adopt' && found !== undefined) {
     const reason = `${describeUnownedReason(found)}; its manifest adopts it: ${toAdoptLine(found)}`;
     return { ...base, id: found.id, reason, next: 'adopt' };
@@ -108,7 +103,7 @@ export function sortByAddress(resources: readonly ResourceDrift[]): readonly Res
 }
 
 function toResourceDrift(change: Change, live: LiveResource | undefined): ResourceDrift {
-  const { address, action, desired, duplicateOf, kind, differences, reason, owner } = change;
+  const { address, action, desired, duplicateOf, kind, differences, reason, owner = live?.mark?.owner } = change;
   const fields = differences.map(toDriftedField);
   const dangers = listDriftDangers({ kind, fields, expected: desired, live: change.live?.spec });
   return {
@@ -118,11 +113,11 @@ function toResourceDrift(change: Change, live: LiveResource | undefined): Resour
     state: toState(change),
     ...(change.live !== undefined && { id: change.live.id }),
     differences: fields,
+    ...(owner !== undefined && { owner }),
     ...(action === 'create' && desired !== undefined && { expected: desired }),
     ...(reason !== undefined && { reason }),
     ...(action !== 'no-op' && { next: action }),
     ...(dangers.length > 0 && { dangers }),
-    ...(owner !== undefined && { owner }),
     ...(live !== undefined && readValidUntil(live)),
   };
 }

@@ -60,6 +60,7 @@ const RESOURCE_DRIFT_SCHEMA = z.looseObject({
       forcesReplace: z.boolean(),
     }),
   ),
+  owner: optional(text).describe('Whose it is, as its manifest or its mark says.'),
   expected: optional(z.record(text, z.json())).describe('What the manifest states of a resource that is missing.'),
   moved: optional(z.array(text)),
   reason: optional(text),
@@ -67,7 +68,6 @@ const RESOURCE_DRIFT_SCHEMA = z.looseObject({
     'What the next apply does to it.',
   ),
   dangers: optional(z.array(DANGER_SCHEMA)).describe('What is dangerous in what happened at the service.'),
-  owner: optional(text).describe('Whose it is, by the label that the Stack names.'),
   validUntil: optional(text),
 });
 

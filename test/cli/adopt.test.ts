@@ -93,7 +93,7 @@ describe('a resource that bears no mark', () => {
           next apply: adopts it, and makes it as the manifest says
 
       0 missing, 0 drifted, 1 not managed, 0 pending, 0 to prune; 0 in sync.
-      Live resources of the kinds read: 0 ours, 1 unmanaged (TCPEdge 1): 0 % managed.
+      Live resources of the kinds that were read: 0 of this stack, 1 unmanaged (TCPEdge 1).
       Reading took … requests.
       "
     `);

@@ -72,27 +72,30 @@ describe('the open part of a comment on ten changes', () => {
     );
     // What opens up and what is served no longer, with both values and the line.
     const [, caution = ''] = /> \[!CAUTION\]\n(.*?)\n\n/s.exec(view) ?? [];
-    const dangers = caution.replaceAll(/ \[`edgewise[.]yaml:\d+`\]\([^)]*#L\d+\)/g, ' @').split('\n');
+    const dangers = caution
+      .replaceAll(/ \[`edgewise[.]yaml:\d+`\]\([^)]*#L\d+\)/g, ' @')
+      .replaceAll(/<a name=[^>]*><.a>/g, '')
+      .split('\n');
     expect(dangers).toEqual([
       '> **6 dangers (1 access, 4 traffic, 1 secrets)**',
       '>',
       '> - **access** `TCPEdge/open` (open-team) will no longer be restricted by `ip_restriction ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa → (none)` @',
       '> - **traffic** `TCPEdge/gone` (gone-team) will no longer be reached at `hostports 1.tcp.example.net:20001`',
       '> - **traffic** `AgentIngress/agents` will be reached elsewhere: `domain a.example.com → b.example.com` @',
-      '> - **traffic** `AgentIngress/agents` will get a new value of `ns_targets`: delegate the domain again @',
+      '> - **traffic** `AgentIngress/agents` will get `ns_targets` anew from the service: set the NS records of the domain to them @',
       '> - **traffic** `TCPEdge/moved` (moved-team) will be reached elsewhere: `hostports 1.tcp.example.net:20003 → 1.tcp.example.net:20013` @',
       '> - **secrets** `Credential/agent` will get its first token, which goes to `the folder tokens` @',
     ]);
     expect(row('gone')).toContain('listens on `1.tcp.example.net:20001`; leads nowhere; has no IP restriction');
     // Each value before and after: once.
-    expect(row('moved')).toContain('`hostports`: see traffic above');
+    expect(row('moved')).toMatch(/`hostports`: \[traffic danger above\]\(#danger-[\w-]+\)/);
     expect(row('told')).toContain('`description: "old" → "new"`');
-    expect(row('agents')).toContain('`domain`: see traffic above (forces replacement)');
-    expect(row('open')).toContain('`ip_restriction`: see access above');
+    expect(row('agents')).toMatch(/`domain`: \[traffic danger above\]\(#danger-[\w-]+\) \(forces replacement\)/);
+    expect(row('open')).toMatch(/`ip_restriction`: \[access danger above\]\(#danger-[\w-]+\)/);
     for (const once of ['1.tcp.example.net:20013', 'b.example.com']) expect(view.split(once)).toHaveLength(2);
     expect(row('shut')).toContain('`ip_restriction: + ip_policy_ids: ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa`');
     // What drifted back to what.
-    expect(row('drifted')).toMatch(/^[|] `~`&nbsp;update<br>drift [|]/);
+    expect(row('drifted')).toMatch(/^[|] `~`&nbsp;update<br>reverts drift [|]/);
     expect(row('drifted')).toContain('`description: "by hand" → "ours"` (reverts: changed at the service)');
     // What is made, and who may use it.
     expect(row('first')).toContain('listens on `1.tcp.example.net:20007`; leads nowhere; has no IP restriction');
@@ -135,6 +138,22 @@ describe('the open part of a comment on ten changes', () => {
     const line = toManifestText(false).split('\n').indexOf('  protect: false') + 1;
     expect(stdout).toContain(`will no longer be protected \`edgewise.yaml:${line}\``);
     expect(stdout).toContain(`\`TCPEdge/kept\`<br>\`edgewise.yaml:${line}\``);
+  });
+
+  it('leads to one line for one field, wherever it is named', async () => {
+    const toManifestText = (country: string) =>
+      `${STACK}\n---\napiVersion: edgewise/v1\nkind: TCPEdge\nmetadata:\n  name: policed\nspec:\n  hostports: ["1.tcp.example.net:20001"]\n  policy:\n    inbound:\n      - name: europe\n        expressions: ["conn.geo.country_code == '${country}'"]\n        actions: [{ type: deny }]\n---\napiVersion: edgewise/v1\nkind: AgentIngress\nmetadata:\n  name: agents\nspec:\n  domain: ${country.toLowerCase()}.example.com\n`;
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': toManifestText('DE') });
+    await edgewise('apply edgewise.yaml --yes');
+    await write({ 'edgewise.yaml': toManifestText('FR') });
+    const lines = toManifestText('FR').split('\n');
+    const find = (start: string) => lines.findIndex((line) => line.trim().startsWith(start)) + 1;
+    for (const form of ['markdown', 'html']) {
+      const { stdout } = await edgewise(`plan edgewise.yaml --format ${form}`);
+      const places = Array.from(stdout.matchAll(/edgewise[.]yaml:(\d+)(?=[`<])/g), ([, line]) => Number(line));
+      // Its danger, and its row. What the service computes anew comes of the domain.
+      expect([...new Set(places)].sort(), form).toEqual([find('expressions'), find('domain')]);
+    }
   });
 
   it.each(['text', 'html'])('is not alone in saying whose a resource is: %s does, too', async (form) => {

@@ -174,10 +174,8 @@ describe('drift', () => {
       /^## ⚠ 1 danger \(1 access\) · 1 drifted\n\nDrift of stack test on [^\n]*\n\n> \[!CAUTION\]/m,
     );
     // Who it was follows what happened.
-    expect(markdown).toMatch(
-      /\| `TCPEdge\/a`[\s\S]*\nWho changed it and when is not known[\s\S]*\nLive resources of the kinds read: /,
-    );
-    expect(markdown).toContain('`ip_restriction`: see access above (removed at the service)');
+    expect(markdown).toMatch(/\| `TCPEdge\/a`[\s\S]*\nWho changed it and when is not known[\s\S]*\nLive resources of /);
+    expect(markdown).toMatch(/`ip_restriction`: \[access danger above\]\(#danger-[\w-]+\) \(removed at the service\)/);
     expect(markdown.split('<details>')[0]?.split('ipp_office')).toHaveLength(2);
     expect(await read('metrics')).toContain('edgewise_drift_dangers{stack="test",group="access"} 1\n');
     expect(await read('metrics')).toContain('edgewise_drift_dangers{stack="test",group="traffic"} 0\n');
@@ -190,6 +188,52 @@ describe('drift', () => {
     const [first = '', summary = ''] = (await read('json-lines')).trimEnd().split('\n');
     expect(JSON.parse(first)).toMatchObject({ event: 'drift', resource: { dangers: [danger] } });
     expect(JSON.parse(summary)).toMatchObject({ event: 'summary', dangers: { access: 1 } });
+  });
+
+  it('says whose each resource is, and leads to the line of each field, in every form', async () => {
+    const text = `apiVersion: edgewise/v1
+kind: Stack
+metadata: { name: test }
+spec: { owner_label: team }
+---
+apiVersion: edgewise/v1
+kind: TCPEdge
+metadata:
+  name: a
+  labels: { team: billing }
+spec:
+  description: ours
+  hostports: ["1.tcp.example.net:20001"]
+  ip_restriction: { ip_policy_ids: [ipp_office] }
+`;
+    const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': text });
+    await edgewise('apply --yes');
+    const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
+    await server.handle(toRequest('DELETE', `/edges/tcp/${String(id)}/ip_restriction`));
+    await server.handle(toRequest('PATCH', `/edges/tcp/${String(id)}`, { description: 'by hand' }));
+    const forms = ['markdown', 'html', 'json', 'github'];
+    const { stdout } = await edgewise(`drift${forms.map((form) => ` --report ${form}=drift.${form}`).join('')}`);
+    const read = async (form: string) => readFile(join(folder, `drift.${form}`), 'utf8');
+    const [description, restriction] = ['  description', '  ip_restriction'].map((start) => {
+      return `edgewise.yaml:${text.split('\n').findIndex((line) => line.startsWith(start)) + 1}`;
+    });
+    expect(stdout).toContain('  ! access: TCPEdge/a (owner: billing) is no longer restricted by');
+    expect(stdout).toMatch(/\n {2}TCPEdge\/a {2}\S+\n {4}owner: billing\n {4}description: "ours" → "by hand"/);
+    const markdown = await read('markdown');
+    expect(markdown).toMatch(
+      /> - \*\*access\*\* `TCPEdge\/a` \(billing\) is no longer restricted by `[^`]*` `edgewise.yaml:\d+`</,
+    );
+    expect(markdown).toContain(`→ (none)\` \`${restriction}\`<a`);
+    expect(markdown).toContain(`<br>\`${description}\` | \`description: `);
+    expect(markdown).toMatch(/\n\| `TCPEdge\/a`[^\n]* \| reverts this \| billing \|\n/);
+    const html = await read('html');
+    expect(html).toContain('<span class="remark">owner: billing</span>');
+    expect(html).toContain('data-owner="billing"');
+    expect(html).toMatch(new RegExp(`<li>[^\\n]*no longer restricted by[^\\n]*<code>${restriction}</code></li>`));
+    expect(html).toContain(`<p><code>${description}</code></p>`);
+    expect(html).toMatch(new RegExp(`<th scope="row">ip_restriction[^\\n]*<code>${restriction}</code>`));
+    expect(JSON.parse(await read('json')).resources).toMatchObject([{ address: 'TCPEdge/a', owner: 'billing' }]);
+    expect(await read('github')).toMatch(/file=edgewise.yaml,line=14,[^:]*drift-danger::TCPEdge/);
   });
 
   it('says of a danger whether what was before is known', async () => {
@@ -324,7 +368,7 @@ describe('drift', () => {
     await server.handle(new Request(`https://api.test/edges/tcp/${live?.id}`, request));
     const later = await edgewise('drift --against later.json');
     expect(later.stdout).toMatch(/Not managed: [\s\S]*TCPEdge\/[ab] [\s\S]*it has no mark/);
-    expect(later.stdout).toContain('2 ours, 1 unmanaged (TCPEdge 1)');
+    expect(later.stdout).toContain('2 of this stack, 1 unmanaged (TCPEdge 1)');
     const { exitCode, stdout } = await edgewise('drift --against plan.json');
     expect([exitCode, later.exitCode]).toEqual([2, 2]);
     expect(stdout).toMatch(/SSHUserCertificate\/alice[\s\S]*alice-cert\.pub has other content/);

@@ -60,5 +60,5 @@ function listAnchors(file: string): readonly string[] {
       .replace(/[^\w\s-]/g, '')
       .replaceAll(' ', '-'),
   );
-  return [...headings, ...Array.from(text.matchAll(/<a id="([^"]+)">/g), ([, id = '']) => id)];
+  return [...headings, ...Array.from(text.matchAll(/<a (?:id|name)="([^"]+)">/g), ([, id = '']) => id)];
 }

@@ -60,11 +60,16 @@ describe('the dangers of', () => {
     expect(await listDangers(toManifest('TCPEdge', 'one', {}), '')).toEqual([]);
   });
 
-  it('another domain are that it is delegated again', async () => {
+  it('another domain are that its NS records have to be set again', async () => {
     const [a, b] = ['a.test', 'b.test'].map((domain) => toManifest('AgentIngress', 'one', { domain }));
     expect(await listDangers(a ?? '', b ?? '')).toEqual([
       { group: 'traffic', danger: 'address-changed', path: 'domain', from: 'a.test', to: 'b.test' },
-      { group: 'traffic', danger: 'new-values', path: 'ns_targets', consequence: 'delegate the domain again' },
+      {
+        group: 'traffic',
+        danger: 'new-values',
+        path: 'ns_targets',
+        consequence: 'set the NS records of the domain to them',
+      },
     ]);
   });
 

@@ -112,7 +112,7 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
     update('WeightedBackend/a', { backends: { bkdhr_2aaa: 70 } }, { backends: { bkdhr_2aaa: 0 } }),
   ],
   [
-    'will get a new value of ns_targets: delegate the domain again',
+    'will get `ns_targets` anew from the service: set the NS records of the domain to them',
     { ...update('AgentIngress/a', { domain: 'a.test' }, { domain: 'a.test' }), action: 'replace' },
   ],
   [
@@ -290,7 +290,7 @@ describe('a run over many stacks', () => {
       '<summary><code>open</code>',
       '<summary><code>moved</code>',
       '<summary><code>calm</code>',
-      '1 stack without changes or warnings: empty',
+      '1 stack without changes: empty',
     ];
     const places = lines.map((line) => markdown.indexOf(`\n${line}`));
     expect(places).toEqual(places.toSorted((left, right) => left - right));
@@ -321,6 +321,22 @@ describe('a run over many stacks', () => {
     ]);
     for (const line of lines.slice(start, start + 3)) expect(line).toContain('\u001b[31m');
     expect((await loadStacksForm('text'))(toRun(toPlanPart('calm', toOwned('data', calm))), PLAIN)).not.toContain('!');
+  });
+
+  it('counts the warnings of lint, which keep no stack from standing with those without changes', async () => {
+    const lint = { code: 'edge-without-backend', severity: 'warning', message: 'It leads nowhere.' } as const;
+    const health = { ...lint, code: 'resource-unhealthy' } as const;
+    const parts = toRun(
+      toPlanPart('calm', toOwned('data', calm)),
+      toPlanPart('linted', toPlan([], { diagnostics: [lint, lint] })),
+      toPlanPart('unhealthy', toPlan([], { diagnostics: [health] })),
+    );
+    const { rows, summary } = toStacksView(parts);
+    expect(rows.map(({ isQuiet }) => isQuiet)).toEqual([false, true, false]);
+    // What warns of something else is shown, and would not change anything either.
+    expect(summary).toContain('1 with changes.');
+    for (const form of ['markdown', 'html'] as const)
+      expect((await loadStacksForm(form))(parts, WIDE)).toMatch(/1 stack without changes: linted \(2 warnings\)/);
   });
 
   it('tells stacks of one name apart by their folders', () => {

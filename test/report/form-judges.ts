@@ -75,10 +75,17 @@ function expectOurMarkdown(document: string): void {
   for (const block of children) if (block.type === 'html') expect(block.value).toMatch(OUR_HTML);
   const inner = children.flatMap((block) => ('children' in block ? listNodes(block.children) : []));
   for (const node of inner) {
-    if (node.type === 'html') expect(node.value).toMatch(/^(?:<br>|<sub>|<\/sub>)$/);
-    if (node.type === 'link') expect(node.url).toMatch(OUR_LINK);
+    if (node.type === 'html') expect(node.value).toMatch(/^(?:<br>|<sub>|<\/sub>|<a name="danger-[\w-]{12}">|<\/a>)$/);
+    if (node.type === 'link') expect(document).toContain(toTarget(node.url));
   }
   expect(toPlainText(children)).not.toMatch(/[@#](?=[\w-])|www\.|:\/\//);
+}
+
+/** The place in the same document, or the page of the forge, that a link of ours leads to. */
+function toTarget(url: string): string {
+  if (url.startsWith('#')) return `<a name="${url.slice(1)}"></a>`;
+  expect(url).toMatch(OUR_LINK);
+  return url;
 }
 
 /** Elements and attributes that we make, one style and one script that are ours, and links that stay in the page or lead to the forge. */

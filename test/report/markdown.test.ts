@@ -111,7 +111,7 @@ describe('a comment', () => {
     expect(rows.map((row) => /`([A-Z]\w+[/][^`]+)`/.exec(row)?.[1])).toEqual(shown.map(({ address }) => address));
     // One that is changed and has drifted is marked, and has the fields of both.
     const [both = ''] = rows.filter((row) => row.includes('TCPEdge/postgres`'));
-    expect(both).toMatch(/update<br>drift [|].*metadata.team.*policy.inbound\[0\].*reverts/);
+    expect(both).toMatch(/update<br>reverts drift [|].*metadata.team.*policy.inbound\[0\].*reverts/);
     expect(kinds[0]).toBe('html');
     expect(kinds[1]).toBe('heading');
   });
@@ -166,7 +166,9 @@ test('a row leads to the line of the field that differs, and names what a danger
   expect(readRow(toPlan('mark.stack'))).toContain('`edge.yaml:3`');
   const danger = { group: 'traffic', danger: 'address-changed', path: 'hostports' } as const;
   const both = { ...danger, from: ['a.test:1'], to: ['b.test:1'] };
-  expect(readRow(toPlan('hostports', { dangers: [both] }))).toContain('| `hostports`: see traffic above |');
+  expect(readRow(toPlan('hostports', { dangers: [both] }))).toMatch(
+    /\| `hostports`: \[traffic danger above\]\(#danger-[\w-]+\) \|/,
+  );
   // A danger that leaves a value out does not stand for the field.
   expect(readRow(toPlan('hostports', { dangers: [{ ...both, to: ['c.test:1'] }] }))).toContain('a.test:1 → b.test:1');
   expect(readRow(toPlan('description', { dangers: [both] }))).toContain('description: "a.test:1" → "b.test:1"');
@@ -204,11 +206,20 @@ test('each field of a row leads to its own line, and drift changes nothing of th
   expect(row).toMatch(/`hostports: a[.]test:1 → b[.]test:1` [(]reverts: [^)]*[)] \[`:9`\]\(\S*edge[.]yaml#L9\)/);
 });
 
-test('a comparison names its commit as people read it, and what differs before who changed it', () => {
-  const text = render({ about: 'drift', drift: { ...DRIFT, commit: SHA } });
+test('a comment on drift ends as one on a plan: with its commit and run, its time and the version', () => {
+  const drift = { ...DRIFT, commit: SHA };
+  const text = renderMarkdownForm({ about: 'drift', drift }, { ...PLAIN, pipeline: PIPELINE, version: '1.2.3' });
   FORM_JUDGES.markdown(text);
-  expect(text.replace('&#8203;', '')).toContain('Compared with the manifests at commit 0123456.');
-  expect(text).not.toContain(SHA.slice(0, 8));
+  const plan = makePlan({ made: { at: drift.at, commit: SHA }, tool: { name: 'edgewise', version: '1.2.3' } });
+  const ofPlan = renderMarkdownForm({ about: 'plan', plan, standing: [] }, { ...PLAIN, pipeline: PIPELINE });
+  const last = text.trimEnd().split('\n').at(-1) ?? '';
+  expect(last).toMatch(
+    /^<sub>Commit \[`0123456`\]\(\S+\) · \[run\]\(\S+\) · 2026-03-01 12:00 UTC · edgewise 1\\.2\.3<\/sub>$/,
+  );
+  expect(ofPlan.split('\n')).toContain(last);
+  // The commit is said once.
+  expect(text.split('0123456`')).toHaveLength(2);
+  expect(text).not.toContain('Compared with');
   expect(text.lastIndexOf('\n### Changed')).toBeLessThan(text.indexOf('\nWho changed it and when'));
 });
 
@@ -217,7 +228,7 @@ test('a danger of what happened leads to the line of its field', () => {
     return { file: 'edge.yaml', line: field === 'ip_restriction' ? 9 : 3, column: 1, excerpt: '' };
   };
   const text = renderMarkdownForm({ about: 'drift', drift: DRIFT }, { ...PLAIN, locate });
-  expect(text).toMatch(/^> - [*][*]access[*][*] `TCPEdge\/a` [^\n]* `edge.yaml:9`$/m);
+  expect(text).toMatch(/^> - [*][*]access[*][*] `TCPEdge\/a` [^\n]* `edge.yaml:9`<a /m);
 });
 
 test('what a create may mean stands below the table, before the diff', () => {
@@ -235,7 +246,7 @@ test('a field that a danger says already has the short name that it has there', 
     dangers: [{ group: 'traffic', danger: 'no-weight', path: 'backends', from: { [id]: 70 }, to: { [id]: 0 } }],
   });
   const text = renderPlan(makePlan({ changes: [change], externals: { 'External/blue': id } }));
-  expect(text).toContain('| `backends.External/blue`: see traffic above |');
+  expect(text).toMatch(/\| `backends.External\/blue`: \[traffic danger above\]\(#danger-[\w-]+\) \|/);
 });
 
 test('what a danger quotes is code', () => {

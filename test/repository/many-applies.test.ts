@@ -107,7 +107,7 @@ describe('applies of many stacks', () => {
       s00      live/s00      1 write applied
       s01      live/s01      1 failed
 
-      5 stacks below live. 1 with changes or warnings, 4 failed or refused.
+      5 stacks below live. 1 with changes, 4 failed or refused.
       "
     `);
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);

@@ -44,7 +44,7 @@ export const AGENT_INGRESS = defineKind({
     ),
     ns_targets: field(setOf(text()), 'Values for the NS records of the domain, which delegate it to the service.', {
       lifecycle: 'computed',
-      whenReplaced: 'delegate the domain again',
+      whenReplaced: 'set the NS records of the domain to them',
       whenCreated: 'set the NS records of its domain to',
     }),
     region_domains: field(listOf(text()), 'Regional domains below the domain. More appear as regions are added.', {

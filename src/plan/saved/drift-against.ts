@@ -75,8 +75,9 @@ function findResult(change: Change, found: Finder): LiveResource | undefined {
 
 /** Nothing for a resource that the plan deletes and that is gone. */
 function compareChange(change: Change, found: Finder & Pick<Plan, 'stack'>): readonly ResourceDrift[] {
-  const { address, duplicateOf, kind, owner } = change;
+  const { address, duplicateOf, kind } = change;
   const live = findResult(change, found);
+  const owner = change.owner ?? live?.mark?.owner;
   const base = {
     address,
     ...(duplicateOf !== undefined && { duplicateOf }),

@@ -2,10 +2,9 @@ import { ACTIONS } from '../../model/change.ts';
 import { DANGER_GROUPS, type DangerGroup } from '../../model/danger.ts';
 import { DRIFT_STATES, type DriftState } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
-import { toPrintable } from '../../model/printable.ts';
 import type { CommandLine } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import { type DangerView, listQuoted, withoutValues } from '../view/danger-view.ts';
+import { type DangerView, type findFieldPlace, listQuoted, withoutValues } from '../view/danger-view.ts';
 import {
   type DriftedView,
   type DriftGroup,
@@ -261,7 +260,7 @@ interface ChangesOptions {
 }
 
 /** Where a manifest states what a change or a danger is about; nothing where that is not known. */
-export type RenderPlace = (about: Pick<ChangeView, 'change' | 'path'>) => Html | undefined;
+export type RenderPlace = (about: Parameters<typeof findFieldPlace>[0]) => Html | undefined;
 
 /** Changes that all begin unfolded. */
 const MAX_OPEN_CHANGES = 3;
@@ -319,14 +318,23 @@ function toItem(change: ChangeView, { index, isOpen, renderPlace }: Place): Item
       ...renderClauses(change.dangers, fields),
       ...notes.map((note) => html`<p>${note}</p>\n`),
       place === undefined ? undefined : html`<p>${place}</p>\n`,
-      renderFields(`Fields of ${address}`, fields, ({ stated }) => {
-        const own = stated === undefined ? undefined : renderPlace({ change: change.change, path: stated });
-        return fields.length === 1 || own?.source === place?.source ? undefined : own;
-      }),
+      renderFields(`Fields of ${address}`, fields, createFieldPlaces(change, { fields, renderPlace })),
       renderFields(`Fields of ${address} that will be lost`, lost),
       renderUnchanged(change),
     ],
     isOpen,
+  };
+}
+
+/** The lines of fields, where the entry has not shown them above. */
+function createFieldPlaces(
+  entry: Pick<ChangeView, 'stated'> & Parameters<RenderPlace>[0],
+  { fields, renderPlace }: { readonly fields: readonly FieldView[]; readonly renderPlace: RenderPlace },
+): (field: FieldView) => Html | undefined {
+  const place = renderPlace(entry);
+  return ({ stated }) => {
+    const own = stated === undefined ? undefined : renderPlace({ change: entry.change, stated });
+    return fields.length === 1 || own?.source === place?.source ? undefined : own;
   };
 }
 
@@ -363,7 +371,7 @@ export function renderDriftCounts(counts: DriftView['counts']): Html {
 /** Resources that differ, state by state, with their filters. Empty when nothing differs. */
 export function renderDrifted(
   { groups }: Pick<DriftView, 'groups'>,
-  renderPlace: RenderDriftPlace,
+  renderPlace: RenderPlace,
 ): readonly (Html | FilterPiece)[] {
   if (groups.length === 0) return [];
   const all = groups.flatMap(({ resources }) => resources);
@@ -385,27 +393,15 @@ export function renderDrifted(
   return [filter, ...lists];
 }
 
-interface DriftPlace {
+interface DriftPlace extends Place {
   readonly state: DriftGroup['state'];
-  readonly index: number;
-  readonly isOpen: boolean;
-  readonly renderPlace: RenderDriftPlace;
 }
 
-/** The line of a field, or where the manifest of an address starts, as a link where its page is known; nothing where it is not known. */
-export type RenderDriftPlace = (address: string, path?: string) => Html | undefined;
-
-function toDriftItem(
-  { kind, address, id, reason, expected, moved, dangers, fields, pending, next, owner }: DriftedView,
-  { state, index, isOpen, renderPlace }: DriftPlace,
-): Item {
+function toDriftItem(resource: DriftedView, { state, index, isOpen, renderPlace }: DriftPlace): Item {
+  const { kind, address, id, owner, reason, expected, moved, dangers, fields, pending, next } = resource;
+  const place = renderPlace(resource);
+  const renderFieldPlace = createFieldPlaces(resource, { fields: [...fields, ...pending], renderPlace });
   const size = fields.length + pending.length + moved.length;
-  const [first] = [...fields, ...pending];
-  const place = renderPlace(address, first?.stated);
-  const renderOwnPlace = ({ stated }: FieldView): Html | undefined => {
-    const own = renderPlace(address, stated);
-    return own?.source === place?.source ? undefined : own;
-  };
   return {
     anchor: toResourceAnchor(index),
     group: state,
@@ -418,41 +414,22 @@ function toDriftItem(
     said: reason === undefined ? undefined : html`${reason}`,
     size: size === 0 ? '' : formatCount(size, 'field'),
     body: [
+      expected === undefined ? undefined : html`<p>${expected}</p>\n`,
       ...renderClauses(dangers, fields),
       owner === undefined ? undefined : html`<p>${toOwnerNote(owner)}</p>\n`,
       place === undefined ? undefined : html`<p>${place}</p>\n`,
-      expected === undefined ? undefined : html`<p>${expected}</p>\n`,
       ...moved.map((name) => html`<p><code>${name}</code>: ${MOVED}</p>\n`),
-      renderFields(`Fields of ${address}: expected and live`, fields, renderOwnPlace),
+      renderFields(`Fields of ${address}: expected and live`, fields, renderFieldPlace),
       next === undefined ? undefined : html`<p>${NEXT_APPLY}: ${next}</p>\n`,
-      renderFields(`Fields of ${address}: live and next apply`, pending, renderOwnPlace),
+      renderFields(`Fields of ${address}: live and next apply`, pending, renderFieldPlace),
     ],
     isOpen,
   };
 }
 
 /** The anchor of a resource of a comparison, by its index among all that are shown. */
-function toResourceAnchor(index: number): string {
+export function toResourceAnchor(index: number): string {
   return `resource-${index + 1}`;
-}
-
-/** Dangers of the changes at the service, each a link to its resource. */
-export function renderDriftDangers({ dangers, groups }: DriftView, renderPlace: RenderDriftPlace): readonly Html[] {
-  const addresses = groups.flatMap(({ resources }) => resources).map(({ address }) => address);
-  return dangers.map((danger) => {
-    const { group, address, change, path } = danger;
-    const index = addresses.indexOf(address);
-    const place = renderPlace(change.address, path);
-    const code = html`<code>${address}</code>`;
-    // What ended may be as it should be, and is then not shown below.
-    const name = index < 0 ? code : html`<a href="#${toResourceAnchor(index)}">${code}</a>`;
-    return html`<strong>${group}</strong> ${name} ${renderClause(danger)}${renderWhose(change.owner)}${place === undefined ? '' : html` ${place}`}`;
-  });
-}
-
-/** Whose a resource is, behind what is said of it. */
-export function renderWhose(owner: string | undefined): Html | '' {
-  return owner === undefined ? '' : html` <span class="remark">${toOwnerNote(toPrintable(owner))}</span>`;
 }
 
 /** The dangers of one entry, above its fields, which show the values. */

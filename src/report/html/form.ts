@@ -1,6 +1,4 @@
-import { stripDuplicateId } from '../../model/address.ts';
-import { type Diagnostic, hasErrors, type ManifestStart, type SourcePlace } from '../../model/diagnostic.ts';
-import type { Drift } from '../../model/drift.ts';
+import { type Diagnostic, hasErrors, type SourcePlace } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
 import type {
@@ -35,21 +33,19 @@ import {
 } from '../view/diagnostic-view.ts';
 import { toDriftView } from '../view/drift-view.ts';
 import { type PlanView, toLintSentence, toPlanView, type WriteView } from '../view/plan-view.ts';
-import { LIST_HEADINGS, REQUESTS_HEADING, REQUESTS_ORDER, toStandingText } from '../view/plan-wording.ts';
+import { LIST_HEADINGS, REQUESTS_HEADING, REQUESTS_ORDER, toOwnerNote, toStandingText } from '../view/plan-wording.ts';
 import { countSeverities, formatCount, toNoResult, toValidationSize } from '../view/wording.ts';
 import {
-  type RenderDriftPlace,
   type RenderPlace,
   renderChanges,
   renderClause,
   renderCommand,
   renderDriftCounts,
-  renderDriftDangers,
   renderDrifted,
   renderPlanCounts,
   renderUnmanaged,
-  renderWhose,
   toChangeAnchor,
+  toResourceAnchor,
 } from './change-list.ts';
 import { type HtmlPage, renderHtmlDocument } from './document.ts';
 import { renderGraph } from './graph.ts';
@@ -86,7 +82,8 @@ function toPlanPage({ plan, standing }: PlanReport, options: FormOptions): HtmlP
   const { title, notes, violations, diagnostics } = view;
   const renderPlace = createPlaces(plan, options);
   const changes = renderChanges(view, { renderPlace, isPart });
-  const dangers = listDangers(view, renderPlace);
+  const shown = view.parts.flatMap((part) => part.changes);
+  const dangers = listDangers(view, { shown, toAnchor: toChangeAnchor, renderPlace });
   const found = renderDiagnostics(diagnostics);
   return {
     heading: title,
@@ -163,11 +160,15 @@ function toComparisonPage(report: ComparisonReport): HtmlPage {
 function toDriftPage({ drift }: DriftReport, options: FormOptions): HtmlPage {
   const { isPart = false } = options;
   const view = toDriftView(drift, options);
-  const renderPlace = createDriftPlaces(drift, options);
-  const dangers = renderDriftDangers(view, renderPlace);
+  const renderPlace = createPlaces(
+    { made: { at: drift.at, ...(drift.commit !== undefined && { commit: drift.commit }) } },
+    options,
+  );
+  const shown = view.groups.flatMap(({ resources }) => resources);
+  const dangers = listDangers(view, { shown, toAnchor: toResourceAnchor, renderPlace });
   return {
     heading: view.title,
-    notes: view.notes,
+    notes: [view.compared, ...view.notes].filter(Boolean),
     dangers,
     conclusion: [
       view.groups.length === 0 ? html`<strong>${view.summary}</strong>` : undefined,
@@ -311,20 +312,10 @@ function renderWrite({ number, id, method, path, reason, waitsFor, last }: Write
 }
 
 /** Where manifests state fields, with links to pages of the forge where it is known. */
-function createPlaces(plan: Plan, options: FormOptions): RenderPlace {
-  const renderStart = createStarts(plan, options);
-  return (about) => renderStart(findFieldPlace(about, options));
-}
-
-/** The same for a comparison. */
-function createDriftPlaces({ at, commit }: Drift, options: FormOptions): RenderDriftPlace {
-  const renderStart = createStarts({ made: { at, ...(commit !== undefined && { commit }) } }, options);
-  return (address, path) => renderStart(options.locate?.(stripDuplicateId(address), path));
-}
-
-function createStarts(plan: Pick<Plan, 'made'>, options: FormOptions): (place?: ManifestStart) => Html | undefined {
+function createPlaces(plan: Pick<Plan, 'made'>, options: FormOptions): RenderPlace {
   const findLink = createPlaceLinks(plan, options);
-  return (place) => {
+  return (about) => {
+    const place = findFieldPlace(about, options);
     const link = place === undefined ? undefined : findLink(place);
     if (link === undefined) return undefined;
     const label = html`<code>${link.label}</code>`;
@@ -332,18 +323,26 @@ function createStarts(plan: Pick<Plan, 'made'>, options: FormOptions): (place?: 
   };
 }
 
-/** The dangers of a plan, by group, each with its owner and links to its change and its line. */
-function listDangers({ dangers, parts }: PlanView, renderPlace: RenderPlace): readonly Html[] {
-  const changes = parts.flatMap((part) => part.changes);
-  const findAnchor = createFinder(changes);
-  const owners = new Map(changes.map(({ change, owner }) => [change, owner]));
+/** What dangers link to. */
+interface DangerPlaces {
+  /** What the page shows, in its order. */
+  readonly shown: readonly { readonly address: string }[];
+  readonly toAnchor: (index: number) => string;
+  readonly renderPlace: RenderPlace;
+}
+
+/** Dangers by group, each with its owner and links to its entry and its line. What ended may be as it should be, and then has no entry. */
+function listDangers(
+  { dangers }: Pick<PlanView, 'dangers'>,
+  { shown, toAnchor, renderPlace }: DangerPlaces,
+): readonly Html[] {
+  const findAnchor = createFinder(shown, toAnchor);
   return dangers.map((danger) => {
-    const { group, address, change } = danger;
+    const { group, address, owner } = danger;
     const anchor = findAnchor(address);
     const name = html`<code>${address}</code>`;
-    const owner = owners.get(change);
     const place = renderPlace(danger);
-    return html`<strong>${group}</strong> ${anchor === undefined ? name : html`<a href="#${anchor}">${name}</a>`} ${renderClause(danger)}${renderWhose(owner)}${place === undefined ? '' : html` ${place}`}`;
+    return html`<strong>${group}</strong> ${anchor === undefined ? name : html`<a href="#${anchor}">${name}</a>`} ${renderClause(danger)}${owner === undefined ? '' : html` <span class="remark">${toOwnerNote(owner)}</span>`}${place === undefined ? '' : html` ${place}`}`;
   });
 }
 
@@ -356,10 +355,13 @@ export function renderDangers(dangerCount: string, dangers: readonly Html[]): Ht
 }
 
 /** A change that is in two parts is found in the first. */
-function createFinder(changes: readonly { readonly address: string }[]): (address: string) => string | undefined {
+function createFinder(
+  entries: DangerPlaces['shown'],
+  toAnchor: DangerPlaces['toAnchor'],
+): (address: string) => string | undefined {
   const anchors = new Map<string, string>();
-  for (const [index, { address }] of changes.entries()) {
-    if (!anchors.has(address)) anchors.set(address, toChangeAnchor(index));
+  for (const [index, { address }] of entries.entries()) {
+    if (!anchors.has(address)) anchors.set(address, toAnchor(index));
   }
   return (address) => anchors.get(address);
 }

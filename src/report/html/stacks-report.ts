@@ -1,7 +1,6 @@
 import type { FormOptions } from '../report.ts';
 import type { StacksReport } from '../stacks-report.ts';
-import { type StackRow, sortRows, toStacksView } from '../view/stacks-view.ts';
-import { formatCount } from '../view/wording.ts';
+import { type StackRow, sortRows, toQuietLead, toQuietTitle, toStacksView } from '../view/stacks-view.ts';
 import { type Filter, type FilterPiece, renderFilter } from './change-list.ts';
 import { type HtmlPage, renderHtmlDocument } from './document.ts';
 import { renderDangers, toPage } from './form.ts';
@@ -12,7 +11,7 @@ import { type Html, html } from './node.ts';
  */
 export function renderStacksHtml(run: StacksReport, options: FormOptions): string {
   const view = toStacksView(run);
-  const { title, headline, rows, quiet, summary, dangers, dangerCount } = view;
+  const { title, headline, rows, summary, dangers, dangerCount } = view;
   const stacks = sortRows(view).flatMap((index): readonly ShownStack[] => {
     const [row, part] = [rows[index], run.parts[index]];
     if (row === undefined || part === undefined || row.isQuiet) return [];
@@ -30,7 +29,7 @@ export function renderStacksHtml(run: StacksReport, options: FormOptions): strin
       ...stacks.map(renderStack),
       renderQuiet(
         rows.filter(({ isQuiet }) => isQuiet),
-        quiet,
+        run,
       ),
     ],
   });
@@ -85,8 +84,8 @@ function toScoped({ source }: Html, scope: string): Html {
   return { source: named };
 }
 
-function renderQuiet(rows: readonly StackRow[], said: string): Html | undefined {
+function renderQuiet(rows: readonly StackRow[], run: StacksReport): Html | undefined {
   if (rows.length === 0) return undefined;
-  const titles = rows.map(({ title }) => title).join(', ');
-  return html`<p class="note">${formatCount(rows.length, 'stack')} ${said}: ${titles}</p>\n`;
+  const titles = rows.map(toQuietTitle).join(', ');
+  return html`<p class="note">${toQuietLead(run, rows)}: ${titles}</p>\n`;
 }

@@ -1,7 +1,6 @@
 import type { Locate, ManifestStart } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
-import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import { type DangerView, findFieldPlace, isSaidBy, listQuoted } from '../view/danger-view.ts';
@@ -9,7 +8,7 @@ import { createPlaceLinks } from '../view/diagnostic-view.ts';
 import { type FieldLine, type FieldView, formatBrief, toShortNames } from '../view/field-view.ts';
 import { toUnchangedText } from '../view/plan-wording.ts';
 import { formatCount, toShortCommit } from '../view/wording.ts';
-import { listFoldSections, type Section, toCode, toFence, toLink, toProse, toRow } from './text.ts';
+import { listFoldSections, type Section, toAnchor, toCode, toFence, toLink, toProse, toRow } from './text.ts';
 
 /** What a row of a table shows: fields, and characters of each value. */
 interface Room {
@@ -81,15 +80,10 @@ function listFoldedPieces(changes: readonly ChangeView[], context: RowContext): 
 function toRowPiece(change: ChangeView, { hasOwners, linkTo, locate, room }: RowContext): Section {
   const { action, glyph, address, id, owner, fields } = change;
   const names = [address, ...(id === undefined || change.change.duplicateOf === undefined ? [] : [id])].map(toCode);
-  const place = findFieldPlace(change, { locate });
-  const at = place === undefined ? '' : linkTo(place);
-  const linkField = ({ stated }: FieldView): string => {
-    const own = stated === undefined ? undefined : findFieldPlace({ change: change.change, path: stated }, { locate });
-    return own === undefined || own.line === place?.line ? '' : linkTo(own, 'line');
-  };
+  const { at, linkField } = createRowLinks(change, { linkTo, locate });
   const isDrift = fields.some(({ origin }) => origin === 'drift');
   const cells = [
-    `${toCode(glyph)}&nbsp;${action}${isDrift ? '<br>drift' : ''}`,
+    `${toCode(glyph)}&nbsp;${action}${isDrift ? '<br>reverts drift' : ''}`,
     [...names, ...(at === '' ? [] : [at])].join('<br>'),
     listRemarks(change, { room, linkField }).join('<br>'),
     ...(hasOwners ? [owner === undefined ? '' : toProse(owner)] : []),
@@ -98,6 +92,21 @@ function toRowPiece(change: ChangeView, { hasOwners, linkTo, locate, room }: Row
     text: toRow(cells),
     weight: action,
     names: [`row of resources to ${action}`, `rows of resources to ${action}`],
+  };
+}
+
+/** The link of a row, to the line of its first field, and those of the fields that have another line. */
+export function createRowLinks(
+  row: Pick<ChangeView, 'stated'> & Parameters<typeof findFieldPlace>[0],
+  { linkTo, locate }: Pick<TableContext, 'linkTo' | 'locate'>,
+): { readonly at: string; readonly linkField: NonNullable<BriefOptions['linkField']> } {
+  const place = findFieldPlace(row, { locate });
+  return {
+    at: place === undefined ? '' : linkTo(place),
+    linkField: ({ stated }) => {
+      const own = stated === undefined ? undefined : findFieldPlace({ change: row.change, stated }, { locate });
+      return own === undefined || own.line === place?.line ? '' : linkTo(own, 'line');
+    },
   };
 }
 
@@ -139,10 +148,15 @@ export function listBriefs(
   const briefs = fields.slice(0, room.fields).map((field) => {
     const remarks = field.notes.length === 0 ? '' : ` (${toProse(field.notes.join(', '))})`;
     const danger = dangers.find((one) => isSaidBy(one, field));
-    if (danger !== undefined) return `${toCode(toShortNames(field.path))}: see ${danger.group} above${remarks}`;
+    if (danger !== undefined) return `${toCode(toShortNames(field.path))}: ${linkToDanger(danger)}${remarks}`;
     return [`${toCode(formatBrief(field, room.value))}${remarks}`, linkField(field)].filter(Boolean).join(' ');
   });
   return hidden > 0 ? [...briefs, `and ${formatCount(hidden, 'more field')}`] : briefs;
+}
+
+/** Where the values of a field are. */
+function linkToDanger({ group, anchor }: DangerView): string {
+  return toLink(`${group} danger above`, `#${anchor}`);
 }
 
 /** Every field of the changes of one action, below a line for each resource. */
@@ -226,22 +240,21 @@ export function createLinks(plan: Pick<Plan, 'made'>, options: FormOptions): Lin
   };
 }
 
-/** From which commit a report was made, when (RFC 3339), and by which version. */
-export interface Origins {
-  readonly commit?: string | undefined;
-  readonly at?: string | undefined;
-  readonly version?: string | undefined;
+/** What a comment is about, as its last line says it. */
+interface Footed extends Pick<Plan, 'made'> {
+  readonly tool: Pick<Plan['tool'], 'version'>;
 }
 
-/** The last line of a comment: what it was made from, by which run, when, and by which version. */
-export function renderFooter({ commit, at, version }: Origins, { pipeline = {} }: FormOptions): string {
+/** The last line of a comment: from which commit, by which run, when, and by which version it was made. */
+export function renderFooter({ made, tool }: Footed, { pipeline = {} }: FormOptions): string {
+  const { commit } = made ?? {};
   const page = commit === pipeline.commit ? pipeline.commitUrl : undefined;
   const label = commit === undefined ? '' : toCode(toShortCommit(commit));
   const parts = [
     ...(commit === undefined ? [] : [`Commit ${page === undefined ? label : toLink(label, page)}`]),
     ...(pipeline.runUrl === undefined ? [] : [toLink('run', pipeline.runUrl)]),
-    ...toTimeTexts(at),
-    `edgewise ${version === undefined ? '' : toProse(version)}`.trimEnd(),
+    ...toTimeTexts(made?.at),
+    `edgewise ${toProse(tool.version)}`,
   ];
   return `<sub>${parts.join(' · ')}</sub>`;
 }
@@ -264,25 +277,20 @@ export function listDangerSections(
   { dangers, dangerCount }: DangersView,
   linkToDanger: LinkToDanger,
 ): readonly Section[] {
-  const items = dangers.map((danger) => toDangerSection(danger, linkToDanger(danger), { owner: danger.change.owner }));
+  const items = dangers.map((danger) => toDangerSection(danger, linkToDanger(danger)));
   return toCaution(dangerCount, items);
 }
 
-/** How a danger is led in: `lead` is Markdown before it, and its owner is named unless that names it already. */
-interface DangerLead {
-  readonly lead?: string;
-  readonly owner?: string | undefined;
-}
-
-/** One danger as an item of a list. */
+/** One danger as an item of a list. `lead`: Markdown with its stack and owner, in a report on many. */
 export function toDangerSection(
-  { group, address, clause, then }: DangerView,
+  { group, address, clause, then, owner, anchor }: DangerView,
   link: string,
-  { lead = '', owner }: DangerLead,
+  lead?: string,
 ): Section {
+  const whose = owner === undefined || lead !== undefined ? '' : ` (${toProse(owner)})`;
   const values = clause.values === '' ? '' : ` ${toCode(clause.values)}`;
   const said = `${toQuotingProse(clause.lead)}${values}${then === '' ? '' : `: ${toProse(then)}`}`;
-  const text = `> - ${lead}**${group}** ${toCode(address)}${owner === undefined ? '' : ` (${toProse(toPrintable(owner))})`} ${said}${link === '' ? '' : ` ${link}`}\n`;
+  const text = `> - ${lead ?? ''}**${group}** ${toCode(address)}${whose} ${said}${link === '' ? '' : ` ${link}`}${toAnchor(anchor)}\n`;
   return { text, weight: 'delete', names: ['danger', 'dangers'] };
 }
 

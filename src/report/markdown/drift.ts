@@ -1,5 +1,5 @@
-import { type Address, stripDuplicateId } from '../../model/address.ts';
 import type { Drift } from '../../model/drift.ts';
+import type { Plan } from '../../model/plan.ts';
 import type { FormOptions } from '../report.ts';
 import {
   type DriftedView,
@@ -9,8 +9,17 @@ import {
   type StrangerView,
   UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
-import type { FieldView } from '../view/field-view.ts';
-import { createLinks, type LinkToDanger, listBriefs, listDangerSections, listDiffLines } from './changes.ts';
+import {
+  createLinks,
+  createRowLinks,
+  type LinkTo,
+  type LinkToDanger,
+  listBriefs,
+  listDangerSections,
+  listDiffLines,
+  renderFooter,
+  type TableContext,
+} from './changes.ts';
 import { type Section, toCode, toDetails, toDiagnosticSection, toFence, toProse, toRow } from './text.ts';
 
 /** A comparison, above the fold: all of it on one line, its title, and the dangers. A longer report has shown the first and the last before. */
@@ -21,9 +30,14 @@ export function listDriftHeadSections(
 ): readonly Section[] {
   return [
     ...(isPart ? [] : [toParagraph(`## ${toProse(view.headline)}`)]),
-    toParagraph([`${view.title}.`, ...view.notes.slice(0, 2)].map(toProse).join(' ')),
+    toParagraph([`${view.title}.`, ...listLimits(view)].map(toProse).join(' ')),
     ...(isPart ? [] : listDangerSections(view, linkToDanger)),
   ];
+}
+
+/** Which manifests they were, the last line says. */
+function listLimits({ compared, isAgainstPlan, notes }: DriftView): readonly string[] {
+  return [...(isAgainstPlan ? [compared] : []), ...notes.slice(0, 1)];
 }
 
 function toParagraph(text: string): Section {
@@ -32,41 +46,28 @@ function toParagraph(text: string): Section {
 
 /** Resources that differ, state by state, what can be said of who changed them, then unmanaged ones. */
 export function listDriftSections(view: DriftView, drift: Drift, options: FormOptions): readonly Section[] {
-  const linkTo = createDriftLinks(drift, options);
-  const hasOwners = view.groups.some(({ resources }) => resources.some(({ owner }) => owner !== undefined));
+  const context = { hasOwners: view.hasOwners, linkTo: createDriftLinks(drift, options), locate: options.locate };
   return [
-    ...view.groups.flatMap((group) => listGroupPieces(group, { linkTo, hasOwners })),
+    ...view.groups.flatMap((group) => listGroupPieces(group, context)),
     ...view.remarks.map((remark) => toParagraph(toProse(remark))),
     ...view.diagnostics.map(toDiagnosticSection),
     ...listUnmanagedPieces(view.unmanaged),
     toParagraph(toProse(view.coverage)),
+    toParagraph(renderFooter({ made: toMade(drift), tool: { version: options.version ?? '' } }, options)),
   ];
 }
 
-/** The line of a field, or where the manifest of an address starts, as Markdown; empty: it is not known. */
-type LinkToField = (address: string, path?: string, form?: 'link' | 'line') => string;
-
-/** Links to the lines of the fields that dangers are about. */
-export function createDriftDangerLinks(drift: Drift, options: FormOptions): LinkToDanger {
-  const linkTo = createDriftLinks(drift, options);
-  return ({ change, path }) => linkTo(change.address, path);
+/** Links to the lines of manifests. */
+export function createDriftLinks(drift: Drift, options: FormOptions): LinkTo {
+  return createLinks({ made: toMade(drift) }, options);
 }
 
-function createDriftLinks({ at, commit }: Drift, options: FormOptions): LinkToField {
-  const linkTo = createLinks({ made: { at, ...(commit !== undefined && { commit }) } }, options);
-  return (address, path, form = 'link') => {
-    const place = options.locate?.(stripDuplicateId(address) as Address, path);
-    return place === undefined ? '' : linkTo(place, form);
-  };
+/** When it was looked at, and the commit of the manifests; that of a saved plan is named where the plan is. */
+function toMade({ at, against, commit }: Drift): NonNullable<Plan['made']> {
+  return { at, ...(against === undefined && commit !== undefined && { commit }) };
 }
 
-interface RowContext {
-  readonly linkTo: LinkToField;
-  /** There is a column for whose a resource is. */
-  readonly hasOwners: boolean;
-}
-
-function listGroupPieces({ heading, resources }: DriftGroup, context: RowContext): readonly Section[] {
+function listGroupPieces({ heading, resources }: DriftGroup, context: TableContext): readonly Section[] {
   const heads = ['Resource', 'What happened', 'Next apply', ...(context.hasOwners ? ['Owner'] : [])];
   return [
     { text: `### ${toProse(heading)}\n\n`, weight: 'always' },
@@ -77,17 +78,9 @@ function listGroupPieces({ heading, resources }: DriftGroup, context: RowContext
   ];
 }
 
-function toDriftRow(
-  { address, id, reason, expected, dangers, moved, fields, pending, next, owner }: DriftedView,
-  { linkTo, hasOwners }: RowContext,
-): Section {
-  const [first] = [...fields, ...pending];
-  const at = linkTo(address, first?.stated);
-  const row = linkTo(address, first?.stated, 'line');
-  const linkField = ({ stated }: FieldView): string => {
-    const own = linkTo(address, stated, 'line');
-    return own === row ? '' : own;
-  };
+function toDriftRow(resource: DriftedView, { hasOwners, ...context }: TableContext): Section {
+  const { address, id, owner = '', reason, expected, dangers, moved, fields, pending, next } = resource;
+  const { at, linkField } = createRowLinks(resource, context);
   const name = [toCode(address), ...(id === undefined ? [] : [toCode(id)]), ...(at === '' ? [] : [at])];
   const what = [
     ...[reason, expected].flatMap((text) => (text === undefined ? [] : [toProse(text)])),
@@ -95,8 +88,7 @@ function toDriftRow(
     ...moved.map((path) => `${toCode(path)}: ${toProse(MOVED)}`),
   ];
   const then = [...(next === undefined ? [] : [toProse(next)]), ...listBriefs(pending, { linkField })];
-  const whose = hasOwners ? [[owner === undefined ? '' : toProse(owner)]] : [];
-  const cells = [name, what, then, ...whose].map((lines) => lines.join('<br>'));
+  const cells = [name, what, then, ...(hasOwners ? [[toProse(owner)]] : [])].map((lines) => lines.join('<br>'));
   return { text: toRow(cells), weight: 'update', names: ['row of a resource', 'rows of resources'] };
 }
 

@@ -1,6 +1,4 @@
-import type { Drift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
-import type { Plan } from '../../model/plan.ts';
 import type { ApplyReport, Failure, FormOptions, PlanReport, Report, ValidationReport } from '../report.ts';
 import {
   APPLIED_PLAN,
@@ -18,8 +16,8 @@ import { toFailureView } from '../view/diagnostic-view.ts';
 import { toDriftView } from '../view/drift-view.ts';
 import { toPlanView } from '../view/plan-view.ts';
 import { formatCount, toNoResult, toValidationSize } from '../view/wording.ts';
-import { createLinks, type LinkToDanger, listDangerSections, type Origins, renderFooter } from './changes.ts';
-import { createDriftDangerLinks, listDriftHeadSections, listDriftSections } from './drift.ts';
+import { createLinks, type LinkTo, type LinkToDanger, listDangerSections, renderFooter } from './changes.ts';
+import { createDriftLinks, listDriftHeadSections, listDriftSections } from './drift.ts';
 import {
   listCallSections,
   listCommandSections,
@@ -72,11 +70,8 @@ function toComment(report: Report, options: FormOptions): Comment {
       return {
         command: 'drift',
         stack: report.drift.stack,
-        head: listDriftHeadSections(view, createDriftDangerLinks(report.drift, options), options),
-        body: [
-          ...listDriftSections(view, report.drift, options),
-          { text: `${renderFooter(toDriftOrigins(report.drift, options), options)}\n\n`, weight: 'always' },
-        ],
+        head: listDriftHeadSections(view, createDangerLinks(createDriftLinks(report.drift, options), options), options),
+        body: listDriftSections(view, report.drift, options),
       };
     }
     case 'validation':
@@ -94,28 +89,18 @@ function toPlanComment({ plan, standing }: PlanReport, options: FormOptions): Co
   return {
     command: 'plan',
     stack: plan.stack,
-    head: listHeadSections(view, createDangerLinks(plan, options), options),
+    head: listHeadSections(view, createDangerLinks(createLinks(plan, options), options), options),
     body: [
       ...listPlanSections(view, { linkTo: createLinks(plan, options), locate: options.locate }),
       ...(verbose ? listCallSections(view.writes) : []),
-      { text: `${renderFooter(toOrigins(plan), options)}\n\n`, weight: 'always' },
+      { text: `${renderFooter(plan, options)}\n\n`, weight: 'always' },
       ...listCommandSections(view, applyCommand),
     ],
   };
 }
 
-function toOrigins({ made, tool }: Plan): Origins {
-  return { commit: made?.commit, at: made?.at, version: tool.version };
-}
-
-/** The commit of a saved plan is named where the plan is. */
-function toDriftOrigins({ at, against, commit }: Drift, { version }: FormOptions): Origins {
-  return { commit: against === undefined ? commit : undefined, at, version };
-}
-
 /** Links to the lines that dangers are about. */
-export function createDangerLinks(plan: Plan, options: FormOptions): LinkToDanger {
-  const linkTo = createLinks(plan, options);
+export function createDangerLinks(linkTo: LinkTo, options: Pick<FormOptions, 'locate'>): LinkToDanger {
   return (danger) => {
     const place = findFieldPlace(danger, options);
     return place === undefined ? '' : linkTo(place);
@@ -132,9 +117,9 @@ function toApplyComment({ plan, result }: ApplyReport, options: FormOptions): Co
     body: [
       ...listResultPieces(ended),
       { text: `## ${APPLIED_PLAN}\n\n`, weight: 'always' },
-      ...listDangerSections(view, createDangerLinks(plan, options)),
+      ...listDangerSections(view, createDangerLinks(createLinks(plan, options), options)),
       ...listPlanSections(view, { linkTo: createLinks(plan, options), locate: options.locate }),
-      { text: `${renderFooter(toOrigins(plan), options)}\n\n`, weight: 'always' },
+      { text: `${renderFooter(plan, options)}\n\n`, weight: 'always' },
     ],
   };
 }

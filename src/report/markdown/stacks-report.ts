@@ -1,13 +1,19 @@
 import type { FormOptions, Report } from '../report.ts';
 import type { StackPart, StacksReport } from '../stacks-report.ts';
-import { type StackDangers, type StackRow, sortRows, toStacksView } from '../view/stacks-view.ts';
-import { formatCount } from '../view/wording.ts';
-import { type LinkToDanger, toCaution, toDangerSection } from './changes.ts';
-import { createDriftDangerLinks } from './drift.ts';
+import {
+  type StackDangers,
+  type StackRow,
+  sortRows,
+  toQuietLead,
+  toQuietTitle,
+  toStacksView,
+} from '../view/stacks-view.ts';
+import { createLinks, type LinkToDanger, toCaution, toDangerSection } from './changes.ts';
+import { createDriftLinks } from './drift.ts';
 import { createDangerLinks, listReportSections } from './form.ts';
 import { joinSections, listFoldSections, type Section, toMarker, toProse, toRow } from './text.ts';
 
-/** Stacks with something to say that are shown unfolded. */
+/** Stacks with content that are shown unfolded. */
 const MAX_OPEN_STACKS = 3;
 
 /** Stacks that are folded one by one, each below its headline. A fold takes more room than a row of a table even when nothing is left in it. */
@@ -40,7 +46,7 @@ export function renderStacksMarkdown(run: StacksReport, options: FormOptions): s
   const footers = body.filter(isFooter).slice(0, 1);
   const quiet = listQuietPieces(
     rows.filter(({ isQuiet }) => isQuiet),
-    view.quiet,
+    run,
   );
   return `${joinSections(head, [...body.filter((piece) => !isFooter(piece)), ...quiet, ...footers]).trimEnd()}\n`;
 }
@@ -48,8 +54,8 @@ export function renderStacksMarkdown(run: StacksReport, options: FormOptions): s
 /** The links to dangers of the stack at that place. */
 function createLinksOfStacks({ parts }: StacksReport, options: FormOptions): (index: number) => LinkToDanger {
   const toLinks = (report: Report, own: FormOptions): LinkToDanger => {
-    if (report.about === 'drift') return createDriftDangerLinks(report.drift, own);
-    return report.about === 'plan' ? createDangerLinks(report.plan, own) : () => '';
+    if (report.about === 'drift') return createDangerLinks(createDriftLinks(report.drift, own), own);
+    return report.about === 'plan' ? createDangerLinks(createLinks(report.plan, own), own) : () => '';
   };
   const all = parts.map((part) => toLinks(part.report, { ...options, ...part.options }));
   return (index) => all[index] ?? (() => '');
@@ -57,7 +63,7 @@ function createLinksOfStacks({ parts }: StacksReport, options: FormOptions): (in
 
 function listDangersOfStack({ title, owner, dangers }: StackDangers, linkTo: LinkToDanger): readonly Section[] {
   const lead = `**${toProse(title)}**${owner === undefined ? '' : ` (${toProse(owner)})`}: `;
-  return dangers.map((danger) => toDangerSection(danger, linkTo(danger), { lead }));
+  return dangers.map((danger) => toDangerSection(danger, linkTo(danger), lead));
 }
 
 /** What one stack has to say below its headline. What stopped it is open: no fold shows a box of its own kind. */
@@ -96,17 +102,13 @@ function listTablePieces(rows: readonly StackRow[]): readonly Section[] {
   ];
 }
 
-function listQuietPieces(rows: readonly StackRow[], said: string): readonly Section[] {
+function listQuietPieces(rows: readonly StackRow[], run: StacksReport): readonly Section[] {
   if (rows.length === 0) return [];
-  const names = [`stack ${said}`, `stacks ${said}`] as const;
-  const items = rows.map(({ title }, index): Section => {
-    return { text: `${index === 0 ? '' : ', '}${toProse(title)}`, weight: 'unchanged', names };
+  const names = ['name of a stack', 'names of stacks'] as const;
+  const items = rows.map((row, index): Section => {
+    return { text: `${index === 0 ? '' : ', '}${toProse(toQuietTitle(row))}`, weight: 'unchanged', names };
   });
-  return [
-    { text: `${formatCount(rows.length, 'stack')} ${said}: `, weight: 'always' },
-    ...items,
-    { text: '\n\n', weight: 'always' },
-  ];
+  return [{ text: `${toQuietLead(run, rows)}: `, weight: 'always' }, ...items, { text: '\n\n', weight: 'always' }];
 }
 
 const DISPENSABLE = { weight: 'refusal', names: ['summary of a stack', 'summaries of stacks'] } as const;

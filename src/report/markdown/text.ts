@@ -67,6 +67,11 @@ export function toLink(label: string, page: string): string {
   return `[${label}](${page})`;
 }
 
+/** A place that links of the same comment lead to. The name is one that needs no escape. */
+export function toAnchor(name: string): string {
+  return `<a name="${name}"></a>`;
+}
+
 /** What opens on a click. The body is Markdown; of the summary, the code is text of others and the rest is ours. */
 export function toDetails(summary: Summary, body: string): string {
   return `${toDetailsStart(summary)}${body}\n\n</details>`;

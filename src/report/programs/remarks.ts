@@ -47,6 +47,8 @@ export interface Annotation {
   /** What it is dangerous for. */
   readonly group?: DangerGroup;
   readonly address?: string;
+  /** The field of its manifest that it is about. */
+  readonly field?: string;
   readonly place?: SourcePlace;
   readonly related?: Diagnostic['related'];
   /** It is about a write that an interruption kept from starting. */
@@ -112,10 +114,10 @@ function listUnordered(report: Report, options: FormOptions): readonly Annotatio
   }
 }
 
-/** The start of the resource's document, where nothing says more exactly what the remark is about. */
+/** The line of its field or the start of the resource's document, where nothing says more exactly what the remark is about. */
 function withPlace(remark: Annotation, { locate }: FormOptions): Annotation {
   if (remark.place !== undefined || remark.address === undefined) return remark;
-  const place = locate?.(stripDuplicateId(remark.address));
+  const place = locate?.(stripDuplicateId(remark.address), remark.field);
   return place === undefined ? remark : { ...remark, place: toPrintablePlace(place) };
 }
 
@@ -191,6 +193,7 @@ function listChangeRemarks(change: Change, names: Names): readonly Annotation[] 
         address,
         nature: 'danger',
         group: one.group,
+        field: one.stated,
       }),
     ),
     ...(drifted.length === 0 ? [] : [toDriftRemark(change.address, drifted, 'notice')]),
@@ -232,8 +235,12 @@ function listDriftRemarks(compared: Drift, options: FormOptions): readonly Annot
 
 function listDriftDangerRemarks(resource: ResourceDrift, names: Names): readonly Annotation[] {
   const address = formatAddress(resource);
-  return listDriftDangerViews([resource], names).map(({ said, group }) =>
-    toRemark('drift-danger', 'error', `${quoteIfNeeded(address)} ${said} (${group})`, { address, group }),
+  return listDriftDangerViews([resource], { names }).map(({ said, group, stated }) =>
+    toRemark('drift-danger', 'error', `${quoteIfNeeded(address)} ${said} (${group})`, {
+      address,
+      group,
+      field: stated,
+    }),
   );
 }
 
@@ -247,7 +254,7 @@ const MAX_VALUE = 200;
 
 function listResourceRemarks(resource: ResourceDrift, names: Names): readonly Annotation[] {
   const { state } = resource;
-  const { reason, expected, moved, fields, pending, next } = toDriftedView(resource, names);
+  const { reason, expected, moved, fields, pending, next } = toDriftedView(resource, { names });
   const address = formatAddress(resource);
   const why = [
     ...fields.map((field) => `${formatBrief(field, MAX_VALUE)} (${field.notes.join(', ')})`),
@@ -379,7 +386,13 @@ function toRemark(
     address,
     nature = 'finding',
     group,
-  }: Pick<Annotation, 'group'> & { readonly address: string; readonly nature?: Annotation['nature'] },
+    field,
+  }: Pick<Annotation, 'group'> & {
+    readonly address: string;
+    readonly field?: string | undefined;
+    readonly nature?: Annotation['nature'];
+  },
 ): Annotation {
-  return { rule, level, nature, message, address: toPrintable(address), ...(group !== undefined && { group }) };
+  const more = { ...(group !== undefined && { group }), ...(field !== undefined && { field }) };
+  return { rule, level, nature, message, address: toPrintable(address), ...more };
 }

@@ -20,7 +20,7 @@ export function renderDriftText(view: DriftView, options: TextOptions): string {
   const sections = [
     [
       ...wrap(view.title, options).map((line) => createPainter(options.color)('strong', line)),
-      ...view.notes.flatMap((note) => wrap(note, options)),
+      ...[view.compared, ...view.notes].filter(Boolean).flatMap((note) => wrap(note, options)),
     ],
     ...renderDangers(view, options),
     ...view.groups.map((group) => renderGroup(group, options)),
@@ -34,8 +34,11 @@ export function renderDriftText(view: DriftView, options: TextOptions): string {
 /** Nothing where nothing is dangerous. */
 function renderDangers({ dangers, dangerCount }: DriftView, options: TextOptions): readonly (readonly string[])[] {
   if (dangers.length === 0) return [];
-  const lines = dangers.flatMap(({ group, address, said }) =>
-    wrapBehind('  ! ', `${group}: ${address} ${said}`, { width: options.width, rest: 6 }),
+  const lines = dangers.flatMap(({ group, address, said, owner }) =>
+    wrapBehind('  ! ', `${group}: ${address}${owner === undefined ? '' : ` (${toOwnerNote(owner)})`} ${said}`, {
+      width: options.width,
+      rest: 6,
+    }),
   );
   return [[`${dangerCount}:`, ...lines].map((line) => createPainter(options.color)('error', line))];
 }
@@ -124,9 +127,10 @@ function toHeading({ address, id }: DriftedView): string {
 }
 
 function renderResource(resource: DriftedView, options: TextOptions): readonly string[] {
-  const { reason, expected, moved, fields, next, pending, owner } = resource;
+  const { owner, reason, expected, moved, fields, next, pending } = resource;
   const heading = wrapHeading(toHeading(resource), options);
-  const why = [owner === undefined ? undefined : toOwnerNote(owner), reason, expected].flatMap((text) =>
+  const whose = owner === undefined ? undefined : toOwnerNote(owner);
+  const why = [whose, reason, expected].flatMap((text) =>
     text === undefined ? [] : wrapBehind('    ', text, { width: options.width, rest: 6 }),
   );
   const lost = moved.map((name) => `    ${name}: ${MOVED}`);

@@ -135,7 +135,7 @@ const STACK_COLUMNS: readonly Column<StackRow>[] = [
 
 const TIME: Column<StackRow> = ['LEAST TIME', ({ time }) => time];
 
-/** Each stack that has something to say, then a line for each of all. */
+/** Each stack with content, then a line for each of all. */
 export function renderStacksReportText(run: StacksReport, options: FormOptions): string {
   return `${renderStackTexts(run, options)}${renderStackDangers(run, options)}${renderStacksTable(run, options)}`;
 }
@@ -154,7 +154,7 @@ function renderStackDangers(run: StacksReport, { color, width }: FormOptions): s
   return `${[`${dangerCount}:`, ...lines].map((line) => paint('error', line)).join('\n')}\n\n`;
 }
 
-/** Each stack that has something to say, under its name. */
+/** Each stack with content, under its name. */
 function renderStackTexts(run: StacksReport, options: FormOptions): string {
   const paint = createPainter(options.color);
   const { rows } = toStacksView(run);

@@ -4,10 +4,10 @@ import { isUnset } from '../../kinds/normalize.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
 import { CHANGE_ACTIONS, type Change, type ChangeAction, type Difference, isProtected } from '../../model/change.ts';
 import type { Diagnostic, ManifestStart } from '../../model/diagnostic.ts';
-import { parsePath } from '../../model/field-path.ts';
+import { isAround, parsePath } from '../../model/field-path.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { FieldPath, Spec } from '../../model/state.ts';
+import type { Spec } from '../../model/state.ts';
 import { formatTokenNote } from '../../model/token-place.ts';
 import { type DangerView, formatShortList, listDangerViews, listValues } from './danger-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
@@ -104,7 +104,7 @@ export interface ChangeView {
   readonly place?: ManifestStart;
   readonly change: Change;
   /** The first field that differs, as its manifest states it. */
-  readonly path?: string;
+  readonly stated?: string;
   /** What differs; of a create, what will be there. */
   readonly fields: readonly FieldView[];
   /** Of a delete, what will be gone. */
@@ -171,7 +171,7 @@ export function toChangeView(
     ...(owner !== undefined && { owner: toPrintable(owner) }),
     ...(change.place !== undefined && { place: toPrintableStart(change.place) }),
     change,
-    ...(first !== undefined && { path: toStatedPath(first.path, context) }),
+    ...(first !== undefined && { stated: toStatedPath(first.path, context) }),
     get fields() {
       const own = isNew
         ? listFieldViews(desired, 'added', context)
@@ -207,12 +207,6 @@ function countUnchanged({ action, kind: kindName, desired, differences }: Change
   if (kind === undefined || desired === undefined || !isKept) return 0;
   const paths = differences.map(({ path }) => parsePath(path) ?? []);
   return listLeaves(kind, desired).filter(({ path }) => !paths.some((changed) => isAround(changed, path))).length;
-}
-
-/** Whether one of two paths equals or contains the other. */
-function isAround(left: FieldPath, right: FieldPath): boolean {
-  const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
-  return shorter.every((step, index) => step === longer[index]);
 }
 
 /** A warning in a sentence: the message, and its position or, without one, the remedy. */

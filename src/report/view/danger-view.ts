@@ -13,8 +13,8 @@ import {
 } from '../../model/danger.ts';
 import type { ManifestStart } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
-import { parsePath } from '../../model/field-path.ts';
-import { isJsonArray, isJsonObject, isSameJson, type Json, toCanonicalJson } from '../../model/json.ts';
+import { isAround, parsePath } from '../../model/field-path.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json, toCanonicalJson, toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions, Report } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
@@ -26,6 +26,7 @@ import {
   listBriefValues,
   type Names,
   renderScalar,
+  toStatedPath,
 } from './field-view.ts';
 import { formatCount, formatWaitTime } from './wording.ts';
 
@@ -40,13 +41,19 @@ export interface DangerView {
   readonly clause: Clause;
   /** What follows from it; empty: that is not known. */
   readonly then: string;
-  /** The change, and the field of its manifest that it is about. */
+  /** The change, and the field that it is about. */
   readonly change: Change;
   readonly path?: string;
+  /** The field that its manifest states it by: the one that differs. A danger and the field of a change that it is about have one line. */
+  readonly stated?: string;
+  /** Whose the resource is; absent: nobody says. */
+  readonly owner?: string;
+  /** Unique among the dangers of a report, and safe in a name of a page. */
+  readonly anchor: string;
 }
 
 /** Whether a danger is what a plan will do, or what happened at the service. */
-export type Tense = 'planned' | 'happened';
+type Tense = 'planned' | 'happened';
 
 /** Every danger of some changes: by group, the gravest of each first. */
 export function listDangerViews(
@@ -55,16 +62,22 @@ export function listDangerViews(
   tense: Tense = 'planned',
 ): readonly DangerView[] {
   const views = changes.flatMap((change) => {
-    const { dangers = [], kind } = change;
+    const { dangers = [], kind, owner } = change;
     const address = quoteIfNeeded(formatChangeAddress(change));
+    const whose = owner === undefined ? {} : { owner: toPrintable(owner) };
     return dangers.map((one) => {
       const { group, danger, path = SETTINGS[danger], consequence = '' } = one;
       const clause = toClause(one, { kind: findKind(kind), change, names, tense });
-      const then = [toPrintable(consequence), ...(isRevert(change, one) ? ['reverts drift'] : [])]
+      const then = [
+        toPrintable(consequence),
+        ...(tense === 'planned' && isRevert(change, one) ? ['reverts drift'] : []),
+      ]
         .filter(Boolean)
         .join('; ');
       const said = toSentence(clause, then);
-      return { group, danger, address, said, clause, then, change, ...(path !== undefined && { path }) };
+      const stated = findStatedPath(change, { path, kind: findKind(kind), names });
+      const paths = { ...(path !== undefined && { path }), ...(stated !== undefined && { stated }) };
+      return { group, danger, address, said, clause, then, change, ...paths, ...whose, anchor: toAnchor(change, one) };
     });
   });
   return DANGER_GROUPS.flatMap((group) => views.filter((view) => view.group === group));
@@ -77,24 +90,39 @@ function isRevert({ differences }: Change, { path = '' }: Danger): boolean {
   return own.length > 0 && own.every(({ origin }) => origin === 'drift');
 }
 
+/** The field that differs, as its manifest states it; of a danger that no field shows, the first one, which causes it. */
+function findStatedPath(
+  { differences }: Change,
+  { path, kind, names }: { readonly path: string | undefined; readonly kind: Kind | undefined; readonly names: Names },
+): string | undefined {
+  const steps = parsePath(path ?? '');
+  const own = differences.find((one) => steps !== undefined && isAround(parsePath(one.path) ?? [], steps));
+  const cause = own?.path ?? (isComputed(kind, path) ? differences[0]?.path : path);
+  return cause === undefined ? undefined : toStatedPath(cause, { kind, names });
+}
+
+/** No manifest states it. */
+function isComputed(kind: Kind | undefined, path = ''): boolean {
+  return kind?.fields[path]?.lifecycle === 'computed' || kind?.oneTimeFields.includes(path) === true;
+}
+
+/** The file tells stacks apart. */
+function toAnchor({ address, live, place }: Change, { danger, path = '' }: Danger): string {
+  return `danger-${toDigest([address, live?.id ?? '', place?.file ?? '', danger, path], 12)}`;
+}
+
 /** What dangers without a field are about. */
 const SETTINGS: Readonly<Partial<Record<DangerName, string>>> = { unprotected: 'lifecycle.protect' };
 
 /** The position of a field in the manifest or, if it is unknown, the manifest's start. None for deleted resources. */
 export function findFieldPlace(
-  { change, path }: Pick<DangerView, 'change' | 'path'>,
+  { change, stated: path }: Pick<DangerView, 'stated'> & { readonly change: Pick<Change, 'address' | 'place'> },
   { locate }: { readonly locate?: FormOptions['locate'] | undefined },
 ): ManifestStart | undefined {
   const { address, place } = change;
   if (place === undefined) return undefined;
-  const found = path === undefined || path.startsWith('mark.') ? undefined : locate?.(address, toChanged(change, path));
+  const found = path === undefined || path.startsWith('mark.') ? undefined : locate?.(address, path);
   return found === undefined ? place : { ...place, line: found.line };
-}
-
-/** The path of the one difference inside of a value; the value's own where there are several or none. */
-function toChanged({ differences }: Change, path: string): string {
-  const inside = differences.filter((one) => one.path.startsWith(`${path}.`) || one.path.startsWith(`${path}[`));
-  return inside.length === 1 ? (inside[0]?.path ?? path) : path;
 }
 
 /** Whether a danger says every value of a field, word for word: nobody has to read them twice. */
@@ -219,7 +247,7 @@ function toClause(danger: Danger, context: ClauseContext): Clause {
     case 'gap':
       return clause(toGapLeads(danger), '');
     case 'new-values':
-      return clause(['get a new value of', 'got a new value of'], path);
+      return clause([`get \`${path}\` anew from the service`, `got \`${path}\` anew from the service`], '');
     case 'token':
       return clause(toTokenLeads(danger, change), toPrintable(String(danger.to ?? '')));
     case 'token-revoked':

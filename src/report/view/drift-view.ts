@@ -1,6 +1,6 @@
 import { findKind } from '../../kinds/tables/registry.ts';
 import { formatAddress } from '../../model/address.ts';
-import type { Difference, Origin } from '../../model/change.ts';
+import type { Change, Difference, Origin } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import {
@@ -22,7 +22,7 @@ import { listTraits } from './change-view.ts';
 import { type DangerView, listDangerViews, toDangerCount } from './danger-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { quoteIfNeeded, quoteText } from './escape.ts';
-import { type FieldView, type Names, toDifferenceView, toDriftedFieldView } from './field-view.ts';
+import { type FieldView, type Names, toDifferenceView, toDriftedFieldView, toStatedPath } from './field-view.ts';
 import { listNarrowing } from './plan-wording.ts';
 import { redactDrift } from './redact.ts';
 import {
@@ -38,6 +38,10 @@ import {
 /** The one view of a comparison that all forms for people share: printable texts in reading order. */
 export interface DriftView {
   readonly title: string;
+  /** What the live state is compared with, in one sentence; empty: the manifests, of which nothing more is known. */
+  readonly compared: string;
+  /** It is a saved plan. */
+  readonly isAgainstPlan: boolean;
   readonly notes: readonly string[];
   /** Dangers of the changes at the service: by group, the most severe of each first. */
   readonly dangers: readonly DangerView[];
@@ -47,6 +51,8 @@ export interface DriftView {
   readonly groups: readonly DriftGroup[];
   /** What nobody manages. */
   readonly unmanaged: readonly StrangerView[];
+  /** Some say whose they are. */
+  readonly hasOwners: boolean;
   readonly counts: Readonly<Record<DriftState, number>>;
   /** The whole comparison on one line, dangers first: `⚠ 1 danger (1 access) · 2 drifted, 3 in sync`. */
   readonly headline: string;
@@ -77,6 +83,11 @@ export interface DriftedView {
   readonly reason?: string;
   /** What a resource that is missing would do, in one clause: `expected: listens on …`. */
   readonly expected?: string;
+  /** Whose it is; absent: nobody says. */
+  readonly owner?: string;
+  /** Where its manifest starts, and the first field that is not as it should be, as that states it. */
+  readonly change: Pick<Change, 'address' | 'place'>;
+  readonly stated?: string;
   /** Dangers of the changes to it at the service. */
   readonly dangers: readonly DangerView[];
   /** Fields that drifted, and of which nobody knows what they were. */
@@ -87,8 +98,6 @@ export interface DriftedView {
   readonly pending: readonly FieldView[];
   /** What the next apply does about it, in one clause; absent: nothing, or it is not known. */
   readonly next?: string;
-  /** Whose it is; absent: nothing says it. */
-  readonly owner?: string;
 }
 
 /** A live resource without an owner. */
@@ -102,19 +111,23 @@ export interface StrangerView {
 /** The view of a comparison. */
 export function toDriftView(
   compared: Drift,
-  { isPart = false, isAccountTold = false }: Pick<FormOptions, 'isPart' | 'isAccountTold'> = {},
+  { isPart = false, isAccountTold = false, locate }: Pick<FormOptions, 'isPart' | 'isAccountTold' | 'locate'> = {},
 ): DriftView {
   const drift = redactDrift(compared);
   const { strangers } = drift;
-  const groups = listGroups(drift);
+  const scene = { names: toDriftNames(drift), locate };
+  const groups = listGroups(drift, scene);
   const counts = countDriftStates(drift);
   return {
     title: toDriftTitle(drift),
-    notes: listNotes(drift),
-    dangers: listDriftDangerViews(drift.resources, toDriftNames(drift)),
+    compared: toComparedSentence(drift),
+    isAgainstPlan: drift.against !== undefined,
+    notes: listNarrowing(drift.targets),
+    dangers: listDriftDangerViews(drift.resources, scene),
     dangerCount: toDangerCount(drift.resources),
     groups,
     unmanaged: isAccountTold ? [] : listUnmanaged(drift),
+    hasOwners: groups.some(({ resources }) => resources.some(({ owner }) => owner !== undefined)),
     counts,
     headline: toDriftHeadline(drift),
     summary: toDriftSummary(drift),
@@ -128,31 +141,47 @@ export function toDriftView(
   };
 }
 
-/** The two sides of a comparison, and its limits. */
-function listNotes({ against, plannedAt, commit, targets }: Drift): readonly string[] {
+function toComparedSentence({ against, plannedAt, commit }: Drift): string {
   const at = plannedAt === undefined ? '' : `, made ${toPrintable(plannedAt)}`;
   const from = commit === undefined ? '' : ` at commit ${toShortCommit(commit)}`;
-  const compared =
-    against === undefined
-      ? `Compared with the manifests${from}.`
-      : `Compared with the planned result of ${toPrintable(against)}${at}${from}.`;
-  return [...(against === undefined && commit === undefined ? [] : [compared]), ...listNarrowing(targets)];
+  if (against !== undefined) return `Compared with the planned result of ${toPrintable(against)}${at}${from}.`;
+  return commit === undefined ? '' : `Compared with the manifests${from}.`;
+}
+
+/** What the resources of a comparison are called, and where their manifests state them. */
+interface DriftScene {
+  readonly names: Names;
+  readonly locate?: FormOptions['locate'] | undefined;
 }
 
 /** Dangers of the changes to some resources: by group, the most severe of each first. */
-export function listDriftDangerViews(resources: readonly ResourceDrift[], names: Names): readonly DangerView[] {
+export function listDriftDangerViews(
+  resources: readonly ResourceDrift[],
+  { names, locate }: DriftScene,
+): readonly DangerView[] {
   // The direction is that of the change at the service: from expected to live.
   const happened = resources.filter(({ dangers = [] }) => dangers.length > 0);
   return listDangerViews(
     happened.map((resource) => ({
       ...resource,
+      ...toPlace(resource, locate),
       action: 'update',
-      differences: [],
+      differences: resource.differences.filter(isOfService).map(toDifference),
       dangers: (resource.dangers ?? []).map((danger) => withDoubt(danger, resource.differences)),
     })),
     names,
     'happened',
   );
+}
+
+function toPlace({ address }: ResourceDrift, locate: DriftScene['locate']): Pick<Change, 'place'> {
+  const place = locate?.(address);
+  return place === undefined ? {} : { place };
+}
+
+/** Not a change of the manifest alone. */
+function isOfService({ origin }: DriftedField): boolean {
+  return origin !== 'manifest';
 }
 
 /** A danger of a field whose value before is not known was found by comparing with the manifest, which is said. */
@@ -206,7 +235,7 @@ function listRemarks(drift: Drift): readonly string[] {
 }
 
 const UNKNOWN_WHO =
-  'Who changed it and when is not known: the service does not say, and marks hold what was last applied, not when.';
+  'Who changed it and when is not known: the API shows neither, and a mark holds what was last applied, not when.';
 
 const TO_KEEP =
   'To keep what was changed at the service, write it into the manifests. To leave it for now, apply with --no-revert-drift.';
@@ -219,12 +248,11 @@ function isDriftedResource({ state }: ResourceDrift): boolean {
   return state === 'drifted' || state === 'drifted-and-pending';
 }
 
-function listGroups(drift: Drift): readonly DriftGroup[] {
-  const names = toDriftNames(drift);
+function listGroups(drift: Drift, scene: DriftScene): readonly DriftGroup[] {
   return DRIFT_STATES.flatMap((state): readonly DriftGroup[] => {
     const found = drift.resources.filter((resource) => resource.state === state);
     if (state === 'in-sync' || found.length === 0) return [];
-    return [{ state, heading: STATE_HEADINGS[state], resources: found.map((one) => toDriftedView(one, names)) }];
+    return [{ state, heading: STATE_HEADINGS[state], resources: found.map((one) => toDriftedView(one, scene)) }];
   });
 }
 
@@ -238,10 +266,11 @@ export function toDriftNames({ resources, externals }: Pick<Drift, 'resources' |
 }
 
 /** A resource that differs, ready to read. */
-export function toDriftedView(resource: ResourceDrift, names: Names): DriftedView {
-  const { address, kind, id, reason, moved = [], differences, owner } = resource;
+export function toDriftedView(resource: ResourceDrift, { names, locate }: DriftScene): DriftedView {
+  const { address, kind, id, owner, reason, moved = [], differences } = resource;
   const context = { kind: findKind(kind), names };
   const next = toNextClause(resource);
+  const first = differences.find(isOfService) ?? differences[0];
   const traits = (resource.expected === undefined ? [] : listTraits(context.kind, resource.expected, names)).map(
     ({ said, values }) => `${said} ${values}`.trim(),
   );
@@ -251,14 +280,16 @@ export function toDriftedView(resource: ResourceDrift, names: Names): DriftedVie
     ...(id !== undefined && { id: quoteIfNeeded(id) }),
     ...(reason !== undefined && { reason: toPrintable(reason) }),
     ...(traits.length > 0 && { expected: `expected: ${traits.join('; ')}` }),
-    dangers: listDriftDangerViews([resource], names),
+    ...(owner !== undefined && { owner: toPrintable(owner) }),
+    change: { address, ...toPlace(resource, locate) },
+    ...(first !== undefined && { stated: toStatedPath(first.path, context) }),
+    dangers: listDriftDangerViews([resource], { names, locate }),
     moved: moved.map(quoteIfNeeded),
-    fields: differences.filter(({ origin }) => origin !== 'manifest').map((one) => toDriftedFieldView(one, context)),
+    fields: differences.filter(isOfService).map((one) => toDriftedFieldView(one, context)),
     pending: differences
       .filter(({ origin }) => origin === 'manifest' || origin === 'both')
       .map((one) => withProtectionDoubt(toDifferenceView(toDifference(one), context), one)),
     ...(next !== undefined && { next }),
-    ...(owner !== undefined && { owner: toPrintable(owner) }),
   };
 }
 
@@ -382,6 +413,5 @@ function toCoverageSentence(
   const list = (counts: Counts): string => counts.map(([word, number]) => `${word} ${number}`).join(', ');
   const others = coverage.foreign === 0 ? '' : `, ${coverage.foreign} of other stacks (${list(foreign)})`;
   const nobodys = coverage.unmanaged === 0 ? '' : ` (${list(unmanaged)})`;
-  const percent = `${Math.floor(coverage.share * 100)} %`;
-  return `Live resources of the kinds read: ${coverage.owned} ours${others}, ${coverage.unmanaged} unmanaged${nobodys}: ${percent} managed.`;
+  return `Live resources of the kinds that were read: ${coverage.owned} of this stack${others}, ${coverage.unmanaged} unmanaged${nobodys}.`;
 }

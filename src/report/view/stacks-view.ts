@@ -1,5 +1,5 @@
 import { countDangers, DANGER_GROUPS } from '../../model/danger.ts';
-import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
 import { type Drift, hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -35,10 +35,10 @@ export interface StackRow {
   readonly said: string;
   /** The least time that an apply takes within the rate limit; empty: none that one notices. */
   readonly time: string;
-  /** There is nothing to say of it but this line. */
+  /** `1 warning`; empty: none. */
+  readonly found: string;
+  /** There is nothing to show of it but this line: at most warnings of lint, which are about its manifests and not about what would change. */
   readonly isQuiet: boolean;
-  /** What it has to say are warnings: nothing changes. */
-  readonly isUnchanged?: boolean;
   /** It came to no result, or its result is refused. */
   readonly isBad: boolean;
 }
@@ -63,39 +63,21 @@ interface StacksView {
   /** `3 dangers (2 access, 1 secrets)`; empty: none. */
   readonly dangerCount: string;
   readonly rows: readonly StackRow[];
-  /** What is said of the stacks with nothing else to say: `without changes or warnings`. */
-  readonly quiet: string;
   readonly summary: string;
-}
-
-/** What there is to say of stacks, and what they are when there is none of it, by what they are reported on. */
-const QUIET: Readonly<Record<Report['about'], { readonly busy: string; readonly quiet: string }>> = {
-  plan: { busy: 'with changes or warnings', quiet: 'without changes or warnings' },
-  apply: { busy: 'with writes or warnings', quiet: 'with nothing to do' },
-  drift: { busy: 'with differences or warnings', quiet: 'in sync' },
-  validation: { busy: 'with errors or warnings', quiet: 'valid' },
-  comparison: { busy: 'with differences', quiet: 'without differences' },
-  failure: { busy: 'with errors', quiet: 'without errors' },
-};
-
-/** Where one stack failed, those of the others. */
-function toQuietWording(parts: readonly StackPart[]): (typeof QUIET)[Report['about']] {
-  const abouts = parts.map(({ report }) => report.about);
-  return QUIET[abouts.find((about) => about !== 'failure') ?? 'failure'];
 }
 
 /** The view of a run. */
 export function toStacksView({ root, parts, selection, requests }: StacksReport): StacksView {
-  const wording = toQuietWording(parts);
   const names = Map.groupBy(parts, ({ name }) => name);
   const rows = parts.map((part) => toRow(part, { isOnly: names.get(part.name)?.length === 1 }));
   const bad = rows.filter(({ isBad }) => isBad).length;
-  const busy = rows.filter(({ isQuiet, isBad }) => !isQuiet && !isBad).length;
-  const counts = [...(busy > 0 ? [`${busy} ${wording.busy}`] : []), ...(bad > 0 ? [`${bad} failed or refused`] : [])];
-  const sum = counts.length === 0 ? `None ${wording.busy}` : counts.join(', ');
+  const counts = [
+    ...listContentCounts(parts.filter((_, index) => rows[index]?.isBad === false)),
+    ...(bad > 0 ? [`${bad} failed or refused`] : []),
+  ];
   const sentences = [
     toPrintable(selection),
-    ...(rows.length === 0 ? [] : [`${sum}.`]),
+    ...(counts.length === 0 ? [] : [`${counts.join(', ')}.`]),
     ...(requests === undefined ? [] : [toReadSentence(requests)]),
   ];
   const dangers = listStackDangers(parts);
@@ -105,25 +87,74 @@ export function toStacksView({ root, parts, selection, requests }: StacksReport)
     dangers,
     dangerCount: describeDangerCounts(countDangers(dangers.flatMap((one) => one.dangers))),
     rows,
-    quiet: wording.quiet,
     summary: sentences.join(' '),
   };
 }
 
-/** The stacks in reading order: failed or blocked ones, then by the most severe danger, then by folder. Those with warnings alone and the quiet ones come last. */
+/** How many stacks would change, have changed, or differ. What else is shown of a stack does not count. */
+function listContentCounts(parts: readonly StackPart[]): readonly string[] {
+  const found = Map.groupBy(
+    parts.flatMap(({ report }) => (hasContent(report) ? [CONTENTS[report.about]] : [])),
+    (content) => content,
+  );
+  return [...found].map(([content, { length }]) => `${length} with ${content}`);
+}
+
+/** What a report has when it is not empty, and what is said of several that are. */
+const CONTENTS = {
+  plan: 'changes',
+  apply: 'changes',
+  comparison: 'differences',
+  drift: 'differences',
+  validation: 'findings',
+  failure: 'results',
+} as const satisfies Record<Report['about'], string>;
+
+function hasContent(report: Report): boolean {
+  switch (report.about) {
+    case 'plan':
+      return !isEmptyPlan(report.plan);
+    case 'apply':
+      return !isEmptyPlan(report.plan);
+    case 'comparison':
+      return true;
+    case 'drift':
+      return hasDrift(report.drift);
+    case 'validation':
+      return report.validation.diagnostics.length > 0;
+    case 'failure':
+      return false;
+    default:
+      return assertNever(report);
+  }
+}
+
+/** The stacks that nothing more is shown of, in one sentence: `9 stacks without changes: s02, s05 (1 warning)`. */
+export function toQuietLead(run: Pick<StacksReport, 'parts'>, { length }: readonly StackRow[]): string {
+  const contents = new Set(run.parts.map(({ report }) => CONTENTS[report.about]));
+  contents.delete(CONTENTS.failure);
+  return `${formatCount(length, 'stack')} without ${[...contents].join(' and ')}`;
+}
+
+/** The name of a stack that nothing more is shown of. */
+export function toQuietTitle({ title, found }: StackRow): string {
+  return found === '' ? title : `${title} (${found})`;
+}
+
+/** The stacks in reading order: failed or blocked ones, then by the most severe danger, then by folder. Stacks without changes come last. */
 export function sortRows(view: Pick<StacksView, 'rows' | 'dangers'>): readonly number[] {
   const rank = (index: number): number => {
     const row = view.rows[index];
     if (row?.isBad === true) return -1;
     const place = view.dangers.findIndex((one) => one.index === index);
     if (place >= 0) return place;
-    return view.dangers.length + (row?.isQuiet === true ? 2 : Number(row?.isUnchanged === true));
+    return view.dangers.length + Number(row?.isQuiet === true);
   };
   return [...view.rows.keys()].sort((left, right) => rank(left) - rank(right) || left - right);
 }
 
 /** What a plan would do, or what happened at the service. What an apply did is told with its outcomes. */
-function listReportDangers(report: Report): readonly DangerView[] {
+function listReportDangers({ report, options: { locate } }: StackPart): readonly DangerView[] {
   switch (report.about) {
     case 'plan': {
       const plan = redactPlan(report.plan);
@@ -131,7 +162,7 @@ function listReportDangers(report: Report): readonly DangerView[] {
     }
     case 'drift': {
       const drift = redactDrift(report.drift);
-      return listDriftDangerViews(drift.resources, toDriftNames(drift));
+      return listDriftDangerViews(drift.resources, { names: toDriftNames(drift), locate });
     }
     default:
       return [];
@@ -141,12 +172,10 @@ function listReportDangers(report: Report): readonly DangerView[] {
 function listStackDangers(parts: readonly StackPart[]): readonly StackDangers[] {
   const byName = Map.groupBy(parts, ({ name }) => name);
   const found = parts.flatMap((part, index): readonly StackDangers[] => {
-    const { name, report } = part;
+    const { name } = part;
     // Where no other stack has the name, the folder says nothing more.
     const title = name !== '' && byName.get(name)?.length === 1 ? quoteIfNeeded(name) : toStackTitle(part);
-    const byOwner = Map.groupBy(listReportDangers(report), ({ change: { owner } }) =>
-      owner === undefined ? undefined : toPrintable(owner),
-    );
+    const byOwner = Map.groupBy(listReportDangers(part), ({ owner }) => owner);
     return [...byOwner].map(([owner, dangers]) => {
       return { index, title, ...(owner !== undefined && { owner }), dangers };
     });
@@ -220,7 +249,7 @@ function toRow(part: StackPart, { isOnly }: { readonly isOnly: boolean }): Stack
     // A folder that ends with the name says nothing more.
     title: isOnly && name !== '' && folder.endsWith(`/${name}`) ? quoteIfNeeded(name) : toStackTitle(part),
   };
-  return { ...shown, time: '', isBad: exitCode !== 0 && exitCode !== 2, ...toSaid(part) };
+  return { ...shown, time: '', found: '', isBad: exitCode !== 0 && exitCode !== 2, ...toSaid(part) };
 }
 
 function toSaid({ report }: StackPart): Pick<StackRow, 'said' | 'isQuiet'> & Partial<StackRow> {
@@ -232,7 +261,7 @@ function toSaid({ report }: StackPart): Pick<StackRow, 'said' | 'isQuiet'> & Par
     case 'drift': {
       const { drift } = report;
       const said = [toDriftHeadline(drift), ...listFound(drift.diagnostics)].join(' · ');
-      return { said, isQuiet: isQuietDrift(drift) };
+      return { said, isQuiet: isQuietDrift(drift), found: countSeverities(drift.diagnostics) };
     }
     case 'validation': {
       const { diagnostics } = report.validation;
@@ -253,7 +282,7 @@ function toSaid({ report }: StackPart): Pick<StackRow, 'said' | 'isQuiet'> & Par
 }
 
 function isQuietDrift(drift: Drift): boolean {
-  return !hasDrift(drift) && drift.diagnostics.length === 0 && toDangerCount(drift.resources) === '';
+  return !hasDrift(drift) && drift.diagnostics.every(isLintWarning) && toDangerCount(drift.resources) === '';
 }
 
 /** The same run, in which one part of each account tells what nobody manages there: the first that is shown. */
@@ -277,15 +306,15 @@ function toAccount({ keyEnv, report }: StackPart): string | undefined {
   return report.about === 'drift' ? JSON.stringify([report.drift.baseUrl, keyEnv]) : undefined;
 }
 
-function describePlan({ plan, standing }: PlanReport): Pick<StackRow, 'said' | 'isQuiet' | 'isUnchanged' | 'time'> {
+function describePlan({ plan, standing }: PlanReport): Pick<StackRow, 'said' | 'isQuiet' | 'time' | 'found'> {
   const { diagnostics, writes, requests } = plan;
   const isEmpty = isEmptyPlan(plan);
   const headline = toHeadline({ ...plan, violations: standing }, isEmpty);
   // Errors are in the headline.
   const said = [headline, ...(hasErrors(diagnostics) ? [] : listFound(diagnostics))].join(' · ');
-  const isQuiet = isEmpty && standing.length + diagnostics.length === 0;
+  const isQuiet = isEmpty && standing.length === 0 && diagnostics.every(isLintWarning);
   const time = requests.leastMs > 0 && writes.length > 0 ? formatWaitTime(requests.leastMs) : '';
-  return { said, isQuiet, isUnchanged: isEmpty, time };
+  return { said, isQuiet, time, found: countSeverities(diagnostics) };
 }
 
 function listFound(diagnostics: readonly Diagnostic[]): readonly string[] {

@@ -20,6 +20,21 @@ export function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
+// This Buffer reads `base64url`, as all of base64, and does not write it.
+const write = Buffer.prototype.toString;
+Buffer.prototype.toString = function (encoding, ...range) {
+  if (encoding !== 'base64url') return write.call(this, encoding, ...range);
+  return write
+    .call(this, 'base64', ...range)
+    .replace(/\+/g, '-')
+    .replace(/\//g, '_')
+    .replace(/=+$/, '');
+};
+const read = Buffer.from;
+Object.assign(Buffer, {
+  from: (value: string, ...[encoding, ...rest]: readonly string[]) =>
+    Reflect.apply(read, Buffer, [value, encoding === 'base64url' ? 'base64' : encoding, ...rest]),
+});
 // Packages in CommonJS look for it there, and zod asks nobody whether it may make functions of text, which the page forbids.
 Object.assign(globalThis, { Buffer, __zod_globalConfig: { jitless: true } });
 
@@ -31,10 +46,7 @@ type Encoding = 'hex' | 'base64' | 'base64url';
 const toBytes = (data: string | Uint8Array): Uint8Array =>
   typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
 export function hash(_algorithm: 'sha256', data: string | Uint8Array, encoding: Encoding): string {
-  const digest = Buffer.from(sha256(toBytes(data)));
-  // This Buffer does not know `base64url`.
-  if (encoding !== 'base64url') return digest.toString(encoding);
-  return digest.toString('base64').replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
+  return Buffer.from(sha256(toBytes(data))).toString(encoding);
 }
 export function createHmac(_algorithm: 'sha256', key: string | Uint8Array) {
   const running = hmac.create(sha256, toBytes(key));
@@ -110,8 +122,9 @@ export const ok = (value: unknown): void => {
 export const equal = (left: unknown, right: unknown): void => ok(left === right);
 export const strictEqual = equal;
 export const notStrictEqual = (left: unknown, right: unknown): void => ok(left !== right);
-export class Writable {}
-export class Stream {}
+// Classes of old: they are called without `new`.
+export function Writable(): void {}
+export function Stream(): void {}
 export const STATUS_CODES = {};
 export const createServer = refuse;
 export const once = refuse;

@@ -13,7 +13,14 @@ import {
   type Stack,
   type TokenSinks,
 } from 'edgewise';
-import { createServer, parseServerFaults, type Server, type ServerSnapshot, withFaults } from 'edgewise/server';
+import {
+  createServer,
+  parseServerFaults,
+  parseServerSeed,
+  type Server,
+  type ServerSnapshot,
+  withFaults,
+} from 'edgewise/server';
 
 /**
  * A program on the library, in a worker: it plans manifests, and applies them to the bundled server. Every question brings all that the answer depends on,
@@ -45,12 +52,14 @@ export type Question = { readonly id: number; readonly situation: Situation } & 
     }
 );
 
-/** What it is told. */
-export type Answer = { readonly id: number } & (
+/** What it is told, and of which question. */
+export type Answer = Told & { readonly id: number };
+
+/** The requests of an apply, how far it is, and the end of any question. */
+export type Told =
   | { readonly tell: 'request'; readonly line: string }
   | { readonly tell: 'progress'; readonly done: number; readonly total: number }
-  | { readonly tell: 'end'; readonly outcome: Outcome }
-);
+  | { readonly tell: 'end'; readonly outcome: Outcome };
 
 /** How it ended. */
 export interface Outcome {
@@ -73,21 +82,18 @@ const BASE_URL = 'https://api.example.com';
 const HOUR_MS = 3_600_000;
 const LOOK = { color: false, width: 0, verbose: false };
 
-type Tell = (
-  answer: Exclude<Answer, { tell: 'end' }> extends infer A ? (A extends Answer ? Omit<A, 'id'> : never) : never,
-) => void;
+type Tell = (told: Told) => void;
 
 /** Answers one question. Never rejects: what went wrong is a report, too. */
 export async function answer(question: Question, tell: Tell): Promise<Outcome> {
   const { situation } = question;
   const now = () => new Date(Date.now() + situation.hours * HOUR_MS);
-  const server = createServer({
-    now,
-    idSeed: 'try',
-    ...(situation.account !== undefined && { seed: situation.account }),
-  });
+  let server = createServer({ now, idSeed: 'try' });
   let plan: Plan | undefined;
   try {
+    // An account may come with a link: it is checked as the file of a server is.
+    const seed = situation.account && parseServerSeed(JSON.stringify(situation.account));
+    server = createServer({ now, idSeed: 'try', ...(seed !== undefined && { seed }) });
     if (question.ask === 'edit') await edit(server, question);
     const faulty =
       question.ask === 'apply' ? withFaults(server, parseServerFaults(`{ rules: ${question.rules} }`)) : server;

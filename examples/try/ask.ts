@@ -1,4 +1,4 @@
-import type { Answer, Outcome, Question } from './account.ts';
+import type { Answer, Outcome, Question, Told } from './account.ts';
 import PlanWorker from './worker.ts?worker&inline';
 
 /** Questions to the worker. One that takes too long is ended with its worker, and the next one gets another. */
@@ -7,9 +7,6 @@ type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 
 /** A question without what it is about. */
 export type Asked = Without<Question, 'id' | 'situation'>;
-
-/** What is told before the end. */
-export type Told = Exclude<Answer, { readonly tell: 'end' }>;
 
 const LIMITS_S = { plan: 10, edit: 10, drift: 30, apply: 120 } as const;
 

@@ -1,7 +1,7 @@
 import { autocompletion, type CompletionContext, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
-import { defaultHighlightStyle, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { lintGutter, lintKeymap, type Diagnostic as Mark, setDiagnostics } from '@codemirror/lint';
 import { EditorState, type Text } from '@codemirror/state';
 import { EditorView, hoverTooltip, keymap, lineNumbers } from '@codemirror/view';
@@ -16,7 +16,6 @@ const ROOT = schema as unknown as Schema;
 
 const COLORS = HighlightStyle.define([
   { tag: tags.definition(tags.propertyName), color: 'var(--key)' },
-  { tag: [tags.string, tags.content], color: 'var(--text)' },
   { tag: tags.comment, color: 'var(--soft)', fontStyle: 'italic' },
 ]);
 
@@ -50,7 +49,7 @@ const explain = hoverTooltip((view, at) => {
   if (said === '') return null;
   const create = () => {
     const dom = document.createElement('div');
-    dom.className = 'hover';
+    dom.className = 'cm-diagnosticText';
     dom.textContent = said;
     return { dom };
   };
@@ -72,7 +71,6 @@ export function createEditor(parent: HTMLElement, onChange: (text: string) => vo
     history(),
     yaml(),
     syntaxHighlighting(COLORS),
-    syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
     autocompletion({ override: [complete] }),
     explain,
     lintGutter(),

@@ -1,5 +1,5 @@
-import type { Outcome, Situation } from './account.ts';
-import { type Asked, askWorker, type Told } from './ask.ts';
+import type { Outcome, Situation, Told } from './account.ts';
+import { type Asked, askWorker } from './ask.ts';
 import { createEditor } from './editor.ts';
 import { EXAMPLES, FAULTS } from './examples.ts';
 import { pack, unpack } from './link.ts';
@@ -45,7 +45,7 @@ function ask(asked: Asked): Promise<void> {
 
 function hear(told: Told): void {
   if (told.tell === 'request') log(told.line);
-  else say(`Applying: ${told.done} of ${told.total} writes`);
+  if (told.tell === 'progress') say(`Applying: ${told.done} of ${told.total} writes`);
 }
 
 // What is shown.
@@ -205,7 +205,15 @@ async function choose(name: string): Promise<void> {
   if (began !== beginning) return;
   situation = { ...situation, files };
   get('journal').replaceChildren();
-  open(0);
+  // What is new on the left is what the plan is about.
+  open(
+    Math.max(
+      0,
+      files.findIndex(
+        ({ text }, at) => before !== undefined && text !== before[at]?.text && !text.includes('kind: Stack'),
+      ),
+    ),
+  );
   const [target] = edited === undefined ? [] : (situation.account?.resources[edited.kind] ?? []);
   if (edited === undefined || target === undefined) await ask({ ask: 'plan' });
   else await ask({ ask: 'edit', kind: edited.kind, resource: String(target['id']), fields: edited.fields });
@@ -237,7 +245,6 @@ onClick('apply', () => {
 onClick('replan', () => void ask({ ask: 'plan' }));
 onClick('drift', () => void ask({ ask: 'drift' }));
 for (const [id, hours] of [
-  ['hour', 1],
   ['day', 24],
   ['year', 8760],
 ] as const)
@@ -289,6 +296,9 @@ for (const tab of document.querySelectorAll<HTMLElement>('[data-form]'))
     form = (tab.dataset['form'] ?? 'review') as typeof form;
     if (outcome !== undefined) showReport(outcome);
   });
+
+// Who uses the keyboard alone can scroll there.
+for (const area of [get('plain'), get('journal'), get('live').closest('section')]) area?.setAttribute('tabindex', '0');
 
 async function start(): Promise<void> {
   const packed = location.hash.slice(1);

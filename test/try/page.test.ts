@@ -1,0 +1,323 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { deflateRawSync } from 'node:zlib';
+import axe from 'axe-core';
+import { type Browser, launch, type Page } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ARTIFACTS, CHROMIUM } from '../end-to-end/browser.ts';
+import { findProgram } from '../end-to-end/openssh.ts';
+import { IS_FULL } from '../tries.ts';
+
+/** The page of `npm run try`, built, from a file, in the browsers that Debian has. */
+
+const BROWSERS = [
+  { browser: 'chrome', path: CHROMIUM, args: ['--no-sandbox'] },
+  { browser: 'firefox', path: findProgram('firefox-esr') ?? findProgram('firefox'), args: [] },
+] as const;
+const isRequired = process.env['EDGEWISE_REQUIRE_SYSTEM'] === '1';
+const folder = mkdtempSync(join(tmpdir(), 'edgewise-try-'));
+const URL_OF_IT = pathToFileURL(join(folder, 'index.html')).href;
+
+beforeAll(() => {
+  if (IS_FULL) execFileSync(process.execPath, ['.ci/try.ts', '--no-open', folder], { stdio: 'pipe' });
+}, 60_000);
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it('is short enough to be read', () => {
+  const files = readdirSync('examples/try').map((name) => readFileSync(join('examples/try', name), 'utf8'));
+  expect(files.join('').split('\n').length).toBeLessThan(1200);
+});
+
+describe.runIf(IS_FULL)('the built page', () => {
+  it('is one document, one script and one style, and imports nothing of Node’s', () => {
+    expect(readdirSync(folder).sort()).toEqual(['index.html', 'try.css', 'try.js']);
+    const script = readFileSync(join(folder, 'try.js'), 'utf8');
+    const imported = [...script.matchAll(/\b(?:require|import|from)\s*\(?\s*["'`]([\w:/]+)["'`]/g)].map(
+      ([, name]) => name,
+    );
+    expect(imported.filter((name = '') => name.startsWith('node:') || builtinModules.includes(name))).toEqual([]);
+  });
+});
+
+for (const { browser: name, path, args } of BROWSERS) {
+  const isSkipped = path === undefined && !isRequired;
+  if (isSkipped) process.stderr.write(`The page to try edgewise is not tested in ${name}, which is not installed.\n`);
+
+  describe.runIf(IS_FULL && !isSkipped)(`in ${name}`, { timeout: 60_000 }, () => {
+    let browser: Browser;
+    let page: Page;
+    let deeds: string[];
+
+    beforeAll(async () => {
+      browser = await launch({ browser: name, executablePath: path ?? name, args: [...args] });
+    }, 60_000);
+
+    afterAll(async () => browser?.close());
+
+    async function open(hash = '', look: 'light' | 'dark' = 'light', width = 1300): Promise<void> {
+      await page?.close();
+      page = await browser.newPage();
+      deeds = [];
+      page.on('console', (message) => deeds.push(message.text()));
+      page.on('pageerror', (error) => deeds.push(String(error)));
+      await page.setViewport({ width, height: 1000 });
+      if (name === 'chrome') await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: look }]);
+      await page.goto(`${URL_OF_IT}${hash}`);
+      await settle();
+    }
+
+    /** Waits until nothing is asked of the worker, and gives what the page says then. */
+    async function settle(): Promise<string> {
+      const isIdle = () =>
+        document.body.dataset['busy'] === '' && document.getElementById('status')?.textContent !== 'Starting…';
+      await new Promise((done) => setTimeout(done, 100));
+      await page.waitForFunction(isIdle, { timeout: 40_000 });
+      await new Promise((done) => setTimeout(done, 100));
+      await page.waitForFunction(isIdle, { timeout: 40_000 });
+      return read('#status');
+    }
+
+    async function read(selector: string): Promise<string> {
+      return page.$eval(selector, ({ textContent }) => textContent ?? '');
+    }
+
+    async function choose(example: string): Promise<string> {
+      await page.select('#example', example);
+      return settle();
+    }
+
+    async function press(selector: string): Promise<string> {
+      await page.$eval(selector, (element) => (element as HTMLElement).click());
+      return settle();
+    }
+
+    /** Pastes over the text of the open file, as a person does. */
+    async function write(text: string): Promise<string> {
+      await page.click('.cm-content');
+      await page.keyboard.down('Control');
+      await page.keyboard.press('a');
+      await page.keyboard.up('Control');
+      await page.$eval(
+        '.cm-content',
+        (element, pasted) => {
+          const clipboardData = new DataTransfer();
+          clipboardData.setData('text/plain', pasted);
+          element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+        },
+        text,
+      );
+      return settle();
+    }
+
+    async function openFile(file: string): Promise<void> {
+      const at = await page.$$eval(
+        '#files [role=tab]',
+        (tabs, wanted) => tabs.findIndex((tab) => tab.textContent?.startsWith(wanted)),
+        file,
+      );
+      await page.$eval(`#file-${at}`, (tab) => (tab as HTMLElement).click());
+    }
+
+    it('shows the first plan, and says and asks for nothing', async () => {
+      await open();
+      expect(await read('#status')).toContain('3 to create');
+      const review = await page.$eval(
+        '#review',
+        (frame) => (frame as HTMLIFrameElement).contentDocument?.body.textContent,
+      );
+      expect(review).toContain('TCPEdge/postgres');
+      expect(deeds).toEqual([]);
+    });
+
+    it.each([
+      ['everything', /to create|warning/],
+      ['weights', /1 to update/],
+      ['replace', /1 to replace/],
+      ['drift', /1 to update/],
+      ['hand-over', /3 to adopt/],
+      ['policy', /1 safety rule blocks/],
+    ])('has the example %s', async (example, said) => {
+      await open();
+      expect(await choose(example)).toMatch(said);
+    });
+
+    it('plans what is typed, and underlines what is wrong with its remedy', async () => {
+      await open();
+      await choose('weights');
+      await openFile('postgres-pool.yaml');
+      const text =
+        'apiVersion: edgewise/v1\nkind: WeightedBackend\nmetadata: { name: postgres-pool }\nspec: { backends: { External/blue: 1 } }\n';
+      expect(await write(text)).toMatch(/1 to update/);
+      expect(await write(text.replace('spec:', 'specs:'))).toContain('Nothing can be planned');
+      expect(
+        await page.$$eval('.cm-lintRange-error', (marks) => marks.map(({ textContent }) => textContent)),
+      ).toContain('specs');
+      await page.hover('.cm-lintRange-error');
+      await page.waitForSelector('.cm-tooltip .cm-diagnostic');
+      expect(await read('.cm-tooltip .cm-diagnostic')).toMatch(/specs.*\n?.*spec/);
+    });
+
+    it('completes and explains fields from the published schema', async () => {
+      await open();
+      await openFile('postgres.yaml');
+      await write('apiVersion: edgewise/v1\nkind: TCPEdge\nspec:\n');
+      await page.keyboard.type('  hostp', { delay: 20 });
+      await page.waitForSelector('.cm-tooltip-autocomplete');
+      expect(await read('.cm-tooltip-autocomplete')).toContain('hostports');
+      await page.keyboard.press('Escape');
+      await write('kind: TCPEdge\nmetadata:\n  name: x\n');
+      await page.hover('.cm-line:nth-child(3) span');
+      await page.waitForSelector('.cm-tooltip-hover');
+      expect(await read('.cm-tooltip-hover')).toContain('unique among the documents');
+    });
+
+    it('shows the plan as text, Markdown, JSON and the command that would do it', async () => {
+      await open();
+      const shown: string[] = [];
+      for (const form of ['text', 'markdown', 'json', 'command']) {
+        await press(`#form-${form}`);
+        shown.push(await read('#plain'));
+      }
+      expect(shown[0]).toContain('+ TCPEdge/postgres');
+      expect(shown[1]).toContain('edgewise:plan stack=quickstart');
+      expect(JSON.parse(shown[2] ?? '')).toHaveProperty('changes');
+      expect(shown[3]).toContain('edgewise apply plan.json');
+    });
+
+    it.each(['none', 'lost', 'slow', 'error'])('loses nothing when an apply meets the fault %s', async (fault) => {
+      await open();
+      await page.select('#fault', fault);
+      await press('#apply');
+      expect(await page.$$eval('#journal li', ({ length }) => length)).toBeGreaterThan(6);
+      // What is left of an apply that met a fault is done by the next one.
+      if (!/to create|0 writes/.test(await press('#replan'))) await page.select('#fault', 'none');
+      if (!(await page.$eval('#apply', (button) => (button as HTMLButtonElement).disabled))) await press('#apply');
+      await press('#replan');
+      expect(await read('#status')).not.toMatch(/[1-9]\d* to (?:create|update|delete|replace|adopt)/);
+      expect(await read('#count')).toBe('3 live.');
+    });
+
+    it('shows a live value that was changed by hand as drift', async () => {
+      await open();
+      await press('#apply');
+      await page.$eval('#live tr button', (button) => (button as HTMLElement).click());
+      await page.$eval('#fields', (area) => {
+        const field = area as HTMLTextAreaElement;
+        field.value = field.value.replace('20001', '20999');
+      });
+      expect(await press('#edit [value=save]')).toMatch(/1 to update/);
+      await press('#drift');
+      await press('#form-text');
+      expect(await read('#plain')).toContain('20999');
+    });
+
+    it('turns its clock, so that a certificate is renewed; and says that tokens are made up', async () => {
+      await open();
+      await choose('everything');
+      await press('#apply');
+      expect(await read('#journal')).toContain('made-up token');
+      await press('#year');
+      await press('#form-text');
+      expect(await read('#plain')).toMatch(/SSHUserCertificate\/\S+ +(?:replace|create)/);
+    });
+
+    it('shares all of it by a link, and starts again without it', async () => {
+      await open();
+      await press('#apply');
+      await press('#share');
+      const { hash } = new URL(page.url());
+      await open(hash);
+      expect(await read('#count')).toBe('3 live.');
+      expect(await read('#status')).not.toContain('3 to create');
+      await press('#again');
+      expect([await read('#count'), await read('#status')]).toEqual([
+        'Nothing is live yet.',
+        expect.stringContaining('3 to create'),
+      ]);
+    });
+
+    it('says when something is too much for a link', async () => {
+      await open();
+      const noise = Array.from({ length: 3000 }, (_, at) => `# ${Math.sin(at)}${Math.cos(at)}`).join('\n');
+      await write(noise);
+      expect(await press('#share')).toContain('too much for a link');
+    });
+
+    it.each([
+      ['that is cut', 'abc'],
+      ['that unpacks to more than fits', deflateRawSync(Buffer.alloc(30_000_000, ' ')).toString('base64url')],
+      ['with something else', deflateRawSync('{"files":[{"file":1}]}').toString('base64url')],
+    ])('does not open a link %s', async (_what, packed) => {
+      await open(`#${packed}`);
+      expect(await read('#hint')).toContain('This link is damaged');
+      expect(await read('#status')).toContain('3 to create');
+    });
+
+    it('does not open an account that no server wrote', async () => {
+      const situation = {
+        files: [{ file: 'a.yaml', text: '' }],
+        account: { resources: { TCPEdge: [{ id: 1 }] } },
+        hours: 0,
+        fault: '',
+      };
+      await open(`#${deflateRawSync(JSON.stringify(situation)).toString('base64url')}`);
+      expect(await read('#status')).toContain('Nothing can be planned');
+    });
+
+    const alias = Array.from({ length: 12 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(10)}]`).join(
+      '\n',
+    );
+    const loops = Array.from({ length: 6 }, () => 'changes.all(x, ').join('');
+    it.each([
+      ['of aliases', `a0: &a0 x\n${alias}\n`],
+      ['of brackets', '['.repeat(100_000)],
+      [
+        'of an expression',
+        `apiVersion: edgewise/v1\nkind: Policy\nmetadata: { name: p }\nspec: { require: '${loops}true${')'.repeat(6)}', message: m }\n`,
+      ],
+      ['of markup', 'kind: "</script><script>alert(1)</script><img src=x onerror=alert(1)>"\n'],
+    ])('ends in a message for a bomb %s', async (_what, text) => {
+      await open();
+      await page.$eval('#editor', (element) => element.scrollIntoView());
+      expect(await write(text)).toMatch(/Nothing can be planned|took longer|warning|to create/);
+      expect(deeds).toEqual([]);
+      await choose('weights');
+      expect(await read('#status')).toContain('1 to update');
+    });
+
+    it.each([
+      ['light', 1300],
+      ['dark', 1300],
+      ['light', 400],
+    ] as const)(
+      'has nothing that a rule of accessibility objects to, when it is %s and %i wide',
+      async (look, width) => {
+        await open('', look, width);
+        await choose('drift');
+        await press('#apply');
+        const findings = await page.evaluate(
+          `${axe.source}; axe.run(document, { resultTypes: ['violations'], iframes: false }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
+        );
+        await page
+          .screenshot({ path: join(ARTIFACTS, `try-${name}-${look}-${width}.png`) as `${string}.png`, fullPage: true })
+          .catch(() => undefined);
+        expect(findings).toEqual([]);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+      },
+    );
+
+    it('is used with the keyboard alone', async () => {
+      await open();
+      for (let count = 0; count < 40 && (await page.evaluate(() => document.activeElement?.id)) !== 'apply'; count += 1)
+        await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await settle();
+      expect(await read('#count')).toBe('3 live.');
+    });
+  });
+}

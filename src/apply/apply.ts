@@ -21,7 +21,7 @@ import { type WriteFile, writePlannedFiles } from './write-files.ts';
  * that case it deletes its own creation. Deliberately absent: comparing and deciding.
  */
 export interface ApplyContext {
-  readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'>;
+  readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'> & Partial<Pick<Client, 'get'>>;
   /** The token sinks. Each credential that the plan creates has one. */
   readonly sinks: TokenSinks;
   readonly onEvent: (event: ApplyEvent) => void;
@@ -38,6 +38,8 @@ export interface ApplyContext {
   /** Texts for files that are known already, by address. */
   readonly texts: ReadonlyMap<string, string>;
   readonly writeFile: WriteFile;
+  /** The pipeline that applies, for marks: `commit 1a2b3c4d5e6f, https://…`. */
+  readonly by?: string | undefined;
   /** Gets a line before and after each request. */
   readonly journal?: Journal | undefined;
   /** Plans of other stacks of the account are applied at the same time. */
@@ -83,6 +85,8 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     texts: new Map(context.texts),
     unrecorded: new Set(),
     judge: reach.judge,
+    by: context.by,
+    looked: new Set(),
   };
   const outcomes = await runPhases(plan, context, write);
   const texts = toFileTexts(outcomes, write.texts, context);
@@ -107,7 +111,7 @@ function toSettleContext(
   { requests, note }: { readonly requests: Requests; readonly note: SettleContext['note'] },
 ): SettleContext {
   const duplicates = {
-    lookUps: new ListReader(requests.list, client.shown),
+    lookUps: new ListReader(requests.list, client.shown, requests.listNewest),
     known: listKnownIds(plan),
     sleep: (ms: number) => sleep(ms, signal),
   };

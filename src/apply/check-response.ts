@@ -97,13 +97,28 @@ export interface ResolvedWrite extends WriteRequest {
  * Replaces addresses in the plan by the ids that earlier writes returned, and durations by times. Every id that the write
  * depends on must be known.
  */
-export function resolveWrite(write: Write, ids: CreatedIds, now: Date): ResolvedWrite {
-  return { ...toWriteRequest(write, ids), body: resolveBody(write, ids, now) };
+export function resolveWrite(write: Write, { ids, now, by }: WriteFacts): ResolvedWrite {
+  return { ...toWriteRequest(write, ids), body: resolveBody(write, { ids, now, by }) };
 }
 
-function resolveBody(write: Write, ids: CreatedIds, now: Date): JsonObject | undefined {
+/** What is known only when a write is made. */
+export interface WriteFacts {
+  readonly ids: CreatedIds;
+  readonly now: Date;
+  /** The pipeline that makes it, for the mark. */
+  readonly by: string | undefined;
+}
+
+function resolveBody(write: Write, { ids, now, by }: WriteFacts): JsonObject | undefined {
   const kind = getKind(write.kind);
-  const toMetadata = (mark: MarkDraft) => ({ metadata: renderMetadata(mark.user, resolveMark(kind, mark, ids)) });
+  const toMetadata = (draft: MarkDraft) => {
+    const mark = resolveMark(kind, draft, ids);
+    const known = by === undefined ? mark : { ...mark, by };
+    const type = kind.fields[METADATA]?.type;
+    const most = type?.type === 'metadata' ? type.maxBytes : Number.POSITIVE_INFINITY;
+    const metadata = renderMetadata(draft.user, known);
+    return { metadata: Buffer.byteLength(metadata) <= most ? metadata : renderMetadata(draft.user, mark) };
+  };
   switch (write.act) {
     case 'create':
       return { ...resolveSpecReferences(kind, write.body, ids), ...toTimes(write, now), ...toMetadata(write.mark) };

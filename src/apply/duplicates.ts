@@ -99,10 +99,12 @@ function rankBearers(bearers: readonly LiveResource[], id: string): Omit<Concurr
 export class ListReader {
   readonly #list: ReturnType<typeof coalesceLists>;
   readonly #shown: ShownFields;
+  readonly #listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   #count = 0;
 
-  constructor(list: Client['list'], shown: ShownFields) {
+  constructor(list: Client['list'], shown: ShownFields, listNewest?: (kind: Kind) => Promise<readonly JsonObject[]>) {
     this.#shown = shown;
+    this.#listNewest = listNewest;
     this.#list = coalesceLists((...asked) => {
       this.#count += 1;
       return list(...asked);
@@ -120,6 +122,13 @@ export class ListReader {
     const known = LISTS.get(list) ?? this.#readAll(kind, list);
     LISTS.set(list, known);
     return known;
+  }
+
+  /** The newest of a kind, at once; none where nobody else writes. Rejects as the client does. */
+  async newest(kind: Kind): Promise<readonly LiveResource[]> {
+    if (this.#listNewest === undefined) return [];
+    this.#count += 1;
+    return this.#readAll(kind, await this.#listNewest(kind));
   }
 
   /** The resource that the answer to a write shows. What it leaves out is empty if another answer of the run shows it. */
@@ -245,6 +254,40 @@ async function look(made: CreatedResource, context: DuplicateContext): Promise<S
   }
 }
 
+/**
+ * Tells at once of another apply that created what the service has just refused to create a second time. Each kind is looked at once in a run; a look that fails
+ * says nothing.
+ */
+export async function noteRival(
+  write: CreateWrite,
+  { duplicates, note }: SettleContext,
+  looked: Set<string>,
+): Promise<void> {
+  if (looked.has(write.kind)) return;
+  looked.add(write.kind);
+  try {
+    const [rival] = pickMarkedResources(write, await duplicates.lookUps.newest(getKind(write.kind)), duplicates);
+    if (rival !== undefined) note(toRivalWarning(write, rival));
+  } catch (error) {
+    if (!isExternalError(error)) throw error;
+  }
+}
+
+function toRivalWarning({ address }: CreateWrite, rival: LiveResource): Diagnostic {
+  return {
+    code: 'concurrent-apply',
+    severity: 'warning',
+    message: `${address}: another apply of the stack${toAuthor(rival)} created it after this plan was made, as ${rival.id}.`,
+    remedy: `${TOGETHER} This one goes on; run it again when both are over.`,
+    address,
+  };
+}
+
+/** By whom a resource was written, as far as its mark says. */
+function toAuthor({ mark }: LiveResource): string {
+  return mark?.by === undefined ? '' : ` (${mark.by})`;
+}
+
 /** Each apply would make another one. */
 async function withdrawUnmarked(made: CreatedResource, context: SettleContext): Promise<string> {
   const message = await takeBack(made, context, 'Delete it by hand');
@@ -253,18 +296,18 @@ async function withdrawUnmarked(made: CreatedResource, context: SettleContext): 
 
 async function withdraw(made: CreatedResource, winner: LiveResource, context: SettleContext): Promise<string> {
   const message = await takeBack(made, context, 'The next apply prunes it');
-  return `another apply created it first, as ${winner.id}: ${message}`;
+  return `another apply${toAuthor(winner)} created it first, as ${winner.id}: ${message}`;
 }
 
 function toWithdrawal({ write: { address } }: CreatedResource, message: string): Diagnostic {
   return { code: 'created-twice', severity: 'warning', message: `${address}: ${message}.`, remedy: TOGETHER, address };
 }
 
-function toLoserWarning({ write: { address }, id }: CreatedResource, { id: other }: LiveResource): Diagnostic {
+function toLoserWarning({ write: { address }, id }: CreatedResource, loser: LiveResource): Diagnostic {
   return {
     code: 'created-twice',
     severity: 'warning',
-    message: `${address}: another apply created it too, as ${other}; ${id}, which this run created, stays.`,
+    message: `${address}: another apply${toAuthor(loser)} created it too, as ${loser.id}; ${id}, which this run created, stays.`,
     remedy: `${TOGETHER} The other apply deletes its own, or the next apply does.`,
     address,
   };

@@ -15,6 +15,7 @@ import type { ConcurrentChangeDetector, PatchWrite } from './concurrent-changes.
 import {
   type DuplicateContext,
   listResourcesWithMark,
+  noteRival,
   resolveDuplicate,
   type SettleContext,
   takeBack,
@@ -37,6 +38,10 @@ export interface WriteContext {
   readonly texts: Map<string, string>;
   /** Records of deliveries that the service did not take; grows. */
   readonly unrecorded: Set<WriteId>;
+  /** Kinds in which it looked for what another apply created; grows. */
+  readonly looked: Set<string>;
+  /** The pipeline that makes it, for the mark. */
+  readonly by: string | undefined;
   /** Takes in how each write ended. */
   readonly judge: (outcome: Outcome) => Outcome;
 }
@@ -46,6 +51,8 @@ export async function performWrite(write: Write, context: WriteContext): Promise
   try {
     return await perform(write, context);
   } catch (error) {
+    if (write.act === 'create' && error instanceof ApiError && error.response.status === 409)
+      await noteRival(write, context.settle, context.looked);
     return toFailure(write, error);
   }
 }
@@ -94,8 +101,8 @@ interface Shown {
   readonly live: LiveResource | undefined;
 }
 
-async function exchange(write: Write, { requests, settle, ids, now }: WriteContext): Promise<Shown | undefined> {
-  const exchanged = await requests.send(write, () => resolveWrite(write, ids, now()));
+async function exchange(write: Write, { requests, settle, ids, now, by }: WriteContext): Promise<Shown | undefined> {
+  const exchanged = await requests.send(write, () => resolveWrite(write, { ids, now: now(), by }));
   if (exchanged === undefined) return undefined;
   const { sent, answer } = exchanged;
   return { sent, live: answer === null ? undefined : settle.duplicates.lookUps.readResponseBody(write, answer) };
@@ -133,10 +140,10 @@ async function deliverAgain(write: RedeliverWrite, context: WriteContext): Promi
 
 /** Creates a resource exactly once. A retry sends the same body, times included. Rejects as the client does. */
 async function createResource(write: CreateWrite, context: WriteContext): Promise<Outcome> {
-  const { requests, ids, now, settle } = context;
+  const { requests, ids, now, by, settle } = context;
   let sent: ResolvedWrite | undefined;
   const resolve = (): ResolvedWrite => {
-    sent ??= resolveWrite(write, ids, now());
+    sent ??= resolveWrite(write, { ids, now: now(), by });
     return sent;
   };
   const created = await createOnce({

@@ -1,9 +1,10 @@
 import type { Client } from '../client/client.ts';
+import { parseListedResource } from '../client/conform.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { toResourcePath } from '../kinds/paths.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { ApiError, assertDefined, NetworkError } from '../model/errors.ts';
-import { isJsonObject, type JsonObject, toDigest } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type JsonObject, toDigest } from '../model/json.ts';
 import { renderMetadata } from '../model/mark.ts';
 import type { LiveResource } from '../model/state.ts';
 import type { DeliverWrite, RedeliverWrite, Write } from '../model/write.ts';
@@ -13,7 +14,7 @@ import { type Journal, type JournalEntry, journaled } from './journal.ts';
 
 /** What sending takes. */
 interface RequestContext {
-  readonly client: Pick<Client, 'send' | 'limit' | 'list'>;
+  readonly client: Pick<Client, 'send' | 'limit' | 'list'> & Partial<Pick<Client, 'get'>>;
   /** Gets a line before and after each request. */
   readonly journal?: Journal | undefined;
   /** Called just before a write is sent. */
@@ -34,6 +35,8 @@ export interface Requests {
   readonly send: (write: Write, resolve: () => ResolvedWrite) => Promise<Exchanged | undefined>;
   /** Everything of a kind. */
   readonly list: (kind: Kind) => Promise<readonly JsonObject[]>;
+  /** The newest of a kind: the first page of its list. Does not wait for writes that wait for their turn. Absent: nobody else writes. */
+  readonly listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   /** Takes back what this run itself made. */
   readonly remove: (made: CreatedResource) => Promise<void>;
   /** Corrects a mark that claims too much. */
@@ -43,6 +46,7 @@ export interface Requests {
 /** Makes the requests of a run. */
 export function createRequests(context: RequestContext): Requests {
   const { client, signal } = context;
+  const { get } = client;
   const undo = async ({ id, address }: Write, { method, path, body }: ResolvedWrite, resourceId?: string) => {
     const known = { ...toBodyDigest(body), ...(resourceId !== undefined && { id: resourceId }) };
     const entry = { request: 'undo', write: id, method, path, address, ...known } as const;
@@ -59,9 +63,20 @@ export function createRequests(context: RequestContext): Requests {
       const entry = { request: 'look-up', method: 'GET', path: kind.path } as const;
       return sendAside(context, entry, () => client.list(kind, undefined, signal));
     },
+    listNewest: get && ((kind) => listNewest(context, kind, get)),
     remove: ({ write, id }) => undo(write, { method: 'DELETE', path: toPath(write, id), body: undefined }, id),
     patch: (write, id, body) => undo(write, { method: 'PATCH', path: toPath(write, id), body }),
   };
+}
+
+const NEWEST = 100;
+
+async function listNewest(context: RequestContext, kind: Kind, get: Client['get']): Promise<readonly JsonObject[]> {
+  const entry = { request: 'look-up', method: 'GET', path: kind.path } as const;
+  const page = await sendAside(context, entry, () => get(`${kind.path}?limit=${NEWEST}`, context.signal));
+  const list = page[assertDefined(kind.listKey, `list key of ${kind.name}`)];
+  if (!isJsonArray(list)) return [];
+  return list.map((member) => parseListedResource(kind, member, { place: `GET ${kind.path}` }).json);
 }
 
 function toPath({ kind }: Write, id: string): string {

@@ -1,5 +1,5 @@
 import { isResourceName } from './address.ts';
-import { isJsonObject, type Json, type JsonObject, toCanonicalJson, toDigest } from './json.ts';
+import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson, toDigest } from './json.ts';
 
 /**
  * The mark that makes a live resource ours: one key inside its `metadata`, beside the user's own.
@@ -16,8 +16,22 @@ export interface Mark {
   readonly was?: string;
   /** The owner at its last write; absent: none was set, or it was too long. Outlives the manifest. */
   readonly owner?: string;
+  /** The pipeline of its last write, for people: a commit, the page of a run. Never compared. */
+  readonly by?: string;
   /** Digest of each field as last applied. Absent: its default was applied. `UNMANAGED_DIGEST`: the field was not ours. */
   readonly fields: Readonly<Record<string, string>>;
+}
+
+/** What of a mark is compared and planned with: all but who wrote it. */
+export function toComparedMark({ by: _, ...mark }: Mark): Mark {
+  return mark;
+}
+
+/** Whether two marks say the same, whoever wrote them; two that are missing do. */
+export function isSameMark(left: Mark | undefined, right: Mark | undefined): boolean {
+  const toJson = (mark: Mark | undefined): JsonObject | null =>
+    mark === undefined ? null : { ...toComparedMark(mark) };
+  return isSameJson(toJson(left), toJson(right));
 }
 
 /** The mark that a write leaves, with parts that are only known when the write is made. */
@@ -82,6 +96,7 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
     ...(mark.delivered && { delivered: true }),
     ...(mark.was !== undefined && { was: mark.was }),
     ...(mark.owner !== undefined && { owner: mark.owner }),
+    ...(mark.by !== undefined && { by: mark.by }),
     ...(Object.keys(mark.fields).length > 0 && { fields: mark.fields }),
     ...(typeof normalized === 'string' && normalized !== '' && { text: normalized }),
   };
@@ -124,7 +139,7 @@ function withoutSpace(json: string): string {
 
 function toMark(value: Json): Mark | string {
   if (!isJsonObject(value)) return 'it is not an object';
-  const { stack, name, fields = {}, protect = false, delivered = false, was, owner } = value;
+  const { stack, name, fields = {}, protect = false, delivered = false, was, owner, by } = value;
   if (typeof stack !== 'string' || !isResourceName(stack)) return 'its stack is not a valid name';
   if (typeof name !== 'string' || !isResourceName(name)) return 'its name is not a valid name';
   if (!isJsonObject(fields)) return 'its fields are not an object';
@@ -135,6 +150,7 @@ function toMark(value: Json): Mark | string {
     delivered: delivered === true,
     ...(typeof was === 'string' && isResourceName(was) && { was }),
     ...(typeof owner === 'string' && { owner }),
+    ...(typeof by === 'string' && { by }),
     fields: keepTexts(fields),
   };
 }

@@ -25,6 +25,18 @@ export function readPipeline(env: Environment): Pipeline {
   return Object.fromEntries(known.filter(([, value]) => value !== undefined));
 }
 
+/** The pipeline in a few words, for a mark: other runs say by whom something was written. Nothing outside of a pipeline. */
+export function describePipeline({ commit, runUrl }: Pipeline): string | undefined {
+  const parts = [
+    ...(commit === undefined ? [] : [`commit ${commit.slice(0, 12)}`]),
+    ...(runUrl === undefined ? [] : [runUrl]),
+  ];
+  const text = parts.join(', ');
+  return text === '' || text.length > MAX_DESCRIPTION ? undefined : text;
+}
+
+const MAX_DESCRIPTION = 200;
+
 /** A forge would check out something else than what a pull request changes: the job may say what that is. */
 function findCommit({ EDGEWISE_COMMIT: own, GITHUB_SHA: github, CI_COMMIT_SHA: gitlab }: Environment) {
   return [own, github, gitlab].find((text) => text !== undefined && /^[0-9a-f]{7,64}$/.test(text));

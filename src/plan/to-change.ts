@@ -2,6 +2,7 @@ import { fillAllLeftOut } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Change, ChangeStart } from '../model/change.ts';
 import { isJsonObject, type Json, toDigest } from '../model/json.ts';
+import { toComparedMark } from '../model/mark.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
 import type { TokenPlace } from '../model/token-place.ts';
 import type { Decision } from './decide.ts';
@@ -112,7 +113,7 @@ function toStart(live: LiveResource, isTouched: boolean): ChangeStart {
       return computeLiveDigest(live);
     },
     ...(isTouched && { spec }),
-    ...(mark !== undefined && { mark }),
+    ...(mark !== undefined && { mark: toComparedMark(mark) }),
   };
 }
 
@@ -121,5 +122,8 @@ function toStart(live: LiveResource, isTouched: boolean): ChangeStart {
  * whether the service shows that a field is empty or leaves it out.
  */
 export function computeLiveDigest({ kind, spec, mark }: Pick<LiveResource, 'kind' | 'spec' | 'mark'>): string {
-  return toDigest({ spec: fillAllLeftOut(getKind(kind), spec), mark: mark === undefined ? null : { ...mark } });
+  return toDigest({
+    spec: fillAllLeftOut(getKind(kind), spec),
+    mark: mark === undefined ? null : { ...toComparedMark(mark) },
+  });
 }

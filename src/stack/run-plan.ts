@@ -8,6 +8,7 @@ import type { Client } from '../client/client.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { toReason } from '../model/errors.ts';
 import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
+import { describePipeline, readPipeline } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import { NO_SECRETS, type Secrets, withoutSecrets } from '../model/secrets.ts';
 import { fillStackName, findSink, type TokenSettings } from '../model/stack.ts';
@@ -77,7 +78,8 @@ export async function runPlan(
   try {
     const { now, sleep, cwd } = host;
     const { sideBySide } = options;
-    const world = { now, sleep, writeFile: createFileWriter({ cwd, roots }), journal: journal?.write, sideBySide };
+    const by = describePipeline(readPipeline(host.env));
+    const world = { now, sleep, by, writeFile: createFileWriter({ cwd, roots }), journal: journal?.write, sideBySide };
     return await applyPlan(plan, { client, sinks, onEvent, signal, done, ids, texts, ...world });
   } finally {
     const lost = await journal?.close();

@@ -146,6 +146,25 @@ export const RUNNING = {
     },
     good: { meanwhile: null },
   },
+  'concurrent-apply': {
+    meaning:
+      'The service refused a creation, and lists a resource with the same mark that was not there when the plan was made: another apply of this stack is under way, or has just ended. Its mark says which pipeline wrote it, where it was one. What this run did is safe, and so is what it still does.',
+    remedy:
+      'Run apply again when the other one is over. Let one apply of a stack run at a time: docs/pipelines.md has a recipe for each place.',
+    bad: {
+      command: 'apply --yes',
+      files: inStack(toEdge('postgres', 20_001)),
+      meanwhile: {
+        before: 'POST /edges/tcp',
+        request: 'POST /edges/tcp',
+        body: JSON.stringify({
+          hostports: ['1.tcp.example.net:20001'],
+          metadata: formatMarkedMetadata('production', 'postgres'),
+        }),
+      },
+    },
+    good: { meanwhile: null },
+  },
   'untrusted-setting': {
     meaning:
       'The run is on manifests that are not merged yet (`--untrusted`), and their Stack says something else than the flags and variables of the run about the URL of the service, its certificate authorities, the version header, the variable of the API key, or the rate limit. A pull request could send the key to its author that way. So flags and variables decide, and the Stack may only say the same.',

@@ -8,7 +8,7 @@ import { parseAddress, toName } from '../../model/address.ts';
 import { type Change, formatChangeAddress } from '../../model/change.ts';
 import { assertNever } from '../../model/errors.ts';
 import { isSameJson, type Json } from '../../model/json.ts';
-import type { Mark } from '../../model/mark.ts';
+import { isSameMark } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import type { WriteId, WriteType } from '../../model/write.ts';
@@ -291,10 +291,6 @@ function hasMarkOf(
   const isKnown = listAwaited(kind, draft.pending).every((address) => ids.has(address));
   if (mark === undefined || !isKnown) return false;
   return isSameMark(mark, { ...resolveMark(kind, draft, ids), delivered: mark.delivered });
-}
-
-function isSameMark(left: Mark | undefined, right: Mark | undefined): boolean {
-  return isSameJson(left === undefined ? null : { ...left }, right === undefined ? null : { ...right });
 }
 
 /** Unchanged resources that changes of a plan refer to. Nothing is sent to them, but people see what is referred to by their names. */

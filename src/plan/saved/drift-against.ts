@@ -6,7 +6,7 @@ import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
 import { type Drift, type DriftedField, type DriftState, PROTECT_PATH, type ResourceDrift } from '../../model/drift.ts';
 import { isSameJson } from '../../model/json.ts';
-import { type Mark, toFieldDigest, UNMANAGED_DIGEST } from '../../model/mark.ts';
+import { isSameMark, type Mark, toFieldDigest, UNMANAGED_DIGEST } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import {
@@ -206,10 +206,6 @@ function compareDigests(change: Change, live: LiveResource): Compared {
 /** Whether a digest says nothing, because the service does not show everything that it is of. */
 function isPartlyUnknown(kind: Kind, { spec }: LiveResource): boolean {
   return kind.specFields.some(([name, { type }]) => isUnknown(type, spec[name]));
-}
-
-function isSameMark(left: Mark | undefined, right: Mark | undefined): boolean {
-  return isSameJson(left === undefined ? null : { ...left }, right === undefined ? null : { ...right });
 }
 
 function listMoved(kind: Kind, { spec }: LiveResource, mark: Mark | undefined): readonly string[] {

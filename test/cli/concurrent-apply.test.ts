@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { describePipeline, readPipeline } from '../../src/model/pipeline.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import type { CommandResult } from './fake-context.ts';
+import { createWorkspace, STACK, toEdge } from './workspace.ts';
+
+const EDGES = Array.from({ length: 40 }, (_, index) =>
+  toEdge(`e${String(index).padStart(2, '0')}`, 20_000 + index),
+).join('');
+
+/** The variables of a job at GitHub. */
+const JOB = {
+  GITHUB_SHA: '1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d',
+  GITHUB_SERVER_URL: 'https://github.com',
+  GITHUB_REPOSITORY: 'o/r',
+  GITHUB_RUN_ID: '7',
+};
+const BY = 'commit 1a2b3c4d5e6f, https://github.com/o/r/actions/runs/7';
+
+/** A service beside which something else is done, to its end, before it gets the first creation. */
+function afterFirst(transport: Transport, act: () => Promise<CommandResult>): Transport {
+  let other: Promise<CommandResult> | undefined;
+  return async (request) => {
+    if (request.method === 'POST') {
+      other ??= act();
+      expect(await other).toMatchObject({ exitCode: 0 });
+    }
+    return transport(request);
+  };
+}
+
+describe('an apply beside another one of the stack', () => {
+  it('says so at once, with the commit and the run of the other, and once', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': `${STACK}${EDGES}` });
+    const transport = afterFirst(recorder.transport, () => edgewise('apply --yes', { env: JOB }));
+    const { exitCode, stderr } = await edgewise('apply --yes', { transport });
+    expect(exitCode).toBe(1);
+    const said = stderr.split('warning[concurrent-apply]');
+    expect(said).toHaveLength(2);
+    expect(said[1]).toContain(`another apply of the stack (${BY}) created it`);
+    expect(said[0]?.match(/^\[\d+\/40\]/gm)?.length ?? 0).toBeLessThan(20);
+    expect(
+      recorder.take().filter(({ method, path }) => method === 'GET' && path.startsWith('/edges/tcp')),
+    ).toHaveLength(3);
+  });
+
+  it('is no such thing where the value belongs to somebody else', async () => {
+    const files = {
+      'edgewise.yaml': `${STACK}${EDGES}`,
+      'other.yaml': `${STACK.replace('test', 'other')}${toEdge('x', 20_000)}`,
+    };
+    const { edgewise, recorder } = await createWorkspace(files);
+    const transport = afterFirst(recorder.transport, () => edgewise('apply other.yaml --yes'));
+    const { exitCode, stderr } = await edgewise('apply edgewise.yaml --yes', { transport });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('409 already_taken');
+    expect(stderr).not.toContain('concurrent-apply');
+  });
+
+  it('leaves nothing to do for a run of another pipeline, and its saved plans stay good', async () => {
+    const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': `${STACK}${EDGES}` });
+    expect(await edgewise('apply --yes', { env: JOB })).toMatchObject({ exitCode: 0 });
+    const metadata = server.snapshot().resources['TCPEdge']?.map((edge) => JSON.stringify(edge)) ?? [];
+    expect(metadata.filter((text) => text.includes(BY))).toHaveLength(40);
+    const env = { ...JOB, GITHUB_RUN_ID: '8' };
+    expect(await edgewise('plan --detailed-exitcode -o plan.json', { env })).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
+  });
+});
+
+it('a pipeline is described in a few words, and what is longer or unknown not at all', () => {
+  expect(describePipeline(readPipeline(JOB))).toBe(BY);
+  expect(describePipeline(readPipeline({ EDGEWISE_COMMIT: '1a2b3c4d5e6f7a8b' }))).toBe('commit 1a2b3c4d5e6f');
+  expect(describePipeline(readPipeline({}))).toBeUndefined();
+  expect(describePipeline({ runUrl: `https://x/${'y'.repeat(200)}` })).toBeUndefined();
+});

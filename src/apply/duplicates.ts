@@ -258,7 +258,7 @@ async function look(made: CreatedResource, context: DuplicateContext): Promise<S
  * Tells at once of another apply that created what the service has just refused to create a second time. Each kind is looked at once in a run; a look that fails
  * says nothing.
  */
-export async function noteRival(
+export async function noteConcurrentApply(
   write: CreateWrite,
   { duplicates, note }: SettleContext,
   looked: Set<string>,
@@ -266,18 +266,18 @@ export async function noteRival(
   if (looked.has(write.kind)) return;
   looked.add(write.kind);
   try {
-    const [rival] = pickMarkedResources(write, await duplicates.lookUps.newest(getKind(write.kind)), duplicates);
-    if (rival !== undefined) note(toRivalWarning(write, rival));
+    const [other] = pickMarkedResources(write, await duplicates.lookUps.newest(getKind(write.kind)), duplicates);
+    if (other !== undefined) note(toConcurrentWarning(write, other));
   } catch (error) {
     if (!isExternalError(error)) throw error;
   }
 }
 
-function toRivalWarning({ address }: CreateWrite, rival: LiveResource): Diagnostic {
+function toConcurrentWarning({ address }: CreateWrite, other: LiveResource): Diagnostic {
   return {
     code: 'concurrent-apply',
     severity: 'warning',
-    message: `${address}: another apply of the stack${toAuthor(rival)} created it after this plan was made, as ${rival.id}.`,
+    message: `${address}: another apply of the stack${toAuthor(other)} created it after this plan was made, as ${other.id}.`,
     remedy: `${TOGETHER} This one goes on; run it again when both are over.`,
     address,
   };

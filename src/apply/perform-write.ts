@@ -15,7 +15,7 @@ import type { ConcurrentChangeDetector, PatchWrite } from './concurrent-changes.
 import {
   type DuplicateContext,
   listResourcesWithMark,
-  noteRival,
+  noteConcurrentApply,
   resolveDuplicate,
   type SettleContext,
   takeBack,
@@ -52,7 +52,7 @@ export async function performWrite(write: Write, context: WriteContext): Promise
     return await perform(write, context);
   } catch (error) {
     if (write.act === 'create' && error instanceof ApiError && error.response.status === 409)
-      await noteRival(write, context.settle, context.looked);
+      await noteConcurrentApply(write, context.settle, context.looked);
     return toFailure(write, error);
   }
 }

@@ -102,7 +102,7 @@ const OWN: readonly RegExp[] = [
   /^\{.*"name": ?"edgewise"/s,
   /^\{.*"format": ?\d/s,
   // Text and annotations have no sign of their own: they begin with a title, a finding or a number.
-  /^(?:[A-Z][a-z]+ (?:for|of|to|from) |(?:error|warning|edgewise)[[: ]|No |Nothing |\d+ |── |[✓✗⚠⛔]|::)/,
+  /^(?:[A-Z][a-z]+ (?:for|of|to|from) |(?:error|warning|edgewise)[[: ]|No |Nothing |\d+ |── |STACK +FOLDER +RESULT|[✓✗⚠⛔]|::)/,
 ];
 
 function isOwn(path: string): boolean {

@@ -1,5 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Page } from 'playwright-core';
 import { startBrowser } from '../test/end-to-end/browser.ts';
 import { makePictures, PICTURES, toPageDigest } from './picture-files.ts';
 
@@ -13,17 +17,29 @@ const VIEWPORT = { width: 1000, height: 900 };
 const pictures = await makePictures();
 mkdirSync(PICTURES, { recursive: true });
 writeFileSync(join(PICTURES, 'plan.svg'), pictures.plan);
+const folder = mkdtempSync(join(tmpdir(), 'edgewise-try-'));
+execFileSync(process.execPath, ['.ci/try.ts', '--no-open', folder]);
 const browser = await startBrowser();
 try {
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await browser.newPage({ viewport: VIEWPORT, deviceScaleFactor: 1, colorScheme });
     await page.setContent(pictures.page);
-    // As PNG, which Playwright writes, they would be three times as large.
-    const devTools = await page.context().newCDPSession(page);
-    const { data } = await devTools.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
-    writeFileSync(join(PICTURES, `review-${colorScheme}.webp`), Buffer.from(data, 'base64'));
+    await keepAsWebp(page, `review-${colorScheme}.webp`);
   }
+  const page = await browser.newPage({ viewport: { ...VIEWPORT, height: 800 }, deviceScaleFactor: 1 });
+  await page.goto(pathToFileURL(join(folder, 'index.html')).href);
+  await page.locator('#example').selectOption('weights');
+  await page.locator('#status', { hasText: '1 to update' }).waitFor();
+  await keepAsWebp(page, 'try.webp');
 } finally {
+  rmSync(folder, { recursive: true });
   await browser.close();
 }
 writeFileSync(join(PICTURES, 'review.sha256'), toPageDigest(pictures));
+
+/** As PNG, which Playwright writes, it would be three times as large. */
+async function keepAsWebp(page: Page, name: string): Promise<void> {
+  const devTools = await page.context().newCDPSession(page);
+  const { data } = await devTools.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
+  writeFileSync(join(PICTURES, name), Buffer.from(data, 'base64'));
+}

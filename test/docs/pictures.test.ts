@@ -16,7 +16,9 @@ describe('the pictures of the README', () => {
   it('open it, in light and in dark, and are small', () => {
     const [head = ''] = README.split('\n## ');
     const paths = Array.from(head.matchAll(/docs\/images\/[\w.-]+/g), ([path]) => path);
-    expect(paths).toEqual(['plan.svg', 'review-dark.webp', 'review-light.webp'].map((name) => `${PICTURES}/${name}`));
+    expect(paths).toEqual(
+      ['plan.svg', 'review-dark.webp', 'review-light.webp', 'try.webp'].map((name) => `${PICTURES}/${name}`),
+    );
     for (const path of paths) expect(statSync(path).size, path).toBeLessThan(200_000);
     for (const path of paths.slice(1)) expect(readFileSync(path).toString('latin1', 8, 12), path).toBe('WEBP');
     const { files }: { readonly files: readonly string[] } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -21,8 +21,8 @@ export interface WaitOptions {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Aborted: the wait is over. */
   readonly signal: AbortSignal;
-  /** Called after each reading that did not end the wait, with all that is waited for and what is not ready. */
-  readonly onReading?: (all: readonly Waited[], open: readonly Waited[]) => void;
+  /** Called after each reading that did not end the wait, with all that is waited for, what is not ready, and the time until the next. */
+  readonly onReading?: (all: readonly Waited[], open: readonly Waited[], delayMs: number) => void;
 }
 
 /** Each reading takes a request for each page of a kind's list: a wait begins with twelve readings a minute, and comes down to two. */
@@ -53,8 +53,9 @@ export async function awaitWork(
     const open = found.filter(({ state }) => state === 'unfinished');
     const leftMs = deadline - now().getTime();
     if (open.length === 0 || leftMs <= 0 || signal.aborted) return found;
-    onReading(found, open);
-    await sleep(Math.min(delayMs, leftMs), signal);
+    const pauseMs = Math.min(delayMs, leftMs);
+    onReading(found, open, pauseMs);
+    await sleep(pauseMs, signal);
     if (signal.aborted) return found;
   }
 }

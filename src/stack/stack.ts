@@ -185,6 +185,8 @@ function createLink({ settings, given, notices = {}, watch, onReached }: Account
 export interface SharedAccount {
   /** The account as one stack sees it: each counts the requests that it would have taken alone. */
   readonly toView: (settings: RunSettings) => Account;
+  /** As that of an account. What it reads is read anew. */
+  readonly write: Account['write'];
   /** How many requests reading took. */
   readonly countReads: () => number;
   /** Called after a write: the next read sends requests again. */
@@ -219,6 +221,7 @@ export function shareAccount(parts: AccountParts, host: Host, signal: AbortSigna
       const open = async (): Promise<Reader> => toOwnReader(await account.open(), { readings, countSent, signal });
       return { ...account, settings, open, write, apply: createSavedApply({ open, write }, host) };
     },
+    write,
     countReads,
     forget: () => {
       readings = createReadings();

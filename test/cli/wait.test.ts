@@ -24,7 +24,9 @@ async function createClocked(manifests: string): Promise<Workspace & { readonly 
   return { ...workspace, edgewise, slept };
 }
 
-async function readReport({ folder }: Workspace): Promise<Record<string, never>> {
+async function readReport({
+  folder,
+}: Workspace): Promise<{ readonly stacks: readonly { readonly stack: string; readonly exitCode: number }[] }> {
   return JSON.parse(await readFile(join(folder, 'a.json'), 'utf8'));
 }
 
@@ -83,13 +85,30 @@ describe('apply --wait', () => {
     expect(plain.stdout).not.toContain('ready');
   });
 
-  it('is for one stack', async () => {
+  it('waits for every stack of a run, each with its own end', async () => {
+    const workspace = await createClocked('');
+    const files = {
+      'live/a/edgewise.yaml': `${STACK.replace('test', 'a')}${toIngress('x', 'one.example.com')}`,
+      'live/b/edgewise.yaml': `${STACK.replace('test', 'b')}${toIngress('x', 'two.invalid')}`,
+    };
+    await workspace.write(files);
+    const { exitCode, stdout, stderr } = await workspace.edgewise('apply -R live --wait --yes --report json=a.json');
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('AgentIngress/x: its certificate is being provisioned');
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('its certificate fails with DNS_ERROR');
+    const { stacks } = await readReport(workspace);
+    const ends = stacks.map(({ stack, exitCode: code }) => [stack, code]);
+    expect(ends).toEqual([
+      ['a', 0],
+      ['b', 1],
+    ]);
+  });
+
+  it('of get is for one stack', async () => {
     const workspace = await createClocked(toEdge('e', 20_001));
-    for (const line of ['apply -R . --wait --yes', 'get -R . --wait']) {
-      const { exitCode, stderr } = await workspace.edgewise(line);
-      expect(exitCode).toBe(3);
-      expect(stderr).toContain('edgewise get --wait');
-    }
+    const { exitCode, stderr } = await workspace.edgewise('get -R . --wait');
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('edgewise apply -R --wait');
   });
 });
 

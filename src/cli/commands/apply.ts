@@ -18,7 +18,6 @@ import {
   addWriteOptions,
   isRecursive,
   refuseManifests,
-  refuseWait,
   repeatable,
   TOKEN_ADDRESS,
 } from './options.ts';
@@ -56,14 +55,12 @@ async function apply(paths: readonly string[], flags: Flags, context: Context): 
   refuseUntrusted(context);
   if (isRecursive(flags)) {
     refuseManifests(flags);
-    refuseWait(flags);
     const { applyStacks } = await import('../many/apply-stacks.ts');
     return applyStacks(paths, { flags, mode: 'apply' }, context);
   }
   const [first, ...more] = paths;
   const plans = first === undefined || more.length > 0 ? undefined : await readPlanFolder(first, context);
   if (plans !== undefined) {
-    refuseWait(flags);
     const { applyPlans } = await import('../many/apply-stacks.ts');
     return applyPlans(plans, flags, context);
   }

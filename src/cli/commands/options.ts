@@ -158,12 +158,12 @@ export function withDefaultWait(argv: readonly string[]): readonly string[] {
   return isMeant ? argv.map((word) => (word === '--wait' ? `--wait=${DEFAULT_WAIT}` : word)) : argv;
 }
 
-/** Refuses a wait of a run over many stacks: it ends when all of them have written. */
+/** Refuses a wait where resources of many stacks are shown. */
 export function refuseWait({ wait }: { readonly wait?: number }): void {
   if (wait === undefined) return;
   throw new CommandError('--wait is for one stack.', {
     exitCode: EXIT.invalid,
-    remedy: 'Leave it out, and wait after the apply with edgewise get --wait in the folder of the stack.',
+    remedy: 'Leave out -R, and name the folder of the stack. edgewise apply -R --wait waits for all stacks.',
   });
 }
 

@@ -1,4 +1,5 @@
 import type { SideBySide } from '../../apply/apply.ts';
+import { awaitWork, type WaitOptions } from '../../client/await-work.ts';
 import type { Locate } from '../../model/diagnostic.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -15,9 +16,9 @@ import { EMPTY_APPLY_RESULT, type RunOptions } from '../../stack/run-plan.ts';
 import type { Output } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { findEventOutput, toTextOptions } from '../output/present.ts';
-import { createProgress } from '../output/progress.ts';
+import { createProgress, type Progress } from '../output/progress.ts';
 import type { ApplyFlags } from '../reconcile/apply-plan.ts';
-import { toAppliedExitCode, toProgressOutput } from '../reconcile/execute-plan.ts';
+import { listWritten, toAppliedExitCode, toProgressOutput } from '../reconcile/execute-plan.ts';
 import { listRefused } from '../reconcile/plan-flags.ts';
 import {
   createStackPart,
@@ -237,13 +238,16 @@ async function applyOne(
   });
   try {
     if (failed.length > 0) return toFailed(toWaited(failed), folder, run.command);
-    const result = await one.apply({
+    const written = await one.apply({
       ...watch.follow(folder, one.plan),
       journal,
       ids,
       signal: run.signal,
       ...(applying.mode === 'apply' && { sideBySide }),
     });
+    // Nobody waits for what the service does later.
+    pass();
+    const result = await waitFor(written, one.pooled.account, applying, watch);
     const report = { about: 'apply', plan: one.plan, result } as const;
     return { report, exitCode: toAppliedExitCode(result), options: { locate: one.locate } };
   } catch (error) {
@@ -251,6 +255,24 @@ async function applyOne(
   } finally {
     pass();
   }
+}
+
+/** The result of one stack, with what became of all that the service goes on with. Several stacks of an account share the lists that they read. */
+async function waitFor(
+  result: ApplyResult,
+  { write }: PooledAccount['account'],
+  { run, flags }: Applying,
+  { wait }: Pick<RunProgress, 'wait'>,
+): Promise<ApplyResult> {
+  const subjects = listWritten(result);
+  const { now, sleep } = run.context;
+  const { signal } = run;
+  const { wait: timeoutMs } = flags;
+  if (timeoutMs === undefined || signal.aborted || subjects.length === 0) return result;
+  const onReading: WaitOptions['onReading'] = (_, [first], delayMs) =>
+    wait({ until: now().getTime() + delayMs, reason: `${first?.address}: ${first?.message}` });
+  const waited = await write((client) => awaitWork(client, subjects, { timeoutMs, now, sleep, signal, onReading }));
+  return { ...result, waited, interrupted: signal.aborted };
 }
 
 /** Waits for the stacks that come before one: gives the ids that its plan waits for, and who failed. */
@@ -366,6 +388,8 @@ function createGate(count: number): Gate {
 interface RunProgress {
   /** What the apply of one stack tells. */
   readonly follow: (folder: StackFolder, plan: Plan) => Required<Pick<RunOptions, 'onEvent' | 'onStart' | 'onWarning'>>;
+  /** Takes in that nothing is read before a time. */
+  readonly wait: Progress['wait'];
   /** The events that were sent, and the stacks that they are of. */
   readonly sent: () => SentEvents;
   readonly end: () => void;
@@ -403,6 +427,7 @@ function createRunProgress({ context, flags }: StacksRun, all: readonly Followed
         onWarning: (message) => progress.tell(`Warning: ${message}`),
       };
     },
+    wait: progress.wait,
     sent: () => ({ ...stream.sent(), parts }),
     end: () => {
       progress.end();

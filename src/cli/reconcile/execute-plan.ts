@@ -59,17 +59,22 @@ export async function executePlan(execution: Execution, context: Context): Promi
 /** The result, with what became of all that the service goes on with after its answers. */
 async function waitForApplied(result: ApplyResult, execution: Execution, context: Context): Promise<ApplyResult> {
   const { open, flags, signal, setLineWriter } = execution;
-  const subjects = listWorkSubjects(
-    result.outcomes.flatMap((one) => {
+  const subjects = listWritten(result);
+  if (flags.wait === undefined || signal.aborted || subjects.length === 0) return result;
+  const wait = { timeoutMs: flags.wait, signal, setLineWriter };
+  const waited = await waitVisibly(await open(), subjects, wait, context);
+  return { ...result, waited, interrupted: signal.aborted };
+}
+
+/** What the service may go on with after the writes of an apply. */
+export function listWritten({ outcomes }: ApplyResult): readonly WorkSubject[] {
+  return listWorkSubjects(
+    outcomes.flatMap((one) => {
       if (one.outcome !== 'applied' || one.id === undefined || one.write.act === 'delete') return [];
       const { kind, address } = one.write;
       return [{ kind, address, id: one.id }];
     }),
   );
-  if (flags.wait === undefined || signal.aborted || subjects.length === 0) return result;
-  const wait = { timeoutMs: flags.wait, signal, setLineWriter };
-  const waited = await waitVisibly(await open(), subjects, wait, context);
-  return { ...result, waited, interrupted: signal.aborted };
 }
 
 /** What is waited for by a command, and how long at most. */

@@ -234,6 +234,12 @@ spec:
     expect(html).toMatch(new RegExp(`<th scope="row">ip_restriction[^\\n]*<code>${restriction}</code>`));
     expect(JSON.parse(await read('json')).resources).toMatchObject([{ address: 'TCPEdge/a', owner: 'billing' }]);
     expect(await read('github')).toMatch(/file=edgewise.yaml,line=14,[^:]*drift-danger::TCPEdge/);
+    // What a saved plan leaves alone has no manifest in it: its mark says whose it was.
+    await edgewise('apply --yes');
+    await edgewise('plan -o plan.json');
+    await server.handle(toRequest('DELETE', `/edges/tcp/${String(id)}`));
+    const { resources } = JSON.parse((await edgewise('drift --against plan.json --format json')).stdout);
+    expect(resources).toMatchObject([{ state: 'missing', owner: 'billing' }]);
   });
 
   it('says of a danger whether what was before is known', async () => {

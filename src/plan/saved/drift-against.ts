@@ -77,7 +77,7 @@ function findResult(change: Change, found: Finder): LiveResource | undefined {
 function compareChange(change: Change, found: Finder & Pick<Plan, 'stack'>): readonly ResourceDrift[] {
   const { address, duplicateOf, kind } = change;
   const live = findResult(change, found);
-  const owner = change.owner ?? live?.mark?.owner;
+  const owner = change.owner ?? change.live?.mark?.owner ?? live?.mark?.owner;
   const base = {
     address,
     ...(duplicateOf !== undefined && { duplicateOf }),

@@ -344,6 +344,18 @@ spec:
     expect(unknown.stdout).not.toContain('danger');
   });
 
+  it('of a saved plan has the dangers of a deletion where the plan was to change the resource', async () => {
+    const { edgewise, server, write } = await createWorkspace({ 'edgewise.yaml': TWO });
+    await edgewise('apply --yes');
+    await write({ 'edgewise.yaml': TWO.replace('20001"]', '20003"]') });
+    await edgewise('plan -o plan.json');
+    const lost = server.snapshot().resources['TCPEdge']?.find(({ hostports }) => String(hostports).endsWith('20001'));
+    await server.handle(toRequest('DELETE', `/edges/tcp/${lost?.id}`));
+    expect((await edgewise('drift --against plan.json')).stdout).toContain(
+      '  ! traffic: TCPEdge/a is no longer reached at hostports 1.tcp.example.net:20001',
+    );
+  });
+
   it('of a certificate that has ended is dangerous', async () => {
     const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
     const spec = { public_key: key, ssh_certificate_authority_id: 'sshca_main', principals: ['alice'] };

@@ -12,7 +12,7 @@ const INVALID = 3;
 if (isOlder(process.versions.node, NEEDED)) {
   const line = NEEDED.split('.')[0];
   process.stderr.write(
-    `edgewise ${packageJson.version} needs Node ${NEEDED} or newer; this is Node ${process.versions.node}. Get one from a version manager (nvm install ${line}) or from npm (npm install --save-dev node@${line}, then npx edgewise), or use the container image (Dockerfile).\n`,
+    `edgewise ${packageJson.version} needs Node ${NEEDED} or newer; this is Node ${process.versions.node}. Get one from a version manager (nvm install ${line}) or from npm (npm install --save-dev node@${line}, then npx --no-install edgewise), or use the container image (Dockerfile).\n`,
   );
   process.exitCode = INVALID;
 } else {

@@ -10,7 +10,7 @@ import { makePictures, PICTURES, toPageDigest } from './picture-files.ts';
 /** Writes the pictures of the README. Needs Chromium. */
 
 /** Of 100: text stays sharp. */
-const QUALITY = 80;
+const QUALITY = 60;
 
 const VIEWPORT = { width: 1000, height: 900 };
 
@@ -26,7 +26,7 @@ try {
     await page.setContent(pictures.page);
     await keepAsWebp(page, `review-${colorScheme}.webp`);
   }
-  const page = await browser.newPage({ viewport: { ...VIEWPORT, height: 800 }, deviceScaleFactor: 1 });
+  const page = await browser.newPage({ viewport: { ...VIEWPORT, width: 840, height: 460 }, deviceScaleFactor: 1 });
   await page.goto(pathToFileURL(join(folder, 'index.html')).href);
   await page.locator('#example').selectOption('weights');
   await page.locator('#status', { hasText: '1 to update' }).waitFor();

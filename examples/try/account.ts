@@ -171,7 +171,9 @@ async function render(report: Report): Promise<Pick<Outcome, 'html' | 'text' | '
 function toSentence(report: Report, text: string): string {
   if (report.about === 'failure')
     return `Nothing can be planned: ${report.failure.diagnostics?.[0]?.message ?? report.failure.error?.message}`;
-  return text.split('\n').findLast((line) => /^\d+ |^No |^Nothing|applied/.test(line)) ?? '';
+  const said = report.about === 'apply' ? /^\d+ writes? applied/ : /^(\d+ (to delete|safety rule)|No |Nothing)/;
+  const lines = text.trim().split('\n');
+  return lines.filter((line) => said.test(line)).join(' ') || (lines.at(-1) ?? '');
 }
 
 /** Somebody changes a live resource behind the back of the manifests: some of its fields, or without any the whole of it. */

@@ -108,7 +108,10 @@ for (const { browser: name, path, args } of BROWSERS) {
         Object.defineProperty(event, 'clipboardData', { value: { getData: () => pasted, files: [] } });
         document.querySelector('.cm-content')?.dispatchEvent(event);
       }, text);
-      expect(await read('.cm-content')).toContain(text.split('\n')[0]?.slice(0, 10));
+      // The editor draws what is near its cursor.
+      const ends = [0, -1].map((at) => text.trim().split('\n').at(at)?.slice(0, 10) ?? '');
+      const drawn = await read('.cm-content');
+      expect(ends.filter((end) => drawn.includes(end))).not.toEqual([]);
       return settle();
     }
 

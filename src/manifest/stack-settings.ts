@@ -2,7 +2,7 @@ import { type Claim, listClaims } from '../kinds/claims.ts';
 import { parseDurationMs } from '../kinds/duration.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
-import { type Address, isAddress, toAddress } from '../model/address.ts';
+import { type Address, isAddress, isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import { formatPath, parseRenderSource } from '../model/field-path.ts';
@@ -142,6 +142,33 @@ export function listExtraStacks([first, ...others]: readonly ManifestDocument[])
         related: [{ message: 'the first Stack is here', place: toNamePlace(first) }],
       },
     }));
+}
+
+/** Folders that a message names. */
+const MAX_NAMED = 5;
+
+/**
+ * Stacks in several folders are stacks of their own: one error, in whose light nothing else that was found means anything. `undefined`: there is at most one, or
+ * one folder has them all.
+ */
+export function findSeveralStacks(stacks: readonly ManifestDocument[]): Diagnostic | undefined {
+  const own = stacks.filter((document) => !isPrinted(document));
+  const folders = [...new Set(own.map(toFolder))].sort();
+  const [first = ''] = folders;
+  if (folders.length < 2) return undefined;
+  const names = own.map((stack) => (isResourceName(stack.name) ? stack.name : toFolder(stack))).sort();
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  return {
+    code: 'multiple-stacks',
+    severity: 'error',
+    message: `these are ${names.length} stacks: ${names.slice(0, MAX_NAMED).join(', ')}${more}`,
+    remedy: `Add -R (--recursive) for all of them, or give the path of one, such as ${first}.`,
+  };
+}
+
+function toFolder({ position }: ManifestDocument): string {
+  const { file } = position.source;
+  return file.includes('/') ? file.slice(0, file.lastIndexOf('/')) : '.';
 }
 
 const SECOND_STACK = {

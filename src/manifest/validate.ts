@@ -46,6 +46,7 @@ import { strikeSource } from './secrets.ts';
 import type { Span } from './source-text.ts';
 import { decodeSource } from './stack-render.ts';
 import {
+  findSeveralStacks,
   listDescribedHandOvers,
   listDuplicateClaims,
   listDuplicates,
@@ -104,6 +105,8 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
   const tally = createDiagnosticCounter();
   const { documents, diagnostics, mayHideStack } = readAll(sources, options, { locator, tally, handed });
   const stacks = documents.filter(({ kind }) => kind === 'Stack');
+  const several = findSeveralStacks(stacks);
+  if (several !== undefined) return { state: undefined, diagnostics: [several], rules: toPolicyDocuments([], locator) };
   const index = toIndex(documents);
   const references = resolveReferences(documents, index);
   const duplicates = listDuplicates(documents, index);

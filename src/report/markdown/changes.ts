@@ -283,14 +283,16 @@ export function listDangerSections(
 
 /** One danger as an item of a list. `lead`: Markdown with its stack and owner, in a report on many. */
 export function toDangerSection(
-  { group, address, clause, then, owner, anchor }: DangerView,
+  { group, address, clause, then, owner, path, anchor }: DangerView,
   link: string,
   lead?: string,
 ): Section {
   const whose = owner === undefined || lead !== undefined ? '' : ` (${toProse(owner)})`;
   const values = clause.values === '' ? '' : ` ${toCode(clause.values)}`;
   const said = `${toQuotingProse(clause.lead)}${values}${then === '' ? '' : `: ${toProse(then)}`}`;
-  const text = `> - ${lead ?? ''}**${group}** ${toCode(address)}${whose} ${said}${link === '' ? '' : ` ${link}`}${toAnchor(anchor)}\n`;
+  // Only the row of a field leads here.
+  const target = path === undefined ? '' : toAnchor(anchor);
+  const text = `> - ${lead ?? ''}**${group}** ${toCode(address)}${whose} ${said}${link === '' ? '' : ` ${link}`}${target}\n`;
   return { text, weight: 'delete', names: ['danger', 'dangers'] };
 }
 

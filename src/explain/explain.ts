@@ -138,8 +138,11 @@ interface FieldWay {
   readonly steps: readonly string[];
 }
 
+/** The kinds whose fields are found by name. A Defaults has those of the Stack. */
+const SEARCHED = DOCUMENT_KINDS.filter((kind) => kind !== 'Defaults');
+
 /** The fields and settings of all kinds, or of one, whose names end like this; `spec` may stand before them. */
-function findFields(names: readonly string[], kinds: readonly string[] = DOCUMENT_KINDS): readonly FieldWay[] {
+function findFields(names: readonly string[], kinds: readonly string[] = SEARCHED): readonly FieldWay[] {
   const wanted = names[0] === 'spec' && names.length > 1 ? names.slice(1) : names;
   const end = `.${wanted.join('.')}`;
   return kinds.flatMap((kind) =>

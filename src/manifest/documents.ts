@@ -49,17 +49,22 @@ export interface ReadContext {
   readonly tally: DiagnosticCounter;
 }
 
-/** Reads every document of a file, those inside of a `List` too. */
-export function readDocuments(source: SourceText, context: ReadContext): ReadDocuments {
+/** Reads every document of a file, those inside of a `List` too; or its Defaults alone. */
+export function readDocuments(
+  source: SourceText,
+  context: ReadContext,
+  { onlyDefaults = false }: { readonly onlyDefaults?: boolean | undefined } = {},
+): ReadDocuments {
   const { env, locator } = context;
   const documents: ManifestDocument[] = [];
   const diagnostics: Diagnostic[] = [];
   let mayHideStack = false;
   for (const parsed of parseDocuments(source.text, env, context.allowance)) {
     if (parsed.tree !== undefined) locator.offer({ source, span: parsed.span }, parsed.tree);
-    const read = unfold(parsed, { source, span: parsed.span, base: [] }, parsed.value).map((candidate) =>
-      inspect(candidate, context),
-    );
+    const candidates = unfold(parsed, { source, span: parsed.span, base: [] }, parsed.value);
+    const meant = onlyDefaults ? candidates.filter(mayBeDefaults) : candidates;
+    if (onlyDefaults && meant.length === 0) continue;
+    const read = meant.map((candidate) => inspect(candidate, context));
     for (const { document } of read) if (document !== undefined) documents.push(document);
     diagnostics.push(...toDiagnostics(parsed, read, { source, locator, tally: context.tally }));
     mayHideStack ||= read.some(({ maybeStack }) => maybeStack);
@@ -119,6 +124,14 @@ function unfold(parsed: ParsedDocument, position: Position, value: Json): readon
     unfold(parsed, { ...position, base: [...position.base, 'items', index] }, item),
   );
   return [{ ...candidate, value: { ...value, items: [] } }, ...members];
+}
+
+/** Whether a document above a stack is one of its Defaults, or may be one that cannot be read. Another tool may have a kind of that name. */
+function mayBeDefaults({ value, isBroken }: Candidate): boolean {
+  if (!isJsonObject(value)) return isBroken;
+  const { apiVersion = '', kind } = value;
+  if (kind === undefined) return isBroken;
+  return kind === 'Defaults' && typeof apiVersion === 'string' && /^(?:edgewise\/|$)/.test(apiVersion);
 }
 
 /** What a document turned out to be. */
@@ -200,7 +213,8 @@ function toDocument(
 ): ManifestDocument {
   const metadata = value['metadata'];
   const name = isJsonObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
-  return { ...rest, kind, value, name, address: isResourceName(name) ? toAddress(kind, name) : undefined };
+  const address = kind !== 'Defaults' && isResourceName(name) ? toAddress(kind, name) : undefined;
+  return { ...rest, kind, value, name, address };
 }
 
 function atRoot(code: Finding['code'], message: string): Finding {

@@ -36,6 +36,8 @@ export interface ManifestDocument {
   readonly value: JsonObject;
   /** Whether its fields conform to its kind. */
   readonly isValid: boolean;
+  /** Of a Stack whose value has the settings of Defaults too: itself as it is written, then those, the nearest first. */
+  readonly layers?: readonly ManifestDocument[];
 }
 
 /** A place in a document. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import {
   BOUNDARY_REMEDY,
   type BoundaryResult,
@@ -25,7 +25,7 @@ import { toPrintable } from '../model/printable.ts';
 import { createAllowance } from './bounded-yaml.ts';
 import { NO_ENVIRONMENT, type ReadFieldFile, resolveManifestPath, STDIN } from './environment.ts';
 import { parseDocuments } from './parse.ts';
-import { createStackFilter, expandList, type FoundManifest } from './stack-folders.ts';
+import { createStackFilter, expandList, type FoundManifest, mayHoldDefaults } from './stack-folders.ts';
 import { suggest } from './suggest.ts';
 
 /** A manifest file as it was read, or manifests that a program made: as bytes, or as text. */
@@ -36,6 +36,8 @@ export interface ManifestBytes {
   /** The path as the user gave it, `<stdin>` for `-`; of what a command printed, the name that `formatRenderSource` gives. */
   readonly file: string;
   readonly bytes: Uint8Array;
+  /** Nothing of it counts but its Defaults: it stands above the stack, or was not named. */
+  readonly onlyDefaults?: true;
 }
 
 /** Manifests that are no file, under a name for messages. Files that they name are looked for beside that name. */
@@ -119,6 +121,70 @@ export function visitManifests(
   }
   return findings;
 }
+
+/**
+ * Reads the files that hold Defaults for stacks in some folders: those in the folders and above them, up to the root. `known`: files that were read already.
+ */
+export function readDefaults(
+  folders: readonly string[],
+  known: readonly string[],
+  { cwd, roots, budget }: Pick<LoadContext, 'cwd' | 'budget'> & { readonly roots: readonly string[] },
+): LoadedManifests {
+  const reading: Reading = {
+    sources: [],
+    findings: [],
+    seen: new Set(known.filter((file) => file !== STDIN).map((file) => resolve(cwd, file))),
+    roots,
+    budget: budget ?? createStackBudget(),
+    isFull: false,
+  };
+  const entered = new Set<string>();
+  for (const folder of folders)
+    for (const at of listUpward({ shown: folder, real: resolve(cwd, folder) }, { cwd, roots }))
+      if (addReal(at.real, entered) !== undefined) readDefaultsIn(at, reading);
+  return { sources: reading.sources, diagnostics: reading.findings.map(({ diagnostic }) => diagnostic) };
+}
+
+/** A folder and those above it, up to the root. */
+function* listUpward(
+  { shown, real }: Path,
+  { cwd, roots }: { readonly cwd: string; readonly roots: readonly string[] },
+) {
+  for (let at = real; ; at = dirname(at)) {
+    const place = placeWithin(at, roots);
+    if ('finding' in place) return;
+    yield { shown: isAbsolute(shown) ? at : relative(cwd, at) || '.', real: at };
+    if (roots.includes(place.real) || dirname(at) === at) return;
+  }
+}
+
+/** A folder that is not there yet has none. */
+function readDefaultsIn(folder: Path, reading: Reading): void {
+  if (statSync(folder.real, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  for (const entry of readdirSync(folder.real, { withFileTypes: true }).sort(byName)) {
+    if (entry.name.startsWith('.') || !isManifestName(entry.name)) continue;
+    const path = { shown: join(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
+    if (addReal(path.real, reading.seen) !== undefined) readDefaultsFile(path, reading);
+  }
+}
+
+function readDefaultsFile({ shown, real }: Path, reading: Reading): void {
+  const folder = dirname(shown);
+  const place = placeWithin(real, reading.roots);
+  // A link to somewhere else may have nothing to do with edgewise.
+  if ('finding' in place) return;
+  try {
+    const stats = statSync(real, { throwIfNoEntry: false });
+    if (stats?.isFile() !== true || stats.size > MAX_DEFAULTS_BYTES) return;
+    const bytes = readInput(real, reading);
+    if (mayHoldDefaults(bytes)) reading.sources.push({ file: shown, bytes, onlyDefaults: true });
+  } catch (error) {
+    reading.findings.push({ folder, diagnostic: toUnreadable(shown, error) });
+  }
+}
+
+/** A larger file above a stack is something else: nothing has that many settings. */
+const MAX_DEFAULTS_BYTES = 1_048_576;
 
 /** What could not be read in a folder. */
 export interface FolderDiagnostic {

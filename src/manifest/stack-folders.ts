@@ -16,6 +16,8 @@ export interface FoundManifest {
 /** A `Stack` in a text, whatever else is there: what looks like one is parsed. */
 const STACK = /["']?\bkind["']?\s*:\s*["']?Stack\b/;
 
+const DEFAULTS = /["']?\bkind["']?\s*:\s*["']?Defaults\b/;
+
 /**
  * Says what below a named folder belongs to it. A folder with a `Stack` of its own ends where another one begins; without one, all
  * is read, and a second `Stack` is a mistake.
@@ -58,6 +60,12 @@ export function listRawDocuments(bytes: Uint8Array, env: Environment): readonly 
 export function mayHoldStack(bytes: Uint8Array): boolean {
   const buffer = toBuffer(bytes);
   return buffer.includes('Stack') && STACK.test(buffer.toString('utf8'));
+}
+
+/** Whether a file may hold a `Defaults`. */
+export function mayHoldDefaults(bytes: Uint8Array): boolean {
+  const buffer = toBuffer(bytes);
+  return buffer.includes('Defaults') && DEFAULTS.test(buffer.toString('utf8'));
 }
 
 /** Whether a document of a file is a `Stack`. */

@@ -8,26 +8,31 @@ import { createLocator, toPlace } from './finding.ts';
 import type { ManifestBytes } from './load.ts';
 import { parseDocuments } from './parse.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
-import { mayHoldStack } from './stack-folders.ts';
+import { mayHoldDefaults, mayHoldStack } from './stack-folders.ts';
 
-/** What `spec.render` of a Stack says. */
+/** What `spec.render` of a Stack or of a Defaults says. */
 export interface StackRender {
-  /** The file that contains the Stack. */
+  /** The file that contains the document. */
   readonly file: string;
   /** Program and arguments; `undefined`: the value is not a command, or the document has a finding. Validation reports either. */
   readonly words: readonly string[] | undefined;
   readonly place: SourcePlace;
 }
 
-/** The first `spec.render` in a file. */
-export function findStackRender(source: ManifestBytes, env: Environment): StackRender | undefined {
+/** The first `spec.render` of a document of a kind in a file. */
+export function findStackRender(
+  source: ManifestBytes,
+  env: Environment,
+  kind: 'Stack' | 'Defaults',
+): StackRender | undefined {
   const { buffer, byteOffset, byteLength } = source.bytes;
   // Parsing a file of ten thousand documents for nothing would take as long as reading them does.
-  if (!mayHoldStack(source.bytes) || !Buffer.from(buffer, byteOffset, byteLength).includes('render')) return undefined;
+  const mayHold = kind === 'Stack' ? mayHoldStack : mayHoldDefaults;
+  if (!mayHold(source.bytes) || !Buffer.from(buffer, byteOffset, byteLength).includes('render')) return undefined;
   const text = decodeSource(source);
   if ('code' in text) return undefined;
   for (const { value, span, findings } of parseDocuments(text.text, env, createAllowance())) {
-    const [first] = listRenders(value, []);
+    const [first] = listRenders(value, kind, []);
     if (first === undefined) continue;
     const position = { source: text, span, base: first.base };
     const place = toPlace({ position, path: ['spec', 'render'], target: 'key' }, createLocator());
@@ -42,12 +47,12 @@ interface FoundRender {
 }
 
 /** Of a document, and of the members of a `List`. */
-function listRenders(value: Json, base: FieldPath): readonly FoundRender[] {
+function listRenders(value: Json, wanted: string, base: FieldPath): readonly FoundRender[] {
   if (!isJsonObject(value)) return [];
   const { kind, items, spec } = value;
   if (kind === 'List' && items !== undefined && isJsonArray(items))
-    return items.flatMap((item, index) => listRenders(item, [...base, 'items', index]));
-  const render = kind === 'Stack' && spec !== undefined && isJsonObject(spec) ? spec['render'] : undefined;
+    return items.flatMap((item, index) => listRenders(item, wanted, [...base, 'items', index]));
+  const render = kind === wanted && spec !== undefined && isJsonObject(spec) ? spec['render'] : undefined;
   return render === undefined ? [] : [{ base, render }];
 }
 

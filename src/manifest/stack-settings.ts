@@ -1,9 +1,10 @@
+import { isAbsolute, normalize } from 'node:path';
 import { type Claim, listClaims } from '../kinds/claims.ts';
 import { parseDurationMs } from '../kinds/duration.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress, isResourceName, toAddress } from '../model/address.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import { formatPath, parseRenderSource } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
@@ -17,7 +18,7 @@ import {
   type StackSettings,
   type TokenSettings,
 } from '../model/stack.ts';
-import type { Spec } from '../model/state.ts';
+import type { FieldPath, Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { createStackSpecSchema, type StackSpec } from '../schemas/stack.ts';
 import { resolveManifestPath } from './environment.ts';
@@ -33,8 +34,9 @@ import {
 
 /** The settings that a valid `Stack` document gives, its defaults filled in. Without a document: defaults, and no name. */
 export function readStackSettings(document?: ManifestDocument, locator: Locator = createLocator()): StackSettings {
-  const { name = '', value, position } = document ?? {};
-  const file = position?.source.file ?? '';
+  const { name = '', value } = document ?? {};
+  const resolvePath = (path: string, ...stated: FieldPath): string =>
+    document === undefined ? path : resolveManifestPath(findStating(document, stated).position.source.file, path);
   const spec = value?.['spec'];
   const stated = createStackSpecSchema().parse(spec ?? {});
   const {
@@ -63,7 +65,7 @@ export function readStackSettings(document?: ManifestDocument, locator: Locator 
         bodyMs: toCheckedMs(api.timeouts.body),
         requestMs: toCheckedMs(api.timeouts.request),
       },
-      caFile: api.ca_file === undefined ? undefined : resolveManifestPath(file, api.ca_file),
+      caFile: api.ca_file === undefined ? undefined : resolvePath(api.ca_file, 'spec', 'api', 'ca_file'),
       ...(document !== undefined && toGiven(document, locator)),
     },
     ...(kinds !== undefined && { kinds }),
@@ -72,27 +74,24 @@ export function readStackSettings(document?: ManifestDocument, locator: Locator 
     tokens: tokens === undefined ? NO_SINKS : toTokenSettings(tokens, name),
     ...(tokens !== undefined &&
       document !== undefined && {
-        locate: (path) => toPlace({ position: document.position, path, target: 'value' }, locator),
+        locate: (path) => locateSetting(document, path, locator),
       }),
     lint: toLintSettings(lint),
     ...(ownerLabel !== undefined && { ownerLabel }),
     ...readLabelsAndAnnotations(value ?? {}),
-    policies: policies.map((path) => resolveManifestPath(file, path)),
-    ...(inputs !== undefined && { inputs: inputs.map((pattern) => resolveManifestPath(file, pattern)) }),
+    policies: policies.map((path) => resolvePath(path, 'spec', 'policies')),
+    ...(inputs !== undefined && { inputs: inputs.map((pattern) => resolvePath(pattern, 'spec', 'inputs')) }),
   };
 }
 
 const DECISIVE = ['base_url', 'ca_file', 'version_header', 'key_env', 'rate_limit'] as const;
 
-function toGiven(
-  { value, position }: ManifestDocument,
-  locator: Locator,
-): { readonly given?: readonly GivenSetting[] } {
-  const spec = value['spec'];
+function toGiven(document: ManifestDocument, locator: Locator): { readonly given?: readonly GivenSetting[] } {
+  const spec = document.value['spec'];
   const api = isJsonObject(spec) ? spec['api'] : undefined;
   const names = isJsonObject(api) ? DECISIVE.filter((name) => Object.hasOwn(api, name)) : [];
   if (names.length === 0) return {};
-  const locate = (name: string) => toPlace({ position, path: ['spec', 'api', name], target: 'value' }, locator);
+  const locate = (name: string) => locateSetting(document, ['spec', 'api', name], locator);
   return { given: names.map((name) => ({ name, locate: () => locate(name) })) };
 }
 
@@ -125,6 +124,149 @@ function toSinkSettings(sink: SinkSpec, stack: string): SinkSettings {
   if ('directory' in sink) return { directory: fillStackName(sink.directory, stack) };
   const { command, test, timeout } = sink;
   return { command, timeoutMs: toCheckedMs(timeout), ...(test !== undefined && { test }) };
+}
+
+/** The settings that can be stated in parts. Every other one is taken whole, a list too. */
+const DIVISIBLE: ReadonlySet<string> = new Set([
+  'api',
+  'api.timeouts',
+  'guard',
+  'lint',
+  'tokens',
+  'tokens.credentials',
+]);
+
+/** Settings from several documents, field by field: what the first does not state, the next one does. */
+export function mergeSettings(layers: readonly JsonObject[], path: readonly string[] = []): JsonObject {
+  const names = new Set(layers.flatMap((layer) => Object.keys(layer)));
+  const merged = [...names].map((name): [string, Json] => {
+    const values = layers.flatMap((layer) => (Object.hasOwn(layer, name) ? [layer[name] ?? null] : []));
+    const at = [...path, name];
+    const [first = null] = values;
+    const isWhole = !isJsonObject(first) || !DIVISIBLE.has(at.join('.'));
+    return [name, isWhole ? first : mergeSettings(values.filter(isJsonObject), at)];
+  });
+  return Object.fromEntries(merged);
+}
+
+/** The documents, in which the first Stack has what its Defaults state and it does not. */
+export function fillInDefaults(documents: readonly ManifestDocument[]): readonly ManifestDocument[] {
+  const stack = documents.find(({ kind }) => kind === 'Stack');
+  const defaults = documents.filter(({ kind }) => kind === 'Defaults');
+  if (stack === undefined || defaults.length === 0) return documents;
+  const layers = [stack, ...listDefaultsOf(toFolder(stack), defaults, toFolder)];
+  const specs = layers.map(({ value }) => value['spec']).filter((spec) => spec !== undefined && isJsonObject(spec));
+  const filled = { ...stack, value: { ...stack.value, spec: mergeSettings(specs) }, layers };
+  return documents.map((document) => (document === stack ? filled : document));
+}
+
+/** Those of some Defaults that are in a folder or above it, the nearest first. */
+export function listDefaultsOf<One>(
+  folder: string,
+  defaults: readonly One[],
+  toFolder: (one: One) => string,
+): readonly One[] {
+  return defaults
+    .flatMap((one) => {
+      const distance = findDistance(folder, toFolder(one));
+      return distance === undefined ? [] : [{ one, distance }];
+    })
+    .sort((left, right) => left.distance - right.distance)
+    .map(({ one }) => one);
+}
+
+/** How many folders above another one a folder is; `undefined`: it is not. Both are relative to the same folder, or absolute. */
+function findDistance(inner: string, outer: string): number | undefined {
+  const [from, to] = [toSteps(inner), toSteps(outer)];
+  const isAround =
+    from.isAbsolute === to.isAbsolute &&
+    (to.up === from.up ? to.down.every((step, index) => step === from.down[index]) : to.down.length === 0);
+  const distance = to.up - from.up + from.down.length - to.down.length;
+  return isAround && to.up >= from.up && distance >= 0 ? distance : undefined;
+}
+
+interface Steps {
+  readonly isAbsolute: boolean;
+  readonly up: number;
+  readonly down: readonly string[];
+}
+
+function toSteps(folder: string): Steps {
+  const steps = normalize(folder).split('/');
+  const down = steps.filter((step) => !['', '.', '..'].includes(step));
+  return { isAbsolute: isAbsolute(folder), up: steps.filter((step) => step === '..').length, down };
+}
+
+/** The document that states a setting of a Stack: the Stack, or one of its Defaults. */
+function findStating(stack: ManifestDocument, path: FieldPath): ManifestDocument {
+  return stack.layers?.find(({ value }) => holdsPath(value, path)) ?? stack;
+}
+
+function holdsPath(value: Json, [step, ...rest]: FieldPath): boolean {
+  if (step === undefined) return true;
+  const held = typeof value === 'object' && value !== null && Object.hasOwn(value, step);
+  return held && holdsPath((value as JsonObject)[step] ?? null, rest); // a list has its members by number
+}
+
+/** Where a setting of a Stack stands. */
+export function locateSetting(stack: ManifestDocument, path: FieldPath, locator: Locator): SourcePlace {
+  return toPlace({ position: findStating(stack, path).position, path, target: 'value' }, locator);
+}
+
+/** A setting of a stack. */
+export interface StackSetting {
+  /** Its path in `spec`, such as `api.rate_limit`. */
+  readonly name: string;
+  readonly value: Json;
+  /** What states it; absent: nothing, so that it is the default. */
+  readonly stated?: { readonly by: string; readonly place: SourcePlace };
+}
+
+/** Every setting that a valid Stack has, with those of its Defaults and the defaults of edgewise. */
+export function listStackSettings(stack: ManifestDocument, locator: Locator): readonly StackSetting[] {
+  const spec = createStackSpecSchema().parse(stack.value['spec'] ?? {}) as JsonObject; // what a document holds is JSON
+  return listLeaves(spec, []).map(({ path, value }) => {
+    const whole = ['spec', ...path];
+    const by = (stack.layers ?? [stack]).find((layer) => holdsPath(layer.value, whole));
+    const setting = { name: path.join('.'), value };
+    if (by === undefined) return setting;
+    const place = toPlace({ position: by.position, path: whole, target: 'value' }, locator);
+    return { ...setting, stated: { by: by.kind, place } };
+  });
+}
+
+interface Leaf {
+  readonly path: readonly string[];
+  readonly value: Json;
+}
+
+function listLeaves(settings: JsonObject, before: readonly string[]): readonly Leaf[] {
+  return Object.entries(settings).flatMap(([name, value]) => {
+    const path = [...before, name];
+    return isJsonObject(value) && DIVISIBLE.has(path.join('.')) ? listLeaves(value, path) : [{ path, value }];
+  });
+}
+
+/** A second Defaults in one folder, as findings: neither of them would be the nearest. */
+export function listSecondDefaults(documents: readonly ManifestDocument[]): readonly DocumentFinding[] {
+  const defaults = documents.filter(({ kind }) => kind === 'Defaults');
+  return [...Map.groupBy(defaults, toFolder).values()].flatMap(([first, ...others]) =>
+    others.map((document) => ({
+      document,
+      finding: {
+        code: 'multiple-defaults',
+        message: 'the folder has another Defaults, and neither of them is nearer',
+        remedy: 'Put the settings into one of them, and remove the other.',
+        path: ['kind'],
+        target: 'value',
+        related: first === undefined ? [] : [{ message: 'the first is here', place: toKindPlace(first) }],
+      },
+    })),
+  );
+}
+
+function toKindPlace({ position }: ManifestDocument): Place {
+  return { position, path: ['kind'], target: 'value' };
 }
 
 /** All `Stack` documents but the first, as findings. A tool may print the Stack that has it run: that is not a second one. */
@@ -166,8 +308,8 @@ export function findSeveralStacks(stacks: readonly ManifestDocument[]): Diagnost
   };
 }
 
-function toFolder({ position }: ManifestDocument): string {
-  const { file } = position.source;
+function toFolder({ position }: Pick<ManifestDocument, 'position'>): string {
+  const file = parseRenderSource(position.source.file)?.file ?? position.source.file;
   return file.includes('/') ? file.slice(0, file.lastIndexOf('/')) : '.';
 }
 
@@ -200,7 +342,8 @@ export function listUnusedKinds(
   const spec = stack?.value['spec'];
   const kinds = isJsonObject(spec) ? spec['kinds'] : undefined;
   if (stack === undefined || !isJsonArray(kinds)) return [];
-  const place = { position: stack.position, path: ['spec', 'kinds'], target: 'value' } as const;
+  const { position } = findStating(stack, ['spec', 'kinds']);
+  const place = { position, path: ['spec', 'kinds'], target: 'value' } as const;
   return documents
     .filter(({ kind }) => findKind(kind) !== undefined && !kinds.includes(kind))
     .map((document) => ({
@@ -235,7 +378,7 @@ export function listDescribedHandOvers(
       target: 'value',
       related: [{ message: 'described here', place: toNamePlace(described) }],
     } as const;
-    return [{ document: stack, finding }];
+    return [{ document: findStating(stack, ['spec', 'handed_over']), finding }];
   });
 }
 

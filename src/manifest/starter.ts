@@ -5,6 +5,8 @@ interface StarterOptions {
   readonly stack: string;
   /** Left out: it is to come from the environment or a flag. */
   readonly baseUrl: string | undefined;
+  /** Defaults state what the stack does not: its name is enough. */
+  readonly hasDefaults: boolean;
   /** Where editors find the schema of manifests: a path relative to the files, or a URL. */
   readonly schema: string;
 }
@@ -16,7 +18,7 @@ interface StarterFile {
 }
 
 /** The files of a new stack: its settings, and one example with comments. They are valid as they are. */
-export function createStarter({ stack, baseUrl, schema }: StarterOptions): readonly StarterFile[] {
+export function createStarter({ stack, baseUrl, hasDefaults, schema }: StarterOptions): readonly StarterFile[] {
   const modeline = `# yaml-language-server: $schema=${schema}\n`;
   const settings = {
     apiVersion: 'edgewise/v1',
@@ -24,13 +26,15 @@ export function createStarter({ stack, baseUrl, schema }: StarterOptions): reado
     metadata: { name: stack },
     ...(baseUrl !== undefined && { spec: { api: { base_url: baseUrl } } }),
   };
+  const whole = `${modeline}${STACK_COMMENT}${stringify(settings)}${baseUrl === undefined ? NO_URL : ''}`;
   return [
-    {
-      path: 'edgewise.yaml',
-      text: `${modeline}${STACK_COMMENT}${stringify(settings)}${baseUrl === undefined ? NO_URL : ''}`,
-    },
+    { path: 'edgewise.yaml', text: hasDefaults && baseUrl === undefined ? toShortStack(stack) : whole },
     { path: 'example.yaml', text: `${modeline}${EXAMPLE}` },
   ];
+}
+
+function toShortStack(name: string): string {
+  return `apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: ${name} }\n`;
 }
 
 const STACK_COMMENT = `# The stack: the manifests in this folder, under one name. The name is part of the mark on every resource that they describe, so no

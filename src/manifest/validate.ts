@@ -46,16 +46,21 @@ import { strikeSource } from './secrets.ts';
 import type { Span } from './source-text.ts';
 import { decodeSource } from './stack-render.ts';
 import {
+  fillInDefaults,
   findSeveralStacks,
   listDescribedHandOvers,
   listDuplicateClaims,
   listDuplicates,
   listExtraStacks,
   listRenamedFromConflicts,
+  listSecondDefaults,
+  listStackSettings,
   listUnusedKinds,
+  locateSetting,
   NO_STACK,
   readLabelsAndAnnotations,
   readStackSettings,
+  type StackSetting,
 } from './stack-settings.ts';
 
 /**
@@ -94,6 +99,8 @@ interface FoundStack {
   readonly name?: string;
   /** The position of its document's start, or of a path in it. Parses it again. */
   readonly locate: (path?: FieldPath) => SourcePlace;
+  /** Its settings. Only of a valid one. */
+  readonly listSettings: () => readonly StackSetting[];
 }
 
 /** Validates manifests. */
@@ -103,22 +110,25 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
   // What a program hands over as a text is meant as manifests, whatever it is.
   const handed = new Set(given.filter((source) => 'text' in source).map(({ file }) => file));
   const tally = createDiagnosticCounter();
-  const { documents, diagnostics, mayHideStack } = readAll(sources, options, { locator, tally, handed });
-  const stacks = documents.filter(({ kind }) => kind === 'Stack');
+  const { documents: written, diagnostics, mayHideStack } = readAll(sources, options, { locator, tally, handed });
+  const stacks = written.filter(({ kind }) => kind === 'Stack');
   const several = findSeveralStacks(stacks);
   if (several !== undefined) return { state: undefined, diagnostics: [several], rules: toPolicyDocuments([], locator) };
+  const documents = fillInDefaults(written);
+  const [stack] = documents.filter(({ kind }) => kind === 'Stack');
   const index = toIndex(documents);
   const references = resolveReferences(documents, index);
   const duplicates = listDuplicates(documents, index);
   const findings = [
     ...listExtraStacks(stacks),
-    ...listUnusedKinds(documents, stacks[0]),
-    ...listDescribedHandOvers(index, stacks[0]),
+    ...listSecondDefaults(documents),
+    ...listUnusedKinds(documents, stack),
+    ...listDescribedHandOvers(index, stack),
     ...duplicates,
     ...listRenamedFromConflicts(documents, index),
     ...references.findings,
     ...listDuplicateClaims(without(references.specs, duplicates)),
-    ...listMetadataFindings(documents, references, stacks[0]?.name ?? ''),
+    ...listMetadataFindings(documents, references, stack?.name ?? ''),
   ];
   const all = [
     ...diagnostics,
@@ -130,7 +140,6 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
   ];
   locator.forget();
   const state = hasErrors(all) ? undefined : toState(sources, { documents, references, locator });
-  const [stack] = stacks;
   return {
     state,
     diagnostics: sortByPlace(all, sources),
@@ -139,10 +148,11 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
   };
 }
 
-function toFoundStack({ name, position }: ManifestDocument, locator: Locator): FoundStack {
+function toFoundStack(stack: ManifestDocument, locator: Locator): FoundStack {
   return {
-    ...(isResourceName(name) && { name }),
-    locate: (path = []) => toPlace({ position, path, target: 'value' }, locator),
+    ...(isResourceName(stack.name) && { name: stack.name }),
+    locate: (path = []) => locateSetting(stack, path, locator),
+    listSettings: () => listStackSettings(stack, locator),
   };
 }
 
@@ -175,7 +185,8 @@ function readAll(
     }
     const { text, held } = strikeSource(decoded, secrets);
     if (held !== undefined) diagnostics.push(held);
-    const read = readDocuments(text, { env, secrets, locator, readFile, closerChecks, allowance, tally });
+    const context = { env, secrets, locator, readFile, closerChecks, allowance, tally };
+    const read = readDocuments(text, context, source);
     for (const document of read.documents) documents.push(document);
     const told = handed.has(text.file) || isQuotable(text) ? read.diagnostics : toUnquoted(text.file, read.diagnostics);
     for (const diagnostic of told) diagnostics.push(diagnostic);

@@ -58,6 +58,7 @@ export const DIAGNOSTIC_CODES = {
   'reserved-metadata': 'The metadata of a manifest uses the key that is reserved for the mark.',
   'untrusted-setting': 'An untrusted Stack sets how the service is reached.',
   'no-stack': 'No Stack document names the stack of these manifests.',
+  'multiple-defaults': 'A folder has more than one Defaults document.',
   'multiple-stacks': 'The manifests contain more than one Stack document.',
   'duplicate-stack': 'Two stacks of one name are for the same service.',
   'policy-expression': 'An expression of a policy cannot be parsed, or uses an unknown name.',

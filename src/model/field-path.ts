@@ -39,7 +39,7 @@ function parseQuoted(quoted: string): string {
 }
 
 /** Where a `Stack` says which command prints its manifests. */
-interface RenderSource {
+export interface RenderSource {
   readonly file: string;
   /** From 1. */
   readonly line: number;

@@ -85,6 +85,17 @@ export interface LintRuleRow {
   readonly remedy: string;
 }
 
+/** A setting of one run, as it is listed. */
+export interface SettingRow {
+  /** Its path in the `spec` of the Stack, such as `api.rate_limit`; of the API key, `API key`. */
+  readonly name: string;
+  readonly value: string;
+  /** Where it comes from: `--rate-limit`, `EDGEWISE_RATE_LIMIT`, `Stack`, `Defaults` or `default`. */
+  readonly from: string;
+  /** Of a document: the line that states it, such as `live/defaults.yaml:4`. */
+  readonly place?: string;
+}
+
 /** How human text is to look. Read from the terminal by the caller, so that renderers depend on nothing else. */
 export interface TextOptions {
   readonly color: boolean;

@@ -1,7 +1,8 @@
-import { realpathSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { readInput } from '../files/read-input.ts';
 import { isManifestName } from '../manifest/load.ts';
-import { holdsStack } from '../manifest/stack-folders.ts';
+import { holdsStack, mayHoldDefaults } from '../manifest/stack-folders.ts';
 import {
   createOwnerSearch,
   type StackChange,
@@ -20,6 +21,7 @@ export async function findChanges(tree: StackTree, since: string, context: Host)
   const causes: Causes = new Map(tree.stacks.map((stack) => [stack, new Set()]));
   const findOwner = createOwnerSearch(places.keys());
   for (const file of files.all) await blameOwners(file, files, { places, findOwner, causes, context });
+  await blameDefaults(files, places, causes);
   await blameInputs(files, causes);
   blamePolicies(files, causes, context);
   await blameNamed(files, { causes, context });
@@ -56,6 +58,25 @@ async function blameOwners(
   const around = findOwner(dirname(owner));
   const outer = around === undefined ? undefined : places.get(around);
   if (outer !== undefined && !(await wasStack(owner, files))) causes.get(outer)?.add(file);
+}
+
+/** A Defaults is part of every stack in its folder and below it, also one that is gone. */
+async function blameDefaults(files: ChangedFiles, places: Places['places'], causes: Causes): Promise<void> {
+  for (const file of files.all) {
+    if (!isManifestName(basename(file))) continue;
+    const below = [...places].filter(([folder]) => `${folder}${sep}`.startsWith(`${dirname(file)}${sep}`));
+    const found = below.flatMap(([, stack]) => causes.get(stack) ?? []).filter((known) => !known.has(file));
+    if (found.length === 0 || !(await heldDefaults(file, files))) continue;
+    for (const known of found) known.add(file);
+  }
+}
+
+/** Whether a file holds a Defaults, or held one in the commit. What is no plain file may lead to one. */
+async function heldDefaults(file: string, { readBefore }: ChangedFiles): Promise<boolean> {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (stats !== undefined && (!stats.isFile() || mayHoldDefaults(readInput(file)))) return true;
+  const before = await readBefore(file);
+  return before !== undefined && mayHoldDefaults(Buffer.from(before));
 }
 
 /** Whether a folder held a `Stack` in the commit, in any of the files that differ now. */

@@ -1,8 +1,8 @@
-import { dirname, relative, resolve } from 'node:path';
-import { findRepository } from '../files/boundary.ts';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { findRepository, findRoots } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { NO_ENVIRONMENT, toEnvironment } from '../manifest/environment.ts';
-import { type FolderDiagnostic, type ManifestBytes, visitManifests } from '../manifest/load.ts';
+import { type FolderDiagnostic, type ManifestBytes, readDefaults, visitManifests } from '../manifest/load.ts';
 import {
   type FoundManifest,
   listRawDocuments,
@@ -10,6 +10,7 @@ import {
   type RawDocuments,
   readRawDocuments,
 } from '../manifest/stack-folders.ts';
+import { listDefaultsOf, mergeSettings } from '../manifest/stack-settings.ts';
 import { type Address, isResourceName, toAddress } from '../model/address.ts';
 import { KEY_VARIABLE } from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -35,6 +36,8 @@ type FindContext = Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'budget'> & {
 export function findStacks(root: string, context: FindContext): StackTree {
   const files: FoundFile[] = [];
   const findings = visitManifests(root, context, (manifest) => files.push(inspect(manifest, context)));
+  const known = files.map(({ file }) => file);
+  const defaults = [...files.flatMap((file) => file.defaults), ...readDefaultsAbove(root, context, known)];
   const own = new Map<string, FoundFile>();
   for (const file of files) if (file.stack !== undefined && !own.has(file.folder)) own.set(file.folder, file);
   const findOwner = createOwnerSearch(own.keys());
@@ -42,7 +45,7 @@ export function findStacks(root: string, context: FindContext): StackTree {
   const unreadable = Map.groupBy(findings, (finding) => findOwner(finding.folder));
   const stacks = [...own].map(([folder, file]) =>
     toStack(
-      { folder, file, members: [...(members.get(folder) ?? []), ...listUnreadable(unreadable.get(folder))] },
+      { folder, file, defaults, members: [...(members.get(folder) ?? []), ...listUnreadable(unreadable.get(folder))] },
       context,
     ),
   );
@@ -50,11 +53,29 @@ export function findStacks(root: string, context: FindContext): StackTree {
   return {
     root,
     stacks,
-    unowned: unowned.filter(({ isOfPolicies }) => !isOfPolicies).map(({ file }) => file),
+    unowned: unowned.filter(({ standsApart }) => !standsApart).map(({ file }) => file),
     strays: unowned.filter(({ takes }) => takes.length > 0),
     // What cannot be read in the folder of a stack is told when that stack is read.
     diagnostics: [...(unreadable.get(undefined) ?? []).map(({ diagnostic }) => diagnostic), ...listDoubles(stacks)],
   };
+}
+
+/**
+ * The Defaults in a folder and above it, the nearest first, but for those of files that are known. What is wrong with them is told when a stack is read.
+ */
+export function readDefaultsAbove(
+  folder: string,
+  context: Pick<Host, 'cwd' | 'env' | 'offered' | 'root'>,
+  known: readonly string[] = [],
+): readonly FoundDefaults[] {
+  const { sources } = readDefaults([folder], known, { cwd: context.cwd, roots: findRoots([folder], context) });
+  const env = toEnvironment(context);
+  return sources.flatMap(({ file, bytes }) => listFoundDefaults(file, listRawDocuments(bytes, env)));
+}
+
+function listFoundDefaults(file: string, documents: readonly JsonObject[]): readonly FoundDefaults[] {
+  const defaults = documents.filter(({ kind }) => kind === 'Defaults');
+  return defaults.map(({ spec }) => ({ file, folder: dirname(file), spec: toMapping(spec) }));
 }
 
 /** What cannot be read in the folder of a stack may take over anything. */
@@ -85,12 +106,24 @@ interface FoundFile extends StackDependencies {
   readonly folder: string;
   /** Its first `Stack` document. */
   readonly stack: JsonObject | undefined;
-  /** It has policies and nothing else: those may stand apart from every stack. */
-  readonly isOfPolicies: boolean;
+  readonly defaults: readonly FoundDefaults[];
+  /** It has policies, or settings of stacks, and nothing else: those may stand apart from every stack. */
+  readonly standsApart: boolean;
+}
+
+/** Settings of every stack in a folder and below it. */
+export interface FoundDefaults extends SettingsLayer {
+  readonly file: string;
+}
+
+/** What a document in a folder states. */
+interface SettingsLayer {
+  readonly folder: string;
+  readonly spec: JsonObject;
 }
 
 /** Documents that say something about a whole tree. A file without any of them is not parsed. A key may be written with escapes. */
-const OF_A_TREE = /\bkind["']?\s*:\s*["']?(?:Stack|External)\b|\brenamed_from\b|\\[ux]/;
+const OF_A_TREE = /\bkind["']?\s*:\s*["']?(?:Stack|Defaults|External)\b|\brenamed_from\b|\\[ux]/;
 
 /** The kinds of documents that are no members of a `List`. */
 const KIND = /^["']?kind["']?\s*:\s*["']?(\w+)/gm;
@@ -99,12 +132,15 @@ function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): 
   const buffer = toBuffer(bytes);
   const text = buffer.toString('utf8');
   const kinds = Array.from(text.matchAll(KIND), ([, kind]) => kind);
-  const isOfPolicies = kinds.length > 0 && kinds.every((kind) => kind === 'Policy' || kind === 'PolicyTest');
-  if (!OF_A_TREE.test(text)) return { file, folder, stack: undefined, isOfPolicies, needs: [], takes: [] };
+  const standsApart = kinds.length > 0 && kinds.every((kind = '') => APART.includes(kind));
+  if (!OF_A_TREE.test(text)) return { file, folder, stack: undefined, defaults: [], standsApart, needs: [], takes: [] };
   const raw = readRawDocuments(bytes, toEnvironment(context));
   const stack = raw.documents.find(({ kind }) => kind === 'Stack');
-  return { file, folder, stack, isOfPolicies, ...toDependencies(raw) };
+  const defaults = listFoundDefaults(file, raw.documents);
+  return { file, folder, stack, defaults, standsApart, ...toDependencies(raw) };
 }
+
+const APART = ['Policy', 'PolicyTest', 'Defaults'];
 
 /** What manifests say of other stacks. */
 type StackDependencies = Pick<StackFolder, 'needs' | 'takes' | 'unread'>;
@@ -156,12 +192,15 @@ interface Members {
   /** The one with the `Stack`. */
   readonly file: FoundFile;
   readonly members: readonly StackDependencies[];
+  /** Those of the whole tree, and above it. */
+  readonly defaults: readonly FoundDefaults[];
 }
 
-function toStack({ folder, file, members }: Members, { env, baseUrl, keyEnv }: FindContext): StackFolder {
+function toStack({ folder, file, members, defaults }: Members, { env, baseUrl, keyEnv }: FindContext): StackFolder {
   const { metadata, spec } = file.stack ?? {};
   const { name } = toMapping(metadata);
-  const { api, inputs, policies, render } = toMapping(spec);
+  const layers = [{ folder, spec: toMapping(spec) }, ...listDefaultsOf(folder, defaults, (one) => one.folder)];
+  const { api, render } = mergeSettings(layers.map((layer) => layer.spec));
   const { base_url: stated, key_env: statedKey } = toMapping(api);
   const given = baseUrl ?? (env['EDGEWISE_BASE_URL'] || undefined) ?? (typeof stated === 'string' ? stated : undefined);
   const key =
@@ -172,8 +211,8 @@ function toStack({ folder, file, members }: Members, { env, baseUrl, keyEnv }: F
     file: file.file,
     baseUrl: given === undefined ? undefined : normalizeUrl(given),
     ...(key !== undefined && key !== KEY_VARIABLE && { keyEnv: key }),
-    inputs: listTexts(inputs),
-    policies: listTexts(policies),
+    inputs: listPaths('inputs', folder, layers),
+    policies: listPaths('policies', folder, layers),
     isRendered: render !== undefined,
     ...mergeDependencies(members),
   };
@@ -185,6 +224,18 @@ function toMapping(value: Json | undefined): JsonObject {
 
 function listTexts(value: Json | undefined): readonly string[] {
   return value !== undefined && isJsonArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
+/** The paths that the nearest document with a setting states, relative to the folder of the stack. */
+function listPaths(
+  setting: 'inputs' | 'policies',
+  folder: string,
+  layers: readonly SettingsLayer[],
+): readonly string[] {
+  const layer = layers.find(({ spec }) => Object.hasOwn(spec, setting));
+  if (layer === undefined) return [];
+  const way = relative(folder, layer.folder);
+  return listTexts(layer.spec[setting]).map((path) => (isAbsolute(path) ? path : join(way, path)));
 }
 
 /** Two stacks of one name at one service would each delete what the other makes. */

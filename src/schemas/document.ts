@@ -8,7 +8,7 @@ import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts
 import { once } from '../model/once.ts';
 import { createLifecycleShape, createManifestSchema } from './field.ts';
 import { createPolicySpecSchema, createPolicyTestSpecSchema } from './policy.ts';
-import { createStackSpecSchema } from './stack.ts';
+import { createSettingsSchema } from './stack.ts';
 import { createAnyJsonSchema, createIdTextSchema, nameSharedSchema } from './text.ts';
 
 /**
@@ -27,13 +27,14 @@ export const DOCUMENT_KINDS: readonly string[] = [
   ...MANIFEST_KINDS.map(({ name }) => name),
   'External',
   'Stack',
+  'Defaults',
   'Policy',
   'PolicyTest',
   'List',
 ];
 
-/** The kinds of documents that name something, which is all but `List`. */
-export const NAMED_KINDS: readonly string[] = DOCUMENT_KINDS.filter((name) => name !== 'List');
+/** The kinds of documents that a `List` may hold, which is all but itself. */
+export const MEMBER_KINDS: readonly string[] = DOCUMENT_KINDS.filter((name) => name !== 'List');
 
 /** The schema of a document of a kind; `undefined` when manifests have no such kind. The members of a `List` are not looked into. */
 export function findDocumentSchema(kind: string): z.ZodType | undefined {
@@ -49,13 +50,14 @@ export function createListSchema(member: z.ZodType): z.ZodType {
     .strictObject({
       apiVersion: z.enum(LIST_API_VERSIONS).describe('Format of the document.'),
       kind: z.literal('List').describe('Several documents in one.'),
-      metadata: z
-        .record(z.string(), createAnyJsonSchema())
-        .optional()
-        .describe('Accepted, because tools add it; not used.'),
+      metadata: toUnusedMetadataSchema(),
       items: z.array(member).describe('The documents.'),
     })
     .meta({ title: 'list', description: 'Several documents in one, as other tools print them.' });
+}
+
+function toUnusedMetadataSchema() {
+  return z.record(z.string(), createAnyJsonSchema()).optional().describe('Accepted, because tools add it; not used.');
 }
 
 const BUILT = new Map<string, z.ZodType>();
@@ -64,6 +66,7 @@ function buildSchema(kind: string): z.ZodType {
   if (kind === 'List') return createListSchema(createAnyJsonSchema());
   if (kind === 'External') return toExternalSchema();
   if (kind === 'Stack') return toStackSchema();
+  if (kind === 'Defaults') return toDefaultsSchema();
   if (kind === 'Policy') return toPolicySchema();
   if (kind === 'PolicyTest') return toPolicyTestSchema();
   return toResourceSchema(getKind(kind));
@@ -230,8 +233,17 @@ function toStackSchema(): z.ZodType {
   const description =
     'The name and the settings of a stack. One document for all manifests; its name is part of the mark of every resource.';
   return z
-    .strictObject({ ...toHeader('Stack', description), spec: createStackSpecSchema().nullish() })
+    .strictObject({ ...toHeader('Stack', description), spec: createSettingsSchema() })
     .meta({ title: 'stack', description });
+}
+
+function toDefaultsSchema(): z.ZodType {
+  const description =
+    'Settings of every stack in its folder and below it: what the Stack itself does not state, the nearest Defaults does.';
+  const { apiVersion, kind } = toHeader('Defaults', description);
+  return z
+    .strictObject({ apiVersion, kind, metadata: toUnusedMetadataSchema(), spec: createSettingsSchema() })
+    .meta({ title: 'defaults', description });
 }
 
 function toPolicySchema(): z.ZodType {

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { createListSchema, DOCUMENT_KINDS, findDocumentSchema, MANIFEST_API_VERSION, NAMED_KINDS } from './document.ts';
+import {
+  createListSchema,
+  DOCUMENT_KINDS,
+  findDocumentSchema,
+  MANIFEST_API_VERSION,
+  MEMBER_KINDS,
+} from './document.ts';
 import { mergeAlternatives } from './openapi.ts';
 import { FROM_ENVIRONMENT } from './text.ts';
 
@@ -18,7 +24,7 @@ export function toManifestJsonSchema(kind?: string): JsonObject {
 
 /** One document of any kind. */
 function toAnySchema(): z.ZodType {
-  const named = NAMED_KINDS.map((name) => assertDefined(findDocumentSchema(name), `document kind ${name}`));
+  const named = MEMBER_KINDS.map((name) => assertDefined(findDocumentSchema(name), `document kind ${name}`));
   const any: z.ZodType = z
     .xor([...named, createListSchema(z.lazy(() => any))])
     .meta({ title: 'edgewise manifest', description: 'One document of a manifest file.' });

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
-import { MANIFEST_API_VERSION, NAMED_KINDS } from './document.ts';
+import { MANIFEST_API_VERSION, MEMBER_KINDS } from './document.ts';
 import { toManifestJsonSchema } from './manifest.ts';
 import { toOpenApiDocument } from './openapi.ts';
 import { createPlanIndexJsonSchema, toPlanJsonSchema } from './plan.ts';
@@ -32,7 +32,7 @@ export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
  * unfolds a `List` itself.
  */
 export const KIND_SCHEMA_FILES: ReadonlyMap<string, () => JsonObject> = new Map(
-  NAMED_KINDS.map((kind) => [toKindFile(kind), () => toManifestJsonSchema(kind)]),
+  MEMBER_KINDS.map((kind) => [toKindFile(kind), () => toManifestJsonSchema(kind)]),
 );
 
 function toKindFile(kind: string): string {

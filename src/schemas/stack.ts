@@ -10,12 +10,19 @@ import { once } from '../model/once.ts';
 import { DEFAULT_GUARD, parseRateLimit, RATE_LIMIT_EXPECTED, RATE_LIMIT_PATTERN } from '../model/stack.ts';
 import { nameSharedSchema } from './text.ts';
 
-/** What the `spec` of a `Stack` holds, with defaults filled in. */
+/** What the `spec` of a `Stack` and of a `Defaults` holds, with defaults filled in. */
 export type StackSpec = z.infer<ReturnType<typeof createStackSpecSchema>>;
 
-/** Schema of the `spec` of a `Stack`. Parsing fills in the defaults. */
-export const createStackSpecSchema = once(() =>
-  z
+/** Schema of the `spec` of a `Stack` and of a `Defaults`. Parsing fills in the defaults. */
+export const createStackSpecSchema = once(toSpecSchema);
+
+/** The same where it stands in a document, which may leave it out. */
+export const createSettingsSchema = once(() =>
+  nameSharedSchema('Settings', createStackSpecSchema().nullish().describe('Settings.')),
+);
+
+function toSpecSchema() {
+  return z
     .strictObject({
       api: toApiSchema().prefault({}),
       kinds: z
@@ -61,8 +68,8 @@ export const createStackSpecSchema = once(() =>
           'Files and folders with Policy documents, in addition to those among the manifests. Paths are relative to the folder of the manifest.',
         ),
     })
-    .describe('Settings.'),
-);
+    .describe('Settings.');
+}
 
 function toHandedOverSchema() {
   const kinds = MANIFEST_KINDS.filter(({ role }) => role === 'owned').map(({ name }) => name);

@@ -1,10 +1,10 @@
-import { dirname, resolve, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { BOUNDARY_REMEDY, findRoots, placeForWriting, placeWithin } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { type DeepFormatChecks, listCloserFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import { findKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { hasExpressions, lintManifests } from '../lint/lint.ts';
-import { STDIN, toEnvironment } from '../manifest/environment.ts';
+import { type Environment, STDIN, toEnvironment } from '../manifest/environment.ts';
 import {
   createFieldFileReader,
   createStackBudget,
@@ -15,12 +15,21 @@ import {
   loadManifests,
   type ManifestBytes,
   type ManifestSource,
+  readDefaults,
   toBytes,
 } from '../manifest/load.ts';
+import { holdsStack, mayHoldDefaults, mayHoldStack } from '../manifest/stack-folders.ts';
 import { findStackRender, type StackRender } from '../manifest/stack-render.ts';
+import { listDefaultsOf, type StackSetting } from '../manifest/stack-settings.ts';
 import { type ValidatedManifests, validateManifests } from '../manifest/validate.ts';
 import { type Diagnostic, hasErrors, type Locate, type SourcePlace } from '../model/diagnostic.ts';
-import { formatCommandName, formatPath, formatRenderSource, parsePath } from '../model/field-path.ts';
+import {
+  formatCommandName,
+  formatPath,
+  formatRenderSource,
+  parsePath,
+  type RenderSource,
+} from '../model/field-path.ts';
 import type { PolicyDocument, PolicyDocuments, PolicyTestResult } from '../model/policy.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
@@ -39,6 +48,8 @@ interface ReadManifests {
   readonly files: number;
   /** What they are about, as far as that can be read. */
   readonly subject: RunSubject & Required<Pick<RunSubject, 'locate'>>;
+  /** The settings of the Stack; empty: there is none. Only of valid manifests. */
+  readonly listSettings: () => readonly StackSetting[];
 }
 
 /** How manifests are read. */
@@ -97,6 +108,7 @@ export async function readManifests(
     policies: rules.policies,
     files: loaded.sources.length,
     subject,
+    listSettings: () => validated.stack?.listSettings() ?? [],
   };
 }
 
@@ -219,30 +231,69 @@ export async function loadStack(
   { isRendered = true }: { readonly isRendered?: boolean } = {},
 ): Promise<LoadedStack> {
   const { sources, findings } = await loadLocated(paths, context);
-  const renders = sources.flatMap((source) =>
-    source.file === STDIN ? [] : (findStackRender(source, toEnvironment(context)) ?? []),
-  );
+  const above = readDefaultsOf(sources, paths, context);
+  const renders = findRenders([...sources, ...above.sources], toEnvironment(context));
   const named = new Set([...paths, ...renders.map(({ file }) => file)]);
   const folders = renders.map(({ file }) => resolve(context.cwd, dirname(file)));
   const isOwn = (folder: string): boolean => !folders.some((one) => isIn(resolve(context.cwd, folder), one));
   const isRead = (file: string): boolean => file === STDIN || named.has(file) || isOwn(dirname(file));
   for (const { file } of sources) if (!isRead(file)) context.onInput?.(file);
-  const own = sources.filter(({ file }) => isRead(file));
-  const diagnostics = findings
-    .filter(({ folder }) => folder === '' || isOwn(folder))
-    .map(({ diagnostic }) => diagnostic);
+  const isPassedOver = ({ file, bytes }: ManifestBytes): boolean => !isRead(file) && mayHoldDefaults(bytes);
+  const own = [
+    ...sources.filter(({ file }) => isRead(file)),
+    ...sources.filter(isPassedOver).map((source) => ({ ...source, onlyDefaults: true as const })),
+    ...above.sources,
+  ];
+  const diagnostics = [
+    ...findings.filter(({ folder }) => folder === '' || isOwn(folder)).map(({ diagnostic }) => diagnostic),
+    ...above.diagnostics,
+  ];
   const [render, second] = renders;
   if (render === undefined || paths.includes('-')) return { sources: own, diagnostics, isPartial: false };
-  const { words, place } = render;
+  const { words } = render;
   // Validation reports a value that is not a command, and a second Stack.
   if (!isRendered || words === undefined || second !== undefined) return { sources: own, diagnostics, isPartial: true };
   const output = await runRender({ ...render, words }, context);
   if ('code' in output) return { sources: own, diagnostics: [...diagnostics, output], isPartial: true };
   return {
-    sources: [...own, { file: formatRenderSource(words, place), bytes: output }],
+    sources: [...own, { file: formatRenderSource(words, toPrinter(render)), bytes: output }],
     diagnostics,
     isPartial: false,
   };
+}
+
+/** The Defaults of the stacks that some manifests hold; a Stack on standard input is in the working folder. */
+function readDefaultsOf(
+  sources: readonly ManifestBytes[],
+  paths: readonly string[],
+  context: LoadStackContext,
+): LoadedManifests {
+  const stacks = sources.filter(({ bytes }) => mayHoldStack(bytes));
+  const toWhole = (path: string): string => resolve(context.cwd, path);
+  // What is in a folder that was named is read already.
+  const folders = stacks.map(({ file }) => {
+    const named = paths.find((path) => path !== '-' && file !== path && isIn(toWhole(file), toWhole(path)));
+    return file === STDIN ? '.' : named === undefined ? dirname(file) : join(named, '..');
+  });
+  const known = sources.map(({ file }) => file);
+  return readDefaults([...new Set(folders)], known, { ...context, roots: findRoots(paths, context) });
+}
+
+/** The commands of the Stacks. Without one, that of the nearest Defaults, which runs in the folder of the Stack. */
+function findRenders(all: readonly ManifestBytes[], env: Environment): readonly StackRender[] {
+  const sources = all.filter(({ file }) => file !== STDIN);
+  const own = sources.flatMap((source) => findStackRender(source, env, 'Stack') ?? []);
+  if (own.length > 0) return own;
+  const shared = sources.flatMap((source) => findStackRender(source, env, 'Defaults') ?? []);
+  const stack = shared.length === 0 ? undefined : sources.find(({ bytes }) => holdsStack(bytes));
+  if (stack === undefined) return [];
+  const [nearest] = listDefaultsOf(dirname(stack.file), shared, ({ file }) => dirname(file));
+  return nearest === undefined ? [] : [{ ...nearest, file: stack.file }];
+}
+
+/** What names the output of a command: the file that its paths are relative to. */
+function toPrinter({ file, place }: StackRender): RenderSource {
+  return place.file === file ? place : { file, line: 1 };
 }
 
 function isIn(folder: string, other: string): boolean {

@@ -80,7 +80,7 @@ function toKeyVariable(name: string | undefined): string | undefined {
 }
 
 /** What services allow. The bundled server inside of the process has no limit. */
-function toUsualLimit(baseUrl: string): string {
+export function toUsualLimit(baseUrl: string): string {
   return baseUrl.startsWith('embedded:') ? 'none' : '120/60s';
 }
 

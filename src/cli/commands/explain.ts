@@ -1,35 +1,75 @@
 import type { Command } from 'commander';
-import { MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { renderSettingsJson } from '../../report/programs/json.ts';
+import { renderSettingsText } from '../../report/text/lists.ts';
+import { DOCUMENT_KINDS } from '../../schemas/document.ts';
 import { toManifestJsonSchema } from '../../schemas/manifest.ts';
 import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
+import { InvalidManifests } from '../../stack/host.ts';
+import { listSettingRows } from '../connection/settings-table.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandAction } from '../output/present.ts';
 import { type FormatFlags, PLAIN, toTextOptions } from '../output/present.ts';
-import { addExamples, addExitCodes, addFormatOptions, EXAMPLE_KINDS } from './options.ts';
+import {
+  addConnectionOptions,
+  addExamples,
+  addExitCodes,
+  addFormatOptions,
+  addReadingOptions,
+  EXAMPLE_KINDS,
+} from './options.ts';
 
 /** `edgewise explain`. */
 export function defineExplain(command: Command, act: CommandAction): void {
   command
-    .description('Explain a diagnostic code, a kind, or a field of one. Reads no file and sends no request.')
+    .description(
+      'Explain a diagnostic code, a kind, or a field of one. Or list the settings that a run has, and where each comes from. Sends no request.',
+    )
     .argument(
       '[topic]',
-      'a code, such as unknown-field; a kind; or a field, with its kind or alone (default: list all)',
-    );
+      'a code, such as unknown-field; a kind; a field, with its kind or alone; or settings (default: list all)',
+    )
+    .argument('[paths...]', 'for settings: the manifests, as for plan (default: the current folder)');
   addExitCodes(command, [EXIT.done, EXIT.invalid]);
-  addExamples(addFormatOptions(command), [
+  addExamples(addFormatOptions(addConnectionOptions(addReadingOptions(command))), [
     ['edgewise explain duplicate-claim', 'what it means, an example, and how to fix it'],
     [`edgewise explain ${EXAMPLE_KINDS[0]}`, 'the fields of a kind'],
     [`edgewise explain ${EXAMPLE_KINDS[0]}.description`, 'everything about a field; its name alone is enough'],
     ['edgewise explain Stack.api.rate_limit', 'a setting'],
-  ]).action((topic: string | undefined, flags: FormatFlags) =>
-    act(flags, (context) => explainTopic(topic, flags, context)),
+    ['edgewise explain settings live/payments', 'the settings of that stack, and what states each'],
+  ]).action((topic: string | undefined, paths: string[], flags: FormatFlags) =>
+    act(flags, (context) =>
+      topic === 'settings' ? listSettings(paths, flags, context) : explainTopic(topic, { ...flags, paths }, context),
+    ),
   );
 }
 
+/** The settings of a run on manifests. */
+async function listSettings(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
+  const { readManifests } = await import('../../stack/read-manifests.ts');
+  const { state, diagnostics, listSettings } = await readManifests(paths, context, { isRendered: false });
+  if (state === undefined) throw new InvalidManifests(diagnostics);
+  const rows = listSettingRows(listSettings(), { ...flags }, context.env);
+  context.stdout.write(
+    flags.format === 'json'
+      ? renderSettingsJson(rows)
+      : renderSettingsText(rows, toTextOptions(context.stdout, context, flags)),
+  );
+  return EXIT.done;
+}
+
 /** The explanations are loaded here alone: no other command needs them. */
-async function explainTopic(topic: string | undefined, flags: FormatFlags, context: Context): Promise<ExitCode> {
+async function explainTopic(
+  topic: string | undefined,
+  { paths, ...flags }: FormatFlags & { readonly paths: readonly string[] },
+  context: Context,
+): Promise<ExitCode> {
+  if (paths.length > 0)
+    throw new CommandError(`edgewise explain ${topic} reads no manifests, so no path can follow.`, {
+      exitCode: EXIT.invalid,
+      remedy: 'Leave the path out. For the settings of a stack: edgewise explain settings PATH.',
+    });
   const { explain, listTopics } = await import('../../explain/explain.ts');
   const { renderPageJson, renderPageText } = await import('../../explain/render-page.ts');
   const page = topic === undefined ? listTopics() : explain(topic);
@@ -67,12 +107,11 @@ function listPublished(): readonly string[] {
 }
 
 function toSchema(name = 'manifest'): JsonObject {
-  const kinds = [...MANIFEST_KINDS.map((kind) => kind.name), 'External', 'Stack'];
-  if (kinds.includes(name)) return toManifestJsonSchema(name);
+  if (DOCUMENT_KINDS.includes(name)) return toManifestJsonSchema(name);
   const published = PUBLISHED_SCHEMAS.find((schema) => schema.name === name);
   if (published !== undefined) return published.toSchema();
   throw new CommandError(`There is no schema ${name}.`, {
     exitCode: EXIT.invalid,
-    remedy: `Known: the kinds ${kinds.join(', ')}; and ${PUBLISHED_SCHEMAS.map((schema) => schema.name).join(', ')}.`,
+    remedy: `Known: the kinds ${DOCUMENT_KINDS.join(', ')}; and ${PUBLISHED_SCHEMAS.map((schema) => schema.name).join(', ')}.`,
   });
 }

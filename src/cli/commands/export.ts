@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Exported, layOut, toSingleText } from '../../export/export-live.ts';
 import { isResourceName } from '../../model/address.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { readDefaultsAbove } from '../../repository/find-stacks.ts';
 import { type AttachableResource, listIdShapes, parseAttached, toExportRequest } from '../../stack/export-resources.ts';
 import { resolveSettings } from '../../stack/settings.ts';
 import { type ConnectionFlags, parseConnectionFlags, withAccount } from '../connection/stack-session.ts';
@@ -83,7 +84,10 @@ async function writeFiles(
   exported: Exported,
   { folder, flags, context }: { readonly folder: string; readonly flags: Flags; readonly context: Context },
 ): Promise<void> {
-  const schema = findEditorSchema(folder, context.cwd);
+  const schema = findEditorSchema(folder, {
+    ...context,
+    defaults: readDefaultsAbove(folder, context).map((one) => one.folder),
+  });
   const files = layOut(exported, { schema: schema.path });
   const all = [...files, ...schema.files];
   const paths = await writeNewFiles(all, { ...context, folder, force: flags.force === true });

@@ -14,7 +14,8 @@ interface HelpTopic {
   readonly render: (helper: Help) => string;
 }
 
-const PRECEDENCE = 'A flag overrides the environment, the environment the Stack, and the Stack the default.';
+const PRECEDENCE =
+  'A flag overrides the environment, the environment the Stack, the Stack its Defaults, and those the default.';
 
 /** What each topic of options is about. */
 const ABOUT: Readonly<Record<Exclude<OptionTopic, 'connection'>, string>> = {

@@ -2,7 +2,9 @@ import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { createStarter } from '../../manifest/starter.ts';
 import { isResourceName } from '../../model/address.ts';
+import { isJsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { type FoundDefaults, readDefaultsAbove } from '../../repository/find-stacks.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { detectInvocation, findEditorSchema, writeNewFiles } from '../output/new-files.ts';
@@ -41,18 +43,31 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
       remedy:
         'Give it one with --name: 1 to 63 lower-case letters, digits, `.`, `_` and `-`. No other folder may use the name.',
     });
+  const defaults = readDefaultsAbove(folder, context);
+  const isStated = defaults.some(({ spec }) => isJsonObject(spec['api']) && spec['api']['base_url'] !== undefined);
   const baseUrl =
-    flags.baseUrl ?? (await ask('Base URL of the service (empty: EDGEWISE_BASE_URL)', { context, fallback: '' }));
+    flags.baseUrl ??
+    (isStated ? '' : await ask('Base URL of the service (empty: EDGEWISE_BASE_URL)', { context, fallback: '' }));
   if (baseUrl !== undefined && baseUrl !== '' && !isBaseUrl(baseUrl))
     throw new CommandError(`${baseUrl} is not an absolute URL.`, {
       exitCode: EXIT.invalid,
       remedy: 'Write it with its scheme, such as https://api.example.com; or embedded:, for the bundled server.',
     });
-  const schema = findEditorSchema(folder, context.cwd);
+  const schema = findEditorSchema(folder, { ...context, defaults: defaults.map((one) => one.folder) });
   const url = baseUrl === '' ? undefined : baseUrl;
-  const files = [...createStarter({ stack, baseUrl: url, schema: schema.path }), ...schema.files];
+  const files = [
+    ...createStarter({ stack, baseUrl: url, hasDefaults: defaults.length > 0, schema: schema.path }),
+    ...schema.files,
+  ];
   const written = await writeNewFiles(files, { ...context, folder });
-  context.stdout.write(describe(folder, written, { baseUrl: url, command: detectInvocation(context) }));
+  context.stdout.write(
+    describe(folder, written, {
+      isPlaced: isStated || url !== undefined,
+      baseUrl: url,
+      defaults,
+      command: detectInvocation(context),
+    }),
+  );
   return EXIT.done;
 }
 
@@ -81,15 +96,25 @@ function isBaseUrl(text: string): boolean {
   return text.startsWith('embedded:') || (/^https?:\/\//.test(text) && URL.canParse(text));
 }
 
+interface WrittenStack {
+  /** Where the service is, is stated. */
+  readonly isPlaced: boolean;
+  readonly baseUrl: string | undefined;
+  readonly defaults: readonly FoundDefaults[];
+  readonly command: string;
+}
+
 function describe(
   folder: string,
   written: readonly string[],
-  { baseUrl, command }: { readonly baseUrl: string | undefined; readonly command: string },
+  { isPlaced, baseUrl, defaults, command }: WrittenStack,
 ): string {
   const shown = toPrintable(folder);
-  const variables = [...(baseUrl === undefined ? ['EDGEWISE_BASE_URL'] : []), 'EDGEWISE_API_KEY'].join(' and ');
+  const variables = [...(isPlaced ? [] : ['EDGEWISE_BASE_URL']), 'EDGEWISE_API_KEY'].join(' and ');
   const before = baseUrl?.startsWith('embedded:') === true ? '' : `; set ${variables} first`;
-  return `Wrote ${toPrintable(written.join(', '))}.
+  const shared = defaults.map(({ file }) => toPrintable(file)).join(' and ');
+  const settings = shared === '' ? '' : ` The settings of the stack are those of ${shared}.`;
+  return `Wrote ${toPrintable(written.join(', '))}.${settings}
 
 Next:
   ${command} validate ${shown}   check the manifests; no request is sent

@@ -1,4 +1,9 @@
+import type { StackSetting } from '../../manifest/stack-settings.ts';
+import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
 import { DEFAULT_VERSION_HEADER } from '../../model/http.ts';
+import type { Json } from '../../model/json.ts';
+import type { SettingRow } from '../../report/report.ts';
+import { toUsualLimit } from '../../stack/settings.ts';
 
 /** A setting of a run: how it can be stated, and what it is when nobody states it. For help and documents. */
 export interface Setting {
@@ -159,3 +164,55 @@ export const OTHER_SETTINGS: readonly Setting[] = [
     default: 'warn',
   },
 ];
+
+/** What a run has for each setting, and where that comes from. `flags`: values by the name of the flag. */
+export function listSettingRows(
+  stated: readonly StackSetting[],
+  flags: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly SettingRow[] {
+  const found = new Map(stated.map((setting) => [setting.name, toRow(setting)]));
+  for (const { flag = '', environment = [], stack, default: fallback } of CONNECTION_SETTINGS) {
+    if (stack === undefined) continue;
+    const given = flags[toFlagName(flag)];
+    const variable = environment.find((name) => (env[name] ?? '') !== '');
+    if (typeof given === 'string' && given !== '') found.set(stack, { name: stack, value: given, from: toWord(flag) });
+    else if (variable !== undefined) found.set(stack, { name: stack, value: env[variable] ?? '', from: variable });
+    else if (!found.has(stack)) found.set(stack, { name: stack, value: fallback ?? 'not set', from: 'default' });
+  }
+  const limit = found.get('api.rate_limit');
+  if (limit?.from === 'default')
+    found.set(limit.name, { ...limit, value: toUsualLimit(found.get('api.base_url')?.value ?? '') });
+  return [...found.values(), toKeyRow(found.get('api.key_env')?.value, env)].sort(byName);
+}
+
+function toRow({ name, value, stated }: StackSetting): SettingRow {
+  const row = { name, value: toText(value), from: stated?.by ?? 'default' };
+  return stated === undefined ? row : { ...row, place: `${stated.place.file}:${stated.place.line}` };
+}
+
+function toText(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** `--base-url` of `--base-url <url>`. */
+function toWord(flag: string): string {
+  return flag.split(' ')[0] ?? '';
+}
+
+/** `baseUrl` of `--base-url <url>`. */
+function toFlagName(flag: string): string {
+  return toWord(flag)
+    .slice(2)
+    .replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The key itself is never shown. */
+function toKeyRow(variable = KEY_VARIABLE, env: Readonly<Record<string, string | undefined>>): SettingRow {
+  const from = [variable, toKeyFileVariable(variable)].find((name) => (env[name] ?? '') !== '');
+  return { name: 'API key', value: from === undefined ? 'not set' : 'set', from: from ?? variable };
+}
+
+function byName(left: SettingRow, right: SettingRow): number {
+  return left.name < right.name ? -1 : 1;
+}

@@ -3,7 +3,7 @@ import { lstat, mkdir, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import type { ExportFile } from '../../export/export-live.ts';
 import { writeAtomically } from '../../files/atomic-file.ts';
-import { findMadeByAnother } from '../../files/boundary.ts';
+import { findMadeByAnother, findRepository } from '../../files/boundary.ts';
 import { toManifestJsonSchema } from '../../schemas/manifest.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
@@ -89,19 +89,26 @@ const PACKAGED_SCHEMA = join('node_modules', 'edgewise', 'schemas', 'manifest.sc
 const WRITTEN_SCHEMA = join('.edgewise', 'manifest.schema.json');
 
 /**
- * The schema of the package, where it is installed beside the folder; else one inside of it, out of sight, which is written unless
- * it is there.
+ * The schema of the package, where it is installed beside the folder or above it; else one that is written once, out of sight: at the top of the repository, else
+ * of what the Defaults are for, else in the folder.
  */
-export function findEditorSchema(folder: string, cwd: string): EditorSchema {
+export function findEditorSchema(folder: string, { cwd, defaults }: EditorSchemaOptions): EditorSchema {
   const start = resolve(cwd, folder);
-  for (let at = start; ; at = dirname(at)) {
-    const file = join(at, PACKAGED_SCHEMA);
-    if (existsSync(file)) return { path: relative(start, file), files: [] };
-    if (at === dirname(at)) break;
-  }
-  if (existsSync(join(start, WRITTEN_SCHEMA))) return { path: WRITTEN_SCHEMA, files: [] };
-  const text = `${JSON.stringify(toManifestJsonSchema(), null, 2)}\n`;
-  return { path: WRITTEN_SCHEMA, files: [{ path: WRITTEN_SCHEMA, text }] };
+  const packaged = listParents(start)
+    .map((at) => join(at, PACKAGED_SCHEMA))
+    .find((file) => existsSync(file));
+  if (packaged !== undefined) return { path: relative(start, packaged), files: [] };
+  const top = findRepository(start) ?? resolve(cwd, defaults.at(-1) ?? folder);
+  const above = listParents(start).filter((at) => !relative(top, at).startsWith('..'));
+  const found = [...above, top].map((at) => join(at, WRITTEN_SCHEMA)).find((file) => existsSync(file));
+  const path = relative(start, found ?? join(top, WRITTEN_SCHEMA));
+  if (found !== undefined) return { path, files: [] };
+  return { path, files: [{ path, text: `${JSON.stringify(toManifestJsonSchema(), null, 2)}\n` }] };
+}
+
+interface EditorSchemaOptions extends Pick<Context, 'cwd'> {
+  /** Folders above it that hold Defaults, the nearest first. */
+  readonly defaults: readonly string[];
 }
 
 const NAMES = ['edgewise', 'edgewise.cmd'];

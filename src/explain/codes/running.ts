@@ -186,6 +186,10 @@ export const RUNNING = {
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
+function toDefaults(...lines: readonly string[]): string {
+  return ['apiVersion: edgewise/v1', 'kind: Defaults', ...lines, ''].join('\n');
+}
+
 function toPool(name: string, weight = 1, ...more: readonly string[]): string {
   return formatDocument('WeightedBackend', name, 'spec:', '  backends:', `    bkdhr_blue: ${weight}`, ...more);
 }
@@ -295,6 +299,26 @@ export const RELATIONS = {
     good: {
       files: {
         'edgewise.yaml': formatDocument('Stack', 'production', 'spec:', '  kinds: [TCPEdge, WeightedBackend]'),
+      },
+    },
+  },
+  'multiple-defaults': {
+    meaning:
+      'Of the Defaults in the folders above a stack, the nearest one that states a setting decides it. Of two in one folder neither is nearer.',
+    remedy: 'Put the settings into one of them, and remove the other.',
+    bad: {
+      command: 'validate',
+      files: {
+        'edgewise.yaml': STACK,
+        'defaults.yaml': toDefaults('spec:', '  owner_label: team'),
+        'more.yaml': toDefaults('spec:', '  guard: { max_deletes: 2 }'),
+        'pool.yaml': toPool('pool'),
+      },
+    },
+    good: {
+      files: {
+        'defaults.yaml': toDefaults('spec:', '  owner_label: team', '  guard: { max_deletes: 2 }'),
+        'more.yaml': null,
       },
     },
   },

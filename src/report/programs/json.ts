@@ -10,7 +10,7 @@ import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { type ExtraChange, type ExtraChanges, isSamePlan, isWithin } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { ComparisonReport, Failure, LintRuleRow, Report, Validation } from '../report.ts';
+import type { ComparisonReport, Failure, LintRuleRow, Report, SettingRow, Validation } from '../report.ts';
 import { toApplyView } from '../view/apply-view.ts';
 import { redactComparison, redactDrift, redactPlan } from '../view/redact.ts';
 import { isFullyApplied, toApplyTotals } from '../view/wording.ts';
@@ -144,6 +144,10 @@ export function renderFailureJson({ command, stack, diagnostics = [], error, pla
 /** The lint rules. */
 export function renderLintRulesJson(rows: readonly LintRuleRow[]): string {
   return renderJsonDocument({ command: 'validate', ok: true, rules: rows });
+}
+
+export function renderSettingsJson(rows: readonly SettingRow[]): string {
+  return renderJsonDocument({ command: 'explain', ok: true, settings: rows });
 }
 
 /** `JSON.stringify` escapes what JSON demands; the rest of what cannot be printed is escaped here. */

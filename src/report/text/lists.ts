@@ -2,7 +2,7 @@ import { KEY_VARIABLE } from '../../model/api-key.ts';
 import type { PolicyCaseResult, PolicyTestResult } from '../../model/policy.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing } from '../../model/stack-tree.ts';
-import type { FormOptions, LintRuleRow, TextOptions } from '../report.ts';
+import type { FormOptions, LintRuleRow, SettingRow, TextOptions } from '../report.ts';
 import type { StackPart, StacksReport } from '../stacks-report.ts';
 import { toPrintablePlace } from '../view/diagnostic-view.ts';
 import { countColumns } from '../view/escape.ts';
@@ -65,6 +65,16 @@ export function renderLintRulesText(rows: readonly LintRuleRow[], { width }: Tex
     return wrapBehind(label, sentence, { width, rest: label.length });
   });
   return `${lines.join('\n')}\n`;
+}
+
+/** The settings of a run as a table. */
+export function renderSettingsText(rows: readonly SettingRow[], { color }: Pick<TextOptions, 'color'>): string {
+  const [heading = '', ...lines] = renderTable(rows, [
+    ['SETTING', ({ name }) => toPrintable(name)],
+    ['VALUE', ({ value }) => toPrintable(value)],
+    ['FROM', ({ from, place }) => toPrintable(place === undefined ? from : `${from} ${place}`)],
+  ]);
+  return `${[createPainter(color)('strong', heading), ...lines].join('\n')}\n`;
 }
 
 /** What became of the cases of policies: a line for each, below the policy, and why it fails. */

@@ -88,6 +88,8 @@ export interface Plan {
   /** Other stacks whose resources it may take over. */
   readonly takeOver: readonly string[];
   readonly inputs: readonly ManifestInput[];
+  /** The paths that were planned, as they were given: an apply that is not told takes these. Absent: the manifests were no files. */
+  readonly manifests?: readonly string[];
   /** Ids that the manifests have a name for, by the address of the External: for those who read the plan. */
   readonly externals: Readonly<Record<string, string>>;
   /** Resources of other stacks whose ids are known after those are applied, by the address of the External; absent: none. */

@@ -138,6 +138,8 @@ export interface PlanIndex {
   readonly tool: { readonly name: 'edgewise'; readonly version: string };
   /** The part of the stacks that the run planned; absent: all that it was narrowed to. */
   readonly shard?: Omit<Shard, 'from'>;
+  /** The folder below which the stacks are, as it was given. Absent: it is not known. */
+  readonly manifests?: readonly string[];
   /** Names of the stacks of the run, also of those that have no plan that could be applied. */
   readonly stacks: readonly string[];
   readonly plans: readonly IndexedPlan[];

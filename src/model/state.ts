@@ -60,6 +60,8 @@ export interface DesiredState {
   readonly foreign?: ReadonlyMap<Address, CrossStackReference>;
   /** Real paths of the folders below which everything lies that the manifests name. Absent: the repository that the working folder is in. */
   readonly roots?: readonly string[];
+  /** The paths that were read, as they were given. Absent: the manifests were no files. */
+  readonly paths?: readonly string[];
   /** The files that it was read from. `digest` is the SHA-256 of the bytes. */
   readonly inputs: readonly ManifestInput[];
 }

@@ -43,6 +43,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     targets: targets.toSorted(),
     takeOver: [...new Set([...takeOver, ...listHandingStacks(decisions)])].sort(),
     // As they are: few reports say the digests, which are made when they are asked for.
+    ...(desired.paths !== undefined && { manifests: desired.paths }),
     inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
     ...(Object.keys(input.awaited ?? {}).length > 0 && { awaitedReferences: input.awaited ?? {} }),
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),

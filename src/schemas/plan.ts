@@ -236,6 +236,9 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
     }),
     targets: texts,
     takeOver: texts.describe('Other stacks whose resources the plan may take over.'),
+    manifests: optional(z.array(z.string())).describe(
+      'The paths that were planned, as they were given: an apply that is not told takes these.',
+    ),
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     externals: z.record(z.string(), z.string()).describe('Ids that the manifests name, by address.'),
     awaitedReferences: optional(z.record(address, z.strictObject({ stack: z.string(), resource: address }))).describe(
@@ -306,6 +309,9 @@ export const PLAN_INDEX_SCHEMA: z.ZodType<PlanIndex> = z
     shard: z
       .exactOptional(z.strictObject({ index: z.int().min(1), total: z.int().min(1) }))
       .describe('The part of the stacks that the run planned. Left out: it planned all that it was narrowed to.'),
+    manifests: z
+      .exactOptional(z.array(z.string()))
+      .describe('The folder below which the stacks are: an apply that is not told takes it.'),
     stacks: z
       .array(name)
       .describe('Names of the stacks of the run, also of those that have no plan that can be applied.'),

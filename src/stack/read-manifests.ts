@@ -89,7 +89,7 @@ export async function readManifests(
     closerChecks: await loadChecks(loaded.sources),
   });
   const refused = validated.state === undefined ? [] : findRefused(validated, roots, context);
-  const state = isLoaded && refused.length === 0 ? withRoots(validated.state, roots) : undefined;
+  const state = isLoaded && refused.length === 0 ? withRoots(validated.state, roots, given) : undefined;
   const subject = toSubject(validated, loaded.sources[0]?.file ?? paths[0] ?? '.');
   context.onSubject?.(subject);
   const rules = await findPolicies({ ...validated, state, sources: loaded.sources }, policies, context);
@@ -122,10 +122,19 @@ function findRefused(
   return state === undefined ? [] : listRefusedPaths(state, { cwd, roots, locateInStack });
 }
 
-function withRoots(state: DesiredState | undefined, roots: readonly string[]): DesiredState | undefined {
+function withRoots(
+  state: DesiredState | undefined,
+  roots: readonly string[],
+  paths: readonly string[],
+): DesiredState | undefined {
   if (state === undefined) return undefined;
   const { stack } = state;
-  return { ...state, roots, stack: { ...stack, tokens: withinRoots(stack.tokens, roots) } };
+  return {
+    ...state,
+    roots,
+    ...(paths.length > 0 && { paths }),
+    stack: { ...stack, tokens: withinRoots(stack.tokens, roots) },
+  };
 }
 
 /** Token folders are checked again when a token is written. */

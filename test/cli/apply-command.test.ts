@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
@@ -169,18 +169,25 @@ describe('the command that show prints', () => {
     const workspace = await createWorkspace({ 'edge.yaml': `${STACK}${EDGE}` });
     await workspace.edgewise('plan edge.yaml -o plan.json');
     const known = await workspace.edgewise('show plan.json --format markdown');
-    expect(readCommand(known.stdout).join(' ')).toBe('edgewise apply plan.json --base-url https://api.test');
+    expect(readCommand(known.stdout).join(' ')).toBe(
+      'edgewise apply plan.json --manifests edge.yaml --base-url https://api.test',
+    );
     expect((await runPrinted(workspace, known.stdout)).exitCode).toBe(0);
     const unknown = await workspace.edgewise('show plan.json --format markdown', { env: BARE });
     expect(unknown.stdout).not.toContain('To apply');
   });
 
-  it('is left out where a token would have no place', async () => {
+  it('has the manifests that the plan names, which say where a token goes', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edge.yaml': `${SINK}${toCredential('bot')}` });
     await edgewise('plan edge.yaml -o plan.json');
-    expect((await edgewise('show plan.json --format markdown')).stdout).not.toContain('To apply');
-    expect((await edgewise('show plan.json --manifests edge.yaml --format markdown')).stdout).toContain('To apply');
-    expect(await readFile(join(folder, 'plan.json'), 'utf8')).not.toContain('--manifests');
+    expect((await edgewise('show plan.json --format markdown')).stdout).toContain(
+      'apply plan.json --manifests edge.yaml',
+    );
+    expect((await edgewise('show plan.json --manifests . --format markdown')).stdout).toContain('--manifests . ');
+    const { manifests, ...plan } = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
+    await writeFile(join(folder, 'unnamed.json'), JSON.stringify(plan));
+    expect(manifests).toEqual(['edge.yaml']);
+    expect((await edgewise('show unnamed.json --format markdown')).stdout).not.toContain('To apply');
   });
 });
 

@@ -116,7 +116,7 @@ describe('a plan file alone', () => {
   it('replaces nothing that it does not show, and says what would', async () => {
     const { edgewise, server, recorder } = await createWorkspace({ 'm.yaml': MANIFEST });
     await edgewise('plan m.yaml -o plan.json');
-    const line = 'apply plan.json --yes --token-directory tokens';
+    const line = 'apply plan.json --no-manifests --yes --token-directory tokens';
     await edgewise(line, { transport: crashAt({ write: 'POST', when: 'after' }, server.handle) });
     recorder.take();
     const { exitCode, stderr } = await edgewise(line);

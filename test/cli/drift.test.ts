@@ -53,7 +53,7 @@ describe('drift', () => {
     const before = await edgewise('drift --against first.json --format json');
     expect(before.exitCode).toBe(2);
     expect(JSON.parse(before.stdout).counts).toMatchObject({ missing: 2, 'in-sync': 0 });
-    await edgewise('apply first.json --yes');
+    await edgewise('apply first.json --no-manifests --yes');
     await edgewise('plan edgewise.yaml -o second.json');
     for (const plan of ['first.json', 'second.json'])
       expect(await edgewise(`drift --against ${plan}`), plan).toMatchObject({ exitCode: 0 });
@@ -376,7 +376,7 @@ spec:
     const certificate = toManifest('SSHUserCertificate', 'alice', spec, { lifecycle });
     const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': TWO + certificate });
     await edgewise('plan edgewise.yaml -o plan.json');
-    await edgewise('apply plan.json --yes');
+    await edgewise('apply plan.json --no-manifests --yes');
     await edgewise('plan edgewise.yaml -o later.json');
     for (const plan of ['plan.json', 'later.json'])
       expect(await edgewise(`drift --against ${plan}`)).toMatchObject({ exitCode: 0 });

@@ -104,7 +104,7 @@ describe('a plan file that would do what it does not show is refused before any 
   ])('%s', async (_, change) => {
     const { edgewise, recorder, edit } = await savePlan();
     await edit(change);
-    for (const line of ['apply plan.json --yes --token-directory tokens', 'show plan.json']) {
+    for (const line of ['apply plan.json --no-manifests --yes --token-directory tokens', 'show plan.json']) {
       const { exitCode, stderr } = await edgewise(line);
       expect(stderr).toContain('plan.json would do what it does not show');
       expect(exitCode).toBe(3);
@@ -164,7 +164,7 @@ describe('a plan file that would do what it does not show is refused before any 
   ])('%s: %s', async (_, sentence, change) => {
     const { edgewise, recorder, edit } = await savePlan();
     await edit(change);
-    const { exitCode, stderr } = await edgewise('apply plan.json --yes --token-directory tokens');
+    const { exitCode, stderr } = await edgewise('apply plan.json --no-manifests --yes --token-directory tokens');
     expect(stderr).toContain(sentence);
     expect(exitCode).toBe(3);
     expect(recorder.take()).toEqual([]);
@@ -173,7 +173,7 @@ describe('a plan file that would do what it does not show is refused before any 
   it('and one of an older format, with what to do', async () => {
     const { edgewise, recorder, edit } = await savePlan();
     await edit((plan) => ({ ...plan, format: 1 }));
-    const { exitCode, stderr } = await edgewise('apply plan.json --yes');
+    const { exitCode, stderr } = await edgewise('apply plan.json --no-manifests --yes');
     expect(stderr).toContain('plan.json is a plan of format 1, and this version of edgewise reads format 3 only.');
     expect(stderr).toContain('Make a new plan with this version: edgewise plan -o FILE.');
     expect(exitCode).toBe(3);
@@ -183,7 +183,9 @@ describe('a plan file that would do what it does not show is refused before any 
   it('and one that was not edited is applied', async () => {
     const { edgewise, edit } = await savePlan();
     await edit((plan) => plan);
-    expect(await edgewise('apply plan.json --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --no-manifests --yes --token-directory tokens')).toMatchObject({
+      exitCode: 0,
+    });
   });
 });
 
@@ -200,9 +202,11 @@ describe('what a plan file says of safety is not believed:', () => {
     const changes = plan.changes.map(({ protect: _, ...change }) => change);
     await writeFile(join(folder, 'plan.json'), JSON.stringify({ ...plan, changes, violations: [] }));
     recorder.take();
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 5 });
     expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
-    expect(await edgewise('apply plan.json --yes --allow-protected TCPEdge/b')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --no-manifests --yes --allow-protected TCPEdge/b')).toMatchObject({
+      exitCode: 0,
+    });
   });
 
   it('limits of deletes count as far as the Stack, or nobody, says otherwise', async () => {
@@ -215,7 +219,7 @@ describe('what a plan file says of safety is not believed:', () => {
     expect(await edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 0 });
     expect(JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8')).settings.guard.maxDeletes).toBe(100);
     recorder.take();
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 5 });
     expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
     expect(await edgewise('apply plan.json --yes --manifests edgewise.yaml')).toMatchObject({ exitCode: 0 });
   });
@@ -245,11 +249,11 @@ describe('what a plan file says of safety is not believed:', () => {
     }));
     await writeFile(join(folder, 'edited.json'), JSON.stringify({ ...plan, changes }));
     recorder.take();
-    const { exitCode, stderr } = await edgewise('apply edited.json --yes');
+    const { exitCode, stderr } = await edgewise('apply edited.json --no-manifests --yes');
     expect(stderr).toContain(`WeightedBackend/good: ${evil?.id}, which the plan refers to, has another name`);
     expect(exitCode).toBe(6);
     expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
   });
 
   it('the name of what edgewise does not manage is that of the manifests', async () => {
@@ -273,8 +277,8 @@ describe('what a plan file says of safety is not believed:', () => {
     const { edgewise, edit, recorder } = await savePlan();
     await edit((plan) => ({ ...plan, baseUrl: 'https://elsewhere.test' }));
     const env = { EDGEWISE_BASE_URL: '' };
-    expect(await edgewise('apply plan.json --yes', { env })).toMatchObject({ exitCode: 3 });
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 6 });
+    expect(await edgewise('apply plan.json --no-manifests --yes', { env })).toMatchObject({ exitCode: 3 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 6 });
     expect(recorder.take()).toEqual([]);
   });
 

@@ -62,7 +62,7 @@ describe('the guard of the Stack', () => {
   it('holds for a plan that was saved, with the manifests and without: the consent of the plan is none of the apply', async () => {
     const { edgewise, server } = await leaveOne(STRICT);
     await edgewise('plan edgewise.yaml -o plan.json --allow-deletes');
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 5 });
     expect(await edgewise('apply plan.json --yes --manifests edgewise.yaml')).toMatchObject({ exitCode: 5 });
     expect(listEdges(server)).toHaveLength(3);
     expect(await edgewise('apply plan.json --yes --manifests edgewise.yaml --allow-deletes')).toMatchObject({
@@ -78,7 +78,7 @@ describe('the guard of the Stack', () => {
     const refused = await edgewise('apply plan.json --yes --manifests strict.yaml');
     expect(refused.stderr).toContain('This plan would delete 2 of 3 TCPEdge (67 %)');
     expect(refused.exitCode).toBe(6);
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
     expect(listEdges(server)).toHaveLength(1);
   });
 
@@ -133,14 +133,14 @@ describe('a copied stack name', () => {
   it('lets a plan that was saved delete nothing either, even if its violations were taken out', async () => {
     const { edgewise, server, folder, write } = await copyName(toEdge('other', 20009));
     expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 5 });
     const plan: Plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
     await write({ 'plan.json': JSON.stringify({ ...plan, violations: [] }) });
-    const refused = await edgewise('apply plan.json --yes');
+    const refused = await edgewise('apply plan.json --no-manifests --yes');
     expect(refused.stderr).toContain('another folder probably uses this stack name');
     expect(refused.exitCode).toBe(5);
     expect(listEdges(server)).toHaveLength(1);
-    expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --no-manifests --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
   });
 
   it.each(['github', 'sarif', 'junit'])('names all that the stack owns as %s', async (format) => {
@@ -220,7 +220,7 @@ describe('duplicates', () => {
         headers: { authorization: 'Bearer dev', 'service-version': '2' },
       }),
     );
-    const { exitCode, stderr } = await edgewise('apply plan.json --yes');
+    const { exitCode, stderr } = await edgewise('apply plan.json --no-manifests --yes');
     expect(stderr).toContain(`${copy} is no longer a duplicate: the other one is gone`);
     expect(exitCode).toBe(6);
     expect(listEdges(server)).toEqual([copy]);
@@ -260,7 +260,7 @@ describe('a plan file that was edited', () => {
     const { edgewise, folder, server } = await leaveOne(STRICT);
     await edgewise('plan edgewise.yaml -o plan.json');
     await edit(folder, (plan) => ({ ...plan, mode: 'destroy', violations: [] }));
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 5 });
     expect(listEdges(server)).toHaveLength(3);
   });
 
@@ -277,7 +277,7 @@ describe('a plan file that was edited', () => {
           .replaceAll('"protect":true', '"protect":false'),
       ),
     );
-    expect((await edgewise('apply plan.json --yes --allow-deletes')).exitCode).toBeOneOf([3, 5, 6]);
+    expect((await edgewise('apply plan.json --no-manifests --yes --allow-deletes')).exitCode).toBeOneOf([3, 5, 6]);
     expect(listEdges(server)).toHaveLength(2);
   });
 });

@@ -285,9 +285,9 @@ describe('apply of a saved plan', () => {
 
   it('does that very plan, and done again does nothing', async () => {
     const { edgewise, recorder } = await save(TWO);
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
     recorder.take();
-    const again = await edgewise('apply plan.json --yes');
+    const again = await edgewise('apply plan.json --no-manifests --yes');
     expect(again.exitCode).toBe(0);
     expect(again.stdout).toContain('2 already done');
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
@@ -296,10 +296,10 @@ describe('apply of a saved plan', () => {
   it('is refused for another base URL and with targets', async () => {
     const { edgewise, recorder } = await save(TWO);
     recorder.take();
-    expect(await edgewise('apply plan.json --yes', { env: { EDGEWISE_BASE_URL: 'https://other.test' } })).toMatchObject(
-      { exitCode: 6 },
-    );
-    expect(await edgewise('apply plan.json --yes --target TCPEdge/a')).toMatchObject({ exitCode: 3 });
+    expect(
+      await edgewise('apply plan.json --no-manifests --yes', { env: { EDGEWISE_BASE_URL: 'https://other.test' } }),
+    ).toMatchObject({ exitCode: 6 });
+    expect(await edgewise('apply plan.json --no-manifests --yes --target TCPEdge/a')).toMatchObject({ exitCode: 3 });
     expect(recorder.take()).toEqual([]);
   });
 
@@ -308,9 +308,11 @@ describe('apply of a saved plan', () => {
     const plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
     await writeFile(join(folder, 'future.json'), JSON.stringify({ ...plan, format: 99 }));
     await writeFile(join(folder, 'broken.json'), JSON.stringify({ ...plan, writes: 'none' }));
-    expect((await edgewise('apply future.json --yes')).stderr).toContain('a plan of format 99');
-    expect((await edgewise('apply broken.json --yes')).stderr).toContain('broken.json is not a plan file: writes');
-    expect(await edgewise('apply broken.json --yes')).toMatchObject({ exitCode: 3 });
+    expect((await edgewise('apply future.json --no-manifests --yes')).stderr).toContain('a plan of format 99');
+    expect((await edgewise('apply broken.json --no-manifests --yes')).stderr).toContain(
+      'broken.json is not a plan file: writes',
+    );
+    expect(await edgewise('apply broken.json --no-manifests --yes')).toMatchObject({ exitCode: 3 });
   });
 
   it('is refused by the guard as the plan was', async () => {
@@ -318,8 +320,8 @@ describe('apply of a saved plan', () => {
     await edgewise('apply --yes');
     await write({ 'edgewise.yaml': STACK });
     expect(await edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --no-manifests --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
   });
 });
 

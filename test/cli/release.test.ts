@@ -174,11 +174,13 @@ describe('release', () => {
     const { stdout } = await edgewise('release TCPEdge/b --format json');
     recorder.take();
     await write({ 'plan.json': JSON.stringify(change(JSON.parse(stdout))) });
-    const refused = await edgewise('apply plan.json --yes --allow-protected TCPEdge/b');
+    const refused = await edgewise('apply plan.json --no-manifests --yes --allow-protected TCPEdge/b');
     expect(refused.exitCode, toTranscript(refused)).toBe(3);
     expect(recorder.take()).toEqual([]);
     await write({ 'plan.json': stdout });
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --yes --allow-protected TCPEdge/b')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --no-manifests --yes --allow-protected TCPEdge/b')).toMatchObject({
+      exitCode: 0,
+    });
   });
 });

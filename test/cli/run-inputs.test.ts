@@ -84,8 +84,8 @@ describe('a run', () => {
   });
 
   it.each([
-    'apply plan.json --yes --report json=plan.json',
-    'apply plan.json --yes --journal plan.json',
+    'apply plan.json --no-manifests --yes --report json=plan.json',
+    'apply plan.json --no-manifests --yes --journal plan.json',
     'apply plan.json --manifests edgewise.yaml --yes --report json=edgewise.yaml',
     'drift --against plan.json --report json=plan.json',
     'drift --against plan.json --manifests edgewise.yaml --report json=edgewise.yaml',
@@ -117,7 +117,7 @@ describe('a saved plan', () => {
     await edgewise('plan edgewise.yaml -o plan.json');
     await write({ 'alice-cert.pub': 'mine\n' });
     recorder.take();
-    const { exitCode, stderr } = await edgewise('apply plan.json --yes');
+    const { exitCode, stderr } = await edgewise('apply plan.json --no-manifests --yes');
     expect(stderr).toContain('alice-cert.pub did not exist when the plan was made, and would be overwritten');
     expect(exitCode).toBe(6);
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
@@ -128,11 +128,11 @@ describe('a saved plan', () => {
     const { edgewise, folder, write } = await createWorkspace({ 'edgewise.yaml': manifests });
     await writeFile(join(folder, 'alice-cert.pub'), 'older\n');
     expect((await edgewise('plan edgewise.yaml -o plan.json')).stdout).toContain('replaces an existing file');
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
     await write({ 'edgewise.yaml': manifests.replace('alice-cert.pub', 'second.pub') });
     await edgewise('plan edgewise.yaml -o plan.json');
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
   });
 });

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
@@ -12,8 +13,8 @@ describe('a saved plan', () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
     await edgewise('plan edgewise.yaml -o my.plan');
     expect((await edgewise('show my.plan')).exitCode).toBe(0);
-    expect(await edgewise('apply my.plan --yes')).toMatchObject({ exitCode: 0 });
-    expect((await edgewise('apply my.plan --yes')).stdout).toContain('1 already done');
+    expect(await edgewise('apply my.plan --no-manifests --yes')).toMatchObject({ exitCode: 0 });
+    expect((await edgewise('apply my.plan --no-manifests --yes')).stdout).toContain('1 already done');
   });
 
   it('is for the same place with and without a slash at its end', async () => {
@@ -22,8 +23,8 @@ describe('a saved plan', () => {
     await edgewise('plan edgewise.yaml -o plan.json');
     await edgewise('plan edgewise.yaml -o slash.json', slash);
     expect((await edgewise('show slash.json --format json')).stdout).toContain(`"baseUrl": "${BASE_URL}"`);
-    expect(await edgewise('apply plan.json --yes', slash)).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('apply slash.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --no-manifests --yes', slash)).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply slash.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
   });
 
   it('of another version of the tool is refused, and says which', async () => {
@@ -31,7 +32,7 @@ describe('a saved plan', () => {
     const plan = JSON.parse((await edgewise('plan edgewise.yaml --format json')).stdout);
     await write({ 'plan.json': JSON.stringify({ ...plan, tool: { name: 'edgewise', version: '0.0.1' } }) });
     recorder.take();
-    const refused = await edgewise('apply plan.json --yes');
+    const refused = await edgewise('apply plan.json --no-manifests --yes');
     expect(refused).toMatchObject({ exitCode: 6 });
     expect(refused.stderr).toContain('plan.json was made by edgewise 0.0.1, and this is edgewise');
     expect(recorder.take()).toEqual([]);
@@ -59,7 +60,7 @@ describe('a saved plan', () => {
     await edgewise('apply edgewise.yaml --yes');
     await write({ 'edgewise.yaml': `${ONE}${toEdge('c', 20003)}` });
     await edgewise('plan edgewise.yaml --no-delete -o plan.json');
-    const applied = await edgewise('apply plan.json --yes --format json');
+    const applied = await edgewise('apply plan.json --no-manifests --yes --format json');
     expect(applied).toMatchObject({ exitCode: 0 });
     const { plan } = JSON.parse(applied.stdout);
     expect(plan.suppressedDeletes).toMatchObject([{ address: 'TCPEdge/b', reason: 'not in the manifests any more' }]);
@@ -69,7 +70,7 @@ describe('a saved plan', () => {
   it('is applied as it is: flags of plans are refused', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
     await edgewise('plan edgewise.yaml -o plan.json');
-    const refused = await edgewise('apply plan.json --yes --no-delete --no-revert-drift');
+    const refused = await edgewise('apply plan.json --no-manifests --yes --no-delete --no-revert-drift');
     expect(refused).toMatchObject({ exitCode: 3 });
     expect(refused.stderr).toContain('Use --no-revert-drift and --no-delete with manifests');
   });
@@ -88,10 +89,10 @@ describe('a saved plan', () => {
     const plan = JSON.parse((await edgewise('plan edgewise.yaml --format json')).stdout);
     const error = { code: 'unknown-target', severity: 'error', message: 'There is no such thing.' };
     await write({ 'plan.json': JSON.stringify({ ...plan, writes: [], diagnostics: [error] }) });
-    const text = await edgewise('apply plan.json --yes');
+    const text = await edgewise('apply plan.json --no-manifests --yes');
     expect(text).toMatchObject({ exitCode: 3 });
     expect(text.stdout).toContain('There is no such thing.');
-    const json = await edgewise('apply plan.json --yes --format json');
+    const json = await edgewise('apply plan.json --no-manifests --yes --format json');
     expect(json).toMatchObject({ exitCode: 3 });
     expect(JSON.parse(json.stdout)).toMatchObject({ diagnostics: [error] });
   });
@@ -126,12 +127,12 @@ describe('a saved plan that takes over', () => {
   it('moves the mark and nothing else, and is done the second time', async () => {
     const { edgewise, recorder, server } = await prepareTakeOver();
     const before = server.snapshot().resources['TCPEdge'] ?? [];
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --no-manifests --yes')).toMatchObject({ exitCode: 0 });
     expect(recorder.take().map(({ method }) => method)).toEqual(['GET', 'PATCH']);
     const after = server.snapshot().resources['TCPEdge'] ?? [];
     const withoutMarks = (all: typeof before) => all.map(({ metadata: _, ...rest }) => rest);
     expect(withoutMarks(after)).toEqual(withoutMarks(before));
-    expect((await edgewise('apply plan.json --yes')).stdout).toContain('1 already done');
+    expect((await edgewise('apply plan.json --no-manifests --yes')).stdout).toContain('1 already done');
     expect((await edgewise('plan edgewise.yaml --detailed-exitcode')).exitCode).toBe(0);
   });
 
@@ -141,7 +142,7 @@ describe('a saved plan that takes over', () => {
       'old.yaml': `${STACK.replace('name: test', 'name: old')}${toEdge('a', 20007)}${toEdge('b', 20002)}`,
     });
     await edgewise('apply old.yaml --yes');
-    const { exitCode, stderr } = await edgewise('apply plan.json --yes');
+    const { exitCode, stderr } = await edgewise('apply plan.json --no-manifests --yes');
     expect(stderr).toContain('TCPEdge/a: hostports was ["1.tcp.example.net:20001"] when the plan was made');
     expect(exitCode).toBe(6);
   });
@@ -152,7 +153,7 @@ describe('a saved plan that takes over', () => {
   ])('is refused when its file %s', async (_, change) => {
     const { edgewise, folder, recorder } = await prepareTakeOver();
     await editPlan(folder, change);
-    const { exitCode, stderr } = await edgewise('apply plan.json --yes');
+    const { exitCode, stderr } = await edgewise('apply plan.json --no-manifests --yes');
     expect(stderr).toContain('which the plan does not take over');
     expect(exitCode).toBe(3);
     expect(recorder.take()).toEqual([]);
@@ -172,7 +173,7 @@ describe('a saved plan whose resource was deleted and made again', () => {
     await edgewise('apply edgewise.yaml --yes');
     const [made] = server.snapshot().resources['TCPEdge'] ?? [];
     recorder.take();
-    await edgewise('apply plan.json --yes --allow-deletes');
+    await edgewise('apply plan.json --no-manifests --yes --allow-deletes');
     expect(server.snapshot().resources['TCPEdge']).toContainEqual(made);
     expect(recorder.take().filter(({ path }) => path.includes(String(made?.id)))).toEqual([]);
   });
@@ -184,7 +185,7 @@ describe('a saved plan whose resource was deleted and made again', () => {
     await edgewise('plan next.yaml -o plan.json');
     await edgewise('destroy edgewise.yaml --yes');
     await edgewise('apply edgewise.yaml --yes');
-    const { exitCode, stderr } = await edgewise('apply plan.json --yes');
+    const { exitCode, stderr } = await edgewise('apply plan.json --no-manifests --yes');
     expect(stderr).toMatch(/TCPEdge\/a: edgtcp_\w+ is gone/);
     expect(exitCode).toBe(6);
   });
@@ -199,4 +200,49 @@ it('a saved plan for another stack than that of --manifests is refused, and says
   expect(stderr).toContain('plan.json was made for the stack test, and the manifests are of the stack other.');
   expect(exitCode).toBe(6);
   expect(recorder.take()).toEqual([]);
+});
+
+describe('a plan file without --manifests', () => {
+  const files = {
+    'live/a/edgewise.yaml': `${STACK}${toEdge('a', 20001)}`,
+    'other/edgewise.yaml': `${STACK}${toEdge('a', 20002)}`,
+  };
+
+  it('is made again from the manifests that it names, and says so', async () => {
+    const { edgewise, folder } = await createWorkspace(files);
+    await edgewise('plan live/a -o b.json');
+    const plan = JSON.parse(await readFile(join(folder, 'b.json'), 'utf8'));
+    await writeFile(join(folder, 'moved.json'), JSON.stringify({ ...plan, manifests: ['other'] }));
+    const other = await edgewise('apply moved.json --yes');
+    expect(other).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(other.stderr).toContain('moved.json is compared with the manifests that it names: other.\n');
+    const { exitCode, stderr } = await edgewise('apply b.json --yes');
+    expect(stderr).toContain('b.json is compared with the manifests that it names: live/a.\n');
+    expect(exitCode).toBe(0);
+    expect((await edgewise('plan live/a --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('ends with the flag that is missing, where they are not there', async () => {
+    const { edgewise, folder, recorder } = await createWorkspace(files);
+    await edgewise('plan live/a -o b.json');
+    recorder.take();
+    const elsewhere = await edgewise('apply ../b.json --yes', { cwd: join(folder, 'live') });
+    expect(elsewhere).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(elsewhere.stderr).toMatchInlineSnapshot(`
+      "edgewise: ../b.json was made of live/a, which is not below this folder.
+      Start the command where it is, or add --manifests live/a, with the path from here. To apply ../b.json as it is, without any manifests: --no-manifests.
+      "
+    `);
+    expect((await edgewise('apply ../b.json --yes --manifests a', { cwd: join(folder, 'live') })).exitCode).toBe(0);
+    const plan = JSON.parse(await readFile(join(folder, 'b.json'), 'utf8'));
+    const refuse = async (manifests: unknown) => {
+      await writeFile(join(folder, 'c.json'), JSON.stringify({ ...plan, manifests }));
+      const { exitCode, stderr } = await edgewise('apply c.json --yes');
+      expect(exitCode).toBe(3);
+      return stderr;
+    };
+    expect(await refuse(['-'])).toContain('Pipe the same manifests in, and add --manifests -. ');
+    expect(await refuse(undefined)).toContain('does not say which manifests it was made of');
+    expect(await refuse([tmpdir()])).toContain('which is not below this folder');
+  });
 });

@@ -84,10 +84,10 @@ describe('--take-over', () => {
     await edgewise('plan test.yaml --take-over other -o plan.json');
     await edgewise('apply third.yaml --take-over other --yes');
     recorder.take();
-    const stale = await edgewise('apply plan.json --yes');
+    const stale = await edgewise('apply plan.json --no-manifests --yes');
     expect(stale).toMatchObject({ exitCode: 6 });
     expect(stale.stderr).toMatchInlineSnapshot(`
-      "plan.json is trusted as it is: without --manifests FOLDER it is not compared with the manifests.
+      "plan.json is trusted as it is: with --no-manifests it is not compared with the manifests.
       edgewise: plan.json is stale, because what it would change has moved since:
         TCPEdge/a: its mark was changed
       Nothing was written. Make a new plan and have that approved.
@@ -114,7 +114,7 @@ describe('--take-over', () => {
     await workspace.edgewise('plan test.yaml --take-over other -o plan.json');
     await editPlan(workspace, change);
     workspace.recorder.take();
-    const refused = await workspace.edgewise('apply plan.json --yes');
+    const refused = await workspace.edgewise('apply plan.json --no-manifests --yes');
     expect(refused.exitCode, toTranscript(refused)).toBe(3);
     expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });

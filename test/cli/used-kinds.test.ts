@@ -23,7 +23,7 @@ describe('spec.kinds of the Stack', () => {
     'drift',
     'apply --yes',
     'plan -o plan.json',
-    'apply plan.json --yes',
+    'apply plan.json --no-manifests --yes',
     'drift --against plan.json',
     'release TCPEdge/a --yes',
     'destroy --yes',

@@ -79,7 +79,7 @@ it.each([
 ])('a flag at the apply of a plan file alone sends no token to %s', async (_, flag, shown) => {
   const workspace = await createRepository();
   await workspace.edgewise('plan live/one -o plan.json');
-  const { exitCode, stderr } = await workspace.edgewise(`apply plan.json --yes ${flag}`);
+  const { exitCode, stderr } = await workspace.edgewise(`apply plan.json --no-manifests --yes ${flag}`);
   expect(stderr).toContain(shown);
   expect(stderr).toContain('the plan says the command /bin/sh deliver.sh');
   expect(exitCode).toBe(6);

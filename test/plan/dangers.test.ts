@@ -139,7 +139,7 @@ describe('the dangers of', () => {
     const plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
     edit(plan);
     await write({ 'harmless.json': JSON.stringify(plan) });
-    const { exitCode, stderr } = await edgewise('apply harmless.json --yes --allow-deletes');
+    const { exitCode, stderr } = await edgewise('apply harmless.json --no-manifests --yes --allow-deletes');
     expect(stderr).toContain(said);
     expect(exitCode).toBe(3);
   });

@@ -31,7 +31,7 @@ describe('an apply of a saved plan', () => {
   it('is held against the policies that it is given, whatever the plan was made with', async () => {
     const workspace = await savePlan();
     await workspace.write({ 'sundays.yaml': NOT_ON_SUNDAYS });
-    const line = 'apply plan.json --yes --policies sundays.yaml';
+    const line = 'apply plan.json --no-manifests --yes --policies sundays.yaml';
     const refused = await workspace.edgewise(line, { now: SUNDAY });
     expect([refused.exitCode, refused.stdout]).toEqual([5, expect.stringContaining('TCPEdge/a: It is Sunday.')]);
     expect(countWrites(workspace)).toBe(0);
@@ -43,7 +43,7 @@ describe('an apply of a saved plan', () => {
     const workspace = await savePlan('plan edgewise.yaml --policies sundays.yaml -o plan.json', {
       'sundays.yaml': NOT_ON_SUNDAYS,
     });
-    const line = 'apply plan.json --yes --policies sundays.yaml';
+    const line = 'apply plan.json --no-manifests --yes --policies sundays.yaml';
     edit(workspace, (plan) => {
       expect(plan.violations).toMatchObject([{ rule: 'policy', policy: 'sundays', addresses: ['TCPEdge/a'] }]);
       return { ...plan, violations: [] };
@@ -58,7 +58,9 @@ describe('an apply of a saved plan', () => {
     const workspace = await savePlan('plan edgewise.yaml --policies sundays.yaml -o plan.json', {
       'sundays.yaml': NOT_ON_SUNDAYS,
     });
-    expect(await workspace.edgewise('apply plan.json --yes', { now: MONDAY })).toMatchObject({ exitCode: 5 });
+    expect(await workspace.edgewise('apply plan.json --no-manifests --yes', { now: MONDAY })).toMatchObject({
+      exitCode: 5,
+    });
     expect(countWrites(workspace)).toBe(0);
   });
 
@@ -69,7 +71,7 @@ describe('an apply of a saved plan', () => {
       ...plan,
       changes: plan.changes.map((change) => ({ ...change, labels: { team: 'mine' } })),
     }));
-    const unnamed = await workspace.edgewise('apply plan.json --yes --policies owned.yaml');
+    const unnamed = await workspace.edgewise('apply plan.json --no-manifests --yes --policies owned.yaml');
     expect([unnamed.exitCode, unnamed.stdout]).toEqual([
       5,
       expect.stringContaining('needs values from the manifests, so the plan is refused.'),

@@ -1,11 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge, toManifest, toTranscript } from '../cli/workspace.ts';
 import { listWrites, toRepository, toStack } from './tree.ts';
 
-/** A stack with a credential, whose token has no place to go. */
 /** Writes go one after the other. */
 const ONE_BY_ONE = { api: { concurrency: 1 } };
+
+/** A stack with a credential, whose token has no place to go. */
 const toWithoutSink = (spec = {}) => `${toStack('broken', spec)}${toManifest('Credential', 'agent', {})}`;
 
 describe('applies of many stacks', () => {
@@ -150,8 +152,22 @@ describe('applies of many stacks', () => {
 
   it('are refused what is said of one stack', async () => {
     const { edgewise } = await createWorkspace(toRepository(2));
-    expect((await edgewise('apply -R live --approved plan.json')).stderr).toContain('--approved holds one plan');
+    expect((await edgewise('apply -R live --approved plan.json')).stderr).toContain('plan.json is no folder of plans');
     expect((await edgewise('apply -R live --allow-protected TCPEdge/a')).stderr).toContain('--allow-protected');
+  });
+
+  it('do no more than the approved plan of each, and nothing to a stack without one', async () => {
+    const workspace = await createWorkspace(toRepository(3));
+    const { edgewise, folder } = workspace;
+    await edgewise('plan -R live --stack s00 --stack s01 -o plans');
+    writeFileSync(join(folder, 'live/s01/edges/edge.yaml'), toEdge('s01-edge', 20_009));
+    workspace.recorder.take();
+    const { exitCode, stdout } = await edgewise('apply -R live --approved plans --yes');
+    expect(exitCode).toBe(6);
+    expect(stdout).toMatch(/^s00 +live\/s00 +1 write applied/m);
+    expect(stdout).toMatch(/^s01 +live\/s01 +The plan contains what plans\/s01\.json does not/m);
+    expect(stdout).toMatch(/^s02 +live\/s02 +✗ The folder of plans has no plan of the stack s02/m);
+    expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
   });
 
   it('take what is said of one resource when one stack is named', async () => {

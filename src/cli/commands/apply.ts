@@ -11,6 +11,7 @@ import {
   addConnectionOptions,
   addExamples,
   addExitCodes,
+  addManifestsOptions,
   addPlanFormatOptions,
   addPlanOptions,
   addRecursiveOptions,
@@ -18,7 +19,6 @@ import {
   addWriteOptions,
   isRecursive,
   refuseManifests,
-  repeatable,
   TOKEN_ADDRESS,
 } from './options.ts';
 
@@ -30,9 +30,10 @@ export function defineApply(command: Command, act: CommandAction): void {
       '[paths...]',
       'files, folders, or - for standard input; or a plan file or folder (default: the current folder)',
     );
-  addRecursiveOptions(command)
-    .addOption(repeatable('--manifests <path>', 'the manifests of a plan file'))
-    .option('--approved <plan>', 'do no more than this plan file shows, or exit with 6');
+  addManifestsOptions(addRecursiveOptions(command)).option(
+    '--approved <plan>',
+    'do no more than this plan file or folder shows',
+  );
   const { done, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [done, failed, invalid, authentication, refused, stale, interrupted]);
   addWaitOption(command, 'what was written');
@@ -42,7 +43,7 @@ export function defineApply(command: Command, act: CommandAction): void {
     ['edgewise apply -R live', 'every stack below it'],
     ['edgewise apply manifests --yes', 'for a pipeline'],
     [`edgewise apply --rotate ${TOKEN_ADDRESS}`, 'a new token'],
-    ['edgewise apply plan.json --manifests manifests', 'exactly this plan'],
+    ['edgewise apply plan.json', 'exactly this plan'],
     ['edgewise apply manifests --approved plan.json --yes', 'no more than approved'],
   ]).action((paths: string[], flags: Flags) => act(flags, (context) => apply(paths, flags, context)));
 }

@@ -211,7 +211,7 @@ export function repeatable(
   const { parse = (text: string) => text, default: fallback } = options;
   const none: readonly unknown[] = [];
   return new Option(flags, `${description}; repeatable`)
-    .argParser((text, before: readonly unknown[] = none) => [...before, parse(text)])
+    .argParser((text, before: readonly unknown[] | false = none) => [...(before || none), parse(text)])
     .default(none, fallback);
 }
 
@@ -338,13 +338,22 @@ function inTopic(topic: OptionTopic, option: Option): Option {
 
 /** Every option of a topic, of any command. */
 export function listTopicOptions(topic: string): readonly Option[] {
-  const all = addPlanOptions(addWriteOptions(addRecursiveOptions(new Command())));
+  const all = addManifestsOptions(addPlanOptions(addWriteOptions(addRecursiveOptions(new Command()))));
   return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }
 
+/** The manifests of a plan file. */
+export function addManifestsOptions(command: Command): Command {
+  return command
+    .addOption(repeatable('--manifests <path>', 'the manifests of a plan file'))
+    .addOption(
+      inTopic('safety', new Option('--no-manifests', 'apply a plan file as it is, not compared with its manifests')),
+    );
+}
+
 /** Rejects `--manifests` for a plan of manifests: the user probably expects a comparison with a plan file. */
-export function refuseManifests({ manifests = [] }: { readonly manifests?: readonly string[] }): void {
-  if (manifests.length === 0) return;
+export function refuseManifests({ manifests = [] }: { readonly manifests?: readonly string[] | false }): void {
+  if (manifests !== false && manifests.length === 0) return;
   throw new CommandError('--manifests names the manifests of a plan file, and the command has none.', {
     exitCode: EXIT.invalid,
     remedy: 'Name a plan file, or leave it out.',

@@ -21,6 +21,7 @@ export function defineShow(command: Command, act: CommandAction): void {
       repeatable(
         '--manifests <path>',
         'the manifests that it was made of, for the command that applies it in markdown and html',
+        { default: 'those it names' },
       ),
     );
   addExitCodes(command, [EXIT.done, EXIT.invalid]);

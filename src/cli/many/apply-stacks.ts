@@ -3,14 +3,22 @@ import type { Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import { listFilePaths } from '../../plan/files.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
-import type { SavedFile } from '../../stack/saved-plan.ts';
+import type { PlanApproval, SavedFile } from '../../stack/saved-plan.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { type ApplyFlags, prepareSaved, readSaved, tellOfTrust } from '../reconcile/apply-plan.ts';
-import { readPlanFile, toPlanLocate } from '../reconcile/plan-file.ts';
+import {
+  type ApplyFlags,
+  findUnapproved,
+  prepareSaved,
+  readApproval,
+  readSaved,
+  refuseTwiceApproved,
+  tellOfTrust,
+} from '../reconcile/apply-plan.ts';
+import { findManifests, readPlanFile, toPlanLocate } from '../reconcile/plan-file.ts';
 import { refuseOtherManifests, toConsent, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { type Applying, type ApplyStacksFlags, admitStack, finishApply } from './apply-ready.ts';
-import type { IndexedFolder } from './plan-folder.ts';
+import { type IndexedFolder, readPlanFolder } from './plan-folder.ts';
 import {
   forEachStack,
   openFolder,
@@ -39,13 +47,14 @@ export async function applyStacks(
   { flags, mode, findSaved, savedPlans = [] }: StacksToApply,
   context: Context,
 ): Promise<ExitCode> {
-  refuseApproved(flags);
+  const findApproval = await readApprovals(flags, context);
   return runOnStacks(paths, { flags, command: mode }, context, async (asked) => {
     const run = findSaved === undefined ? asked : withUnplanned(asked);
     const applying: Applying = { run, flags, mode, ready: new Map() };
     const planned = await forEachStack(run, (folder) => {
       const saved = findSaved?.(folder);
-      return planOne(applying, folder, { saved, beside: savedPlans.filter((plan) => isBeside(plan, saved?.plan)) });
+      const beside = savedPlans.filter((plan) => isBeside(plan, saved?.plan));
+      return planOne(applying, folder, { saved, beside, approved: findApproval?.(folder) });
     });
     return finishApply(
       applying,
@@ -61,10 +70,20 @@ function withUnplanned({ selected, ...run }: StacksRun): StacksRun {
   return { ...run, selected: { ...selected, unplanned } };
 }
 
+/** What is known of the plan of a stack before it is made. */
+interface KnownPlans {
+  /** It is applied only if it is the same. */
+  readonly saved: SavedFile | undefined;
+  /** Those of other stacks of the run. */
+  readonly beside: readonly Plan[];
+  /** It is applied only if it does no more. */
+  readonly approved: PlanApproval | undefined;
+}
+
 async function planOne(
   applying: Applying,
   folder: StackFolder,
-  { saved, beside }: { readonly saved: SavedFile | undefined; readonly beside: readonly Plan[] },
+  { saved, beside, approved }: KnownPlans,
 ): Promise<StackResult> {
   const { run, flags, mode } = applying;
   const opened = await openFolder(run, folder, {
@@ -75,6 +94,8 @@ async function planOne(
   if (saved !== undefined) refuseOtherManifests(saved, opened);
   const plan = await planFolder(run, opened, { ...toPlanOptions(flags, mode), savedBeside: beside }, saved);
   const { stack, pooled, locate } = opened;
+  const unapproved = findUnapproved(plan, approved, run.context);
+  if (unapproved !== undefined) return { report: unapproved, exitCode: EXIT.stale, options: { locate } };
   const consent = toConsent(flags);
   return admitStack(applying, folder, {
     plan,
@@ -89,12 +110,26 @@ function isBeside(plan: Plan, saved: Plan | undefined): boolean {
   return plan.baseUrl === saved?.baseUrl && plan.stack !== saved.stack;
 }
 
-function refuseApproved({ approved }: ApplyFlags): void {
-  if (approved === undefined) return;
-  throw new CommandError('--approved holds one plan against one stack, and cannot be used with --recursive.', {
-    exitCode: EXIT.invalid,
-    remedy: 'Run the command on the folder of the stack that the plan is of.',
-  });
+/** The approved plan of each stack, from the folder that `--approved` names; `undefined`: nothing needs an approval. */
+async function readApprovals(
+  { approved }: ApplyFlags,
+  context: Context,
+): Promise<((folder: StackFolder) => PlanApproval) | undefined> {
+  if (approved === undefined) return undefined;
+  const found = await readPlanFolder(approved, context);
+  if (found === undefined)
+    throw new CommandError(
+      `${approved} is no folder of plans, and with --recursive each stack has an approved plan of its own.`,
+      {
+        exitCode: EXIT.invalid,
+        remedy: 'Name a folder that edgewise plan -R -o FOLDER wrote, or apply the stack of that plan alone.',
+      },
+    );
+  const { onSubject: _, budget: __, ...quiet } = context; // its plans were read before, and counted
+  const approvals = new Map<StackFolder, PlanApproval>();
+  const { stacks } = await selectPlans(found.folder, found.files, context);
+  for (const one of stacks) approvals.set(one, await readApproval(one.file, quiet));
+  return (folder) => assertDefined(approvals.get(findPlan(folder, stacks)), 'an approved plan');
 }
 
 /**
@@ -102,8 +137,9 @@ function refuseApproved({ approved }: ApplyFlags): void {
  * believed as it is, when nothing that it would touch has moved since.
  */
 export async function applyPlans(plans: IndexedFolder, flags: ApplyStacksFlags, context: Context): Promise<ExitCode> {
-  const { manifests: roots = [] } = flags;
-  const { folder, files } = plans;
+  const { folder, files, manifests } = plans;
+  refuseTwiceApproved(flags);
+  const roots = findManifests({ name: folder, manifests }, flags.manifests ?? [], context);
   const selected = await selectPlans(folder, files, context);
   refuseSingleFlags(flags, { names: [], count: selected.stacks.length });
   if (roots.length > 0) return applyAgain(selected.stacks, { flags, roots, stacks: plans.stacks }, context);
@@ -169,7 +205,7 @@ function noPlans(roots: readonly string[]): CommandError {
 async function prepareOne(applying: Applying, folder: StackFolder): Promise<StackResult> {
   const { run, flags } = applying;
   const { onSubject: _, budget: __, ...quiet } = run.context; // see above
-  const { plan, settings, approved } = await prepareSaved(folder.file, flags, quiet);
+  const { plan, settings, approved } = await prepareSaved(await readSaved(folder.file, quiet), flags, quiet);
   const pooled = await run.pool.find(settings, folder.file);
   const account = pooled.account.toView(settings);
   const locate = toPlanLocate(folder.file);

@@ -33,7 +33,7 @@ export interface PlanFolder {
   /** Takes the plan of a stack out again. */
   readonly withdraw: (file: string) => Promise<void>;
   /** Writes the index: until then, nothing in the folder can be applied. */
-  readonly finish: (selected: Pick<SelectedStacks, 'stacks' | 'shard'>) => Promise<void>;
+  readonly finish: (selected: Pick<SelectedStacks, 'tree' | 'stacks' | 'shard'>) => Promise<void>;
 }
 
 /**
@@ -58,12 +58,13 @@ export async function openPlanFolder(
     withdraw: async (file) => {
       if (plans.delete(file)) await rm(resolve(context.cwd, folder, file), { force: true });
     },
-    finish: async ({ stacks }) => {
+    finish: async ({ tree, stacks }) => {
       const index: PlanIndex = {
         type: 'PlanIndex',
         format: PLAN_INDEX_FORMAT,
         tool: { name: 'edgewise', version: VERSION },
         ...(shard !== undefined && { shard: { index: shard.index, total: shard.total } }),
+        manifests: [tree.root],
         stacks: stacks.map(({ name }) => name),
         plans: [...plans.values()].toSorted((left, right) => (left.file < right.file ? -1 : 1)),
       };
@@ -126,6 +127,8 @@ export interface IndexedFolder {
   readonly files: readonly string[];
   /** Names of the stacks of the runs that made them. */
   readonly stacks: readonly string[];
+  /** The folder below which they are; absent: no index says it. */
+  readonly manifests: readonly string[] | undefined;
 }
 
 /**
@@ -157,6 +160,9 @@ export async function readPlanFolder(
     folder,
     files: [...known].sort().map((file) => join(folder, file)),
     stacks: indexes.flatMap(({ stacks }) => stacks),
+    manifests: indexes.some(({ manifests }) => manifests === undefined)
+      ? undefined
+      : [...new Set(indexes.flatMap(({ manifests = [] }) => manifests))],
   };
 }
 

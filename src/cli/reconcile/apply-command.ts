@@ -35,7 +35,7 @@ export function toSavedCommand(file: string, { paths, flags, env }: PlannedComma
   const options = CONNECTION.filter(({ isInPlan }) => isPlannedAgain || !isInPlan);
   const words = [
     toPath(file),
-    ...paths.flatMap((path) => ['--manifests', toPath(path)]),
+    ...(isPlannedAgain ? paths.flatMap((path) => ['--manifests', toPath(path)]) : ['--no-manifests']),
     ...(isPlannedAgain ? listOfferWords({ flags, env }) : []),
     ...options.flatMap((option) => listConnectionWords(option, { flags, env })),
     ...(isPlannedAgain ? listPlanWords(flags) : []),
@@ -45,8 +45,8 @@ export function toSavedCommand(file: string, { paths, flags, env }: PlannedComma
 }
 
 /**
- * The command line that applies a plan file of which only the manifests in `--manifests` are known; `undefined` when that is not enough. It ignores the
- * file's own service and token sinks: an edited file could make the user paste them.
+ * The command line that applies a plan file, with the manifests in `--manifests`, or those that it names; `undefined` when that is not enough. It ignores the file's own
+ * service and token sinks: an edited file could make the user paste them.
  */
 export function findShownCommand(
   file: string,
@@ -54,9 +54,10 @@ export function findShownCommand(
   { manifests, env }: { readonly manifests: readonly string[]; readonly env: Context['env'] },
 ): CommandLine | undefined {
   const isPlaceKnown = isEmbedded(plan.baseUrl) || (env['EDGEWISE_BASE_URL'] ?? '') !== '';
-  const isEnough = isPlaceKnown && !plan.writes.some(givesToken);
-  if (lacksSink(plan) || (manifests.length === 0 && !isEnough)) return undefined;
-  return toSavedCommand(file, { paths: manifests, flags: { target: plan.targets, allowProtected: [] }, env });
+  const paths = manifests.length > 0 ? manifests : (plan.manifests ?? []);
+  const isEnough = manifests.length > 0 || (isPlaceKnown && (paths.length > 0 || !plan.writes.some(givesToken)));
+  if (lacksSink(plan) || !isEnough) return undefined;
+  return toSavedCommand(file, { paths, flags: { target: plan.targets, allowProtected: [] }, env });
 }
 
 /** Whether an apply would refuse a plan for something that no file and no flag of the run says: where new tokens are to go. */

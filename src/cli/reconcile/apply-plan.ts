@@ -27,7 +27,7 @@ import { refuseInputs } from '../output/output-files.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { type Execution, executePlan, showPlanFirst } from './execute-plan.ts';
-import { readPlanFile, toPlanLocate } from './plan-file.ts';
+import { findManifests, readPlanFile, toPlanLocate } from './plan-file.ts';
 import {
   listRefused,
   type PlanFlags,
@@ -46,9 +46,9 @@ export interface ApplyFlags extends PlanFlags, FormatFlags {
   readonly journal?: string;
   /** Milliseconds to wait for what the service goes on with after its answers; absent: it does not wait. */
   readonly wait?: number;
-  /** With a saved plan: the manifests that it was made of. */
-  readonly manifests?: readonly string[];
-  /** A plan file: nothing is written unless it shows all that the plan does. */
+  /** With a saved plan: the manifests that it was made of. False: it is trusted as it is. */
+  readonly manifests?: readonly string[] | false;
+  /** A plan file, or a folder of them: nothing is written unless it shows all that the plan does. */
   readonly approved?: string;
 }
 
@@ -112,9 +112,8 @@ interface PreparedPlan {
   readonly approved: ApprovedPlan;
 }
 
-/** Reads a plan file that is believed as it is. Refuses one that was edited, or is for another version or service. Sends nothing. */
-export async function prepareSaved(file: string, flags: ApplyFlags, context: Context): Promise<PreparedPlan> {
-  const saved = await readSaved(file, context);
+/** A plan file that is believed as it is. Refuses one that was edited, or is for another version or service. Sends nothing. */
+export async function prepareSaved(saved: SavedFile, flags: ApplyFlags, context: Context): Promise<PreparedPlan> {
   refusePlanFlags(flags);
   const policies = await readPolicies(flags, context);
   const settings = resolvePlanSettings(saved, flags, context);
@@ -123,7 +122,7 @@ export async function prepareSaved(file: string, flags: ApplyFlags, context: Con
   const tokens = resolveTokens(flags, NO_SINKS, plan.stack);
   // A file that was edited could say that anything may be deleted.
   const guard = pickStricter(plan.settings.guard, DEFAULT_GUARD);
-  return { plan, settings, approved: { plan, name: file, allowances: toAllowances(flags), guard, tokens } };
+  return { plan, settings, approved: { plan, name: saved.name, allowances: toAllowances(flags), guard, tokens } };
 }
 
 async function readPolicies({ policies: paths = [] }: ApplyFlags, context: Context): Promise<readonly Policy[]> {
@@ -137,13 +136,14 @@ async function readPolicies({ policies: paths = [] }: ApplyFlags, context: Conte
  * it would touch has moved since.
  */
 export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
-  const { manifests: paths = [] } = flags;
+  const saved = await readSaved(file, context);
+  const paths = findManifests({ name: file, manifests: saved.plan.manifests }, flags.manifests ?? [], context);
   if (paths.length > 0) {
     refuseTwiceApproved(flags);
-    return applyManifests(paths, { flags, mode: 'apply', saved: await readSaved(file, context) }, context);
+    return applyManifests(paths, { flags, mode: 'apply', saved }, context);
   }
   tellOfTrust(file, context);
-  const { plan, settings, approved } = await prepareSaved(file, flags, context);
+  const { plan, settings, approved } = await prepareSaved(saved, flags, context);
   const locate = toPlanLocate(file);
   const standing = listRefused(plan, flags);
   if (isInvalid(plan) || standing.length > 0) {
@@ -164,7 +164,7 @@ export async function readSaved(file: string, context: Context): Promise<SavedFi
   return { plan, name: file };
 }
 
-function refuseTwiceApproved({ approved }: ApplyFlags): void {
+export function refuseTwiceApproved({ approved }: ApplyFlags): void {
   if (approved === undefined) return;
   const message = 'A saved plan is what was approved already, and takes no --approved.';
   throw new CommandError(message, { exitCode: EXIT.invalid });
@@ -173,7 +173,7 @@ function refuseTwiceApproved({ approved }: ApplyFlags): void {
 /** Nobody who reads the log is to take it for a plan that was compared with manifests. */
 export function tellOfTrust(file: string, { stderr }: Context): void {
   const name = toPrintable(file);
-  stderr.write(`${name} is trusted as it is: without --manifests FOLDER it is not compared with the manifests.\n`);
+  stderr.write(`${name} is trusted as it is: with --no-manifests it is not compared with the manifests.\n`);
 }
 
 /** What a plan covers and does was said when it was made. */
@@ -194,16 +194,21 @@ function refusePlanFlags({ target, rotate = [], takeOver = [], revertDrift, ...f
   throw new CommandError(message, { exitCode: EXIT.invalid });
 }
 
-/** The plan in a file that `--approved` names; nothing without one. Throws when it cannot approve anything. */
+/** The plan in a file that `--approved` names; nothing without one. */
 async function readApproved(file: string | undefined, context: Context): Promise<PlanApproval | undefined> {
   if (file === undefined) return undefined;
+  return readApproval(file, context);
+}
+
+/** A plan file as an approval. Throws when it cannot approve anything. */
+export async function readApproval(file: string, context: Context): Promise<PlanApproval> {
   const approved = { plan: await readPlanFile(file, context), name: file };
   refuseUnfit(approved, VERSION);
   return approved;
 }
 
 /** What of a plan was not approved, to be shown; nothing when all of it was. */
-function findUnapproved(
+export function findUnapproved(
   plan: Plan,
   approved: PlanApproval | undefined,
   { cwd }: Pick<Context, 'cwd'>,

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { findRoots, placeWithin } from '../../files/boundary.ts';
 import { InputError, type ReadBudget, readInput } from '../../files/read-input.ts';
 import type { Locate } from '../../model/diagnostic.ts';
 import { toReason } from '../../model/errors.ts';
@@ -10,6 +12,53 @@ import { renderPlanJson } from '../../report/programs/json.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { type OutputContext, writeResultFile } from '../output/output-files.ts';
+
+/** A plan file, or a folder of them, and the manifests that it says it was made of. */
+interface NamedManifests {
+  readonly name: string;
+  /** Absent: it does not say. */
+  readonly manifests: readonly string[] | undefined;
+}
+
+/**
+ * The manifests that a plan is compared with: those that flags name, else those that it names itself, as long as they are there. None: the user says that it is to be
+ * trusted as it is. What a file names decides nothing: the plan is made again from manifests of this checkout, and must be the same.
+ */
+export function findManifests(
+  { name, manifests }: NamedManifests,
+  given: readonly string[] | false,
+  { cwd, root, stderr }: Pick<Context, 'cwd' | 'root' | 'stderr'>,
+): readonly string[] {
+  if (given === false) return [];
+  if (given.length > 0) return given;
+  const trust = `To apply ${name} as it is, without any manifests: --no-manifests.`;
+  if (manifests === undefined || manifests.length === 0)
+    throw new CommandError(`${name} does not say which manifests it was made of.`, {
+      exitCode: EXIT.invalid,
+      remedy: `Add --manifests with their path. ${trust}`,
+    });
+  const roots = findRoots([], { cwd, root });
+  const isThere = (path: string): boolean => {
+    const whole = resolve(cwd, path);
+    return path !== '-' && existsSync(whole) && 'real' in placeWithin(whole, roots);
+  };
+  if (manifests.every(isThere)) {
+    const named = manifests.join(', ');
+    stderr.write(`${toPrintable(`${name} is compared with the manifests that it names: ${named}.`)}\n`);
+    return manifests;
+  }
+  const flags = manifests.map((path) => `--manifests ${path}`).join(' ');
+  if (manifests.includes('-'))
+    throw new CommandError(`${name} was made of manifests on standard input.`, {
+      exitCode: EXIT.invalid,
+      remedy: `Pipe the same manifests in, and add ${flags}. ${trust}`,
+    });
+  const missing = manifests.filter((path) => !isThere(path)).join(', ');
+  throw new CommandError(`${name} was made of ${missing}, which is not below this folder.`, {
+    exitCode: EXIT.invalid,
+    remedy: `Start the command where it is, or add ${flags}, with the path from here. ${trust}`,
+  });
+}
 
 export async function writePlanFile(
   file: string,

@@ -1,5 +1,4 @@
-import type { Form, Report } from './report.ts';
-import type { StacksForm } from './stacks-report.ts';
+import type { Form, Report, StacksForm } from './report.ts';
 
 /** A form of reports, and how to get at it. */
 interface FormEntry {

@@ -12,7 +12,7 @@ import {
   type UnreadManifest,
 } from '../model/stack-tree.ts';
 import { type Host, StackError } from '../stack/host.ts';
-import { loadStack } from '../stack/read-manifests.ts';
+import { loadStack } from '../stack/load-stack.ts';
 import { isEmbedded, readApiKey } from '../stack/settings.ts';
 
 /** What can be a name. */

@@ -11,7 +11,7 @@ import {
   type TreeChanges,
 } from '../model/stack-tree.ts';
 import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
-import { loadStack } from '../stack/read-manifests.ts';
+import { loadStack } from '../stack/load-stack.ts';
 import { findChanges } from './find-changes.ts';
 import { findStacks, readDependencies } from './find-stacks.ts';
 

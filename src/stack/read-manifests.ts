@@ -1,41 +1,30 @@
-import { dirname, join, resolve, sep } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { BOUNDARY_REMEDY, findRoots, placeForWriting, placeWithin } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { type DeepFormatChecks, listCloserFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import { findKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { hasExpressions, lintManifests } from '../lint/lint.ts';
-import { type Environment, STDIN, toEnvironment } from '../manifest/environment.ts';
+import { toEnvironment } from '../manifest/environment.ts';
 import {
   createFieldFileReader,
   createStackBudget,
-  isBlank,
-  type LoadContext,
   type LoadedManifests,
-  loadLocated,
   loadManifests,
   type ManifestBytes,
   type ManifestSource,
-  readDefaults,
   toBytes,
 } from '../manifest/load.ts';
-import { holdsStack, mayHoldDefaults, mayHoldStack } from '../manifest/stack-folders.ts';
-import { findStackRender, type StackRender } from '../manifest/stack-render.ts';
-import { listDefaultsOf, type StackSetting } from '../manifest/stack-settings.ts';
+import type { StackSetting } from '../manifest/stack-settings.ts';
 import { type ValidatedManifests, validateManifests } from '../manifest/validate.ts';
 import { type Diagnostic, hasErrors, type Locate, type SourcePlace } from '../model/diagnostic.ts';
-import {
-  formatCommandName,
-  formatPath,
-  formatRenderSource,
-  parsePath,
-  type RenderSource,
-} from '../model/field-path.ts';
+import { formatPath, parsePath } from '../model/field-path.ts';
 import type { PolicyDocument, PolicyDocuments, PolicyTestResult } from '../model/policy.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
 import { keepFewWarnings } from '../plan/create-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import { type Host, InvalidManifests, type RunSubject, StackError } from './host.ts';
+import { loadStack, refuseOtherTools } from './load-stack.ts';
 import { isEmbedded, toEmbeddedFile } from './settings.ts';
 
 /** What the manifests of a run say. `state` is absent when they are not valid. */
@@ -78,8 +67,9 @@ export async function readManifests(
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
   const found = await loadStack(given, { ...context, budget }, { isRendered });
   const loaded = withManifests(found, manifests);
-  for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
+  if (isLoaded) refuseOtherTools(given, loaded.sources, context);
+  for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
   const validated = validateManifests(loaded.sources, {
     env: toEnvironment(context),
     ...(context.secrets !== undefined && { secrets: context.secrets }),
@@ -218,123 +208,6 @@ function toSubject({ stack, state }: ValidatedManifests, file: string): ReadMani
       return byAddress.get(address)?.locate(path === undefined || isBesideSpec ? path : ['spec', ...path]);
     },
   };
-}
-
-/** What loading the manifests of a stack needs of the process. */
-type LoadStackContext = Pick<Host, 'cwd' | 'root' | 'env' | 'offered' | 'readStdin' | 'render' | 'onInput'> &
-  Pick<LoadContext, 'budget'>;
-
-/** Manifests, and whether they are all that there are. */
-interface LoadedStack extends LoadedManifests {
-  /** A command would print the others. */
-  readonly isPartial: boolean;
-}
-
-/**
- * Reads manifests; those of a stack with `spec.render` are what its command prints, and the file of the Stack. Files below its folder are read only where they
- * are named one by one. Standard input among the paths takes the place of the command. Without `isRendered`, no command is run and none is missed.
- */
-export async function loadStack(
-  paths: readonly string[],
-  context: LoadStackContext,
-  { isRendered = true }: { readonly isRendered?: boolean } = {},
-): Promise<LoadedStack> {
-  const { sources, findings } = await loadLocated(paths, context);
-  const above = readDefaultsOf(sources, paths, context);
-  const renders = findRenders([...sources, ...above.sources], toEnvironment(context));
-  const named = new Set([...paths, ...renders.map(({ file }) => file)]);
-  const folders = renders.map(({ file }) => resolve(context.cwd, dirname(file)));
-  const isOwn = (folder: string): boolean => !folders.some((one) => isIn(resolve(context.cwd, folder), one));
-  const isRead = (file: string): boolean => file === STDIN || named.has(file) || isOwn(dirname(file));
-  for (const { file } of sources) if (!isRead(file)) context.onInput?.(file);
-  const isPassedOver = ({ file, bytes }: ManifestBytes): boolean => !isRead(file) && mayHoldDefaults(bytes);
-  const own = [
-    ...sources.filter(({ file }) => isRead(file)),
-    ...sources.filter(isPassedOver).map((source) => ({ ...source, onlyDefaults: true as const })),
-    ...above.sources,
-  ];
-  const diagnostics = [
-    ...findings.filter(({ folder }) => folder === '' || isOwn(folder)).map(({ diagnostic }) => diagnostic),
-    ...above.diagnostics,
-  ];
-  const [render, second] = renders;
-  if (render === undefined || paths.includes('-')) return { sources: own, diagnostics, isPartial: false };
-  const { words } = render;
-  // Validation reports a value that is not a command, and a second Stack.
-  if (!isRendered || words === undefined || second !== undefined) return { sources: own, diagnostics, isPartial: true };
-  const output = await runRender({ ...render, words }, context);
-  if ('code' in output) return { sources: own, diagnostics: [...diagnostics, output], isPartial: true };
-  return {
-    sources: [...own, { file: formatRenderSource(words, toPrinter(render)), bytes: output }],
-    diagnostics,
-    isPartial: false,
-  };
-}
-
-/** The Defaults of the stacks that some manifests hold; a Stack on standard input is in the working folder. */
-function readDefaultsOf(
-  sources: readonly ManifestBytes[],
-  paths: readonly string[],
-  context: LoadStackContext,
-): LoadedManifests {
-  const stacks = sources.filter(({ bytes }) => mayHoldStack(bytes));
-  const toWhole = (path: string): string => resolve(context.cwd, path);
-  // What is in a folder that was named is read already.
-  const folders = stacks.map(({ file }) => {
-    const named = paths.find((path) => path !== '-' && file !== path && isIn(toWhole(file), toWhole(path)));
-    return file === STDIN ? '.' : named === undefined ? dirname(file) : join(named, '..');
-  });
-  const known = sources.map(({ file }) => file);
-  return readDefaults([...new Set(folders)], known, { ...context, roots: findRoots(paths, context) });
-}
-
-/** The commands of the Stacks. Without one, that of the nearest Defaults, which runs in the folder of the Stack. */
-function findRenders(all: readonly ManifestBytes[], env: Environment): readonly StackRender[] {
-  const sources = all.filter(({ file }) => file !== STDIN);
-  const own = sources.flatMap((source) => findStackRender(source, env, 'Stack') ?? []);
-  if (own.length > 0) return own;
-  const shared = sources.flatMap((source) => findStackRender(source, env, 'Defaults') ?? []);
-  const stack = shared.length === 0 ? undefined : sources.find(({ bytes }) => holdsStack(bytes));
-  if (stack === undefined) return [];
-  const [nearest] = listDefaultsOf(dirname(stack.file), shared, ({ file }) => dirname(file));
-  return nearest === undefined ? [] : [{ ...nearest, file: stack.file }];
-}
-
-/** What names the output of a command: the file that its paths are relative to. */
-function toPrinter({ file, place }: StackRender): RenderSource {
-  return place.file === file ? place : { file, line: 1 };
-}
-
-function isIn(folder: string, other: string): boolean {
-  return folder === other || folder.startsWith(other.endsWith(sep) ? other : `${other}${sep}`);
-}
-
-/** What the command prints, or why there is nothing. */
-async function runRender(
-  { file, words, place }: StackRender & { readonly words: readonly string[] },
-  { render }: LoadStackContext,
-): Promise<Uint8Array | Diagnostic> {
-  const command = formatCommandName(words);
-  if (render === undefined)
-    return {
-      code: 'render-not-allowed',
-      severity: 'error',
-      message: `${command} makes the manifests of this stack, and this run may not start it`,
-      remedy: `Add --render if you trust what ${file} has run, or print the manifests yourself and give them on standard input, with \`-\`.`,
-      place,
-    };
-  const output = await render({ words, folder: dirname(file) });
-  if ('finding' in output)
-    return {
-      code: 'render-failed',
-      severity: 'error',
-      message: `${command} ${output.finding}`,
-      remedy: `Run the command yourself in the folder of ${file}. Nothing is planned from a part of the manifests.`,
-      place,
-    };
-  if (!isBlank(output.bytes)) return output.bytes;
-  const remedy = `Run the command yourself in the folder of ${file}. Without manifests everything would be deleted.`;
-  return { code: 'no-manifests', severity: 'error', message: `${command} prints nothing`, remedy, place };
 }
 
 /** The manifests whose paths are checked. */

@@ -8,8 +8,7 @@ import { countDangers, DANGER_GROUPS, DANGER_NAMES, type Danger } from '../../sr
 import type { Plan } from '../../src/model/plan.ts';
 import { withDangers } from '../../src/plan/dangers.ts';
 import { loadForm, loadStacksForm } from '../../src/report/forms.ts';
-import type { FormOptions, PlanReport, Report } from '../../src/report/report.ts';
-import type { StackPart, StacksReport } from '../../src/report/stacks-report.ts';
+import type { FormOptions, PlanReport, Report, StackPart, StacksReport } from '../../src/report/report.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
 import { toPlanView } from '../../src/report/view/plan-view.ts';
 import { toStacksView } from '../../src/report/view/stacks-view.ts';

@@ -301,3 +301,46 @@ function toStackName(file: string): readonly string[] {
   const [, name] = /^live\/(\w+)\/edgewise/.exec(file) ?? [];
   return name === undefined ? [] : [name];
 }
+
+describe('a folder of other tools', () => {
+  const others = Object.fromEntries(
+    Array.from({ length: 60 }, (_, index) => [
+      `k8s/d${index}.yaml`,
+      `apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: d${index} }\n`,
+    ]),
+  );
+  const tree = { ...others, 'defaults.yaml': 'apiVersion: edgewise/v1\nkind: Defaults\n' };
+
+  it.each(['plan', 'validate', 'drift'])(
+    'is one error of %s, which names the three nearest stacks',
+    async (command) => {
+      const { edgewise, folder, recorder } = await createWorkspace({ ...toRepository(4), ...tree, ...NETWORK });
+      commitAll(folder);
+      const { exitCode, stdout, stderr } = await edgewise(`${command} k8s`);
+      expect(exitCode).toBe(3);
+      expect(
+        stdout + stderr,
+      ).toBe(`error[no-stack]: k8s is not the folder of a stack: it has no Stack document, and its 60 files are of other tools, such as k8s/d0.yaml
+  help: Name the folder of a stack. The nearest: network, live/s00, live/s01.
+
+1 error.
+`);
+      expect(recorder.take()).toEqual([]);
+    },
+  );
+
+  it('is one error where it is above a stack, too', async () => {
+    const { edgewise } = await createWorkspace({ ...tree, ...NETWORK });
+    const { exitCode, stderr } = await edgewise('plan .');
+    expect(exitCode).toBe(3);
+    expect(stderr.match(/^error/gm)).toHaveLength(1);
+    expect(stderr).toContain('The nearest: network.');
+  });
+
+  it('shows what is wrong where something is meant for edgewise, or one file was named', async () => {
+    const { edgewise } = await createWorkspace({ ...tree, 'k8s/edge.yaml': 'kind: TCPEdge\n', ...NETWORK });
+    expect((await edgewise('plan k8s')).stderr).toContain('k8s/edge.yaml');
+    expect((await edgewise('plan k8s/d0.yaml')).stderr).toContain('k8s/d0.yaml is no manifest');
+    expect((await edgewise('plan network k8s/d0.yaml')).stderr).toContain('k8s/d0.yaml is no manifest');
+  });
+});

@@ -7,8 +7,7 @@ import { parseRenderSource } from '../../model/field-path.ts';
 import { checkJsonLimits, isJsonObject, type JsonObject, parseJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import type { Report } from '../../report/report.ts';
-import type { StackPart, StacksReport } from '../../report/stacks-report.ts';
+import type { Report, StackPart, StacksReport } from '../../report/report.ts';
 import {
   APPLY_RESULT_SCHEMA,
   checkResult,

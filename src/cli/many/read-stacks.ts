@@ -8,7 +8,7 @@ import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
 import { listFilePaths } from '../../plan/files.ts';
 import { renderJsonDocument } from '../../report/programs/json.ts';
 import { toInventoryDocument } from '../../report/programs/stacks.ts';
-import type { StackPart } from '../../report/stacks-report.ts';
+import type { StackPart } from '../../report/report.ts';
 import { renderStackEnds, renderStacksTable } from '../../report/text/lists.ts';
 import { toStackTitle } from '../../report/view/stacks-view.ts';
 import { toAccountId } from '../../repository/hand-over.ts';

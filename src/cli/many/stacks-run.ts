@@ -6,8 +6,7 @@ import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Shard, StackFolder } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
-import type { Report } from '../../report/report.ts';
-import type { StackPart, StacksReport } from '../../report/stacks-report.ts';
+import type { Report, StackPart, StacksReport } from '../../report/report.ts';
 import { describeStacks, listUnownedLines } from '../../report/view/stacks-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import {

@@ -1,5 +1,4 @@
-import type { FormOptions } from '../report.ts';
-import type { StacksReport } from '../stacks-report.ts';
+import type { FormOptions, StacksReport } from '../report.ts';
 import { type StackRow, sortRows, toQuietLead, toQuietTitle, toStacksView } from '../view/stacks-view.ts';
 import { type Filter, type FilterPiece, renderFilter } from './change-list.ts';
 import { type HtmlPage, renderHtmlDocument } from './document.ts';

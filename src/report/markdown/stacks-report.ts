@@ -1,5 +1,4 @@
-import type { FormOptions, Report } from '../report.ts';
-import type { StackPart, StacksReport } from '../stacks-report.ts';
+import type { FormOptions, Report, StackPart, StacksReport } from '../report.ts';
 import {
   type StackDangers,
   type StackRow,

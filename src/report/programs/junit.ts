@@ -1,7 +1,6 @@
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { FormOptions, Report } from '../report.ts';
-import type { StacksReport } from '../stacks-report.ts';
+import type { FormOptions, Report, StacksReport } from '../report.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
 import { type Annotation, listAnnotations, listRelatedTexts } from './remarks.ts';
 

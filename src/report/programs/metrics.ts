@@ -1,8 +1,7 @@
 import { countDangers, DANGER_GROUPS } from '../../model/danger.ts';
 import { countDriftStates, DRIFT_STATES, type Drift, isComplete, toCoverage } from '../../model/drift.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { DriftReport, Report } from '../report.ts';
-import type { StacksReport } from '../stacks-report.ts';
+import type { DriftReport, Report, StacksReport } from '../report.ts';
 
 /**
  * What a comparison says of its stack and of the account as gauges, in OpenMetrics text that collectors of text files read as well; each sample

@@ -2,8 +2,7 @@ import { countDangers } from '../../model/danger.ts';
 import { DIAGNOSTIC_CODES, type SourcePlace } from '../../model/diagnostic.ts';
 import { toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { FormOptions, Report } from '../report.ts';
-import type { StacksReport } from '../stacks-report.ts';
+import type { FormOptions, Report, StacksReport } from '../report.ts';
 import { type FilePosition, toFilePosition } from '../view/diagnostic-view.ts';
 import { type Annotation, joinNotStarted, listAnnotations, OTHER_RULES } from './remarks.ts';
 

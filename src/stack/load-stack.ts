@@ -1,0 +1,199 @@
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { findRoots } from '../files/boundary.ts';
+import { toBuffer } from '../files/read-input.ts';
+import { type Environment, STDIN, toEnvironment } from '../manifest/environment.ts';
+import {
+  isBlank,
+  type LoadContext,
+  type LoadedManifests,
+  loadLocated,
+  type ManifestBytes,
+  readDefaults,
+  visitManifests,
+} from '../manifest/load.ts';
+import { holdsStack, mayHoldDefaults, mayHoldStack } from '../manifest/stack-folders.ts';
+import { findStackRender, type StackRender } from '../manifest/stack-render.ts';
+import { listDefaultsOf } from '../manifest/stack-settings.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { formatCommandName, formatRenderSource, parseRenderSource, type RenderSource } from '../model/field-path.ts';
+import { DOCUMENT_KINDS } from '../schemas/document.ts';
+import { type Host, InvalidManifests } from './host.ts';
+
+/** Reads the files that belong to a stack: its manifests, what its command prints, and its Defaults. */
+
+/** What loading the manifests of a stack needs of the process. */
+type LoadStackContext = Pick<Host, 'cwd' | 'root' | 'env' | 'offered' | 'readStdin' | 'render' | 'onInput'> &
+  Pick<LoadContext, 'budget'>;
+
+/** Manifests, and whether they are all that there are. */
+interface LoadedStack extends LoadedManifests {
+  /** A command would print the others. */
+  readonly isPartial: boolean;
+}
+
+/**
+ * Reads manifests; those of a stack with `spec.render` are what its command prints, and the file of the Stack. Files below its folder are read only where they
+ * are named one by one. Standard input among the paths takes the place of the command. Without `isRendered`, no command is run and none is missed.
+ */
+export async function loadStack(
+  paths: readonly string[],
+  context: LoadStackContext,
+  { isRendered = true }: { readonly isRendered?: boolean } = {},
+): Promise<LoadedStack> {
+  const { sources, findings } = await loadLocated(paths, context);
+  const above = readDefaultsOf(sources, paths, context);
+  const renders = findRenders([...sources, ...above.sources], toEnvironment(context));
+  const named = new Set([...paths, ...renders.map(({ file }) => file)]);
+  const folders = renders.map(({ file }) => resolve(context.cwd, dirname(file)));
+  const isOwn = (folder: string): boolean => !folders.some((one) => isIn(resolve(context.cwd, folder), one));
+  const isRead = (file: string): boolean => file === STDIN || named.has(file) || isOwn(dirname(file));
+  for (const { file } of sources) if (!isRead(file)) context.onInput?.(file);
+  const isPassedOver = ({ file, bytes }: ManifestBytes): boolean => !isRead(file) && mayHoldDefaults(bytes);
+  const own = [
+    ...sources.filter(({ file }) => isRead(file)),
+    ...sources.filter(isPassedOver).map((source) => ({ ...source, onlyDefaults: true as const })),
+    ...above.sources,
+  ];
+  const diagnostics = [
+    ...findings.filter(({ folder }) => folder === '' || isOwn(folder)).map(({ diagnostic }) => diagnostic),
+    ...above.diagnostics,
+  ];
+  const [render, second] = renders;
+  if (render === undefined || paths.includes('-')) return { sources: own, diagnostics, isPartial: false };
+  const { words } = render;
+  // Validation reports a value that is not a command, and a second Stack.
+  if (!isRendered || words === undefined || second !== undefined) return { sources: own, diagnostics, isPartial: true };
+  const output = await runRender({ ...render, words }, context);
+  if ('code' in output) return { sources: own, diagnostics: [...diagnostics, output], isPartial: true };
+  return {
+    sources: [...own, { file: formatRenderSource(words, toPrinter(render)), bytes: output }],
+    diagnostics,
+    isPartial: false,
+  };
+}
+
+/** The Defaults of the stacks that some manifests hold; a Stack on standard input is in the working folder. */
+function readDefaultsOf(
+  sources: readonly ManifestBytes[],
+  paths: readonly string[],
+  context: LoadStackContext,
+): LoadedManifests {
+  const stacks = sources.filter(({ bytes }) => mayHoldStack(bytes));
+  const toWhole = (path: string): string => resolve(context.cwd, path);
+  // What is in a folder that was named is read already.
+  const folders = stacks.map(({ file }) => {
+    const named = paths.find((path) => path !== '-' && file !== path && isIn(toWhole(file), toWhole(path)));
+    return file === STDIN ? '.' : named === undefined ? dirname(file) : join(named, '..');
+  });
+  const known = sources.map(({ file }) => file);
+  return readDefaults([...new Set(folders)], known, { ...context, roots: findRoots(paths, context) });
+}
+
+/** The commands of the Stacks. Without one, that of the nearest Defaults, which runs in the folder of the Stack. */
+function findRenders(all: readonly ManifestBytes[], env: Environment): readonly StackRender[] {
+  const sources = all.filter(({ file }) => file !== STDIN);
+  const own = sources.flatMap((source) => findStackRender(source, env, 'Stack') ?? []);
+  if (own.length > 0) return own;
+  const shared = sources.flatMap((source) => findStackRender(source, env, 'Defaults') ?? []);
+  const stack = shared.length === 0 ? undefined : sources.find(({ bytes }) => holdsStack(bytes));
+  if (stack === undefined) return [];
+  const [nearest] = listDefaultsOf(dirname(stack.file), shared, ({ file }) => dirname(file));
+  return nearest === undefined ? [] : [{ ...nearest, file: stack.file }];
+}
+
+/** What names the output of a command: the file that its paths are relative to. */
+function toPrinter({ file, place }: StackRender): RenderSource {
+  return place.file === file ? place : { file, line: 1 };
+}
+
+function isIn(folder: string, other: string): boolean {
+  return folder === other || folder.startsWith(other.endsWith(sep) ? other : `${other}${sep}`);
+}
+
+/** What the command prints, or why there is nothing. */
+async function runRender(
+  { file, words, place }: StackRender & { readonly words: readonly string[] },
+  { render }: LoadStackContext,
+): Promise<Uint8Array | Diagnostic> {
+  const command = formatCommandName(words);
+  if (render === undefined)
+    return {
+      code: 'render-not-allowed',
+      severity: 'error',
+      message: `${command} makes the manifests of this stack, and this run may not start it`,
+      remedy: `Add --render if you trust what ${file} has run, or print the manifests yourself and give them on standard input, with \`-\`.`,
+      place,
+    };
+  const output = await render({ words, folder: dirname(file) });
+  if ('finding' in output)
+    return {
+      code: 'render-failed',
+      severity: 'error',
+      message: `${command} ${output.finding}`,
+      remedy: `Run the command yourself in the folder of ${file}. Nothing is planned from a part of the manifests.`,
+      place,
+    };
+  if (!isBlank(output.bytes)) return output.bytes;
+  const remedy = `Run the command yourself in the folder of ${file}. Without manifests everything would be deleted.`;
+  return { code: 'no-manifests', severity: 'error', message: `${command} prints nothing`, remedy, place };
+}
+
+/** Stacks that the error about a folder names. */
+const MAX_NEAREST = 3;
+
+/**
+ * Throws for a folder of which nothing is meant for edgewise, such as the root of a repository: one error, instead of one for each file of other tools. With several
+ * Stacks below the folder, another error is the only one.
+ */
+export function refuseOtherTools(paths: readonly string[], sources: readonly ManifestBytes[], context: Host): void {
+  const { cwd, root } = context;
+  const toWhole = (path: string): string => resolve(cwd, path);
+  const isFound = ({ file }: ManifestBytes): boolean =>
+    file !== STDIN && !paths.includes(file) && parseRenderSource(file) === undefined;
+  const stacks = listStackFolders(sources);
+  const apart = sources
+    .filter(({ bytes }) => !mayHoldDefaults(bytes))
+    .filter(({ file }) => !stacks.some((stack) => isIn(toWhole(file), toWhole(stack))));
+  const [first] = apart;
+  if (first === undefined || stacks.length > 1 || !apart.every((one) => isFound(one) && isOfAnother(one))) return;
+  const folder = paths.find((path) => isIn(toWhole(first.file), toWhole(path))) ?? '.';
+  const top = findRoots([folder], { cwd, root })[0] ?? toWhole(folder);
+  const distance = (stack: string): number => relative(toWhole(folder), toWhole(stack)).split(sep).length;
+  const near = (stacks.length > 0 ? stacks : findStackFolders(relative(cwd, top) || '.', context))
+    .toSorted((left, right) => distance(left) - distance(right))
+    .slice(0, MAX_NEAREST);
+  const files =
+    apart.length === 1
+      ? `its file is of another tool: ${first.file}`
+      : `its ${apart.length} files are of other tools, such as ${first.file}`;
+  throw new InvalidManifests([
+    {
+      code: 'no-stack',
+      severity: 'error',
+      message: `${folder} is not the folder of a stack: it has no Stack document, and ${files}`,
+      remedy:
+        near.length === 0
+          ? `Name the folder of a stack. edgewise init writes a new one.`
+          : `Name the folder of a stack. The nearest: ${near.join(', ')}.`,
+    },
+  ]);
+}
+
+function listStackFolders(sources: readonly ManifestBytes[]): readonly string[] {
+  const stacks = sources.filter(({ file, bytes }) => file !== STDIN && mayHoldStack(bytes));
+  return [...new Set(stacks.map(({ file }) => dirname(file)))];
+}
+
+function findStackFolders(top: string, { cwd, root, budget }: Host): readonly string[] {
+  const found: ManifestBytes[] = [];
+  visitManifests(top, { cwd, root, budget }, (manifest) => {
+    if (mayHoldStack(manifest.bytes)) found.push(manifest);
+  });
+  return listStackFolders(found);
+}
+
+/** Whether nothing in a file names edgewise or a kind of it. */
+function isOfAnother({ bytes }: ManifestBytes): boolean {
+  const text = toBuffer(bytes).toString('utf8');
+  return !text.includes('edgewise/') && !DOCUMENT_KINDS.some((kind) => kind !== 'List' && text.includes(kind));
+}

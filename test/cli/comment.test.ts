@@ -120,7 +120,7 @@ describe('the open part of a comment on ten changes', () => {
     expect(view).toMatch(/To apply:\n\n```sh\nedgewise apply plan[.]json --manifests edgewise[.]yaml /);
     // Which commit and which run.
     expect(view).toContain(
-      `<sub>Commit [\`0123456\`](https://github.test/acme/ingress/commit/${SHA}) · [run](https://github.test/acme/ingress/actions/runs/42) · `,
+      `<sub>Commit [\`0123456\`](https://github.test/acme/ingress/commit/${SHA}) · [run 42](https://github.test/acme/ingress/actions/runs/42) · `,
     );
     // What to type stands last.
     expect(view.trimEnd().split('\n').at(-2)).toMatch(/^edgewise apply /);
@@ -227,7 +227,7 @@ describe('a comment on drift', () => {
     expect(markdown).toMatch(/^\| `TCPEdge\/a`.*\| reverts this \| web-team \|$/m);
     expect(markdown.trimEnd().split('\n').at(-1)).toMatch(
       new RegExp(
-        `^<sub>Commit .*/commit/${SHA}\\) · \\[run\\]\\(.*/runs/42\\) · \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC · edgewise \\d`,
+        `^<sub>Commit .*/commit/${SHA}\\) · \\[run 42\\]\\(.*/runs/42\\) · \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC · edgewise \\d`,
       ),
     );
     expect(html.split('owner: web-team').length).toBeGreaterThan(2);

@@ -214,7 +214,7 @@ test('a comment on drift ends as one on a plan: with its commit and run, its tim
   const ofPlan = renderMarkdownForm({ about: 'plan', plan, standing: [] }, { ...PLAIN, pipeline: PIPELINE });
   const last = text.trimEnd().split('\n').at(-1) ?? '';
   expect(last).toMatch(
-    /^<sub>Commit \[`0123456`\]\(\S+\) · \[run\]\(\S+\) · 2026-03-01 12:00 UTC · edgewise 1\\.2\.3<\/sub>$/,
+    /^<sub>Commit \[`0123456`\]\(\S+\) · \[run 42\]\(\S+\) · 2026-03-01 12:00 UTC · edgewise 1\\.2\.3<\/sub>$/,
   );
   expect(ofPlan.split('\n')).toContain(last);
   // The commit is said once.
@@ -277,7 +277,7 @@ describe('a comment in a pipeline', () => {
     );
     expect(text).toContain('listens on `1.tcp.example.net:20001`; leads nowhere; has no IP restriction');
     expect(text).toContain(
-      `<sub>Commit [\`0123456\`](https://forge.test/commit/${SHA}) · [run](https://forge.test/runs/42) · 2026-03-01 12:00 UTC · edgewise`,
+      `<sub>Commit [\`0123456\`](https://forge.test/commit/${SHA}) · [run 42](https://forge.test/runs/42) · 2026-03-01 12:00 UTC · edgewise`,
     );
   });
 

@@ -252,7 +252,9 @@ export function renderFooter({ made, tool }: Footed, { pipeline = {} }: FormOpti
   const label = commit === undefined ? '' : toCode(toShortCommit(commit));
   const parts = [
     ...(commit === undefined ? [] : [`Commit ${page === undefined ? label : toLink(label, page)}`]),
-    ...(pipeline.runUrl === undefined ? [] : [toLink('run', pipeline.runUrl)]),
+    ...(pipeline.runUrl === undefined
+      ? []
+      : [toLink(`run ${/\d+$/.exec(pipeline.runUrl)?.[0] ?? ''}`.trim(), pipeline.runUrl)]),
     ...toTimeTexts(made?.at),
     `edgewise ${toProse(tool.version)}`,
   ];

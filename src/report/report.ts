@@ -168,6 +168,8 @@ export interface StacksReport {
   readonly requests?: number;
   /** By folder. */
   readonly parts: readonly StackPart[];
+  /** Of a plan: what applies all of it. */
+  readonly applyCommand?: CommandLine;
 }
 
 /** What a run has to show of one stack. */

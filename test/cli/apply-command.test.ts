@@ -203,6 +203,27 @@ describe('the end of a plan at a terminal', () => {
     expect(applied.stdout).not.toContain('To apply');
   });
 
+  it('applies all of many stacks, as they were selected, or the folder of their plans', async () => {
+    const files = Object.fromEntries(
+      ['a', 'b', 'c'].map((name, index) => [
+        `live/${name}/edgewise.yaml`,
+        `${STACK.replace('name: test', `name: ${name}`)}${toEdge(name, 20_001 + index)}`,
+      ]),
+    );
+    const { edgewise } = await createWorkspace(files);
+    const readLast = async (line: string) => {
+      const { stdout } = await edgewise(line, { terminal: 80 });
+      return stripVTControlCharacters(stdout).trimEnd().split('\n').at(-1) ?? '';
+    };
+    const some = await readLast('plan -R live --stack a --stack c');
+    expect(some).toMatch(/^To apply: edgewise apply -R --stack a --stack c live /);
+    expect(await edgewise(`${some.replace('To apply: edgewise ', '')} --yes`)).toMatchObject({ exitCode: 0 });
+    const saved = await readLast('plan -R live -o plans');
+    expect(saved).toMatch(/^To apply: edgewise apply plans --manifests live /);
+    expect(await edgewise(`${saved.replace('To apply: edgewise ', '')} --yes`)).toMatchObject({ exitCode: 0 });
+    expect(await readLast('plan -R live')).not.toContain('To apply');
+  });
+
   it('is no command where there is nothing to apply, where no place takes a token, and in a file', async () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + toCredential('b') });
     expect((await edgewise('plan', { terminal: 80 })).stdout).not.toContain('To apply');

@@ -51,9 +51,11 @@ describe('edgewise init', () => {
 
   it('leaves the base URL to the environment when nobody names one', async () => {
     const { edgewise, folder } = await createWorkspace();
-    expect((await edgewise('init network --name shop')).stdout).toMatch(
+    const env = { EDGEWISE_BASE_URL: '', EDGEWISE_API_KEY: '' };
+    expect((await edgewise('init network --name shop', { env })).stdout).toMatch(
       /set EDGEWISE_BASE_URL and EDGEWISE_API_KEY first/,
     );
+    expect((await edgewise('init web --name web')).stdout).not.toContain(' first');
     expect(await readFile(join(folder, 'network', 'edgewise.yaml'), 'utf8')).toMatch(/^# {3}api:$/m);
   });
 

@@ -66,6 +66,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
       baseUrl: url,
       defaults,
       command: detectInvocation(context),
+      env: context.env,
     }),
   );
   return EXIT.done;
@@ -102,16 +103,19 @@ interface WrittenStack {
   readonly baseUrl: string | undefined;
   readonly defaults: readonly FoundDefaults[];
   readonly command: string;
+  readonly env: Context['env'];
 }
 
 function describe(
   folder: string,
   written: readonly string[],
-  { isPlaced, baseUrl, defaults, command }: WrittenStack,
+  { isPlaced, baseUrl, defaults, command, env }: WrittenStack,
 ): string {
   const shown = toPrintable(folder);
-  const variables = [...(isPlaced ? [] : ['EDGEWISE_BASE_URL']), 'EDGEWISE_API_KEY'].join(' and ');
-  const before = baseUrl?.startsWith('embedded:') === true ? '' : `; set ${variables} first`;
+  const needed = [...(isPlaced ? [] : ['EDGEWISE_BASE_URL']), 'EDGEWISE_API_KEY'];
+  const variables = needed.filter((name) => (env[name] ?? '') === '').join(' and ');
+  const isComplete = variables === '' || baseUrl?.startsWith('embedded:') === true;
+  const before = isComplete ? '' : `; set ${variables} first`;
   const shared = defaults.map(({ file }) => toPrintable(file)).join(' and ');
   const settings = shared === '' ? '' : ` The settings of the stack are those of ${shared}.`;
   return `Wrote ${toPrintable(written.join(', '))}.${settings}

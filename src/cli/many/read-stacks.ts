@@ -18,7 +18,7 @@ import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, toValidationExitCode } from '../exit-code.ts';
 import { PLAIN, toTextOptions } from '../output/present.ts';
-import { lacksSink, toApplyCommand, toSavedCommand } from '../reconcile/apply-command.ts';
+import { lacksSink, toApplyCommand, toSavedCommand, toStacksCommand } from '../reconcile/apply-command.ts';
 import { listRefused, type PlanFlags, toPlanExitCode, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { openPlanFolder, type PlanFolder } from './plan-folder.ts';
 import {
@@ -61,8 +61,17 @@ export async function planStacks(
       plans?.withdraw(toPlanFileName(folder, selected.tree)),
     );
     await plans?.finish(selected);
-    return publishRun(run, shown);
+    const planned = { paths: [selected.tree.root], flags, env: context.env };
+    const applyCommand = isApplicable(shown) ? toStacksCommand(planned, { narrowing: flags, out }) : undefined;
+    return publishRun(run, shown, { applyCommand });
   });
+}
+
+/** Whether an apply of all stacks has something to do, and nothing stands against it. */
+function isApplicable(parts: readonly StackPart[]): boolean {
+  const plans = parts.map(({ report }) => (report.about === 'plan' ? report.plan : undefined));
+  const isPassed = parts.every(({ exitCode }) => exitCode === EXIT.done || exitCode === EXIT.changes);
+  return isPassed && plans.some((plan) => plan !== undefined && plan.writes.length + plan.files.length > 0);
 }
 
 async function planOne(

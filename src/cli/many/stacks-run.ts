@@ -6,7 +6,7 @@ import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Shard, StackFolder } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
-import type { Report, StackPart, StacksReport } from '../../report/report.ts';
+import type { CommandLine, Report, StackPart, StacksReport } from '../../report/report.ts';
 import { describeStacks, listUnownedLines } from '../../report/view/stacks-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import {
@@ -293,11 +293,16 @@ export function toStacksReport({ selected, command, pool }: StacksRun, parts: re
 export function publishRun(
   run: StacksRun,
   parts: readonly StackPart[],
-  more: Pick<Parameters<typeof publishStacks>[1], 'isShown' | 'sent'> = {},
+  { applyCommand, ...more }: PublishOptions = {},
 ): Promise<ExitCode> {
   const exitCode = findWorstExitCode(parts.map((part) => part.exitCode));
-  return publishStacks(toStacksReport(run, parts), { flags: run.flags, exitCode, ...more }, run.context);
+  const report = { ...toStacksReport(run, parts), ...(applyCommand !== undefined && { applyCommand }) };
+  return publishStacks(report, { flags: run.flags, exitCode, ...more }, run.context);
 }
+
+type PublishOptions = Pick<Parameters<typeof publishStacks>[1], 'isShown' | 'sent'> & {
+  readonly applyCommand?: CommandLine | undefined;
+};
 
 /** From the least to the most severe. */
 const GRAVITY: readonly ExitCode[] = [

@@ -1,4 +1,5 @@
 import type { Plan } from '../../model/plan.ts';
+import type { Shard } from '../../model/stack-tree.ts';
 import type { CommandLine } from '../../report/report.ts';
 import { givesToken } from '../../stack/run-plan.ts';
 import { isEmbedded } from '../../stack/settings.ts';
@@ -15,15 +16,18 @@ export interface PlannedCommand {
 }
 
 /** The command line that plans the same from the same manifests, and applies it. It can be pasted into a shell, and needs the API key only. */
-export function toApplyCommand({ paths, flags, env }: PlannedCommand): CommandLine {
-  const words = [
+export function toApplyCommand(planned: PlannedCommand): CommandLine {
+  return toLine(listApplyWords(planned), planned.paths);
+}
+
+function listApplyWords({ paths, flags, env }: PlannedCommand): readonly string[] {
+  return [
     ...paths.map(toPath),
     ...listOfferWords({ flags, env }),
     ...CONNECTION.flatMap((option) => listConnectionWords(option, { flags, env })),
     ...listPlanWords(flags),
     ...listConsentWords(flags),
   ];
-  return toLine(words, paths);
 }
 
 /**
@@ -42,6 +46,29 @@ export function toSavedCommand(file: string, { paths, flags, env }: PlannedComma
     ...listConsentWords(flags),
   ];
   return toLine(words, paths);
+}
+
+/** Which of many stacks are meant, as flags say it. */
+interface Narrowing {
+  readonly stack?: readonly string[];
+  readonly changedSince?: string;
+  readonly shard?: Pick<Shard, 'index' | 'total'>;
+}
+
+/** The command line that applies what a run over many stacks planned: the folder of plans that it wrote, else the stacks that were selected. */
+export function toStacksCommand(
+  planned: PlannedCommand,
+  { narrowing, out }: { readonly narrowing: Narrowing; readonly out: string | undefined },
+): CommandLine {
+  if (out !== undefined) return toSavedCommand(out, planned);
+  const { stack = [], changedSince, shard } = narrowing;
+  const words = [
+    '-R',
+    ...stack.flatMap((name) => ['--stack', name]),
+    ...(changedSince === undefined ? [] : ['--changed-since', changedSince]),
+    ...(shard === undefined ? [] : ['--shard', `${shard.index}/${shard.total}`]),
+  ];
+  return toLine([...words, ...listApplyWords(planned)], planned.paths);
 }
 
 /**

@@ -12,6 +12,7 @@ import { formatCount } from '../view/wording.ts';
 import { renderApplyResultText } from './apply.ts';
 import { renderTextForm } from './form.ts';
 import { type Column, createPainter, isTooWide, padToColumns, renderTable, wrapBehind } from './layout.ts';
+import { formatCommandLine } from './plan.ts';
 
 const COLUMNS: readonly Column<InventoryRow>[] = [
   ['ADDRESS', ({ address }) => address],
@@ -146,7 +147,9 @@ const TIME: Column<StackRow> = ['LEAST TIME', ({ time }) => time];
 
 /** Each stack with content, then a line for each of all. */
 export function renderStacksReportText(run: StacksReport, options: FormOptions): string {
-  return `${renderStackTexts(run, options)}${renderStackDangers(run, options)}${renderStacksTable(run, options)}`;
+  const command = formatCommandLine(run.applyCommand, options);
+  const end = command === undefined ? '' : `${command}\n`;
+  return `${renderStackTexts(run, options)}${renderStackDangers(run, options)}${renderStacksTable(run, options)}${end}`;
 }
 
 /** The dangers of all stacks, by stack and owner. They follow the changes, since a terminal shows the end of a text. */

@@ -1,6 +1,6 @@
 import type { GuardViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { FormOptions, TextOptions } from '../report.ts';
+import type { CommandLine, FormOptions, TextOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import type { ComparisonPart, ComparisonView } from '../view/comparison-view.ts';
 import { type DiagnosticLine, listHelpLines, listRelatedLines } from '../view/diagnostic-view.ts';
@@ -145,9 +145,17 @@ function listCommandLines(
   { isApplicable }: PlanView,
   { applyCommand, isPart = false, width }: PlanTextOptions,
 ): readonly string[] {
-  if (applyCommand === undefined || width === 0 || isPart || !isApplicable) return [];
-  if (toPrintable(applyCommand.line) !== applyCommand.line) return [];
-  return [`${toApplyLead(applyCommand)} ${applyCommand.line}`];
+  const line = isPart || !isApplicable ? undefined : formatCommandLine(applyCommand, { width });
+  return line === undefined ? [] : [line];
+}
+
+/** The line that says what applies a plan. */
+export function formatCommandLine(
+  command: CommandLine | undefined,
+  { width }: Pick<TextOptions, 'width'>,
+): string | undefined {
+  if (command === undefined || width === 0 || toPrintable(command.line) !== command.line) return undefined;
+  return `${toApplyLead(command)} ${command.line}`;
 }
 
 /** What a reader who only sees the end must not miss. */

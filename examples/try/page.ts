@@ -205,15 +205,11 @@ async function choose(name: string): Promise<void> {
   if (began !== beginning) return;
   situation = { ...situation, files };
   get('journal').replaceChildren();
-  // What is new on the left is what the plan is about.
-  open(
-    Math.max(
-      0,
-      files.findIndex(
-        ({ text }, at) => before !== undefined && text !== before[at]?.text && !text.includes('kind: Stack'),
-      ),
-    ),
+  // What is new on the left is what the plan is about; else the edge is.
+  const changed = files.findIndex(
+    ({ text }, at) => before !== undefined && text !== before[at]?.text && !text.includes('kind: Stack'),
   );
+  open(Math.max(0, changed < 0 ? files.findIndex(({ file }) => file === 'postgres.yaml') : changed));
   const [target] = edited === undefined ? [] : (situation.account?.resources[edited.kind] ?? []);
   if (edited === undefined || target === undefined) await ask({ ask: 'plan' });
   else await ask({ ask: 'edit', kind: edited.kind, resource: String(target['id']), fields: edited.fields });

@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
 import axe from 'axe-core';
+import fc from 'fast-check';
 import { type Browser, launch, type Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ARTIFACTS, CHROMIUM } from '../end-to-end/browser.ts';
 import { findProgram } from '../end-to-end/openssh.ts';
+import { text as hostileText } from '../report/hostile-values.ts';
 import { IS_FULL } from '../tries.ts';
 
 /** The page of `npm run try`, built, from a file, in the browsers that Debian has. */
@@ -294,6 +296,47 @@ for (const { browser: name, path, args } of BROWSERS) {
       expect(deeds).toEqual([]);
       await choose('weights');
       expect(await read('#status')).toContain('1 to update');
+    });
+
+    it('shows hostile texts as what they are, in a plan and where they are refused', async () => {
+      const samples = fc.sample(hostileText, { numRuns: 60, seed: 27 });
+      const printable = [...samples.filter((one) => /^[ -~]+$/.test(one)), '<script>alert(1)</script><img src=x>'];
+      for (const texts of [samples, printable]) {
+        const edges = texts.map((one, at) => ({
+          apiVersion: 'edgewise/v1',
+          kind: 'TCPEdge',
+          metadata: { name: `e${at}`, labels: { team: one } },
+          spec: { description: one, hostports: [`1.tcp.example.net:${20_001 + at}`] },
+        }));
+        const stack = {
+          apiVersion: 'edgewise/v1',
+          kind: 'Stack',
+          metadata: { name: 's' },
+          spec: { owner_label: 'team' },
+        };
+        const files = [
+          { file: 'edgewise.yaml', text: JSON.stringify(stack) },
+          { file: 'edges.yaml', text: edges.map((edge) => JSON.stringify(edge)).join('\n---\n') },
+        ];
+        await open(`#${deflateRawSync(JSON.stringify({ files, hours: 0, fault: '' })).toString('base64url')}`);
+        expect(await read('#status')).toMatch(
+          texts === printable ? `${texts.length} to create` : 'Nothing can be planned',
+        );
+        const made = await page.evaluate(() => {
+          const review = (document.getElementById('review') as HTMLIFrameElement | null)?.contentDocument;
+          const found = 'img, a[href^="javascript:"], body script:not([src="try.js"])';
+          return [...document.querySelectorAll(found), ...(review?.querySelectorAll('img, script') ?? [])].map(
+            ({ outerHTML }) => outerHTML.slice(0, 200),
+          );
+        });
+        expect(made).toEqual([]);
+        expect(deeds).toEqual([]);
+      }
+      const review = await page.$eval(
+        '#review',
+        (frame) => (frame as HTMLIFrameElement).contentDocument?.body.textContent,
+      );
+      expect(review).toContain('<script>alert(1)</script>');
     });
 
     it('ends a worker that takes too long, says so, and asks another one', async () => {

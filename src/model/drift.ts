@@ -9,7 +9,7 @@ import type { LiveResource, Spec } from './state.ts';
 /**
  * How a resource compares with its manifest. `in-sync`: equal. `drifted`: changed at the service. `pending`: the manifest changed and was not applied.
  * `drifted-and-pending`: both. `differs`: no digest shows which side changed (HTTPS modules). `missing`: never applied, or deleted at the service. `unowned`:
- * it exists without the mark of the stack. `file-differs`: equal, but the file that it is written to is missing or has other content. `left-over`: it has the
+ * it exists without the mark of the stack. `file-differs`: equal, but the file that it is written to is missing or has other content. `to-prune`: it has the
  * mark, and no manifest any more.
  */
 export type DriftState =
@@ -21,7 +21,7 @@ export type DriftState =
   | 'missing'
   | 'unowned'
   | 'file-differs'
-  | 'left-over';
+  | 'to-prune';
 
 /** Every state, in the order in which reports show them: the most severe first. */
 export const DRIFT_STATES: readonly DriftState[] = [
@@ -32,7 +32,7 @@ export const DRIFT_STATES: readonly DriftState[] = [
   'unowned',
   'file-differs',
   'pending',
-  'left-over',
+  'to-prune',
   'in-sync',
 ];
 

@@ -157,7 +157,7 @@ function toState(change: Change): DriftState {
       return 'missing';
     case 'delete':
     case 'release':
-      return 'left-over';
+      return 'to-prune';
     case 'adopt':
       return 'unowned';
     case 'update':

@@ -85,7 +85,7 @@ function compareChange(change: Change, found: Finder & Pick<Plan, 'stack'>): rea
     differences: [],
     ...(owner !== undefined && { owner }),
   };
-  if (change.action === 'delete') return live === undefined ? [] : [{ ...base, ...toFacts(live), state: 'left-over' }];
+  if (change.action === 'delete') return live === undefined ? [] : [{ ...base, ...toFacts(live), state: 'to-prune' }];
   if (live === undefined) return [{ ...base, state: 'missing', ...toDeleted(change) }];
   const isOwned = getKind(kind).role === 'owned' && change.action !== 'release';
   if (isOwned && live.mark?.stack !== found.stack)

@@ -356,7 +356,7 @@ const GLYPHS: Readonly<Record<DriftState, string>> = {
   unowned: '?',
   'file-differs': '≠',
   pending: '»',
-  'left-over': '-',
+  'to-prune': '-',
   'in-sync': '=',
 };
 

@@ -284,7 +284,7 @@ function listResourceRemarks(resource: ResourceDrift, names: Names): readonly An
       return tell('drift', 'has a file that differs');
     case 'pending':
       return tell('pending', 'has changes that were not applied');
-    case 'left-over':
+    case 'to-prune':
       return tell('pending', 'is no longer in a manifest');
     default:
       return assertNever(state);

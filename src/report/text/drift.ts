@@ -74,7 +74,7 @@ const STYLES: Readonly<Record<Exclude<DriftState, 'in-sync'>, Style>> = {
   unowned: 'changed',
   'file-differs': 'changed',
   pending: 'muted',
-  'left-over': 'muted',
+  'to-prune': 'muted',
 };
 
 function renderGroup({ state, heading, resources }: DriftGroup, options: TextOptions): readonly string[] {

@@ -360,7 +360,7 @@ const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> =
   unowned: 'Not managed: no mark of this stack',
   'file-differs': 'In sync, but its file differs',
   pending: 'Changed in the manifests and not applied yet',
-  'left-over': 'To prune: no longer in a manifest',
+  'to-prune': 'To prune: no longer in a manifest',
 };
 
 /** Short names of the states. */
@@ -372,7 +372,7 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
   unowned: 'not managed',
   'file-differs': 'file differs',
   pending: 'pending',
-  'left-over': 'to prune',
+  'to-prune': 'to prune',
   'in-sync': 'in sync',
 };
 
@@ -385,7 +385,7 @@ export function toDriftSummary(drift: Pick<Drift, 'resources'>): string {
   const inSync = counts['in-sync'];
   if (inSync === drift.resources.length)
     return `No drift: ${formatCount(inSync, 'resource is as it', 'resources are as they')} should be.`;
-  const { drifted, 'drifted-and-pending': both, differs, missing, unowned, pending, 'left-over': leftOver } = counts;
+  const { drifted, 'drifted-and-pending': both, differs, missing, unowned, pending, 'to-prune': toPrune } = counts;
   const sums = [
     `${missing} missing`,
     `${drifted} drifted`,
@@ -394,7 +394,7 @@ export function toDriftSummary(drift: Pick<Drift, 'resources'>): string {
     ...(unowned === 0 ? [] : [`${unowned} not managed`]),
     ...(counts['file-differs'] === 0 ? [] : [`${counts['file-differs']} with a file that differs`]),
   ];
-  return `${[...sums, `${pending} pending`, `${leftOver} to prune`].join(', ')}; ${inSync} in sync.`;
+  return `${[...sums, `${pending} pending`, `${toPrune} to prune`].join(', ')}; ${inSync} in sync.`;
 }
 
 /** How many resources are how, without zeros, behind the dangers of what happened to them. */

@@ -79,8 +79,8 @@ describe('the open part of a comment on ten changes', () => {
     expect(dangers).toEqual([
       '> **6 dangers (1 access, 4 traffic, 1 secrets)**',
       '>',
-      '> - **access** `TCPEdge/open` (open-team) will no longer be restricted by `ip_restriction ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa → (none)` @',
-      '> - **traffic** `TCPEdge/gone` (gone-team) will no longer be reached at `hostports 1.tcp.example.net:20001`',
+      '> - **access** `TCPEdge/open` (open-team) will no longer be restricted: `ip_restriction ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa → (none)` @',
+      '> - **traffic** `TCPEdge/gone` (gone-team) will be deleted, and no longer be reached at `hostports 1.tcp.example.net:20001`',
       '> - **traffic** `AgentIngress/agents` will be reached elsewhere: `domain a.example.com → b.example.com` @',
       '> - **traffic** `AgentIngress/agents` will get `ns_targets` anew from the service: set the NS records of the domain to them @',
       '> - **traffic** `TCPEdge/moved` (moved-team) will be reached elsewhere: `hostports 1.tcp.example.net:20003 → 1.tcp.example.net:20013` @',
@@ -114,7 +114,7 @@ describe('the open part of a comment on ten changes', () => {
     expect(view).toContain(
       [
         'Reading took 6 requests; applying takes 13 writes and 1 look-up (10 changes: a replace, a removed module and a new tunnel credential take more than one write).',
-        'Rehearsed on a copy in memory of what was read: all writes succeeded, and a plan made afterwards would be empty.',
+        'Rehearsed on a copy in memory of what was read: all writes succeeded there, and a plan made afterwards would be empty.',
       ].join(' '),
     );
     expect(view).toMatch(/To apply:\n\n```sh\nedgewise apply plan[.]json --manifests edgewise[.]yaml /);

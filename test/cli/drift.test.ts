@@ -159,14 +159,14 @@ describe('drift', () => {
     expect(stdout.split('\n').slice(1, 4)).toEqual([
       '',
       '1 danger (1 access):',
-      expect.stringContaining('TCPEdge/a is no longer restricted by ip_restriction'),
+      expect.stringContaining('TCPEdge/a is no longer restricted: ip_restriction'),
     ]);
-    const said = /TCPEdge\/a[^\n]{0,20} is no longer restricted by/;
+    const said = /TCPEdge\/a[^\n]{0,20} is no longer restricted:/;
     const read = async (form: string) => readFile(join(folder, `drift.${form}`), 'utf8');
     for (const form of ['github', 'sarif', 'junit']) expect(await read(form), form).toMatch(said);
-    expect(await read('html')).toMatch(/<code>TCPEdge\/a<\/code><\/a> is no longer restricted by/);
+    expect(await read('html')).toMatch(/<code>TCPEdge\/a<\/code><\/a> is no longer restricted:/);
     expect(await read('markdown')).toMatch(
-      /> \[!CAUTION\][\s\S]*is no longer restricted by[\s\S]*### Changed at the service/,
+      /> \[!CAUTION\][\s\S]*is no longer restricted:[\s\S]*### Changed at the service/,
     );
     // The worst stands first, and its values stand there only.
     const markdown = await read('markdown');
@@ -217,11 +217,11 @@ spec:
     const [description, restriction] = ['  description', '  ip_restriction'].map((start) => {
       return `edgewise.yaml:${text.split('\n').findIndex((line) => line.startsWith(start)) + 1}`;
     });
-    expect(stdout).toContain('  ! access: TCPEdge/a (owner: billing) is no longer restricted by');
+    expect(stdout).toContain('  ! access: TCPEdge/a (owner: billing) is no longer restricted:');
     expect(stdout).toMatch(/\n {2}TCPEdge\/a {2}\S+\n {4}owner: billing\n {4}description: "ours" → "by hand"/);
     const markdown = await read('markdown');
     expect(markdown).toMatch(
-      /> - \*\*access\*\* `TCPEdge\/a` \(billing\) is no longer restricted by `[^`]*` `edgewise.yaml:\d+`</,
+      /> - \*\*access\*\* `TCPEdge\/a` \(billing\) is no longer restricted: `[^`]*` `edgewise.yaml:\d+`</,
     );
     expect(markdown).toContain(`→ (none)\` \`${restriction}\`<a`);
     expect(markdown).toContain(`<br>\`${description}\` | \`description: `);
@@ -229,7 +229,7 @@ spec:
     const html = await read('html');
     expect(html).toContain('<span class="remark">owner: billing</span>');
     expect(html).toContain('data-owner="billing"');
-    expect(html).toMatch(new RegExp(`<li>[^\\n]*no longer restricted by[^\\n]*<code>${restriction}</code></li>`));
+    expect(html).toMatch(new RegExp(`<li>[^\\n]*no longer restricted:[^\\n]*<code>${restriction}</code></li>`));
     expect(html).toContain(`<p><code>${description}</code></p>`);
     expect(html).toMatch(new RegExp(`<th scope="row">ip_restriction[^\\n]*<code>${restriction}</code>`));
     expect(JSON.parse(await read('json')).resources).toMatchObject([{ address: 'TCPEdge/a', owner: 'billing' }]);
@@ -251,7 +251,7 @@ spec:
     expect((await edgewise('drift')).stdout).not.toContain(doubt);
     await write({ 'edgewise.yaml': STACK + RESTRICTED.replace('ipp_office', 'ipp_home') });
     expect((await edgewise('drift')).stdout).toMatch(
-      new RegExp(`! access: TCPEdge/a is no longer restricted .*${doubt}`),
+      new RegExp(`! access: TCPEdge/a is no longer restricted.*${doubt}`),
     );
   });
 

@@ -39,7 +39,7 @@ describe('a field that no answer shows', () => {
     await write({ 'edgewise.yaml': STACK + POOL + toUser('b') });
     const hidden = leavingOut(workspace, { fields: ['backend'] });
     expect((await edgewise('plan', hidden)).stdout).toContain(
-      'the write succeeded, and a plan made afterwards would be empty.',
+      'the write succeeded there, and a plan made afterwards would be empty.',
     );
     expect(await edgewise('apply --yes', hidden)).toMatchObject({ exitCode: 0 });
     expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });

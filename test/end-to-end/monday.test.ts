@@ -264,7 +264,6 @@ describeLong('a Monday with twenty stacks', () => {
       Next:
         Check that the service runs and can be reached from here: what was not sent changed nothing.
         Run apply again. It plans only what is left.
-        Writes that took effect are found by their mark, so nothing is created twice.
       "
     `);
   }, 60_000);

@@ -42,7 +42,7 @@ describe('a policy among the manifests', () => {
             + 1.tcp.example.net:20001
 
       0 to delete, 0 to replace, 0 to update, 0 to adopt, 1 to create; 0 unchanged.
-      Reading took 6 requests; applying takes 1 write. Rehearsed on a copy in memory of what was read: the write succeeded, and a plan made afterwards would be empty.
+      Reading took 6 requests; applying takes 1 write. Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan made afterwards would be empty.
       1 safety rule blocks this plan: see the top. 1 warning: see above.
       "
     `);

@@ -47,7 +47,7 @@ describe('a rehearsal', () => {
       unchecked: ['bkdtg_1', 'ipp_1', 'ipp_2'],
     });
     expect((await edgewise('plan')).stdout.replaceAll(/\s+/g, ' ')).toContain(
-      'Rehearsed on a copy in memory of what was read: the write succeeded, and a plan made afterwards would be empty. 3 ids could not be checked: the API has no list of tunnel-group backends and IP policies.',
+      'Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan made afterwards would be empty. 3 ids could not be checked: the API has no list of tunnel-group backends and IP policies.',
     );
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     const other = toManifest('TCPEdge', 'two', { ip_restriction: { ip_policy_ids: ['ipp_2', 'ipp_3'] } });

@@ -89,7 +89,7 @@ describe('a write that the service will reject', () => {
       /TCPEdge\/a is left out: the service would reject the request to update TCPEdge\/a, because /,
     );
     expect(stdout).toContain('TCPEdge/b is left out: it depends on TCPEdge/a.');
-    expect(stdout).toContain('the write succeeded, and 2 changes are left out.');
+    expect(stdout).toContain('the write succeeded there, and 2 changes are left out.');
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
   });
 

@@ -30,7 +30,7 @@ const ENFORCED = { type: 'endpoints', enforced: true, ip_policy_ids: ['ipp_1'] }
 /** What a change from one spec to another is said to be dangerous for. */
 const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
   [
-    'will no longer be restricted by ip_restriction External/office → (none)',
+    'will no longer be restricted: ip_restriction External/office → (none)',
     update('TCPEdge/a', { ip_restriction: { ip_policy_ids: ['ipp_1'] } }, {}),
   ],
   [
@@ -283,7 +283,7 @@ describe('a run over many stacks', () => {
     const lines = [
       `## ${headline}`,
       `> **${COUNT}**`,
-      '> - **open** (shop): **access** TCPEdge/a will no longer be restricted by ip_restriction External/office → (none)',
+      '> - **open** (shop): **access** TCPEdge/a will no longer be restricted: ip_restriction External/office → (none)',
       '> - **moved** (data): **traffic** TCPEdge/a will be reached elsewhere: hostports a.test:1 → b.test:1',
       '### broken: ✗ No key',
       '<summary><code>open</code>',
@@ -313,7 +313,7 @@ describe('a run over many stacks', () => {
     const start = lines.findIndex((line) => stripVTControlCharacters(line) === `${COUNT}:`);
     expect(lines.slice(start, start + 5).map((line) => stripVTControlCharacters(line))).toEqual([
       `${COUNT}:`,
-      '  ! open (owner: shop): access: TCPEdge/a will no longer be restricted by ip_restriction External/office → (none)',
+      '  ! open (owner: shop): access: TCPEdge/a will no longer be restricted: ip_restriction External/office → (none)',
       '  ! moved (owner: data): traffic: TCPEdge/a will be reached elsewhere: hostports a.test:1 → b.test:1',
       '',
       expect.stringMatching(/^STACK +/),

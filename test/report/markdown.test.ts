@@ -233,7 +233,7 @@ test('a danger of what happened leads to the line of its field', () => {
 
 test('what a create may mean stands below the table, before the diff', () => {
   const text = renderPlan(EVERYTHING);
-  const said = text.indexOf('\nWhat is created is new in the manifests');
+  const said = text.indexOf('\nIt is not known whether what is created is new');
   expect(text.lastIndexOf('\n| `+`&nbsp;create')).toBeLessThan(said);
   expect(said).toBeLessThan(text.indexOf('```diff'));
 });

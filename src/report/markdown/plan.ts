@@ -96,7 +96,7 @@ function toPosition({ message, place }: NonNullable<GuardViolation['places']>[nu
 }
 
 /** Said where something has drifted. */
-const CREATED = 'What is created is new in the manifests, or was deleted at the service.';
+const CREATED = 'It is not known whether what is created is new in the manifests, or was deleted at the service.';
 
 /**
  * All changes, each once, with the fields of all parts of the plan that it is in. Deletes and replaces come first, and drift is among the changes of its

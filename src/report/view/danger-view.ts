@@ -220,12 +220,12 @@ function toClause(danger: Danger, context: ClauseContext): Clause {
     case 'target-disabled':
     case 'no-weight':
     case 'longer-validity':
-      return clause(LEADS[danger.danger]);
+      return clause(toLeads(danger.danger, change));
     case 'restriction-removed':
       if (path === '') return clause(['no longer restrict access', 'no longer restricts access'], '');
       return kind?.isProtection === true
         ? clause(['no longer restrict:', 'no longer restricts:'])
-        : clause(['no longer be restricted by', 'is no longer restricted by']);
+        : clause(['no longer be restricted:', 'is no longer restricted:']);
     case 'unrestricted': {
       const lead = kind?.fields[danger.path ?? '']?.tells?.unset ?? `is not restricted by ${path}`;
       return danger.from === undefined
@@ -267,6 +267,11 @@ function toClause(danger: Danger, context: ClauseContext): Clause {
     default:
       return assertNever(danger.danger);
   }
+}
+
+function toLeads(danger: keyof typeof LEADS, { action }: Change): readonly [string, string] {
+  const isDeleted = danger === 'address-released' && action === 'delete';
+  return isDeleted ? ['be deleted, and no longer be reached at', LEADS[danger][1]] : LEADS[danger];
 }
 
 /** A new credential has no token before. */

@@ -176,14 +176,17 @@ export function toRehearsalSentence(
   const open = unchecked.length === 0 ? '' : ` ${toUncheckedSentence(unchecked, plan.settings)}`;
   if (rejected > 0) return `${start} ${rejected} of ${formatCount(tried, 'write')} cannot be made.${open}`;
   const leftOut = countLeftOut(diagnostics);
-  const all = ALL_WRITES[tried] ?? 'all writes succeeded';
+  const all = ALL_WRITES[tried] ?? 'all writes succeeded there';
   if (leftOut > 0) return `${start} ${all}, and ${formatCount(leftOut, 'change is', 'changes are')} left out.${open}`;
   const next = targets.length === 0 ? 'a plan made afterwards' : 'a plan of the same targets made afterwards';
   const rest = remaining === 0 ? 'would be empty' : `would have ${formatCount(remaining, 'change')}`;
   return `${start} ${all}, and ${next} ${rest}.${open}`;
 }
 
-const ALL_WRITES: Readonly<Record<number, string>> = { 1: 'the write succeeded', 2: 'both writes succeeded' };
+const ALL_WRITES: Readonly<Record<number, string>> = {
+  1: 'the write succeeded there',
+  2: 'both writes succeeded there',
+};
 
 /** `2 ids could not be checked: the API has no list of IP policies and users.` */
 function toUncheckedSentence(ids: readonly string[], { kinds }: Plan['settings']): string {

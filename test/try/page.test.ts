@@ -112,8 +112,11 @@ for (const { browser: name, path, args } of BROWSERS) {
       }, text);
       // The editor draws what is near its cursor.
       const ends = [0, -1].map((at) => text.trim().split('\n').at(at)?.slice(0, 10) ?? '');
-      const drawn = await read('.cm-content');
-      expect(ends.filter((end) => drawn.includes(end))).not.toEqual([]);
+      await page.waitForFunction(
+        (wanted) => wanted.some((end) => document.querySelector('.cm-content')?.textContent?.includes(end)),
+        { timeout: 20_000 },
+        ends,
+      );
       return settle();
     }
 

@@ -37,9 +37,9 @@ const GROUPS = ['src/cli/program.ts', 'src/cli/commands/validate.ts'].map((first
 
 const LICENSES = 'THIRD_PARTY_LICENSES';
 
-/** Bundles the program, and writes the licences of what is in it. */
-async function bundleProgram(): Promise<void> {
-  await build({
+/** Bundles the program, and writes the licences of what is in it. Returns the name of its first file. */
+async function bundleProgram(): Promise<string> {
+  const built = await build({
     ...COMMON,
     resolve: { alias: ALIASES },
     ssr: { noExternal: true },
@@ -58,17 +58,22 @@ async function bundleProgram(): Promise<void> {
           minify,
           // Who reads the code reads the sources: a tenth of the package would be comments. The licences stand in a file of their own.
           comments: false,
-          entryFileNames: 'parts/[name].cjs',
+          // The cache of compiled code knows a file by its hash.
+          entryFileNames: 'parts/[name]-[hash].cjs',
           chunkFileNames: 'parts/[name]-[hash].cjs',
           codeSplitting: { groups: GROUPS },
         },
       },
     },
   });
+  const files = 'output' in built ? built.output : [];
+  const program = files.find((file) => file.type === 'chunk' && file.isEntry);
+  if (program === undefined) throw new Error('The program has no first file.');
+  return program.fileName;
 }
 
 /** What starts the program: a file that an older Node can read too. */
-async function bundleStart(): Promise<void> {
+async function bundleStart(program: string): Promise<void> {
   await build({
     ...COMMON,
     build: {
@@ -82,7 +87,7 @@ async function bundleStart(): Promise<void> {
           entryFileNames: 'cli.js',
           minify,
           banner: '#!/usr/bin/env node',
-          paths: (id) => (id.endsWith('program.ts') ? './parts/program.cjs' : id),
+          paths: (id) => (id.endsWith('program.ts') ? `./${program}` : id),
         },
       },
     },
@@ -91,8 +96,7 @@ async function bundleStart(): Promise<void> {
 }
 
 await rm('dist', { recursive: true, force: true });
-await bundleStart();
-await bundleProgram();
+await bundleStart(await bundleProgram());
 const licenses = await readFile(`dist/${LICENSES}`, 'utf8');
 const packages = [...licenses.matchAll(/^## (\S+) - (\S+)/gm)].map(([, name, version]) => `${name}@${version}`);
 await writeFile('dist/sbom.cdx.json', renderBillOfMaterials(packages));

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -14,8 +14,45 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true }));
 
 /** Runs the program without the cache of the tests, and without coverage, which would switch a cache off. */
-const run = (env: NodeJS.ProcessEnv) =>
-  runEdgewise(['--version'], { NODE_V8_COVERAGE: '', NODE_COMPILE_CACHE: undefined, ...env });
+const run = (env: NodeJS.ProcessEnv, words = ['--version']) =>
+  runEdgewise(words, { NODE_V8_COVERAGE: '', NODE_COMPILE_CACHE: undefined, ...env });
+
+/** The files of the cache, and when each was written. */
+function listKept(): ReadonlyMap<string, number> {
+  const files = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.cjs'));
+  return new Map(files.map((name) => [join(home, name), statSync(join(home, name)).mtimeMs]));
+}
+
+// Sources have no parts: Node runs each of their files as it is.
+describe.skipIf(PROGRAM.endsWith('.ts'))('compiled code of the bundle', () => {
+  it('is taken from the cache by the next run of the command, and has the functions that the first one called', async () => {
+    const first = await run({ XDG_CACHE_HOME: home });
+    const kept = listKept();
+    expect(kept.size).toBeGreaterThan(0);
+    expect(await run({ XDG_CACHE_HOME: home })).toEqual(first);
+    expect(listKept()).toEqual(kept);
+    await run({ XDG_CACHE_HOME: home }, ['--help']);
+    expect(listKept().size).toBeGreaterThan(kept.size);
+  });
+
+  it('is made anew where a file of the cache is broken', async () => {
+    const first = await run({ XDG_CACHE_HOME: home });
+    const [[file = ''] = []] = listKept();
+    const half = Math.floor(statSync(file).size / 2);
+    for (const length of [0, 10, half]) {
+      truncateSync(file, length);
+      const { ino } = statSync(file);
+      expect(await run({ XDG_CACHE_HOME: home })).toEqual(first);
+      expect(statSync(file).ino).not.toBe(ino);
+    }
+  });
+
+  it('is not kept of a run that failed, or of a word that is no command', async () => {
+    expect((await run({ XDG_CACHE_HOME: home }, ['plna'])).exitCode).toBe(3);
+    expect((await run({ XDG_CACHE_HOME: home }, ['../up'])).exitCode).toBe(3);
+    expect(listKept().size).toBe(0);
+  });
+});
 
 describe('compiled code', () => {
   it('is kept in the cache of the user', async () => {

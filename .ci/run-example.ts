@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type ConcurrentRequest, type Example, formatSeed, toFileText } from '../src/explain/explanation.ts';
+import { type ConcurrentRequest, type Example, formatSeed, renderFileText } from '../src/explain/explanation.ts';
 import type { Transport } from '../src/model/transport.ts';
 import { createServer, parseApiKey, parseServerFaults, parseServerSeed, withFaults } from '../src/server/index.ts';
 import { BASE_URL, NOW, runCommand } from '../test/cli/fake-context.ts';
@@ -25,7 +25,7 @@ export async function runExample({ command, files, live, faults, meanwhile }: Ex
   try {
     for (const [name, file] of Object.entries(files)) {
       mkdirSync(dirname(join(cwd, name)), { recursive: true });
-      writeFileSync(join(cwd, name), toFileText(file), typeof file === 'string' ? 'utf8' : 'latin1');
+      writeFileSync(join(cwd, name), renderFileText(file), typeof file === 'string' ? 'utf8' : 'latin1');
     }
     const server = createServer({
       now: () => NOW,

@@ -21,7 +21,7 @@ const alias = [
 
 /** What the page never asks for: encrypted keys, and keys in formats other than those of OpenSSH and PKCS #8; forms of reports for programs. */
 const LEFT_OUT =
-  /bcrypt-pbkdf|sshpk.lib.formats.(?:putty|dnssec|x509|x509-pem|openssh-cert)|report.programs.(?:sarif|junit|github|metrics|json-lines|stacks)[.]ts|report.\w+.stacks-report[.]ts/;
+  /bcrypt-pbkdf|sshpk.lib.formats.(?:putty|dnssec|x509|x509-pem|openssh-cert)|report.machine.(?:sarif|junit|github|metrics|json-lines|stacks)[.]ts|report.\w+.stacks-report[.]ts/;
 
 const leaveOut = {
   name: 'leave-out',

@@ -24,18 +24,18 @@ export {
 } from './client/undici-transport.ts';
 export type { SkippedResource } from './export/export-live.ts';
 export {
-  type Exported,
   type ExportedDocument,
   type ExportFile,
   type ExportOptions,
+  type ExportResult,
   exportLive,
   layOut,
-  toSingleText,
+  renderSingleFile,
 } from './export/export-live.ts';
 export { type CelReading, type ReadCel, readCel } from './expressions/read-cel.ts';
 export { type DeepFormatChecks, loadDeepFormatChecks } from './kinds/deep-format-checks.ts';
 export type { Kind } from './kinds/kind.ts';
-export { type PlanDocument, type ShownWrite, toPlanDocument } from './kinds/request-body.ts';
+export { createPlanDocument, type PlanDocument, type ShownWrite } from './kinds/request-body.ts';
 export { findKind, KINDS } from './kinds/tables/registry.ts';
 export { type LintOptions, lintManifests } from './lint/lint.ts';
 export type { Environment } from './manifest/environment.ts';
@@ -57,13 +57,13 @@ export { DIAGNOSTIC_CODES, type DiagnosticCode, LINT_CODES, type LintCode } from
 export type { Inventory, OwnedResource } from './model/drift.ts';
 export {
   type Coverage,
+  countCoverage,
   type Drift,
   type DriftedField,
   type DriftState,
   hasDrift,
   type NextAction,
   type ResourceDrift,
-  toCoverage,
   type UnownedResource,
 } from './model/drift.ts';
 export { ApiError, type ApiErrorDetails, InvariantError, NetworkError, TimeoutError } from './model/errors.ts';
@@ -83,11 +83,12 @@ export {
   type ExtraChange,
   type ExtraChanges,
   type ExtraField,
+  isCoveredBy,
   isSamePlan,
-  isWithin,
   type PlanComparison,
 } from './model/plan-comparison.ts';
 export {
+  computeMinimumMs,
   type LintSettings,
   NO_SINKS,
   parseRateLimit,
@@ -95,7 +96,6 @@ export {
   type RuleSeverity,
   type StackSettings,
   type TokenSettings,
-  toLeastMs,
 } from './model/stack.ts';
 export type { DesiredResource, DesiredState, LiveResource, LiveState, Spec } from './model/state.ts';
 export type { TokenCommand, TokenPlace } from './model/token-place.ts';
@@ -103,28 +103,28 @@ export { type Transport, toSend, toTransport } from './model/transport.ts';
 export type { Write, WriteId, WriteType } from './model/write.ts';
 export { openStack, type StackOptions } from './open-stack.ts';
 export { comparePlans } from './plan/compare/compare-plans.ts';
-export { type DriftInput, toDrift } from './plan/compute-drift.ts';
+export { computeDrift, type DriftInput } from './plan/compute-drift.ts';
 export { createPlan } from './plan/create-plan.ts';
 export { listFilePaths } from './plan/files.ts';
-export { type Allowances, listStanding } from './plan/guard.ts';
+export { type Allowances, listBlockingViolations } from './plan/guard.ts';
 export type { PlanInput } from './plan/plan-input.ts';
-export { toDestroyState, toReleaseState } from './plan/plan-input.ts';
+export { createDestroyState, createReleaseState } from './plan/plan-input.ts';
 export type { StaleItem } from './plan/saved/check-plan.ts';
-export { checkPlan, type PlanCheck, toStaleCheckReadRequest } from './plan/saved/check-plan.ts';
-export { toDriftAgainst, toDriftReadRequest } from './plan/saved/drift-against.ts';
+export { checkPlan, createStaleCheckRequest, type PlanCheck } from './plan/saved/check-plan.ts';
+export { computeDriftAgainst, createDriftReadRequest } from './plan/saved/drift-against.ts';
 export { verifyPlan } from './plan/saved/verify-plan.ts';
-export { type ReadRequest, toReadRequest } from './plan/select-targets.ts';
-export { FORM_NAMES, type FormName, loadForm } from './report/forms.ts';
-export { renderApplyJson, renderPlanJson } from './report/programs/json.ts';
+export { createReadRequest, type ReadRequest } from './plan/select-targets.ts';
+export { FORMAT_NAMES, type FormatName, loadReportFormat } from './report/formats.ts';
+export { renderApplyJson, renderPlanJson } from './report/machine/json.ts';
 export type {
   ApplyReport,
   DriftReport,
   Failure,
   FailureReport,
-  Form,
-  FormOptions,
+  FormatOptions,
   PlanReport,
   Report,
+  ReportFormat,
   TextOptions,
   Validation,
   ValidationReport,
@@ -132,10 +132,10 @@ export type {
 export { renderApplyResultText } from './report/text/apply.ts';
 export { renderDiagnosticsText } from './report/text/diagnostics.ts';
 export { renderPlanText } from './report/text/plan.ts';
-export { toPlanView } from './report/view/plan-view.ts';
-export { toManifestJsonSchema } from './schemas/manifest.ts';
-export { toOpenApiDocument } from './schemas/openapi.ts';
-export { toPlanJsonSchema } from './schemas/plan.ts';
+export { createPlanView } from './report/view/plan-view.ts';
+export { createManifestJsonSchema } from './schemas/manifest.ts';
+export { createOpenApiDocument } from './schemas/openapi.ts';
+export { createPlanJsonSchema } from './schemas/plan.ts';
 export { PUBLISHED_SCHEMAS, type PublishedSchema } from './schemas/published.ts';
 export { InvalidManifests, StackError, type StackErrorReason } from './stack/host.ts';
 export { parsePlan } from './stack/parse-plan.ts';

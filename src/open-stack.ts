@@ -6,7 +6,7 @@ import type { Transport } from './model/transport.ts';
 import type { Host, OpenNeighbours, Rehearse } from './stack/host.ts';
 import { createProcessHost, readVersion } from './stack/process-host.ts';
 import { readValidManifests } from './stack/read-manifests.ts';
-import { collectSecrets, type GivenSettings, parseTimeoutMs, resolveManifestSettings } from './stack/settings.ts';
+import { collectSecrets, parseTimeoutMs, resolveManifestSettings, type SettingOverrides } from './stack/settings.ts';
 import { createAccount, createStack, type Stack } from './stack/stack.ts';
 import { readTrust, refuseUntrustedRender } from './stack/trust.ts';
 
@@ -103,7 +103,7 @@ async function toHost({ cwd, env, now, apiKey, render = false, ...trust }: Stack
   return render ? { ...host, render: (await import('./stack/render.ts')).createRender(host) } : host;
 }
 
-function toGivenSettings({ timeouts = {}, ...options }: StackOptions): GivenSettings {
+function toGivenSettings({ timeouts = {}, ...options }: StackOptions): SettingOverrides {
   const { baseUrl, versionHeader, pageSize, concurrency, rateLimit, caFile, keyEnv } = options;
   return {
     baseUrl,

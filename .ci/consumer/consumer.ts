@@ -13,8 +13,8 @@ import {
   hasDrift,
   type LiveState,
   listFilePaths,
-  loadForm,
   loadManifests,
+  loadReportFormat,
   NO_SINKS,
   openJournal,
   openStack,
@@ -97,8 +97,11 @@ async function compare(transport: Transport, baseUrl: string): Promise<void> {
   const drift = toDrift(compared, { live, now });
   assert.equal(hasDrift(drift), false);
   const options = { color: false, width: 80, verbose: false, at: now };
-  assert.match((await loadForm('text'))({ about: 'drift', drift }, options), /^No drift/m);
-  assert.match((await loadForm('html'))({ about: 'plan', plan: compared, standing: [] }, options), /<!doctype html>/i);
+  assert.match((await loadReportFormat('text'))({ about: 'drift', drift }, options), /^No drift/m);
+  assert.match(
+    (await loadReportFormat('html'))({ about: 'plan', plan: compared, blocking: [] }, options),
+    /<!doctype html>/i,
+  );
 }
 
 async function apply(transport: Transport, baseUrl: string): Promise<void> {

@@ -4,8 +4,8 @@ import {
   type FailureReport,
   findKind,
   InvalidManifests,
-  listStanding,
-  loadForm,
+  listBlockingViolations,
+  loadReportFormat,
   openStack,
   type Plan,
   type Report,
@@ -141,7 +141,7 @@ async function toReport(stack: Stack, plan: Plan, question: Question, tell: Tell
   if (question.ask === 'drift') return { about: 'drift', drift: await stack.drift() };
   if (question.ask !== 'apply') {
     const allowed = { deletes: false, protected: [], rejected: [] };
-    return { about: 'plan', plan, standing: listStanding(plan.violations, allowed) };
+    return { about: 'plan', plan, blocking: listBlockingViolations(plan.violations, allowed) };
   }
   const onEvent = (event: ApplyEvent) => {
     if (event.event === 'write-ended') tell({ tell: 'progress', done: event.done, total: event.total });
@@ -157,7 +157,7 @@ function toFailure(error: unknown, diagnostics: readonly Diagnostic[], plan: Pla
 }
 
 async function render(report: Report): Promise<Pick<Outcome, 'html' | 'text' | 'markdown' | 'json' | 'sentence'>> {
-  const form = async (name: 'html' | 'text' | 'markdown' | 'json') => (await loadForm(name))(report, LOOK);
+  const form = async (name: 'html' | 'text' | 'markdown' | 'json') => (await loadReportFormat(name))(report, LOOK);
   const text = await form('text');
   return {
     html: await form('html'),

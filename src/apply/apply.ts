@@ -43,11 +43,11 @@ export interface ApplyContext {
   /** Gets a line before and after each request. */
   readonly journal?: Journal | undefined;
   /** Plans of other stacks of the account are applied at the same time. */
-  readonly sideBySide?: SideBySide | undefined;
+  readonly sideBySide?: ParallelApplyContext | undefined;
 }
 
 /** How a plan is applied side by side with those of other stacks: after its other writes come rounds, which all of them end before the next one begins. */
-export interface SideBySide {
+export interface ParallelApplyContext {
   /** Plans of other stacks start only when this one has written: it does not wait for them before it looks for what concurrent applies created. */
   readonly isAwaited: boolean;
   /** The round of each write that is in one, from 1 on. */
@@ -159,8 +159,8 @@ function toRunOptions(
 }
 
 /** An unrecorded delivery still counts: the credential that it replaces can be deleted. */
-function isMakeshift({ act }: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
-  return (act === 'delete' || act === 'deliver-again') && unrecorded.has(needed.write.id);
+function isMakeshift({ type }: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
+  return (type === 'delete' || type === 'redeliver') && unrecorded.has(needed.write.id);
 }
 
 /** The texts of resources that still exist; without those that were created and then taken back. */

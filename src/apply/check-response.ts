@@ -3,7 +3,7 @@ import { isModule, type Kind } from '../kinds/kind.ts';
 import { isUnset, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
 import { fillUnknown, readAttachment, readResource } from '../kinds/read-response.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
-import { type CreatedIds, toWriteRequest, type WriteRequest } from '../kinds/request-body.ts';
+import { type CreatedIds, createWriteRequest, type WriteRequest } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { assertNever } from '../model/errors.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
@@ -15,12 +15,14 @@ import { resolveMark } from '../plan/writes.ts';
 /** What the answer to a write shows: the whole resource, or the module that was set. */
 export function readResponseBody(write: Write, answer: JsonObject): LiveResource {
   const kind = getKind(write.kind);
-  return write.act === 'set-module' ? readAttachment(kind, {}, { [write.module]: answer }) : readResource(kind, answer);
+  return write.type === 'set-module'
+    ? readAttachment(kind, {}, { [write.module]: answer })
+    : readResource(kind, answer);
 }
 
 /** Fields that the service did not accept as sent: compares its answer with the request, field by field, in normal form. Empty: it accepted everything. */
 export function diffUnaccepted(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
-  if (write.act !== 'set-module') return diffUnpersisted(write, sent, live);
+  if (write.type !== 'set-module') return diffUnpersisted(write, sent, live);
   return compareFields(write, { [write.module]: sent.body ?? null }, live.spec);
 }
 
@@ -28,7 +30,7 @@ export function diffUnaccepted(write: Write, sent: ResolvedWrite, live: LiveReso
 export function diffUnpersisted(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
   const mark = 'mark' in write ? write.mark : undefined;
   const isMarked = mark === undefined || (live.mark?.stack === mark.stack && live.mark.name === mark.name);
-  const isKept = write.act === 'release' && live.mark !== undefined;
+  const isKept = write.type === 'release' && live.mark !== undefined;
   return [
     ...(isMarked ? [] : [`the service did not keep the metadata of ${live.id}, which holds the mark`]),
     ...(isMarked && !isKept && isOtherMetadata(sent, live) ? ['the service did not accept metadata'] : []),
@@ -98,7 +100,7 @@ export interface ResolvedWrite extends WriteRequest {
  * depends on must be known.
  */
 export function resolveWrite(write: Write, { ids, now, by }: WriteFacts): ResolvedWrite {
-  return { ...toWriteRequest(write, ids), body: resolveBody(write, { ids, now, by }) };
+  return { ...createWriteRequest(write, ids), body: resolveBody(write, { ids, now, by }) };
 }
 
 /** What is known only when a write is made. */
@@ -119,7 +121,7 @@ function resolveBody(write: Write, { ids, now, by }: WriteFacts): JsonObject | u
     const metadata = renderMetadata(draft.user, known);
     return { metadata: Buffer.byteLength(metadata) <= most ? metadata : renderMetadata(draft.user, mark) };
   };
-  switch (write.act) {
+  switch (write.type) {
     case 'create':
       return { ...resolveSpecReferences(kind, write.body, ids), ...toTimes(write, now), ...toMetadata(write.mark) };
     case 'update':
@@ -129,12 +131,12 @@ function resolveBody(write: Write, { ids, now, by }: WriteFacts): JsonObject | u
         ...(write.mark !== undefined && toMetadata(write.mark)),
       };
     case 'deliver':
-    case 'deliver-again':
+    case 'redeliver':
       return toMetadata(write.mark);
     case 'set-module':
       return resolveModule(write, ids);
     case 'release':
-    case 'give-up':
+    case 'vacate':
       return write.body;
     case 'remove-module':
     case 'delete':

@@ -69,11 +69,11 @@ function listOthers(kind: Kind, { before, after, sent, digests }: Compared): rea
 }
 
 function listSent(write: Write): readonly string[] {
-  switch (write.act) {
+  switch (write.type) {
     case 'update':
     case 'adopt':
       return [...Object.keys(write.body), ...(write.mark === undefined ? [] : ['metadata'])];
-    case 'give-up':
+    case 'vacate':
     case 'release':
       return Object.keys(write.body);
     case 'set-module':
@@ -81,7 +81,7 @@ function listSent(write: Write): readonly string[] {
       return [write.module];
     case 'create':
     case 'deliver':
-    case 'deliver-again':
+    case 'redeliver':
     case 'delete':
       return [];
     default:

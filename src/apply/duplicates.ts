@@ -4,7 +4,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { readResource, type ShownFields } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { ApiError, assertDefined, NetworkError, toReason } from '../model/errors.ts';
+import { ApiError, assertDefined, describeError, NetworkError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { compareAge, type LiveResource } from '../model/state.ts';
@@ -134,7 +134,7 @@ export class ListReader {
   /** The resource that the answer to a write shows. What it leaves out is empty if another answer of the run shows it. */
   readResponseBody(write: Write, answer: JsonObject): LiveResource {
     const kind = getKind(write.kind);
-    this.#shown.note(kind, write.act === 'set-module' ? { [write.module]: answer } : answer);
+    this.#shown.note(kind, write.type === 'set-module' ? { [write.module]: answer } : answer);
     return this.#shown.complete(kind, readResponseBody(write, answer));
   }
 
@@ -249,7 +249,7 @@ async function look(made: CreatedResource, context: DuplicateContext): Promise<S
   try {
     return await findConcurrentDuplicates(made, context);
   } catch (error) {
-    if (isExternalError(error)) return { winner: toReason(error), losers: [], isUnmarked: false };
+    if (isExternalError(error)) return { winner: describeError(error), losers: [], isUnmarked: false };
     throw error;
   }
 }
@@ -290,12 +290,12 @@ function toAuthor({ mark }: LiveResource): string {
 
 /** Each apply would make another one. */
 async function withdrawUnmarked(made: CreatedResource, context: SettleContext): Promise<string> {
-  const message = await takeBack(made, context, 'Delete it by hand');
+  const message = await deleteOwnCreation(made, context, 'Delete it by hand');
   return `the service lists it without its metadata, which holds the mark; ${message}`;
 }
 
 async function withdraw(made: CreatedResource, winner: LiveResource, context: SettleContext): Promise<string> {
-  const message = await takeBack(made, context, 'The next apply prunes it');
+  const message = await deleteOwnCreation(made, context, 'The next apply prunes it');
   return `another apply${toAuthor(winner)} created it first, as ${winner.id}: ${message}`;
 }
 
@@ -332,7 +332,11 @@ interface TakeBackContext {
 }
 
 /** Deletes what this run created and returns how that went. `otherwise`: the remedy when it fails. */
-export async function takeBack(made: CreatedResource, context: TakeBackContext, otherwise: string): Promise<string> {
+export async function deleteOwnCreation(
+  made: CreatedResource,
+  context: TakeBackContext,
+  otherwise: string,
+): Promise<string> {
   const { id } = made;
   try {
     await context.remove(made);

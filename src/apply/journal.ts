@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { isDevice, isOfAnother } from '../files/boundary.ts';
-import { ApiError, toReason } from '../model/errors.ts';
+import { ApiError, describeError } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
 
 /** What a journal says of one request: before it is sent, and when it is over. It holds no body, and so no secret. */
@@ -60,7 +60,7 @@ export async function journaled<T>(
       throw error;
     }
     const status = error instanceof ApiError ? { status: error.response.status } : {};
-    await end(journal, { event: 'after', ...entry, outcome: 'failed', ...status, message: toReason(error) });
+    await end(journal, { event: 'after', ...entry, outcome: 'failed', ...status, message: describeError(error) });
     throw error;
   }
 }
@@ -69,7 +69,7 @@ async function begin(journal: Journal, entry: Omit<JournalEntry, 'event'>): Prom
   try {
     await journal({ event: 'before', ...entry });
   } catch (cause) {
-    throw new JournalError(`the journal cannot be written, so nothing was sent: ${toReason(cause)}`, { cause });
+    throw new JournalError(`the journal cannot be written, so nothing was sent: ${describeError(cause)}`, { cause });
   }
 }
 
@@ -125,7 +125,7 @@ export async function openJournal(
     try {
       await tail;
     } catch (error) {
-      failure ??= toReason(error);
+      failure ??= describeError(error);
       throw error;
     }
   };

@@ -14,11 +14,11 @@ import { diffUnaccepted, diffUnpersisted, type ResolvedWrite, resolveWrite } fro
 import type { ConcurrentChangeDetector, PatchWrite } from './concurrent-changes.ts';
 import {
   type DuplicateContext,
+  deleteOwnCreation,
   listResourcesWithMark,
   noteConcurrentApply,
   resolveDuplicate,
   type SettleContext,
-  takeBack,
 } from './duplicates.ts';
 import { JournalError } from './journal.ts';
 import { findResourceId, isResourceGone, markUndelivered, type RecordWrite, type Requests } from './requests.ts';
@@ -51,24 +51,24 @@ export async function performWrite(write: Write, context: WriteContext): Promise
   try {
     return await perform(write, context);
   } catch (error) {
-    if (write.act === 'create' && error instanceof ApiError && error.response.status === 409)
+    if (write.type === 'create' && error instanceof ApiError && error.response.status === 409)
       await noteConcurrentApply(write, context.settle, context.looked);
     return toFailure(write, error);
   }
 }
 
 async function perform(write: Write, context: WriteContext): Promise<Outcome> {
-  switch (write.act) {
+  switch (write.type) {
     case 'create':
       return createResource(write, context);
     case 'deliver':
       return recordDelivery(write, context);
-    case 'deliver-again':
+    case 'redeliver':
       return deliverAgain(write, context);
     case 'update':
     case 'adopt':
     case 'release':
-    case 'give-up':
+    case 'vacate':
       return change(write, context);
     case 'set-module':
     case 'remove-module':
@@ -296,7 +296,7 @@ async function verifyCreation(
     ...(isRotatable(kind) ? diffUnpersisted(write, sent, live) : []),
   ];
   if (failures.length > 0) {
-    const message = await takeBack(made, context, 'Delete it by hand, unless the next plan does');
+    const message = await deleteOwnCreation(made, context, 'Delete it by hand, unless the next plan does');
     return [...failures, message].join('; ');
   }
   const lost = field === undefined ? undefined : await resolveDuplicate(made, context);
@@ -335,11 +335,11 @@ function toInterrupted(write: Write): Outcome {
 
 /** The outcome of a write that the service or the network refused; other errors are rethrown. Deleting something already gone is a success. */
 function toFailure(write: Write, error: unknown): Outcome {
-  const isUnknown = write.act === 'create' && isUnknownCreation(error);
+  const isUnknown = write.type === 'create' && isUnknownCreation(error);
   if (error instanceof ApiError) {
-    if (write.act === 'delete' && error.response.status === 404)
+    if (write.type === 'delete' && error.response.status === 404)
       return { outcome: 'applied', write, id: write.resourceId };
-    if (write.act === 'remove-module' && error.response.status === 404)
+    if (write.type === 'remove-module' && error.response.status === 404)
       return { outcome: 'applied', write, id: write.ids.id };
     return { ...toFailed(write, error.message), ...describeRejection(write, error), isUnknown };
   }
@@ -365,7 +365,7 @@ export function describeRejection(write: Write, error: ApiError): Refusal {
 function findNamedField(write: Write, error: ApiError): string | undefined {
   const kind = findKind(write.kind);
   if (kind === undefined) return undefined;
-  const prefixes: readonly FieldPath[] = write.act === 'set-module' ? [[write.module], []] : [[]];
+  const prefixes: readonly FieldPath[] = write.type === 'set-module' ? [[write.module], []] : [[]];
   for (const words of listCandidates(error)) {
     for (const prefix of prefixes) {
       const path = takeKnown(toSpecType(kind), [...prefix, ...words]);

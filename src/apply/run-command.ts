@@ -4,7 +4,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { toReason } from '../model/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { toPrintable } from '../model/printable.ts';
 
 /** A program to run once, without a shell. */
@@ -62,7 +62,7 @@ function start({ words, timeoutMs, cwd, env }: CommandRun, { input, complaints }
     killSignal: 'SIGKILL',
   });
   return new Promise((end) => {
-    child.on('error', (cause) => end({ failure: `cannot be run: ${toReason(cause)}`, cause }));
+    child.on('error', (cause) => end({ failure: `cannot be run: ${describeError(cause)}`, cause }));
     child.on('exit', (code, signal) => end({ failure: toFailure(code, signal, timeoutMs) }));
   });
 }

@@ -7,7 +7,7 @@ import { checkWritable, writeAtomically } from '../files/atomic-file.ts';
 import { findMadeByAnother, isOfAnother, placeWithin } from '../files/boundary.ts';
 import type { Address } from '../model/address.ts';
 import { withoutKeys } from '../model/api-key.ts';
-import { assertDefined, toReason } from '../model/errors.ts';
+import { assertDefined, describeError } from '../model/errors.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import { type CommandSinkSettings, findSink, type SinkSettings, type TokenSettings } from '../model/stack.ts';
 import type { CreateWrite } from '../model/write.ts';
@@ -226,7 +226,7 @@ async function within<T>(shown: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    const [why] = toReason(error).split(',');
+    const [why] = describeError(error).split(',');
     throw new Error(`the folder ${shown} cannot be written to: ${why}`, { cause: error });
   }
 }
@@ -262,7 +262,7 @@ async function deliverToken(recipient: Recipient, token: string, { sink, rescue 
   try {
     return { token: { address, place: await sink.deliver(recipient, token), rescued: false } };
   } catch (error) {
-    return rescueToken(recipient, token, { rescue, why: toReason(error) });
+    return rescueToken(recipient, token, { rescue, why: describeError(error) });
   }
 }
 
@@ -277,7 +277,7 @@ async function rescueToken(
     const failure = `it was created, but its token could not be delivered (${why}); the token is in ${place}. The next apply replaces the credential`;
     return { token: { address, place, rescued: true }, failure };
   } catch (error) {
-    const failure = `it was created, but its token could neither be delivered (${why}) nor rescued (${toReason(error)}). The next apply replaces the credential`;
+    const failure = `it was created, but its token could neither be delivered (${why}) nor rescued (${describeError(error)}). The next apply replaces the credential`;
     return { failure };
   }
 }

@@ -5,7 +5,7 @@ import { findRoots, placeForWriting } from '../files/boundary.ts';
 import { InputError, readInput } from '../files/read-input.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
-import { toReason } from '../model/errors.ts';
+import { describeError } from '../model/errors.ts';
 import type { FileOutcome } from '../model/outcome.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
 
@@ -43,7 +43,7 @@ async function writePlannedFile(
     await context.write(path, text);
     return { address, path, outcome: 'applied' };
   } catch (error) {
-    return { address, path, outcome: 'failed', message: toReason(error) };
+    return { address, path, outcome: 'failed', message: describeError(error) };
   }
 }
 
@@ -79,7 +79,7 @@ export function createFileWriter(context: FileContext): WriteFile {
       await writeAtomically(toWritable(path, roots, cwd), text, { mode: MODE });
     } catch (error) {
       // Node appends resolved paths after a comma; drop them.
-      const [why] = toReason(error).split(',');
+      const [why] = describeError(error).split(',');
       throw new Error(`it cannot be written: ${why}`, { cause: error });
     }
   };

@@ -31,7 +31,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
 };
 
 /** The exit code of manifests that are as these diagnostics say. What only policies refuse is refused, and not invalid. */
-export function toValidationExitCode(diagnostics: readonly Diagnostic[]): ExitCode {
+export function exitCodeOfValidation(diagnostics: readonly Diagnostic[]): ExitCode {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return EXIT.done;
   return errors.every(({ code }) => code === 'policy-refused') ? EXIT.refused : EXIT.invalid;

@@ -2,7 +2,7 @@ import { type Command, CommanderError } from 'commander';
 import { createReadBudget } from '../files/read-input.ts';
 import { suggestRemedy } from '../manifest/suggest.ts';
 import { toPrintable } from '../model/printable.ts';
-import { type FormName, isFormName } from '../report/forms.ts';
+import { type FormatName, isFormatName } from '../report/formats.ts';
 import type { RunSubject } from '../stack/host.ts';
 import { collectSecrets } from '../stack/settings.ts';
 import { readTrust, refuseUntrustedRender } from '../stack/trust.ts';
@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import { guardOutputs } from './output/output.ts';
 import { createRunInputs } from './output/output-files.ts';
-import type { ActFlags, CommandAction, FormatFlags, ReportTarget } from './output/present.ts';
+import type { CommandAction, CommandFlags, FormatFlags, ReportTarget } from './output/present.ts';
 import type { FailedCommand } from './output/publish.ts';
 
 /** Runs one command line, without the program's name, and returns its exit code. Every error ends here. */
@@ -62,12 +62,12 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
   }
 }
 
-function writesFiles({ report = [], out, journal }: ActFlags, { env }: Context): boolean {
+function writesFiles({ report = [], out, journal }: CommandFlags, { env }: Context): boolean {
   return report.length > 0 || out !== undefined || (journal ?? env['EDGEWISE_JOURNAL'] ?? '') !== '';
 }
 
 /** What looks at such files is loaded when some are written. */
-async function prepareOutputs(flags: ActFlags, argv: readonly string[], context: Context): Promise<void> {
+async function prepareOutputs(flags: CommandFlags, argv: readonly string[], context: Context): Promise<void> {
   const outputs = await import('./output/output-files.ts');
   await outputs.prepareOutputs(flags, argv, context);
 }
@@ -111,17 +111,17 @@ function findReports(argv: readonly string[]): readonly ReportTarget[] {
     return word === '--report' ? [argv[index + 1] ?? ''] : [];
   });
   return named.flatMap((text) => {
-    const [form, file] = [text.slice(0, Math.max(text.indexOf('='), 0)), text.slice(text.indexOf('=') + 1)];
-    return isFormName(form) && file !== '' && file !== '-' ? [{ form, file }] : [];
+    const [format, file] = [text.slice(0, Math.max(text.indexOf('='), 0)), text.slice(text.indexOf('=') + 1)];
+    return isFormatName(format) && file !== '' && file !== '-' ? [{ format, file }] : [];
   });
 }
 
-function findFormat(argv: readonly string[]): FormName {
+function findFormat(argv: readonly string[]): FormatName {
   const named = argv.flatMap((word, index) => {
     if (word.startsWith('--format=')) return [word.slice('--format='.length)];
     return word === '--format' ? [argv[index + 1] ?? ''] : [];
   });
-  return named.findLast(isFormName) ?? 'text';
+  return named.findLast(isFormatName) ?? 'text';
 }
 
 /** What does the work here that other tools have a command for. */
@@ -171,7 +171,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['init --stack', '--name is the name of the new stack.'],
   ['export --stack', '--owner names the stack that will own the resources.'],
   ['show --stack', '--manifests names the manifests of the plan.'],
-  ['-o', '--format says in which form the result is shown. -o names what plan and export write.'],
+  ['-o', '--format says in which format the result is shown. -o names what plan and export write.'],
   ['--layout', 'export -o FOLDER writes a file for each resource; without -o, everything is one text on stdout.'],
   ['--concurrency', 'spec.api.concurrency in the Stack says how many requests run at once.'],
   ['--page-size', 'spec.api.page_size in the Stack says how many resources one list request asks for.'],

@@ -3,7 +3,7 @@ import { ApiError, InvariantError, NetworkError, TimeoutError } from '../model/e
 import { type HttpRequest, type HttpResponse, isSuccess, readBodyText, type Send } from '../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
-import { type Secrets, strikeJson } from '../model/secrets.ts';
+import { redactJson, type Secrets } from '../model/secrets.ts';
 
 /** A failed response, read whole. */
 interface FailedResponse {
@@ -18,7 +18,7 @@ interface FailedResponse {
 const OPERATION_HEADERS = ['operation-id', 'request-id', 'trace-id', 'correlation-id'] as const;
 
 /** The error for a failed response. The text of the service is in it, without the key. */
-export function toApiError(failed: FailedResponse, redact: Redactor): ApiError {
+export function createApiError(failed: FailedResponse, redact: Redactor): ApiError {
   const { method, response, body } = failed;
   const path = redact(failed.path);
   const parsed = parseJson(body);
@@ -50,7 +50,7 @@ function toSentence(facts: Pick<ApiError['response'], 'status' | 'code' | 'opera
 function toFallback({ response, body }: FailedResponse, redact: Redactor): string {
   const place = response.headers['location'];
   if (response.status < 400 && place !== undefined) return `the service has moved to ${redact(place)}`;
-  return body.trim() === '' ? response.statusText || 'no explanation' : toExcerpt(body, redact);
+  return body.trim() === '' ? response.statusText || 'no explanation' : formatBodyExcerpt(body, redact);
 }
 
 function readText(value: Json | undefined, redact: Redactor): string | undefined {
@@ -99,7 +99,7 @@ export function toOneLine(text: string): string {
 }
 
 /** The first characters of a body that is not what it should be, fit to be shown. */
-export function toExcerpt(body: string, redact: Redactor): string {
+export function formatBodyExcerpt(body: string, redact: Redactor): string {
   const text = toOneLine(redact(body.slice(0, CONSIDERED_LENGTH)));
   return text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
 }
@@ -118,7 +118,7 @@ export function redactError(error: unknown, redact: Redactor): unknown {
 }
 
 /** Path and query, as errors show where a request went. */
-export function toPath(url: URL): string {
+export function formatUrlPath(url: URL): string {
   return url.pathname + url.search;
 }
 
@@ -158,9 +158,9 @@ async function receive(
     const response = await send(request);
     return { response, body: readBodyText(response.body) };
   } catch (error) {
-    const failure = toNetworkError(error, request);
+    const failure = classifyNetworkError(error, request);
     if (!(failure instanceof NetworkError) || failure.head === undefined || request.method !== 'GET') throw failure;
-    const head = toExcerpt(failure.head, redact);
+    const head = formatBodyExcerpt(failure.head, redact);
     throw new NetworkError(`${failure.message}: ${head}`, { cause: error, head });
   }
 }
@@ -176,16 +176,16 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 function toJson(received: Received, { redact, secrets }: AttemptOptions): Json {
   const type = received.response.headers['content-type'] ?? '';
   if (type !== '' && !JSON_TYPE.test(type))
-    throw toBodyError(received, `is ${toExcerpt(type, redact)}, not JSON`, redact);
+    throw toBodyError(received, `is ${formatBodyExcerpt(type, redact)}, not JSON`, redact);
   const json = parseJson(received.body);
-  if (json !== undefined) return strikeJson(json, secrets);
+  if (json !== undefined) return redactJson(json, secrets);
   throw toBodyError(received, 'is not JSON', redact);
 }
 
 /** The body of an answer to a write is never shown: it may hold a token. */
 function toBodyError({ request: { method, url }, body }: Received, what: string, redact: Redactor): NetworkError {
-  const shown = method === 'GET' ? `: ${toExcerpt(body, redact)}` : ` (${Buffer.byteLength(body)} bytes)`;
-  return new NetworkError(`${method} ${toPath(new URL(url))}: the response ${what}${shown}`);
+  const shown = method === 'GET' ? `: ${formatBodyExcerpt(body, redact)}` : ` (${Buffer.byteLength(body)} bytes)`;
+  return new NetworkError(`${method} ${formatUrlPath(new URL(url))}: the response ${what}${shown}`);
 }
 
 /** The facts about an error that follow from its code. */
@@ -214,7 +214,7 @@ const KNOWN_ERRORS: Readonly<Record<string, KnownError>> = {
  * What to throw when a request brought no response: a `NetworkError` or `TimeoutError` that says where it went.
  * Errors that are already of these classes, bugs, and the reason of an aborted request are returned unchanged.
  */
-export function toNetworkError(error: unknown, request: Pick<HttpRequest, 'method' | 'url' | 'signal'>): unknown {
+export function classifyNetworkError(error: unknown, request: Pick<HttpRequest, 'method' | 'url' | 'signal'>): unknown {
   if (request.signal?.aborted) return request.signal.reason;
   if (error instanceof NetworkError || error instanceof InvariantError) return error;
   const chain = listCauses(error);

@@ -1,7 +1,7 @@
 import { findKind } from '../kinds/tables/registry.ts';
 import type { Address } from '../model/address.ts';
 import { ApiError, NetworkError } from '../model/errors.ts';
-import type { Waited } from '../model/outcome.ts';
+import type { WaitResult } from '../model/outcome.ts';
 import type { LiveResource } from '../model/state.ts';
 import type { Client } from './client.ts';
 import { readLive } from './read-live.ts';
@@ -22,7 +22,7 @@ export interface WaitOptions {
   /** Aborted: the wait is over. */
   readonly signal: AbortSignal;
   /** Called after each reading that did not end the wait, with all that is waited for, what is not ready, and the time until the next. */
-  readonly onReading?: (all: readonly Waited[], open: readonly Waited[], delayMs: number) => void;
+  readonly onReading?: (all: readonly WaitResult[], open: readonly WaitResult[], delayMs: number) => void;
 }
 
 /** Each reading takes a request for each page of a kind's list: a wait begins with twelve readings a minute, and comes down to two. */
@@ -43,9 +43,9 @@ export async function awaitWork(
   client: Omit<Client, 'send'>,
   subjects: readonly WorkSubject[],
   { timeoutMs, now, sleep, signal, onReading = () => undefined }: WaitOptions,
-): Promise<readonly Waited[]> {
+): Promise<readonly WaitResult[]> {
   const deadline = now().getTime() + timeoutMs;
-  let found: readonly Waited[] = subjects.map((one) => toWaited(one, { message: 'it was not read' }));
+  let found: readonly WaitResult[] = subjects.map((one) => toWaited(one, { message: 'it was not read' }));
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
     const read = await readAll(client, subjects, signal);
     if (read === undefined) return found;
@@ -65,7 +65,7 @@ async function readAll(
   client: Omit<Client, 'send'>,
   subjects: readonly WorkSubject[],
   signal: AbortSignal,
-): Promise<readonly Waited[] | undefined> {
+): Promise<readonly WaitResult[] | undefined> {
   const kinds = [...new Set(subjects.map(({ kind }) => kind))].flatMap((name) => findKind(name) ?? []);
   try {
     const { resources } = await readLive(client, { kinds, attachments: [], signal });
@@ -79,7 +79,7 @@ async function readAll(
   }
 }
 
-function judge(subject: WorkSubject, live: LiveResource | undefined): Waited {
+function judge(subject: WorkSubject, live: LiveResource | undefined): WaitResult {
   if (live === undefined) return { ...toWaited(subject, { message: 'it is no longer there' }), state: 'failed' };
   const kind = findKind(subject.kind);
   const work = kind?.findWork?.(live);
@@ -90,6 +90,6 @@ function judge(subject: WorkSubject, live: LiveResource | undefined): Waited {
   return { ...toWaited(subject, { message: work.message }), state, computed, ...(remedy !== undefined && { remedy }) };
 }
 
-function toWaited({ address, id }: WorkSubject, { message }: Required<Pick<Waited, 'message'>>): Waited {
+function toWaited({ address, id }: WorkSubject, { message }: Required<Pick<WaitResult, 'message'>>): WaitResult {
   return { address, id, state: 'unfinished', message };
 }

@@ -7,7 +7,14 @@ import { type HttpRequest, isSuccess, SERVICE_API_VERSION, type Send } from '../
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { createRedactor, createSecrets, type Secrets } from '../model/secrets.ts';
 import type { RateLimit } from '../model/stack.ts';
-import { createAttempt, type Redactor, redactError, toApiError, toExcerpt, toPath } from './api-error.ts';
+import {
+  createApiError,
+  createAttempt,
+  formatBodyExcerpt,
+  formatUrlPath,
+  type Redactor,
+  redactError,
+} from './api-error.ts';
 import { type ListedResource, parseListedResource } from './conform.ts';
 import {
   type ConcurrencyLimit,
@@ -102,7 +109,7 @@ export function createClient(options: ClientOptions): Client {
   const attempt = onRequest === undefined ? bare : withNotices(bare, { now, redact, onRequest });
   const persist = withRetries(attempt, limiter, { ...options, onRetry: withoutKey(options, redact) });
   const exchange = createExchange({ persist, apiKey, versionHeader, redact, secrets });
-  const excerpt = (json: Json) => toExcerpt(JSON.stringify(json), redact);
+  const excerpt = (json: Json) => formatBodyExcerpt(JSON.stringify(json), redact);
   const limit = createConcurrencyLimit(options.concurrency);
   return {
     ...createReads({ exchange, limit, baseUrl, pageSize, excerpt }),
@@ -285,7 +292,7 @@ function createExchange({ persist, apiKey, versionHeader, redact, secrets }: Exc
       refuseSecrets(create(), secrets);
       const { response, body, json } = await persist(create, call.waitSignal);
       if (isSuccess(response)) return json;
-      throw toApiError({ method: call.method, path: toPath(call.url), response, body }, redact);
+      throw createApiError({ method: call.method, path: formatUrlPath(call.url), response, body }, redact);
     } catch (error) {
       throw redactError(error, redact);
     }
@@ -295,14 +302,14 @@ function createExchange({ persist, apiKey, versionHeader, redact, secrets }: Exc
 /** The object that an answer to a call must be. Throws `NetworkError` when it is something else, or nothing. */
 function toAnsweredObject(call: Pick<Call, 'method' | 'url'>, json: Json | undefined): JsonObject {
   if (isJsonObject(json)) return json;
-  throw new NetworkError(`${call.method} ${toPath(call.url)}: the response is not a JSON object`);
+  throw new NetworkError(`${call.method} ${formatUrlPath(call.url)}: the response is not a JSON object`);
 }
 
 /** No service is told of a secret but in the header that is for it. */
 function refuseSecrets({ method, url, body }: HttpRequest, { find, redact }: Secrets): void {
   const found = find(url) ?? find(String(body ?? ''));
   if (found === undefined) return;
-  const path = redact(toPath(new URL(url)));
+  const path = redact(formatUrlPath(new URL(url)));
   throw new NetworkError(`${method} ${path} was not sent, because it would contain ${found.name}`);
 }
 
@@ -392,14 +399,17 @@ function addNew(found: Map<string, JsonObject>, resources: readonly ListedResour
 /** The next page to read. After a link back to a page that was read, the rest of the list is unknown. */
 function toUnreadUrl({ url, nextUrl }: Page, seen: ReadonlySet<string>): URL | undefined {
   if (nextUrl === undefined || !seen.has(nextUrl.href)) return nextUrl;
-  throw toPageError(url, `next_page_uri leads back to ${toPath(nextUrl)}, so the list cannot be read to its end`);
+  throw toPageError(
+    url,
+    `next_page_uri leads back to ${formatUrlPath(nextUrl)}, so the list cannot be read to its end`,
+  );
 }
 
 function parsePage({ kind, listKey, firstUrl, excerpt }: PageSource, url: URL, json: Json | undefined): Page {
   const page = toAnsweredObject({ method: 'GET', url }, json);
   const list = page[listKey];
   if (!isJsonArray(list)) throw toPageError(url, `${listKey} is not a list: ${excerpt(page)}`);
-  const place = `GET ${toPath(url)}: ${listKey}`;
+  const place = `GET ${formatUrlPath(url)}: ${listKey}`;
   const resources = list.map((member, index) =>
     parseListedResource(kind, member, { place: `${place}[${index}]`, excerpt }),
   );
@@ -419,5 +429,5 @@ function parseNextUrl(next: Json | undefined, url: URL, origin: string): URL | u
 }
 
 function toPageError(url: URL, message: string): NetworkError {
-  return new NetworkError(`GET ${toPath(url)}: ${message}`);
+  return new NetworkError(`GET ${formatUrlPath(url)}: ${message}`);
 }

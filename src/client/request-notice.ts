@@ -1,6 +1,13 @@
-import { toReason } from '../model/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { isSuccess } from '../model/http.ts';
-import { type Attempt, findOperationId, type ReceivedResponse, type Redactor, toOneLine, toPath } from './api-error.ts';
+import {
+  type Attempt,
+  findOperationId,
+  formatUrlPath,
+  type ReceivedResponse,
+  type Redactor,
+  toOneLine,
+} from './api-error.ts';
 
 /** The notice of one request: that it is sent, and how it ended. Holds no key, no token and no body. */
 export type RequestNotice = SentNotice | AnsweredNotice | FailedNotice;
@@ -52,7 +59,7 @@ interface NoticeOptions {
 export function withNotices(attempt: Attempt, options: NoticeOptions): Attempt {
   const { now, redact, onRequest } = options;
   return async (request, count) => {
-    const start = { method: request.method, path: redact(toPath(new URL(request.url))), attempt: count };
+    const start = { method: request.method, path: redact(formatUrlPath(new URL(request.url))), attempt: count };
     const startedAt = now();
     onRequest({ event: 'sent', ...start, headers: listHeaders(request.headers, redact) });
     try {
@@ -60,7 +67,7 @@ export function withNotices(attempt: Attempt, options: NoticeOptions): Attempt {
       onRequest({ event: 'answered', ...start, ms: now() - startedAt, ...describeAnswer(answer, redact) });
       return answer;
     } catch (error) {
-      const cause = toOneLine(redact(toReason(error)));
+      const cause = toOneLine(redact(describeError(error)));
       onRequest({ event: 'failed', ...start, ms: now() - startedAt, cause });
       throw error;
     }

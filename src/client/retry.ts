@@ -1,7 +1,7 @@
 import { sleepFor } from '../model/elapsed.ts';
 import { NetworkError } from '../model/errors.ts';
 import type { HttpRequest, HttpResponse } from '../model/http.ts';
-import { type Attempt, type ReceivedResponse, toPath } from './api-error.ts';
+import { type Attempt, formatUrlPath, type ReceivedResponse } from './api-error.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 
 /** The notice of a failed request that will be sent again. */
@@ -148,5 +148,5 @@ function describe(request: HttpRequest, end: End): Pick<RetryNotice, 'method' | 
   const cause = end instanceof NetworkError ? end.message : `HTTP ${end.response.status}`;
   const askedMs = end instanceof NetworkError ? undefined : parseRetryAfter(end.response.headers);
   const asked = askedMs === undefined ? {} : { askedMs };
-  return { method: request.method, path: toPath(new URL(request.url)), cause, ...asked };
+  return { method: request.method, path: formatUrlPath(new URL(request.url)), cause, ...asked };
 }

@@ -6,7 +6,7 @@ import { getElapsedMs } from '../model/elapsed.ts';
 import { NetworkError } from '../model/errors.ts';
 import { type HttpRequest, type HttpResponse, MAX_BODY_BYTES, type Send, tooLarge } from '../model/http.ts';
 import type { Transport } from '../model/transport.ts';
-import { toNetworkError } from './api-error.ts';
+import { classifyNetworkError } from './api-error.ts';
 
 /** Time limits, the way to the service, and how many connections there may be. */
 export interface UndiciTransportOptions {
@@ -55,7 +55,7 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Clo
       const response = await dispatch(dispatcher, request, requestTimeoutMs);
       return await decode(response, request);
     } catch (error) {
-      throw toNetworkError(error, request);
+      throw classifyNetworkError(error, request);
     }
   };
   return { send, close: () => dispatcher.destroy() };
@@ -238,7 +238,7 @@ export function createFetchTransport({ timeoutMs = 30_000 }: FetchTransportOptio
     try {
       return await fetch(request, { signal });
     } catch (error) {
-      throw toNetworkError(error, request);
+      throw classifyNetworkError(error, request);
     }
   };
 }

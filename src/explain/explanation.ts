@@ -48,7 +48,7 @@ export interface ConcurrentRequest {
 }
 
 /** The text of a file, as it is shown. */
-export function toFileText(file: FileText): string {
+export function renderFileText(file: FileText): string {
   return typeof file === 'string' ? file : file.latin1;
 }
 

@@ -6,9 +6,9 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic.ts';
 import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
-import { toManifestJsonSchema } from '../schemas/manifest.ts';
+import { createManifestJsonSchema } from '../schemas/manifest.ts';
 import { inlineDefs } from '../schemas/text.ts';
-import { type ConcurrentRequest, type Example, formatSeed, toFileText, toFixedExample } from './explanation.ts';
+import { type ConcurrentRequest, type Example, formatSeed, renderFileText, toFixedExample } from './explanation.ts';
 import { EXPLANATIONS } from './explanations.ts';
 import OUTPUTS from './outputs.json' with { type: 'json' };
 
@@ -66,7 +66,7 @@ function show({ command, files, live, faults, meanwhile }: Example): ShownExampl
     command,
     files: Object.entries(files).map(([name, file]) => ({
       name,
-      text: toFileText(file),
+      text: renderFileText(file),
       ...(typeof file !== 'string' && { encoding: 'ISO-8859-1' }),
     })),
     removed: [],
@@ -307,7 +307,7 @@ function byStated(
 
 /** A part of the document of a kind, as its JSON Schema says: what surrounds `spec`, and kinds that are no resources. */
 export function findSchemaPage(kind: string, steps: readonly string[]): FoundPage {
-  let found: Member = { schema: inlineDefs(toManifestJsonSchema(kind)), isRequired: true };
+  let found: Member = { schema: inlineDefs(createManifestJsonSchema(kind)), isRequired: true };
   for (const [index, step] of steps.entries()) {
     const members: ReadonlyMap<string, Member> = listMembers(found.schema);
     const next = members.get(step) ?? members.get(ANY);
@@ -320,7 +320,7 @@ export function findSchemaPage(kind: string, steps: readonly string[]): FoundPag
 
 /** The paths to everything that a document of a kind can hold, except parts with arbitrary names. */
 export function listSchemaPaths(kind: string): readonly (readonly string[])[] {
-  return listInner(inlineDefs(toManifestJsonSchema(kind)));
+  return listInner(inlineDefs(createManifestJsonSchema(kind)));
 }
 
 function listInner(schema: JsonObject): readonly (readonly string[])[] {

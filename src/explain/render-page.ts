@@ -1,4 +1,4 @@
-import { renderJsonDocument } from '../report/programs/json.ts';
+import { renderJsonDocument } from '../report/machine/json.ts';
 import type { TextOptions } from '../report/report.ts';
 import { createPainter, wrapBehind, wrapProse } from '../report/text/layout.ts';
 import type { ExplanationPage, Topic } from './explain.ts';

@@ -15,7 +15,7 @@ import { type Mark, UNMANAGED_DIGEST } from '../model/mark.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
-import { assignNames, chooseBaseName, toIdName } from './name-resources.ts';
+import { assignNames, chooseBaseName, chooseIdName } from './name-resources.ts';
 
 /**
  * Live resources as manifests that adopt them. Pure: the same resources in any order give the same bytes. A plan of the export adopts and does
@@ -43,7 +43,7 @@ export interface ExportedDocument {
 }
 
 /** The result of an export: the `Stack`, the `External` documents, then the resources by kind and name. */
-export interface Exported {
+export interface ExportResult {
   readonly documents: readonly ExportedDocument[];
   /** The number of documents that are neither. */
   readonly resources: number;
@@ -54,7 +54,7 @@ export interface Exported {
 }
 
 /** Exports live resources: owned kinds that no other stack owns, and attachments. */
-export function exportLive(live: LiveState, options: ExportOptions = {}): Exported {
+export function exportLive(live: LiveState, options: ExportOptions = {}): ExportResult {
   const { chosen, leftOut } = chooseResources(live, options.stack);
   const named = nameResources(chosen, options.stack);
   const stack = renderStack(options.stack ?? 'stack', options);
@@ -106,7 +106,7 @@ function nameResources(chosen: readonly LiveResource[], stack: string | undefine
 function renderAll(resources: readonly NamedResource[]): readonly ExportedDocument[] {
   const addresses = new Map(resources.map(({ kind, name, live }) => [live.id, toAddress(kind.name, name)]));
   const unknown = new Set(resources.flatMap(listReferredIds).filter((id) => !addresses.has(id)));
-  const externals = assignNames([...unknown].map((id) => ({ id, base: toIdName(id), isFixed: false })));
+  const externals = assignNames([...unknown].map((id) => ({ id, base: chooseIdName(id), isFixed: false })));
   for (const [id, name] of externals) addresses.set(id, toAddress('External', name));
   const documents = resources.map((resource) => {
     const { kind, name, stated } = resource;
@@ -351,7 +351,7 @@ interface LayoutOptions {
  * The files of an export: one for each document, so that a change is reviewed as the file of its resource. The first one begins with the comment above
  * everything.
  */
-export function layOut({ documents, preface }: Exported, { schema }: LayoutOptions = {}): readonly ExportFile[] {
+export function layOut({ documents, preface }: ExportResult, { schema }: LayoutOptions = {}): readonly ExportFile[] {
   return documents.map((document, index) => {
     const path = toPath(document);
     const modeline = schema === undefined ? '' : toModeline(schema, path);
@@ -360,7 +360,7 @@ export function layOut({ documents, preface }: Exported, { schema }: LayoutOptio
 }
 
 /** All of an export as one text. */
-export function toSingleText({ documents, preface }: Exported): string {
+export function renderSingleFile({ documents, preface }: ExportResult): string {
   return `${renderPreface(preface)}${documents.map(({ text }) => text).join('---\n')}`;
 }
 

@@ -39,11 +39,11 @@ export function chooseBaseName(kind: Kind, live: LiveResource): string {
   const found = [...listKeys(kind, live, true), String(description), ...listKeys(kind, live, false)]
     .map(toSlug)
     .find((slug) => slug !== '');
-  return found ?? toIdName(live.id);
+  return found ?? chooseIdName(live.id);
 }
 
 /** A name for an id: its prefix and its last letters. */
-export function toIdName(id: string): string {
+export function chooseIdName(id: string): string {
   return toSlug(`${id.split('_')[0]}-${toTail(id)}`) || 'x';
 }
 

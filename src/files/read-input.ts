@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
-import { toReason } from '../model/errors.ts';
+import { describeError } from '../model/errors.ts';
 
 /** The most that is read of one file, or of standard input: a plan of ten thousand changes has half of it. */
 const MAX_INPUT_BYTES = 32 * 1024 * 1024;
@@ -142,10 +142,10 @@ function toKindName(stats: Stats): string {
 }
 
 /** Why a file could not be read; follows its name in a message. */
-export function toFileError(error: unknown): string {
+export function describeFileError(error: unknown): string {
   if (error instanceof InputError) return error.finding;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return FINDINGS[code] ?? `cannot be read: ${toReason(error)}`;
+  return FINDINGS[code] ?? `cannot be read: ${describeError(error)}`;
 }
 
 const FINDINGS: Readonly<Record<string, string>> = {

@@ -8,18 +8,18 @@ export interface Forge {
   /** For people: `pull request 12 of example/infra`. */
   readonly place: string;
   /** Comments of the account that the token belongs to, oldest first. Rejects when the pull request cannot be read. */
-  readonly listComments: () => Promise<readonly Post[]>;
-  readonly createComment: (body: string) => Promise<Post>;
-  readonly updateComment: (post: Post, body: string) => Promise<Post>;
+  readonly listComments: () => Promise<readonly CommentOrIssue[]>;
+  readonly createComment: (body: string) => Promise<CommentOrIssue>;
+  readonly updateComment: (post: CommentOrIssue, body: string) => Promise<CommentOrIssue>;
   /** Open issues of the account that the token belongs to, oldest first. */
-  readonly listOpenIssues: () => Promise<readonly Post[]>;
-  readonly createIssue: (title: string, body: string) => Promise<Post>;
-  readonly updateIssue: (post: Post, body: string) => Promise<Post>;
-  readonly closeIssue: (post: Post, body: string) => Promise<Post>;
+  readonly listOpenIssues: () => Promise<readonly CommentOrIssue[]>;
+  readonly createIssue: (title: string, body: string) => Promise<CommentOrIssue>;
+  readonly updateIssue: (post: CommentOrIssue, body: string) => Promise<CommentOrIssue>;
+  readonly closeIssue: (post: CommentOrIssue, body: string) => Promise<CommentOrIssue>;
 }
 
 /** One comment or issue. */
-export interface Post {
+export interface CommentOrIssue {
   readonly id: number;
   readonly body: string;
   /** Where a person reads it. */
@@ -27,8 +27,8 @@ export interface Post {
 }
 
 /** What became of a report that was posted. */
-export interface Posted {
-  readonly act: 'created' | 'updated' | 'unchanged' | 'closed' | 'none';
+export interface PostResult {
+  readonly outcome: 'created' | 'updated' | 'unchanged' | 'closed' | 'none';
   readonly url?: string;
 }
 
@@ -41,24 +41,26 @@ export function findMarker(text: string): string | undefined {
 }
 
 /** Writes a report as a comment, in the place of the one with the same marker. */
-export async function postComment(forge: Forge, marker: string, text: string): Promise<Posted> {
+export async function postComment(forge: Forge, marker: string, text: string): Promise<PostResult> {
   const old = findOwn(await forge.listComments(), marker);
-  if (old === undefined) return { act: 'created', url: (await forge.createComment(text)).url };
-  if (isSameText(old.body, text)) return { act: 'unchanged', url: old.url };
-  return { act: 'updated', url: (await forge.updateComment(old, text)).url };
+  if (old === undefined) return { outcome: 'created', url: (await forge.createComment(text)).url };
+  if (isSameText(old.body, text)) return { outcome: 'unchanged', url: old.url };
+  return { outcome: 'updated', url: (await forge.updateComment(old, text)).url };
 }
 
 /** Keeps one issue open while there is something to report; when there is nothing any more, closes it with a text that says so. */
 export async function postIssue(
   forge: Forge,
   { marker, text, isResolved }: { readonly marker: string; readonly text: string; readonly isResolved: boolean },
-): Promise<Posted> {
+): Promise<PostResult> {
   const old = findOwn(await forge.listOpenIssues(), marker);
   if (isResolved)
-    return old === undefined ? { act: 'none' } : { act: 'closed', url: (await forge.closeIssue(old, text)).url };
-  if (old === undefined) return { act: 'created', url: (await forge.createIssue(toTitle(marker), text)).url };
-  if (isSameText(old.body, text)) return { act: 'unchanged', url: old.url };
-  return { act: 'updated', url: (await forge.updateIssue(old, text)).url };
+    return old === undefined
+      ? { outcome: 'none' }
+      : { outcome: 'closed', url: (await forge.closeIssue(old, text)).url };
+  if (old === undefined) return { outcome: 'created', url: (await forge.createIssue(toTitle(marker), text)).url };
+  if (isSameText(old.body, text)) return { outcome: 'unchanged', url: old.url };
+  return { outcome: 'updated', url: (await forge.updateIssue(old, text)).url };
 }
 
 /** `edgewise drift: stack production`. */
@@ -68,7 +70,7 @@ function toTitle(marker: string): string {
 }
 
 /** The newest, should there be several. */
-function findOwn(posts: readonly Post[], marker: string): Post | undefined {
+function findOwn(posts: readonly CommentOrIssue[], marker: string): CommentOrIssue | undefined {
   return posts.findLast(({ body }) => findMarker(body) === marker);
 }
 

@@ -1,6 +1,6 @@
 import { retry } from '@octokit/plugin-retry';
 import { Octokit } from '@octokit/rest';
-import { createOneOriginFetch, type Forge, OtherOrigin, type Post } from './forge.ts';
+import { type CommentOrIssue, createOneOriginFetch, type Forge, OtherOrigin } from './forge.ts';
 
 /** Where a repository is, and with which right. */
 interface GitHubOptions {
@@ -110,6 +110,6 @@ function isRefused(error: unknown): boolean {
   return error instanceof Error && 'status' in error && (error.status === 403 || error.status === 404);
 }
 
-function toPost({ id, body, html_url }: Written): Post {
+function toPost({ id, body, html_url }: Written): CommentOrIssue {
   return { id, body: body ?? '', url: html_url };
 }

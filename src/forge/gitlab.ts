@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { createRequesterFn } from '@gitbeaker/requester-utils';
 import { GitbeakerRequestError, Gitlab } from '@gitbeaker/rest';
-import { createOneOriginFetch, type Forge, type Post } from './forge.ts';
+import { type CommentOrIssue, createOneOriginFetch, type Forge } from './forge.ts';
 
 /** Where a project is, and with which right. */
 interface GitLabOptions {
@@ -17,7 +17,7 @@ interface GitLabOptions {
 export function createGitLab({ host, project, token, number }: GitLabOptions): Forge {
   const gitlab = createClient(host, token);
   const iid = number ?? 0;
-  const toNote = (note: { readonly id: number; readonly body: string }): Post => ({
+  const toNote = (note: { readonly id: number; readonly body: string }): CommentOrIssue => ({
     id: note.id,
     body: note.body,
     url: `${host}/projects/${project}/merge_requests/${iid}#note_${note.id}`,
@@ -123,6 +123,6 @@ function toIssue(issue: {
   readonly iid: number;
   readonly description?: string | null;
   readonly web_url: string;
-}): Post {
+}): CommentOrIssue {
   return { id: issue.iid, body: issue.description ?? '', url: issue.web_url };
 }

@@ -120,13 +120,13 @@ interface UnsetAdvice {
  * but without members every caller is allowed. `by-rules`: a list of rules, each of which may let in or keep out. `unproven`: access is decided elsewhere, so
  * only the fact of a change is known.
  */
-export type Protection = 'while-on' | 'by-each' | 'but-each' | 'but-each-or-all' | 'by-rules' | 'unproven';
+export type AccessRestriction = 'while-on' | 'by-each' | 'but-each' | 'but-each-or-all' | 'by-rules' | 'unproven';
 
 /**
  * How a value carries traffic. `by-each`: each member is an address that is served, or the text is. `while-on`: traffic is led on while it is set and not disabled.
  * `by-share`: a member gets traffic in proportion to its number, and 0 gets none.
  */
-export type Carriage = 'by-each' | 'while-on' | 'by-share';
+export type TrafficRole = 'by-each' | 'while-on' | 'by-share';
 
 /** A clause about a resource: `listens on` before the values of the field. */
 interface SummaryClause {
@@ -164,9 +164,9 @@ export interface Field {
   /** Responses may leave it out while it has its default. Any other field that a response leaves out is unknown. */
   readonly absentWhenDefault: boolean;
   /** How it restricts access; absent: it does not. Decides when a change of it opens something. */
-  readonly protects: Protection | undefined;
+  readonly protects: AccessRestriction | undefined;
   /** How it carries traffic; absent: it does not. Decides when a change of it ends something. */
-  readonly carries: Carriage | undefined;
+  readonly carries: TrafficRole | undefined;
   /** The consequence when the service chooses another value, or the value is removed: `delegate the domain again`. */
   readonly whenReplaced: string | undefined;
   /** The user's task with the computed value of a new resource: `set the NS records of its domain to`, before the values. */

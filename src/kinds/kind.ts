@@ -52,7 +52,7 @@ export interface Kind {
   /** A summary of the resource's state, from its computed fields: `certificate renews in 60 days`. */
   readonly describeState: (computed: JsonObject, now: Date) => readonly string[];
   /** What the service still does for a resource after it has answered; absent: nothing, ever. `undefined`: it is done. */
-  readonly findWork: ((resource: Worked) => Work | undefined) | undefined;
+  readonly findWork: ((resource: ProvisionedResource) => Work | undefined) | undefined;
   /** It restricts access to other resources: deleting it opens them. */
   readonly isProtection: boolean;
   /** Whether a resource with this spec can lock its own caller out: its writes come last. */
@@ -68,7 +68,7 @@ interface Validity {
 }
 
 /** A resource as it is read: what is asked for, and what the service computed. */
-export interface Worked {
+export interface ProvisionedResource {
   readonly spec: Spec;
   readonly computed: JsonObject;
 }

@@ -145,7 +145,10 @@ interface AttachmentSource {
 }
 
 /** The modules of an attached kind that are to be read. */
-export function toAttachment(kind: Kind, { address, spec, isRead = () => true }: AttachmentSource): Attachment {
+export function createAttachmentPaths(
+  kind: Kind,
+  { address, spec, isRead = () => true }: AttachmentSource,
+): Attachment {
   const ids = Object.fromEntries(listPathFields(kind).map((name) => [name, spec[name] ?? null]));
   const modules = kind.specFields.flatMap(([name, field]) => (isModule(field) && isRead(name) ? [name] : []));
   return { address, kind, ids, modules };

@@ -37,23 +37,23 @@ export interface WriteRequest {
 export type CreatedIds = ReadonlyMap<string, string>;
 
 /** The request that a write makes. Every id in the write must be one (`isId`). */
-export function toWriteRequest(write: Write, created: CreatedIds = new Map()): WriteRequest {
+export function createWriteRequest(write: Write, created: CreatedIds = new Map()): WriteRequest {
   return { method: METHODS[toOperationAction(write)], path: toPath(write, created) };
 }
 
 /** The operations that change something. */
 type WriteAction = Exclude<OperationAction, 'list' | 'get' | 'get-module'>;
 
-function toOperationAction({ act }: Write): WriteAction {
-  switch (act) {
+function toOperationAction({ type }: Write): WriteAction {
+  switch (type) {
     case 'create':
       return 'create';
     case 'deliver':
-    case 'deliver-again':
+    case 'redeliver':
     case 'update':
     case 'adopt':
     case 'release':
-    case 'give-up':
+    case 'vacate':
       return 'update';
     case 'delete':
       return 'delete';
@@ -62,22 +62,22 @@ function toOperationAction({ act }: Write): WriteAction {
     case 'remove-module':
       return 'delete-module';
     default:
-      return assertNever(act);
+      return assertNever(type);
   }
 }
 
 function toPath(write: Write, created: CreatedIds): string {
   const kind = getKind(write.kind);
-  switch (write.act) {
+  switch (write.type) {
     case 'create':
       return kind.path;
     case 'deliver':
-    case 'deliver-again':
+    case 'redeliver':
       return toResourcePath(kind, { id: created.get(write.address) ?? ID_PLACEHOLDER });
     case 'update':
     case 'adopt':
     case 'release':
-    case 'give-up':
+    case 'vacate':
     case 'delete':
       return toResourcePath(kind, { id: write.resourceId });
     case 'set-module':
@@ -99,11 +99,11 @@ export type PlanDocument = Omit<Plan, 'writes'> & {
 };
 
 /** A plan as its file has it. */
-export function toPlanDocument(plan: Plan): PlanDocument {
+export function createPlanDocument(plan: Plan): PlanDocument {
   return {
     ...plan,
     totals: countShownActions(plan.changes),
     dangers: countDangers(plan.changes.flatMap(({ dangers = [] }) => dangers)),
-    writes: plan.writes.map((write) => ({ ...write, ...toWriteRequest(write) })),
+    writes: plan.writes.map((write) => ({ ...write, ...createWriteRequest(write) })),
   };
 }

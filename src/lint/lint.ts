@@ -15,7 +15,7 @@ import {
   type Rule,
   type RuleContext,
 } from './rule.ts';
-import { checkSinks, LINT_RULES } from './rules.ts';
+import { LINT_RULES, lintTokenSinks } from './rules.ts';
 
 /**
  * Lint: finds valid manifests that are most likely mistakes. Pure: it reads the desired state and never the live state. Manifests that a service would reject
@@ -100,7 +100,7 @@ function lintSinks({ name, tokens, locate }: StackSettings, rules: readonly Chec
   if (checked === undefined || locate === undefined) return [];
   const { rule, severity } = checked;
   const resource = { address: toAddress('Stack', name), locate };
-  return checkSinks(tokens).map((finding) => ({ finding, rule, severity, resource }));
+  return lintTokenSinks(tokens).map((finding) => ({ finding, rule, severity, resource }));
 }
 
 function lintResource(resource: DesiredResource, rules: readonly Checked[], context: RuleContext): readonly Finding[] {

@@ -310,7 +310,7 @@ const TAKES_TEXT = /^-\w*[cCeEpr]$|^--?(?:eval|print|command|Command)$/;
 const IS_TEXT = /[\s;|&$()<>"'`]/;
 
 /** Words of token commands that have a placeholder inside of a text which a shell, or something like one, runs. */
-export function checkSinks(tokens: TokenSettings): readonly LintFinding[] {
+export function lintTokenSinks(tokens: TokenSettings): readonly LintFinding[] {
   const sinks = [
     { path: ['default'], sink: tokens.default },
     ...Object.entries(tokens.credentials).map(([name, sink]) => ({ path: ['credentials', name], sink })),

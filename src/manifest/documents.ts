@@ -19,13 +19,13 @@ import {
   type DiagnosticSubject,
   type Finding,
   type Locator,
+  locateDiagnostic,
   type ManifestDocument,
   type Position,
-  toDiagnostic,
   toFinding,
 } from './finding.ts';
 import { type ParsedDocument, parseDocuments, type SyntaxFinding } from './parse.ts';
-import { findHeldSecret, withoutSecretFiles } from './secrets.ts';
+import { findSecretInDocument, withoutSecretFiles } from './secrets.ts';
 import type { SourceText } from './source-text.ts';
 import { suggest } from './suggest.ts';
 
@@ -88,7 +88,7 @@ function toDiagnostics(
   const values = parsed.findings.map(({ span, within = span }) => source.toPlace(within));
   const places = new Set(values.map(({ line, column }) => `${line}:${column}`));
   const found = read.flatMap(({ subject, findings }) =>
-    findings.filter(({ code }) => tally.admit(code)).map((finding) => toDiagnostic(subject, finding, locator)),
+    findings.filter(({ code }) => tally.admit(code)).map((finding) => locateDiagnostic(subject, finding, locator)),
   );
   return [...syntax, ...found.filter(({ place }) => !places.has(`${place?.line}:${place?.column}`))];
 }
@@ -116,7 +116,7 @@ interface Candidate {
 /** The documents that a document is or holds. */
 function unfold(parsed: ParsedDocument, position: Position, value: Json): readonly Candidate[] {
   if (value === null && position.base.length === 0 && !parsed.isBroken) return [];
-  const origin = findOrigin(value);
+  const origin = findKustomizeOrigin(value);
   const own = origin === undefined ? position : { ...position, origin };
   const candidate = { position: own, value, isBroken: parsed.isBroken };
   if (!isJsonObject(value) || value['kind'] !== 'List' || !isJsonArray(value['items'])) return [candidate];
@@ -145,7 +145,7 @@ interface Inspected {
 
 function inspect(candidate: Candidate, context: ReadContext): Inspected {
   // A broken value may be a bomb of aliases, and only its address is used.
-  const held = candidate.isBroken ? undefined : findHeldSecret(candidate.value, context.secrets);
+  const held = candidate.isBroken ? undefined : findSecretInDocument(candidate.value, context.secrets);
   if (held === undefined) return inspectValue(candidate, context);
   const { value, path, message, remedy } = held;
   const inspected = inspectValue({ ...candidate, value }, context);
@@ -310,7 +310,7 @@ function toSpecFinding(part: 'spec' | 'lifecycle', { path, message }: SpecFindin
  * The file from which a tool made a document, as kustomize's `originAnnotations` say; `undefined` for a document from another repository, whose
  * paths mean nothing here. Source: "Kustomize built-ins, buildMetadata".
  */
-export function findOrigin(document: Json): string | undefined {
+export function findKustomizeOrigin(document: Json): string | undefined {
   const metadata = isJsonObject(document) ? document['metadata'] : undefined;
   const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined;
   const text = isJsonObject(annotations) ? annotations[ANNOTATION] : undefined;

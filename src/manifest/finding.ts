@@ -71,14 +71,14 @@ export type DocumentIndex = ReadonlyMap<Address, ManifestDocument>;
 export type DiagnosticSubject = Pick<ManifestDocument, 'position'> &
   Partial<Pick<ManifestDocument, 'address' | 'kind'>>;
 
-export function toDiagnostic(subject: DiagnosticSubject, finding: Finding, locator: Locator): Diagnostic {
+export function locateDiagnostic(subject: DiagnosticSubject, finding: Finding, locator: Locator): Diagnostic {
   const { path, target, related = [] } = finding;
   const { position, kind } = subject;
   return createDiagnostic(subject, {
     ...finding,
     remedy: finding.remedy ?? toExplainRemedy(kind, path),
-    place: toPlace({ position, path, target }, locator),
-    related: related.map((other) => ({ message: other.message, place: toPlace(other.place, locator) })),
+    place: locatePlace({ position, path, target }, locator),
+    related: related.map((other) => ({ message: other.message, place: locatePlace(other.place, locator) })),
   });
 }
 
@@ -134,7 +134,7 @@ export function shorten(message: string): string {
 }
 
 /** The source place of a finding, with its excerpt. */
-export function toPlace({ position, path, target }: Place, locator: Locator, part?: TextPart): SourcePlace {
+export function locatePlace({ position, path, target }: Place, locator: Locator, part?: TextPart): SourcePlace {
   const span = locator.locate(position, path, target);
   const { source, origin } = position;
   const found = source.toPlace(part === undefined ? span : locatePart(source.text, span, part));

@@ -11,11 +11,11 @@ import {
 } from '../files/boundary.ts';
 import {
   createReadBudget,
+  describeFileError,
   InputBudgetError,
   type ReadBudget,
   readInput,
   toBuffer,
-  toFileError,
 } from '../files/read-input.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName, toAddress } from '../model/address.ts';
@@ -47,7 +47,7 @@ export interface ManifestText {
 }
 
 /** The bytes of manifests: those of a text are its UTF-8. */
-export function toBytes(source: ManifestSource): ManifestBytes {
+export function encodeSource(source: ManifestSource): ManifestBytes {
   return 'bytes' in source ? source : { file: source.file, bytes: Buffer.from(source.text, 'utf8') };
 }
 
@@ -408,7 +408,7 @@ function toRefused(path: string, { finding }: Extract<BoundaryResult, { readonly
 
 function toUnreadable(path: string, error: unknown, meant?: string): Diagnostic {
   const remedy = toReadRemedy(error, meant);
-  return { code: 'file-unreadable', severity: 'error', message: `${path} ${toFileError(error)}`, remedy };
+  return { code: 'file-unreadable', severity: 'error', message: `${path} ${describeFileError(error)}`, remedy };
 }
 
 function toReadRemedy(error: unknown, meant: string | undefined): string {
@@ -441,7 +441,7 @@ export function createFieldFileReader(context: FieldFileContext): ReadFieldFile 
       const bytes = readInput(named, { maxBytes: MAX_FIELD_FILE_BYTES, onlyFiles: true, budget });
       return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { finding: 'is not UTF-8 text' };
     } catch (error) {
-      return { finding: toFileError(error) };
+      return { finding: describeFileError(error) };
     }
   };
 }

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
-import { type FoundSecret, type Secrets, strikeJson } from '../model/secrets.ts';
+import { type FoundSecret, redactJson, type Secrets } from '../model/secrets.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { ReadFieldFile } from './environment.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
@@ -19,7 +19,7 @@ const REMEDY =
 const STAND_IN = 'REDACTED';
 
 /** The text of a file without secrets, and the diagnostic of a file that has one. */
-export function strikeSource(
+export function redactSource(
   source: SourceText,
   secrets: Search,
 ): { readonly text: SourceText; readonly held: Diagnostic | undefined } {
@@ -46,11 +46,11 @@ interface HeldSecret {
 }
 
 /** The first secret in a value; `undefined`: there is none. */
-export function findHeldSecret(value: Json, secrets: Search): HeldSecret | undefined {
+export function findSecretInDocument(value: Json, secrets: Search): HeldSecret | undefined {
   const held = findIn(value, secrets);
   if (held === undefined) return undefined;
   const { path, found } = held;
-  return { value: strikeJson(value, secrets), path, message: `this would contain ${found.name}`, remedy: REMEDY };
+  return { value: redactJson(value, secrets), path, message: `this would contain ${found.name}`, remedy: REMEDY };
 }
 
 /** The first secret in a value, and the path inside of the value that leads to it. */

@@ -4,7 +4,7 @@ import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
 import { createAllowance } from './bounded-yaml.ts';
 import type { Environment } from './environment.ts';
-import { createLocator, toPlace } from './finding.ts';
+import { createLocator, locatePlace } from './finding.ts';
 import type { ManifestBytes } from './load.ts';
 import { parseDocuments } from './parse.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
@@ -35,7 +35,7 @@ export function findStackRender(
     const [first] = listRenders(value, kind, []);
     if (first === undefined) continue;
     const position = { source: text, span, base: first.base };
-    const place = toPlace({ position, path: ['spec', 'render'], target: 'key' }, createLocator());
+    const place = locatePlace({ position, path: ['spec', 'render'], target: 'key' }, createLocator());
     return { file: source.file, words: findings.length === 0 ? toWords(first.render) : undefined, place };
   }
   return undefined;

@@ -27,9 +27,9 @@ import {
   type DocumentFinding,
   type DocumentIndex,
   type Locator,
+  locatePlace,
   type ManifestDocument,
   type Place,
-  toPlace,
 } from './finding.ts';
 
 /** The settings that a valid `Stack` document gives, its defaults filled in. Without a document: defaults, and no name. */
@@ -210,7 +210,7 @@ function holdsPath(value: Json, [step, ...rest]: FieldPath): boolean {
 
 /** Where a setting of a Stack stands. */
 export function locateSetting(stack: ManifestDocument, path: FieldPath, locator: Locator): SourcePlace {
-  return toPlace({ position: findStating(stack, path).position, path, target: 'value' }, locator);
+  return locatePlace({ position: findStating(stack, path).position, path, target: 'value' }, locator);
 }
 
 /** A setting of a stack. */
@@ -230,7 +230,7 @@ export function listStackSettings(stack: ManifestDocument, locator: Locator): re
     const by = (stack.layers ?? [stack]).find((layer) => holdsPath(layer.value, whole));
     const setting = { name: path.join('.'), value };
     if (by === undefined) return setting;
-    const place = toPlace({ position: by.position, path: whole, target: 'value' }, locator);
+    const place = locatePlace({ position: by.position, path: whole, target: 'value' }, locator);
     return { ...setting, stated: { by: by.kind, place } };
   });
 }

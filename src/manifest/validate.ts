@@ -35,14 +35,14 @@ import {
   type DocumentFinding,
   type Finding,
   type Locator,
+  locateDiagnostic,
+  locatePlace,
   type ManifestDocument,
   type Position,
-  toDiagnostic,
-  toPlace,
 } from './finding.ts';
-import { type ManifestBytes, type ManifestSource, toBytes } from './load.ts';
+import { encodeSource, type ManifestBytes, type ManifestSource } from './load.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
-import { strikeSource } from './secrets.ts';
+import { redactSource } from './secrets.ts';
 import type { Span } from './source-text.ts';
 import { decodeSource } from './stack-render.ts';
 import {
@@ -105,7 +105,7 @@ interface FoundStack {
 
 /** Validates manifests. */
 export function validateManifests(given: readonly ManifestSource[], options: ValidateOptions): ValidatedManifests {
-  const sources = given.map(toBytes);
+  const sources = given.map(encodeSource);
   const locator = createLocator();
   // What a program hands over as a text is meant as manifests, whatever it is.
   const handed = new Set(given.filter((source) => 'text' in source).map(({ file }) => file));
@@ -134,7 +134,7 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
     ...diagnostics,
     ...cutFindings(findings)
       .filter(({ finding }) => tally.admit(finding.code))
-      .map(({ document, finding }) => toDiagnostic(document, finding, locator)),
+      .map(({ document, finding }) => locateDiagnostic(document, finding, locator)),
     ...(stacks.length === 0 && !mayHideStack && options.requireStack !== false ? [NO_STACK] : []),
     ...tally.listRest(),
   ];
@@ -183,7 +183,7 @@ function readAll(
       mayHideStack = true;
       continue;
     }
-    const { text, held } = strikeSource(decoded, secrets);
+    const { text, held } = redactSource(decoded, secrets);
     if (held !== undefined) diagnostics.push(held);
     const context = { env, secrets, locator, readFile, closerChecks, allowance, tally };
     const read = readDocuments(text, context, source);
@@ -329,7 +329,7 @@ function toResource(
     ...readLabelsAndAnnotations(value),
     allow: toAllow(value),
     findStart: () => findStart(position, locator),
-    locate: (path = [], part = undefined) => toPlace({ position, path, target: 'value' }, locator, part),
+    locate: (path = [], part = undefined) => locatePlace({ position, path, target: 'value' }, locator, part),
   };
 }
 
@@ -404,7 +404,7 @@ function toTest(document: ManifestDocument, locator: Locator): PolicyTestDocumen
 }
 
 function toLocate({ position }: ManifestDocument, locator: Locator): LocatePart {
-  return (path = [], part = undefined) => toPlace({ position, path, target: 'value' }, locator, part);
+  return (path = [], part = undefined) => locatePlace({ position, path, target: 'value' }, locator, part);
 }
 
 /**

@@ -141,7 +141,7 @@ export function isComplete({ diagnostics }: Drift): boolean {
 }
 
 /** The coverage of an account. Attached modules are no resources of their own. */
-export function toCoverage({ resources, kinds, strangers }: Drift): Coverage {
+export function countCoverage({ resources, kinds, strangers }: Drift): Coverage {
   const isOurs = ({ id, kind, state }: ResourceDrift) =>
     id !== undefined && state !== 'unowned' && kinds.includes(kind);
   const owned = resources.filter(isOurs).length;

@@ -56,7 +56,7 @@ export class InvariantError extends Error {
 }
 
 /** Why something failed, in words: of whatever was thrown. */
-export function toReason(error: unknown): string {
+export function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

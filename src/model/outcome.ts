@@ -69,11 +69,11 @@ export interface ApplyResult {
   readonly lookUps: number;
   readonly interrupted: boolean;
   /** With a wait: what became of each resource that the service goes on with after a write, once. */
-  readonly waited?: readonly Waited[];
+  readonly waited?: readonly WaitResult[];
 }
 
 /** What became of a resource that was waited for. */
-export interface Waited {
+export interface WaitResult {
   readonly address: string;
   readonly id: string;
   /** `ready`: as asked for. `failed`: the service has given up until something is mended. `unfinished`: when the wait was over, it was not ready. */

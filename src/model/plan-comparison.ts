@@ -43,13 +43,13 @@ export interface PlanComparison {
 }
 
 /** Whether the later plan does nothing that the earlier one did not: an approval of the earlier one covers it. */
-export function isWithin({ mismatch, more }: PlanComparison): boolean {
+export function isCoveredBy({ mismatch, more }: PlanComparison): boolean {
   return mismatch === undefined && isNothing(more);
 }
 
 /** Whether both plans do the same. */
 export function isSamePlan(comparison: PlanComparison): boolean {
-  return isWithin(comparison) && isNothing(comparison.less);
+  return isCoveredBy(comparison) && isNothing(comparison.less);
 }
 
 function isNothing({ changes, files }: ExtraChanges): boolean {

@@ -142,11 +142,11 @@ type Search = Pick<Secrets, 'find' | 'redact'>;
  * A JSON value with each secret redacted, in keys as in texts; the value itself if it has none. Values nested deeper than any reader allows are left alone:
  * they are rejected.
  */
-export function strikeJson(value: Json, secrets: Search, depth = 2 * MAX_DEPTH): Json {
+export function redactJson(value: Json, secrets: Search, depth = 2 * MAX_DEPTH): Json {
   if (typeof value === 'string') return secrets.find(value) === undefined ? value : secrets.redact(value);
   if (depth === 0) return value;
   if (isJsonArray(value)) {
-    const members = value.map((member) => strikeJson(member, secrets, depth - 1));
+    const members = value.map((member) => redactJson(member, secrets, depth - 1));
     return members.every((member, at) => member === value[at]) ? value : members;
   }
   return isJsonObject(value) ? strikeObject(value, secrets, depth - 1) : value;
@@ -154,7 +154,7 @@ export function strikeJson(value: Json, secrets: Search, depth = 2 * MAX_DEPTH):
 
 function strikeObject(value: JsonObject, secrets: Search, depth: number): JsonObject {
   const before = Object.entries(value);
-  const after = before.map(([key, member]) => [secrets.redact(key), strikeJson(member, secrets, depth)] as const);
+  const after = before.map(([key, member]) => [secrets.redact(key), redactJson(member, secrets, depth)] as const);
   const isSame = after.every(([key, member], at) => key === before[at]?.[0] && member === before[at]?.[1]);
   return isSame ? value : Object.fromEntries(after);
 }

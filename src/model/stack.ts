@@ -27,7 +27,7 @@ export function formatRateLimit({ requests, windowMs }: RateLimit): string {
 }
 
 /** The least time in milliseconds that so many requests take: those of the first window go at once. */
-export function toLeastMs(count: number, { requests, windowMs }: RateLimit): number {
+export function computeMinimumMs(count: number, { requests, windowMs }: RateLimit): number {
   return Math.max(0, Math.floor((count - 1) / requests)) * windowMs;
 }
 

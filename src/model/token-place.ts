@@ -13,7 +13,7 @@ export interface TokenCommand {
 }
 
 /** The place that settings name. Whether a folder lies in the repository is checked when it is used. */
-export function toTokenPlace(sink: SinkSettings): TokenPlace {
+export function describeSink(sink: SinkSettings): TokenPlace {
   if ('directory' in sink) return { directory: sink.directory };
   const { command, test, timeoutMs } = sink;
   return { command, ...(test !== undefined && { test }), timeoutMs };

@@ -10,16 +10,16 @@ declare const BRAND: unique symbol;
 
 /** What a write is about: enough to name it. */
 type WriteSubject =
-  | { readonly act: 'create' | 'deliver' | 'deliver-again' | 'update' | 'adopt'; readonly address: Address }
+  | { readonly type: 'create' | 'deliver' | 'redeliver' | 'update' | 'adopt'; readonly address: Address }
   | {
-      readonly act: 'delete' | 'release';
+      readonly type: 'delete' | 'release';
       readonly address: Address;
       readonly resourceId: string;
       /** Id of the live resource that keeps the address; absent if this is not a duplicate. */
       readonly duplicateOf?: string;
     }
-  | { readonly act: 'set-module' | 'remove-module'; readonly address: Address; readonly module: string }
-  | { readonly act: 'give-up'; readonly address: Address; readonly field: string };
+  | { readonly type: 'set-module' | 'remove-module'; readonly address: Address; readonly module: string }
+  | { readonly type: 'vacate'; readonly address: Address; readonly field: string };
 
 /** What every write has. */
 interface Common {
@@ -37,7 +37,7 @@ interface Common {
 
 /** Makes a resource. */
 export interface CreateWrite extends Common {
-  readonly act: 'create';
+  readonly type: 'create';
   /** Without metadata; addresses replace ids known after apply. */
   readonly body: JsonObject;
   readonly mark: MarkDraft;
@@ -47,19 +47,19 @@ export interface CreateWrite extends Common {
 
 /** Records that the one-time value of a new resource was delivered. */
 export interface DeliverWrite extends Common {
-  readonly act: 'deliver';
+  readonly type: 'deliver';
   readonly mark: MarkDraft;
 }
 
 /** Delivers that value once more, and records it. */
 export interface RedeliverWrite extends Common {
-  readonly act: 'deliver-again';
+  readonly type: 'redeliver';
   readonly mark: MarkDraft;
 }
 
 /** Changes fields of a resource of ours. */
 export interface UpdateWrite extends Common {
-  readonly act: 'update';
+  readonly type: 'update';
   readonly resourceId: string;
   /** Without metadata; addresses replace ids known after apply. */
   readonly body: JsonObject;
@@ -69,7 +69,7 @@ export interface UpdateWrite extends Common {
 
 /** Makes a resource that exists ours. */
 export interface AdoptWrite extends Common {
-  readonly act: 'adopt';
+  readonly type: 'adopt';
   readonly resourceId: string;
   readonly body: JsonObject;
   readonly mark: MarkDraft;
@@ -83,7 +83,7 @@ export interface PathIds {
 
 /** Sets a module as a whole, at its own path. */
 export interface SetModuleWrite extends Common {
-  readonly act: 'set-module';
+  readonly type: 'set-module';
   readonly ids: PathIds;
   readonly module: string;
   /** The module; addresses replace ids known after apply. */
@@ -92,21 +92,21 @@ export interface SetModuleWrite extends Common {
 
 /** Removes a module, at its own path. */
 export interface RemoveModuleWrite extends Common {
-  readonly act: 'remove-module';
+  readonly type: 'remove-module';
   readonly ids: PathIds;
   readonly module: string;
 }
 
 /** Deletes a resource. */
 export interface DeleteWrite extends Common {
-  readonly act: 'delete';
+  readonly type: 'delete';
   readonly resourceId: string;
   readonly duplicateOf?: string;
 }
 
 /** Takes the mark off, and leaves the resource as it is. */
 export interface ReleaseWrite extends Common {
-  readonly act: 'release';
+  readonly type: 'release';
   readonly resourceId: string;
   readonly duplicateOf?: string;
   /** With the metadata as the user wrote them. */
@@ -115,13 +115,13 @@ export interface ReleaseWrite extends Common {
 
 /** Gives up members of a list that another resource takes over, before the same resource takes others. */
 export interface VacateWrite extends Common {
-  readonly act: 'give-up';
+  readonly type: 'vacate';
   readonly resourceId: string;
   readonly field: string;
   readonly body: JsonObject;
 }
 
-/** One mutating API call. What it does is its `act`; its method and path follow from that and from its kind (`toWriteRequest`). */
+/** One mutating API call. What it does is its `type`; its method and path follow from that and from its kind (`createWriteRequest`). */
 export type Write =
   | CreateWrite
   | DeliverWrite
@@ -135,11 +135,11 @@ export type Write =
   | VacateWrite;
 
 /** What a write can do. */
-export type WriteType = Write['act'];
+export type WriteType = Write['type'];
 
 /** The resource that a write is about, as people see it. */
 export function formatWriteAddress(write: WriteSubject): string {
-  const isLone = write.act !== 'delete' && write.act !== 'release';
+  const isLone = write.type !== 'delete' && write.type !== 'release';
   return isLone ? write.address : formatAddress({ ...write, id: write.resourceId });
 }
 
@@ -150,22 +150,22 @@ export function toWriteId(subject: WriteSubject): WriteId {
 
 function describeSubject(subject: WriteSubject): string {
   const { address } = subject;
-  switch (subject.act) {
+  switch (subject.type) {
     case 'create':
     case 'deliver':
     case 'update':
     case 'adopt':
-      return `${subject.act} ${address}`;
-    case 'deliver-again':
+      return `${subject.type} ${address}`;
+    case 'redeliver':
       return `deliver ${address} again`;
     case 'delete':
     case 'release':
-      return `${subject.act} ${formatWriteAddress(subject)}`;
+      return `${subject.type} ${formatWriteAddress(subject)}`;
     case 'set-module':
       return `set ${subject.module} of ${address}`;
     case 'remove-module':
       return `remove ${subject.module} of ${address}`;
-    case 'give-up':
+    case 'vacate':
       return `release ${subject.field} of ${address}`;
     default:
       return assertNever(subject);

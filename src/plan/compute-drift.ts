@@ -5,7 +5,7 @@ import type { Drift, DriftedField, DriftState, NextAction, ResourceDrift, Unowne
 import { assertNever } from '../model/errors.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
-import { listDriftDangers, withEnded } from './dangers.ts';
+import { listDriftDangers, withExpiryDanger } from './dangers.ts';
 import { createFindAdoptionCandidate, createFindHolder } from './duplicates.ts';
 
 /** The input of a comparison, in addition to the plan that would end every difference. */
@@ -15,7 +15,7 @@ export interface DriftInput {
 }
 
 /** What differs from the manifests, and by whose change. The plan covers the whole stack and is never applied. */
-export function toDrift(plan: Plan, { live, now }: DriftInput): Drift {
+export function computeDrift(plan: Plan, { live, now }: DriftInput): Drift {
   const { stack, baseUrl, made, targets, externals, diagnostics, violations, requests } = plan;
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
   const taken = new Set(plan.changes.map((change) => change.live?.id));
@@ -39,7 +39,7 @@ export function toDrift(plan: Plan, { live, now }: DriftInput): Drift {
     at: now.toISOString(),
     ...(made?.commit !== undefined && { commit: made.commit }),
     targets,
-    resources: sortByAddress(resources.map((resource) => withEnded(resource, now))),
+    resources: sortByAddress(resources.map((resource) => withExpiryDanger(resource, now))),
     kinds: [...live.resources.keys()],
     strangers: listUnowned({ stack, known: new Set(ours.map(({ id }) => id)) }, live),
     diagnostics,

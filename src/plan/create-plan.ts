@@ -3,7 +3,7 @@ import { sortByPlace } from '../manifest/validate.ts';
 import { ACTIONS, type Change } from '../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning } from '../model/diagnostic.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
-import { parseRateLimit, toLeastMs } from '../model/stack.ts';
+import { computeMinimumMs, parseRateLimit } from '../model/stack.ts';
 import type { Write } from '../model/write.ts';
 import { withDangers } from './dangers.ts';
 import { type Decision, describeTokens, findTokenPlace } from './decide.ts';
@@ -109,7 +109,7 @@ function toEstimate(writes: readonly Write[], { live, settings }: PlanInput): Pl
     read: live.requests,
     apply,
     ...(isOpen && { mayTakeMore: true }),
-    leastMs: limit === undefined ? 0 : toLeastMs(apply, limit),
+    leastMs: limit === undefined ? 0 : computeMinimumMs(apply, limit),
   };
 }
 
@@ -134,8 +134,8 @@ function explainDeletedFirst(changes: readonly Change[], writes: readonly Write[
   const deleted = new Set<string>();
   const early = new Set<string>();
   for (const write of writes) {
-    if (write.act === 'delete' && write.duplicateOf === undefined) deleted.add(write.address);
-    if (write.act === 'create' && deleted.has(write.address)) early.add(write.address);
+    if (write.type === 'delete' && write.duplicateOf === undefined) deleted.add(write.address);
+    if (write.type === 'create' && deleted.has(write.address)) early.add(write.address);
   }
   const isDeletedFirst = ({ action, address, reason }: Change) =>
     action === 'replace' && reason === undefined && early.has(address);

@@ -174,8 +174,8 @@ function createFindGap({ writes, settings }: Source): Scene['findGap'] {
   const gaps = new Map<string, number>();
   for (const [index, write] of writes.entries()) {
     const address = formatWriteAddress(write);
-    if (write.act === 'delete') deleted.set(address, index);
-    const start = write.act === 'create' ? deleted.get(address) : undefined;
+    if (write.type === 'delete') deleted.set(address, index);
+    const start = write.type === 'create' ? deleted.get(address) : undefined;
     if (start !== undefined) gaps.set(address, index - start);
   }
   const limit = parseRateLimit(settings.rateLimit);
@@ -217,7 +217,7 @@ function isLostProtection({ path, expected }: DriftedField): boolean {
 }
 
 /** Adds the danger of an expired validity. */
-export function withEnded(resource: ResourceDrift, now: Date): ResourceDrift {
+export function withExpiryDanger(resource: ResourceDrift, now: Date): ResourceDrift {
   const { kind, validUntil, dangers = [] } = resource;
   const path = getKind(kind).validity?.until;
   if (path === undefined || validUntil === undefined || Date.parse(validUntil) > now.getTime()) return resource;

@@ -12,15 +12,15 @@ import { listConflicts } from './claims.ts';
 import {
   type Decision,
   decideActions,
+  EXPIRY_WARNING_SHARE,
   listRefusals,
   listRenewalDiagnostics,
   listTokensWithoutSink,
-  NEAR,
 } from './decide.ts';
 import { listAdoptionHints, listFormerMissing, listRenameHints } from './duplicates.ts';
 import { createIsHandedOver, listDoubtfulTakers, listTakenElsewhere } from './handed-over.ts';
 import { matchResources } from './match.ts';
-import { type PlanInput, toReleaseState } from './plan-input.ts';
+import { createReleaseState, type PlanInput } from './plan-input.ts';
 import { selectTargets } from './select-targets.ts';
 import { findValidForMs, readTime } from './validity.ts';
 
@@ -35,7 +35,7 @@ export interface DecidedPlan {
 export function decidePlan(input: PlanInput): DecidedPlan {
   const { desired, live, mode, targets, takeOver = [], tokens, now } = input;
   const stack = desired.stack.name;
-  const wanted = mode === 'release' ? toReleaseState(desired) : desired;
+  const wanted = mode === 'release' ? createReleaseState(desired) : desired;
   const matched = matchResources(wanted, live, { takeOver, isLeft: createIsHandedOver(input) });
   const selected = selectTargets(matched.pairs, wanted, targets);
   const decided = decideActions(selected.pairs, { ...input, stack, keepDrift: input.keepDrift === true });
@@ -147,7 +147,7 @@ function listEnds({ pair, form }: Decision, desired: DesiredResource, now: Date)
   )
     return [];
   const leftMs = until - now.getTime();
-  if (leftMs > (until - after) * NEAR) return [];
+  if (leftMs > (until - after) * EXPIRY_WARNING_SHARE) return [];
   const when = leftMs > 0 ? `expires in ${renderTimeSpan(leftMs)}` : `expired ${renderTimeSpan(-leftMs)} ago`;
   return [
     {

@@ -1,6 +1,6 @@
 import { parseDurationMs, renderTimeSpan } from '../kinds/duration.ts';
 import { isRotatable } from '../kinds/kind.ts';
-import { toTitles } from '../kinds/tables/registry.ts';
+import { formatKindTitles } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import type { Address } from '../model/address.ts';
 import type { Action, Difference } from '../model/change.ts';
@@ -10,7 +10,7 @@ import type { Mark } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
 import { findSink, type SinkSettings, type TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
-import { type TokenPlace, toTokenPlace } from '../model/token-place.ts';
+import { describeSink, type TokenPlace } from '../model/token-place.ts';
 import { computeDesiredForm, type DesiredForm, type KnownIds, listAwaited, withLive } from './desired-form.ts';
 import { type ComparedResource, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
 import type { Pair } from './match.ts';
@@ -180,7 +180,7 @@ function toRotationRefusal(address: string, rotatable: ReadonlySet<string>): Dia
     message: `${address} cannot be rotated: it is not in this plan, or its kind cannot be rotated`,
     remedy:
       nearest === undefined
-        ? `Name a ${toTitles(isRotatable)} that the manifests describe, as Kind/name.`
+        ? `Name a ${formatKindTitles(isRotatable)} that the manifests describe, as Kind/name.`
         : `Did you mean \`${nearest}\`?`,
   };
 }
@@ -245,14 +245,14 @@ export function listExpiredManifests(pair: Pair, written: Spec, now: Date): read
 }
 
 /** The last tenth of a validity counts as near its end: nine days of ninety, so that a weekly apply warns before it. */
-export const NEAR = 0.1;
+export const EXPIRY_WARNING_SHARE = 0.1;
 
 /** How long before its stated end there is a warning: the renewal period if one is set, else the default share. */
 function toWarningMs({ kind }: Pair, desired: DesiredResource, spec: Spec): number {
   if (desired.lifecycle.settings['renew_before'] !== undefined) return toSettingMs(desired, 'renew_before');
   const after = readTime(spec, kind.validity?.after);
   const until = readTime(spec, kind.validity?.until);
-  return after === undefined || until === undefined ? 0 : (until - after) * NEAR;
+  return after === undefined || until === undefined ? 0 : (until - after) * EXPIRY_WARNING_SHARE;
 }
 
 /** It bears the mark of another stack, which does not describe it any more: nobody else would deliver its token. */
@@ -323,7 +323,7 @@ function toSettingMs({ lifecycle }: DesiredResource, name: string): number {
 /** The sink of the token of a credential that is created. */
 export function findTokenPlace(decision: Decision, settings: TokenSettings): TokenPlace | undefined {
   const sink = givesToken(decision) ? findOwnSink(decision, settings) : undefined;
-  return sink && toTokenPlace(sink);
+  return sink && describeSink(sink);
 }
 
 /** Notes on what happens to the token of a credential that is there already. */

@@ -253,7 +253,7 @@ function isInBraces({ excerpt }: SourcePlace): boolean {
 
 /** Whether a concurrent apply could create the same resource too, because the service requires nothing unique of it. */
 export function allowsDuplicates(write: Write): write is CreateWrite {
-  return write.act === 'create' && listClaims(getKind(write.kind), write.body).length === 0;
+  return write.type === 'create' && listClaims(getKind(write.kind), write.body).length === 0;
 }
 
 /** What the service holds, and how it is listed. */
@@ -287,8 +287,8 @@ function countPages(
   kind: Kind,
   { writes, held, looked }: { readonly writes: readonly Write[]; readonly held: AccountSize; readonly looked: number },
 ): RequestCount {
-  const count = (act: Write['act']): number =>
-    writes.filter((write) => write.act === act && write.kind === kind.name).length;
+  const count = (type: Write['type']): number =>
+    writes.filter((write) => write.type === type && write.kind === kind.name).length;
   const toPages = (resources: number): number => Math.max(1, Math.ceil(resources / held.pageSize));
   const before = held.live.resources.get(kind.name)?.length ?? 0;
   const [created, deleted] = [count('create'), count('delete')];

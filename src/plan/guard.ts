@@ -40,7 +40,10 @@ export function guardPlan(input: GuardInput): readonly GuardViolation[] {
 }
 
 /** The violations that the flags given do not allow. */
-export function listStanding(violations: readonly GuardViolation[], allowances: Allowances): readonly GuardViolation[] {
+export function listBlockingViolations(
+  violations: readonly GuardViolation[],
+  allowances: Allowances,
+): readonly GuardViolation[] {
   return violations.flatMap((violation) => {
     if (violation.rule === 'policy') return [violation];
     if (violation.rule === 'delete-share' || violation.rule === 'nothing-described')

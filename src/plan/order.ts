@@ -130,22 +130,22 @@ function addReferenceDependencies(planned: readonly Planned[], dependencies: Dep
   for (const { kind, writes } of planned) {
     for (const write of writes)
       for (const address of listAwaitedBy(kind, write))
-        dependencies.add(write.id, toWriteId({ act: 'create', address }));
+        dependencies.add(write.id, toWriteId({ type: 'create', address }));
   }
 }
 
 function listAwaitedBy(kind: Kind, write: Draft) {
-  switch (write.act) {
+  switch (write.type) {
     case 'create':
     case 'update':
     case 'adopt':
       return listAwaited(kind, { ...write.mark?.pending, ...write.body });
     case 'deliver':
-    case 'deliver-again':
+    case 'redeliver':
       return listAwaited(kind, write.mark.pending);
     case 'set-module':
       return listAwaited(kind, { [write.module]: write.body });
-    case 'give-up':
+    case 'vacate':
       return listAwaited(kind, write.body);
     case 'remove-module':
     case 'delete':
@@ -159,7 +159,7 @@ function listAwaitedBy(kind: Kind, write: Draft) {
 /** A delete depends on every write that removes a reference to the resource. */
 function addDereferenceDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   const all = planned.flatMap(({ writes }) => writes);
-  const deletes = new Map(all.flatMap((write) => (write.act === 'delete' ? [[write.resourceId, write.id]] : [])));
+  const deletes = new Map(all.flatMap((write) => (write.type === 'delete' ? [[write.resourceId, write.id]] : [])));
   if (deletes.size === 0) return;
   for (const { change, kind, writes } of planned) {
     if (change.live?.spec === undefined || writes.length === 0) continue;
@@ -172,7 +172,7 @@ function addDereferenceDependencies(planned: readonly Planned[], dependencies: D
 }
 
 function drops(write: Draft, field: string): boolean {
-  switch (write.act) {
+  switch (write.type) {
     case 'delete':
       return true;
     case 'set-module':
@@ -181,11 +181,11 @@ function drops(write: Draft, field: string): boolean {
     case 'update':
     case 'adopt':
     case 'release':
-    case 'give-up':
+    case 'vacate':
       return write.body[field] !== undefined;
     case 'create':
     case 'deliver':
-    case 'deliver-again':
+    case 'redeliver':
       return false;
     default:
       return assertNever(write);
@@ -197,7 +197,7 @@ function addDuplicateDependencies(planned: readonly Planned[], dependencies: Dep
   for (const { change, kind, writes } of planned) {
     if (change.duplicateOf === undefined || !isRotatable(kind)) continue;
     const kept = planned.find(({ change: other }) => isKept(other) && other.address === change.address);
-    const made = kept?.writes.filter(({ act }) => act !== 'delete' && act !== 'deliver-again') ?? [];
+    const made = kept?.writes.filter(({ type }) => type !== 'delete' && type !== 'redeliver') ?? [];
     for (const { id } of writes) for (const write of made) dependencies.add(id, write.id);
   }
 }
@@ -216,19 +216,19 @@ function addClaimDependencies(planned: readonly Planned[], dependencies: Depende
       const release = releases.get(key);
       if (release === undefined) continue;
       dependencies.addClaim(claim.id, release);
-      if (writes.some(({ act, id }) => act === 'delete' && id === release)) dependencies.remove(release, claim.id);
+      if (writes.some(({ type, id }) => type === 'delete' && id === release)) dependencies.remove(release, claim.id);
     }
   }
 }
 
-function isClaim({ act }: Draft): boolean {
-  return act === 'create' || act === 'update' || act === 'adopt';
+function isClaim({ type }: Draft): boolean {
+  return type === 'create' || type === 'update' || type === 'adopt';
 }
 
 /** The values that a resource has and will not have, or will not have under its present id, with the write that releases each. */
 function listReleases({ change, kind, writes }: Planned): readonly (readonly [claim: string, write: WriteId])[] {
-  const removal = writes.find(({ act }) => act === 'delete');
-  const release = removal ?? writes.find(({ act }) => act === 'update' || act === 'adopt');
+  const removal = writes.find(({ type }) => type === 'delete');
+  const release = removal ?? writes.find(({ type }) => type === 'update' || type === 'adopt');
   if (change.live?.spec === undefined || release === undefined) return [];
   const kept = removal === undefined ? listClaims(kind, change.desired ?? {}) : [];
   const keys = new Set(kept.map(({ key }) => key));
@@ -268,20 +268,20 @@ function breakCycle(cycle: readonly WriteId[], breaking: Breaking): void {
 
 /** Makes a replace delete before it creates. Returns false if the write is not the delete of a replace. */
 function deleteFirst(id: WriteId, { drafts, owners, dependencies }: Breaking): boolean {
-  const isOfReplace = owners.get(id)?.change.action === 'replace' && drafts.get(id)?.act === 'delete';
+  const isOfReplace = owners.get(id)?.change.action === 'replace' && drafts.get(id)?.type === 'delete';
   if (!isOfReplace) return false;
   for (const needed of [...dependencies.of(id)]) if (isOfCreation(drafts.get(needed))) dependencies.remove(id, needed);
   return true;
 }
 
 function isOfCreation(draft: Draft | undefined): boolean {
-  return draft?.act === 'create' || draft?.act === 'deliver';
+  return draft?.type === 'create' || draft?.type === 'deliver';
 }
 
 /** Inserts a write before this one that only gives up the value. Returns false if there is nothing to give up or it is given up already. */
 function giveUpFirst(id: WriteId, { drafts, owners, dependencies }: Breaking): boolean {
   const draft = drafts.get(id);
-  const isPatch = draft?.act === 'update' || draft?.act === 'adopt';
+  const isPatch = draft?.type === 'update' || draft?.type === 'adopt';
   const owner = owners.get(id);
   const giveUp = isPatch && owner !== undefined ? toGiveUpWrite(owner, draft) : undefined;
   if (giveUp === undefined || drafts.has(giveUp.id)) return false;
@@ -301,8 +301,8 @@ function toGiveUpWrite(
   const after = toMembers(change.desired?.[field]);
   const kept = toMembers(change.live.spec[field]).filter((member) => after.includes(member));
   return {
-    act: 'give-up',
-    id: toWriteId({ act: 'give-up', address, field }),
+    type: 'vacate',
+    id: toWriteId({ type: 'vacate', address, field }),
     address,
     kind: kind.name,
     resourceId,
@@ -384,13 +384,15 @@ function toSecondDelivery(
   abandoned: readonly Planned[],
 ): Draft<RedeliverWrite> | undefined {
   const { address } = change;
-  const first = writes.find((write) => write.act === 'deliver');
-  const deletes = abandoned.flatMap((other) => other.writes.filter(({ act }) => act === 'delete').map(({ id }) => id));
+  const first = writes.find((write) => write.type === 'deliver');
+  const deletes = abandoned.flatMap((other) =>
+    other.writes.filter(({ type }) => type === 'delete').map(({ id }) => id),
+  );
   if (first === undefined || deletes.length === 0) return undefined;
   return {
     ...first,
-    act: 'deliver-again',
-    id: toWriteId({ act: 'deliver-again', address }),
+    type: 'redeliver',
+    id: toWriteId({ type: 'redeliver', address }),
     dependsOn: [first.id, ...deletes],
     reason: 'delivers the token again and records it, in case another apply was delivering the deleted one',
   };

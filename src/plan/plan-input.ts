@@ -49,7 +49,7 @@ export interface PlanInput {
  * What the manifests ask for when everything of theirs is to go: no resource, and no module that a document attaches.
  * Modules that a document does not state are left alone.
  */
-export function toDestroyState(desired: DesiredState): DesiredState {
+export function createDestroyState(desired: DesiredState): DesiredState {
   const attached = [...desired.resources].filter(([, { kind }]) => getKind(kind).role === 'attached');
   return { ...desired, resources: new Map(attached.map(([address, resource]) => [address, withoutModules(resource)])) };
 }
@@ -65,7 +65,7 @@ function withoutModules(resource: DesiredResource): DesiredResource {
 }
 
 /** The desired state of a release: the stack without manifests, because the released resources are named by address. */
-export function toReleaseState(desired: DesiredState): DesiredState {
+export function createReleaseState(desired: DesiredState): DesiredState {
   return { ...desired, resources: new Map() };
 }
 

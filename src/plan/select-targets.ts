@@ -1,5 +1,5 @@
 import type { Kind } from '../kinds/kind.ts';
-import { type Attachment, toAttachment } from '../kinds/paths.ts';
+import { type Attachment, createAttachmentPaths } from '../kinds/paths.ts';
 import { findKind, getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { parseAddress, stripDuplicateId } from '../model/address.ts';
@@ -18,7 +18,7 @@ export interface ReadRequest {
 }
 
 /** What planning these manifests reads. Without targets every kind that the stack uses is listed, since resources to prune may be of any. */
-export function toReadRequest(desired: DesiredState, targets: readonly string[]): ReadRequest {
+export function createReadRequest(desired: DesiredState, targets: readonly string[]): ReadRequest {
   const wanted = findTargetClosure(desired, targets);
   const isWanted = (address: string) => wanted === undefined || wanted.has(address);
   const wantedKinds = new Set([...(wanted ?? [])].map((address) => parseAddress(address)?.kind));
@@ -100,5 +100,5 @@ export function findTargetClosure(desired: DesiredState, targets: readonly strin
 export function listAttachments({ address, kind: name, spec, lifecycle }: DesiredResource): readonly Attachment[] {
   const kind = getKind(name);
   const isRead = (module: string) => !lifecycle.ignore.includes(module);
-  return kind.role === 'attached' ? [toAttachment(kind, { address, spec, isRead })] : [];
+  return kind.role === 'attached' ? [createAttachmentPaths(kind, { address, spec, isRead })] : [];
 }

@@ -67,9 +67,9 @@ function createWrites(kind: Kind, change: Change, stack: string): readonly Draft
   const mark = toMarkDraft(change, stack);
   const base = { address, kind: kind.name };
   const create: Draft<CreateWrite> = {
-    act: 'create',
+    type: 'create',
     ...base,
-    id: toWriteId({ act: 'create', address }),
+    id: toWriteId({ type: 'create', address }),
     body: toCreateBody(kind, change),
     mark,
     ...(validForMs !== undefined && { validForMs }),
@@ -78,9 +78,9 @@ function createWrites(kind: Kind, change: Change, stack: string): readonly Draft
   };
   if (kind.oneTimeFields.length === 0) return [create];
   const deliver: Draft<DeliverWrite> = {
-    act: 'deliver',
+    type: 'deliver',
     ...base,
-    id: toWriteId({ act: 'deliver', address }),
+    id: toWriteId({ type: 'deliver', address }),
     mark: { ...mark, delivered: true },
     dependsOn: [create.id],
     reason: 'records that the token was delivered',
@@ -100,10 +100,10 @@ function deleteWrite(
 ): Draft<DeleteWrite> {
   const subject = toSubject(change);
   return {
-    act: 'delete',
+    type: 'delete',
     ...subject,
     kind: change.kind,
-    id: toWriteId({ act: 'delete', ...subject }),
+    id: toWriteId({ type: 'delete', ...subject }),
     dependsOn,
     reason,
   };
@@ -116,10 +116,10 @@ function releaseWrite(kind: Kind, change: Change): Draft<ReleaseWrite> {
   const user = spec['metadata'];
   const metadata = renderUserMetadata(typeof user === 'string' || isJsonObject(user) ? user : '');
   return {
-    act: 'release',
+    type: 'release',
     ...subject,
     kind: kind.name,
-    id: toWriteId({ act: 'release', ...subject }),
+    id: toWriteId({ type: 'release', ...subject }),
     body: { ...toAlwaysSent(kind, {}, spec), metadata },
     dependsOn: [],
     reason: 'removes the mark',
@@ -155,12 +155,12 @@ function patchWrite(change: Change, { mark, patched, ...parts }: Patch): Draft<U
   const { address, kind } = change;
   const base = { address, kind, resourceId: liveOf(change).id, ...parts };
   if (change.action === 'adopt') {
-    const id = toWriteId({ act: 'adopt', address });
+    const id = toWriteId({ type: 'adopt', address });
     const reason = patched.length === 0 ? 'marks it as ours' : `marks it as ours and sets ${patched.join(', ')}`;
-    return { act: 'adopt', id, ...base, mark: assertDefined(mark, `mark of ${address}`), reason };
+    return { type: 'adopt', id, ...base, mark: assertDefined(mark, `mark of ${address}`), reason };
   }
-  const id = toWriteId({ act: 'update', address });
-  return { act: 'update', id, ...base, ...(mark !== undefined && { mark }), reason: toPatchReason(change, patched) };
+  const id = toWriteId({ type: 'update', address });
+  return { type: 'update', id, ...base, ...(mark !== undefined && { mark }), reason: toPatchReason(change, patched) };
 }
 
 function toPatchReason(change: Change, patched: readonly string[]): string {
@@ -177,8 +177,8 @@ function attachmentWrites(kind: Kind, change: Change): readonly Draft[] {
     const { address } = change;
     const field = assertDefined(kind.fields[module], `${kind.name}.${module}`);
     const set: Draft<SetModuleWrite> = {
-      act: 'set-module',
-      id: toWriteId({ act: 'set-module', address, module }),
+      type: 'set-module',
+      id: toWriteId({ type: 'set-module', address, module }),
       address,
       kind: kind.name,
       ids: toPathIds(kind, liveOf(change)),
@@ -194,8 +194,8 @@ function attachmentWrites(kind: Kind, change: Change): readonly Draft[] {
 function removeWrite(kind: Kind, change: Change, module: string): Draft<RemoveModuleWrite> {
   const { address } = change;
   return {
-    act: 'remove-module',
-    id: toWriteId({ act: 'remove-module', address, module }),
+    type: 'remove-module',
+    id: toWriteId({ type: 'remove-module', address, module }),
     address,
     kind: kind.name,
     ids: toPathIds(kind, liveOf(change)),

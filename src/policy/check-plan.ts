@@ -8,7 +8,7 @@ import type { PolicyFinding } from '../model/policy.ts';
 import type { StackSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import { evaluatePolicies, type Policy, references } from './evaluate.ts';
-import { type PolicyRunContext, toChangeSubject, toResourceSubject } from './subject.ts';
+import { createChangeSubject, createResourceSubject, type PolicyRunContext } from './subject.ts';
 
 /** What a plan is checked with. */
 export interface PlanPolicies {
@@ -55,7 +55,7 @@ function checkChanges(
 ): readonly PolicyFinding[] {
   const subjects = changes
     .filter(({ action }) => action !== 'no-op')
-    .map((change) => toChangeSubject(change, state?.resources.get(change.address), scene));
+    .map((change) => createChangeSubject(change, state?.resources.get(change.address), scene));
   return evaluatePolicies(policies, subjects, scene);
 }
 
@@ -104,9 +104,9 @@ export function checkManifests(
   const { name, labels, annotations } = stack;
   const scene = { stack: { name, labels, annotations }, plan: {}, now };
   const subjects = [...resources.values()].map((resource) =>
-    toResourceSubject(resource, normalizeSpec(getKind(resource.kind), resource.spec), scene),
+    createResourceSubject(resource, normalizeSpec(getKind(resource.kind), resource.spec), scene),
   );
-  return evaluatePolicies(asked, subjects, scene).map(toPolicyDiagnostic);
+  return evaluatePolicies(asked, subjects, scene).map(createPolicyDiagnostic);
 }
 
 /** Whether a policy can be evaluated with a manifest alone. */
@@ -158,7 +158,7 @@ function toViolations(findings: readonly PolicyFinding[]): readonly GuardViolati
 /** What policies warn of in a plan, in the same way. */
 function toWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic[] {
   return divide(findings, 'warning').flatMap(({ policy, told, rest }): readonly Diagnostic[] => [
-    ...told.map(toPolicyDiagnostic),
+    ...told.map(createPolicyDiagnostic),
     ...rest.slice(0, 1).map(
       (): Diagnostic => ({
         code: 'policy-warning',
@@ -171,7 +171,7 @@ function toWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic[] {
 }
 
 /** The finding of a policy on a manifest, as a diagnostic. */
-export function toPolicyDiagnostic(finding: PolicyFinding): Diagnostic {
+export function createPolicyDiagnostic(finding: PolicyFinding): Diagnostic {
   const { severity, address, policyPlace } = finding;
   const place = finding.locate();
   return {

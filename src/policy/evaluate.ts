@@ -46,7 +46,7 @@ export function evaluatePolicies(
   const all = createBudget(maxSteps);
   return subjects.flatMap((subject) =>
     policies
-      .filter((policy) => isAbout(policy, subject, stack.name))
+      .filter((policy) => appliesTo(policy, subject, stack.name))
       .flatMap((policy): PolicyFinding[] => {
         const found = evaluatePolicy(policy, subject, all);
         return found === undefined ? [] : [toFinding(policy, subject, found)];
@@ -109,7 +109,7 @@ function toPlacePath({ names }: Policy): FieldPath {
 }
 
 /** Whether a policy is about a subject. What a plan leaves as it is, no policy is about. */
-export function isAbout(policy: Policy, subject: PolicySubject, stack: string): boolean {
+export function appliesTo(policy: Policy, subject: PolicySubject, stack: string): boolean {
   const { danger, labels = {}, stacks } = policy.document.match;
   const { kind, action, dangers } = subject;
   return (

@@ -13,7 +13,7 @@ import type {
   PolicyTestDocument,
   PolicyTestResult,
 } from '../model/policy.ts';
-import { evaluatePolicies, isAbout, type Policy } from './evaluate.ts';
+import { appliesTo, evaluatePolicies, type Policy } from './evaluate.ts';
 import { createCelValues, type PolicyRunContext, type PolicySubject } from './subject.ts';
 import { findUnknown, listVisibleFields, TYPES } from './vocabulary.ts';
 
@@ -75,7 +75,7 @@ function findFailure(policy: Policy, { given, expect, message }: PolicyCase): st
   const scene = toScene(given);
   const subject = toSubject(given, scene);
   const [finding] = evaluatePolicies([policy], [subject], scene);
-  const got = finding === undefined ? toSilence(isAbout(policy, subject, scene.stack.name)) : toExpectation(finding);
+  const got = finding === undefined ? toSilence(appliesTo(policy, subject, scene.stack.name)) : toExpectation(finding);
   const said = finding === undefined ? '' : `: ${finding.message}`;
   if (got !== expect) return `expected ${expect}, got ${got}${said}`;
   // A rule that breaks refuses everything: a case must say that it means that.

@@ -34,7 +34,7 @@ export interface PolicyRunContext {
 type Added = Pick<DesiredResource, 'labels' | 'annotations'>;
 
 /** A change of a plan. Its manifest is known as long as there is one. */
-export function toChangeSubject(
+export function createChangeSubject(
   change: Change,
   resource: DesiredResource | undefined,
   scene: PolicyRunContext,
@@ -70,7 +70,7 @@ export function toChangeSubject(
 }
 
 /** A resource as its manifest describes it, without any live values. */
-export function toResourceSubject(resource: DesiredResource, after: Spec, scene: PolicyRunContext): PolicySubject {
+export function createResourceSubject(resource: DesiredResource, after: Spec, scene: PolicyRunContext): PolicySubject {
   const { address, kind, name, lifecycle, labels, annotations } = resource;
   const validForMs = parseDurationMs(String(lifecycle.settings['valid_for'] ?? '')) ?? 0;
   const change = { address, kind, name, protect: lifecycle.protect, validForMs, ...toPlace(resource.findStart()) };

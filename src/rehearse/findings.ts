@@ -96,7 +96,7 @@ function toRefusal(
   const { code, message: said } = simulated.refusals.get(message) ?? { code: '', message };
   const refusal = { write, code, said, field };
   if (!SPECIFIED.has(code)) return { ...refusal, doubt: `${MEND} Services may be more liberal than the rehearsal.` };
-  const isKept = code === 'in_use' && write.act === 'delete' && users.areInRun(write.resourceId);
+  const isKept = code === 'in_use' && write.type === 'delete' && users.areInRun(write.resourceId);
   return isKept ? { ...refusal, doubt: LATER, until: ' while stacks of this run refer to it' } : refusal;
 }
 
@@ -119,7 +119,7 @@ function toDoubt({ write, said, field, doubt = '', until }: Refusal, desired: De
 
 function toRejection({ write, code, said, field }: Refusal, { desired, users, plan }: RehearsedPlan): Rejection {
   const { place } = toPlace(write.address, desired, field);
-  const isDeleted = code === 'in_use' && write.act === 'delete';
+  const isDeleted = code === 'in_use' && write.type === 'delete';
   const help = isDeleted ? users.toRemedy(write.resourceId) : (REMEDIES[code] ?? MEND);
   const violation: GuardViolation = {
     rule: 'rejected-write',
@@ -368,7 +368,7 @@ interface AddressedResource {
 
 /** Whether a write may remove or add something that can be missing. */
 export function canCauseGap(write: Write): boolean {
-  if (write.act !== 'update' && write.act !== 'adopt') return true;
+  if (write.type !== 'update' && write.type !== 'adopt') return true;
   const { fields } = getKind(write.kind);
   return Object.keys(write.body).some((name) => {
     const field = fields[name];
@@ -467,7 +467,7 @@ export class TouchedResources {
 }
 
 /** A resource in its place, under the address by which people know it. */
-export function toAddressedResource({ kind, id, address }: TouchedResource, resource: LiveResource): AddressedResource {
+export function withAddress({ kind, id, address }: TouchedResource, resource: LiveResource): AddressedResource {
   const { mark } = resource;
   return { kind, resource, address: address ?? (mark === undefined ? id : toAddress(kind.name, mark.name)) };
 }

@@ -23,7 +23,7 @@ import {
   type Rejection,
   type TouchedResource,
   TouchedResources,
-  toAddressedResource,
+  withAddress,
 } from './findings.ts';
 import { createSimulatedAccount, type SimulatedAccount } from './simulated-account.ts';
 
@@ -98,7 +98,7 @@ async function tryOnTwin(plan: Plan, { live, now }: PlanInput): Promise<Tried> {
   const moving = new Set<string>(plan.writes.filter(canCauseGap).map(({ address }) => address));
   const isMoving = ({ address = '' }: TouchedResource): boolean => moving.has(address);
   for (const place of places.list())
-    if (place.like !== undefined && isMoving(place)) watch.begin(place.key, toAddressedResource(place, place.like));
+    if (place.like !== undefined && isMoving(place)) watch.begin(place.key, withAddress(place, place.like));
   const simulated: SimulatedAccount = createSimulatedAccount({
     live,
     now: () => now,
@@ -107,7 +107,7 @@ async function tryOnTwin(plan: Plan, { live, now }: PlanInput): Promise<Tried> {
       if (place === undefined) return;
       if (!watch.isWatching() || (place.like !== undefined && !isMoving(place))) return watch.pass();
       const found = await simulated.find(place);
-      watch.observe(place.key, found && toAddressedResource(place, found));
+      watch.observe(place.key, found && withAddress(place, found));
     },
   });
   const result = await applyToCopy(plan, simulated, now);
@@ -171,7 +171,7 @@ function listWritten({ writes }: Plan): ReadonlyMap<string, ReadonlySet<string>>
 }
 
 function listWrittenFields(write: Write): readonly string[] {
-  if (write.act === 'set-module' || write.act === 'remove-module') return [write.module];
+  if (write.type === 'set-module' || write.type === 'remove-module') return [write.module];
   return 'body' in write ? Object.keys(write.body) : [];
 }
 

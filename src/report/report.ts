@@ -6,14 +6,14 @@ import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { PlanComparison } from '../model/plan-comparison.ts';
 import type { RuleSeverity } from '../model/stack.ts';
 
-/** What a command has to show, whatever its form. */
+/** What a command has to show, whatever its format. */
 export type Report = PlanReport | ComparisonReport | ApplyReport | DriftReport | ValidationReport | FailureReport;
 
 /** A plan, and the safety rules that stand against it: those that no flag allows. */
 export interface PlanReport {
   readonly about: 'plan';
   readonly plan: Plan;
-  readonly standing: readonly GuardViolation[];
+  readonly blocking: readonly GuardViolation[];
 }
 
 /** Two plans, and what each does that the other does not. */
@@ -128,8 +128,8 @@ export interface SentEvents {
   readonly parts?: ReadonlySet<string>;
 }
 
-/** Options of forms. Forms other than text use those that apply to them. */
-export interface FormOptions extends TextOptions {
+/** Options of formats. Formats other than text use those that apply to them. */
+export interface FormatOptions extends TextOptions {
   /** What the process ends with. */
   readonly exitCode?: number;
   readonly version?: string;
@@ -154,8 +154,8 @@ export interface FormOptions extends TextOptions {
   readonly applyCommand?: CommandLine;
 }
 
-/** A form of reports: a whole document that ends with a line break, for every report. Pure; nothing in a report breaks out of it. */
-export type Form = (report: Report, options: FormOptions) => string;
+/** A format of reports: a whole document that ends with a line break, for every report. Pure; nothing in a report breaks out of it. */
+export type ReportFormat = (report: Report, options: FormatOptions) => string;
 
 /** What a run over many stacks has to show. */
 export interface StacksReport {
@@ -181,8 +181,8 @@ export interface StackPart {
   /** What the command would end with for this stack alone. */
   readonly exitCode: number;
   readonly report: Report;
-  readonly options: Pick<FormOptions, 'locate' | 'applyCommand' | 'isAccountTold'>;
+  readonly options: Pick<FormatOptions, 'locate' | 'applyCommand' | 'isAccountTold'>;
 }
 
-/** A form of a run over many stacks: a whole document that ends with a line break. */
-export type StacksForm = (run: StacksReport, options: FormOptions) => string;
+/** A format of a run over many stacks: a whole document that ends with a line break. */
+export type StacksReportFormat = (run: StacksReport, options: FormatOptions) => string;

@@ -16,7 +16,7 @@ import type { Host } from '../stack/host.ts';
  * What the stacks of one run claim, though only one of them may have it. The service would refuse the second, or both would take it from each
  * other. Only keys are kept, so that manifests can go; those of stacks that exclude each other are read again to say where they do.
  */
-export interface ClaimLedger {
+export interface ClaimRegistry {
   /** Takes the claims of a stack. `account` is equal for stacks of one account. */
   readonly note: (folder: StackFolder, account: unknown, claims: readonly Pick<StackClaim, 'key' | 'range'>[]) => void;
   /** For each stack that claims what another one claims too: what, and all who do. */
@@ -32,7 +32,7 @@ interface ClaimConflict extends Pick<StackClaim, 'key' | 'range'> {
 }
 
 /** A ledger without claims. */
-export function createClaimLedger(): ClaimLedger {
+export function createClaimRegistry(): ClaimRegistry {
   const ranges = new Map<unknown, Map<string, readonly StackFolder[]>>();
   return {
     note: (folder, account, claims) => {
@@ -64,7 +64,7 @@ export function createClaimLedger(): ClaimLedger {
 export type ReadClaims = (folder: StackFolder) => Promise<ClaimSource | undefined>;
 
 /** For each stack, an error at each of its claims that another stack of the run makes too. Errors name the place of the other claim. */
-export async function toClaimConflictDiagnostics(
+export async function listClaimConflicts(
   conflicts: ConflictingStacks,
   read: ReadClaims,
   context: Pick<Host, 'cwd'>,

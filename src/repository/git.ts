@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { withoutKeys } from '../model/api-key.ts';
-import { toReason } from '../model/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { NO_SECRETS, withoutSecrets } from '../model/secrets.ts';
 import { type Host, StackError } from '../stack/host.ts';
 
@@ -161,7 +161,7 @@ function toLateness(timeoutMs: number, cause: unknown): StackError {
 function toFailure(error: unknown): StackError {
   const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
   const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-  const message = isMissing ? 'git cannot be run.' : `git failed: ${said === '' ? toReason(error) : said}`;
+  const message = isMissing ? 'git cannot be run.' : `git failed: ${said === '' ? describeError(error) : said}`;
   return new StackError(message, {
     reason: isMissing ? 'failed' : 'invalid',
     remedy: '--changed-since needs git, and a folder inside of a repository.',

@@ -171,7 +171,7 @@ export async function refuseStillDescribed(
  * Equal for stacks of one account: base URL and key, whatever the variable of the key. A missing key, as when manifests are only checked, counts by its
  * variable. Never shown.
  */
-export function toAccountId(
+export function getAccountId(
   { baseUrl = '', keyEnv }: Pick<StackFolder, 'baseUrl' | 'keyEnv'>,
   context: Pick<Host, 'env' | 'cwd' | 'secrets'>,
 ): string {

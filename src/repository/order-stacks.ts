@@ -94,7 +94,7 @@ export function listRounds(plans: readonly Plan[]): ReadonlyMap<Plan, WriteRound
       write.dependsOn.includes(id),
     );
     const others =
-      write.act === 'delete' ? (removals.get(write.resourceId) ?? []).filter((one) => one.plan !== plan) : [];
+      write.type === 'delete' ? (removals.get(write.resourceId) ?? []).filter((one) => one.plan !== plan) : [];
     const round = Math.max(
       1,
       ...needed.map((other) => find(plan, other)),
@@ -116,8 +116,8 @@ function listHeldBack(plan: Plan): readonly Write[] {
   for (const { id, address, dependsOn } of writes)
     if (lateClaims.has(address) || dependsOn.some((needed) => held.has(needed))) held.add(id);
   const needed = new Set(writes.flatMap(({ id, dependsOn }) => (held.has(id) ? [] : dependsOn)));
-  for (const { act, kind, id } of writes)
-    if (act === 'delete' && isReferable(getKind(kind)) && !needed.has(id)) held.add(id);
+  for (const { type, kind, id } of writes)
+    if (type === 'delete' && isReferable(getKind(kind)) && !needed.has(id)) held.add(id);
   return writes.filter(({ id }) => held.has(id));
 }
 

@@ -22,7 +22,7 @@ export interface SchemaFinding {
 }
 
 /** Why a file is not what a schema is of at all; nothing of it is quoted, because the names of its members may be secrets. `undefined`: it may be one. */
-export function findStranger(schema: z.ZodType, value: Json): string | undefined {
+export function findUnknownKey(schema: z.ZodType, value: Json): string | undefined {
   if (!isJsonObject(value)) return 'It is not a mapping';
   const known = listKeys(schema);
   const others = Object.keys(value).filter((name) => !known.includes(name));

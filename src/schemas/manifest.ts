@@ -15,7 +15,7 @@ import { FROM_ENVIRONMENT } from './text.ts';
  * The JSON Schema of manifests (draft 2020-12), for editors: of one document of any kind, or of one kind. It accepts everything
  * that edgewise accepts; what it cannot express (bytes, what references name, RE2) edgewise checks itself.
  */
-export function toManifestJsonSchema(kind?: string): JsonObject {
+export function createManifestJsonSchema(kind?: string): JsonObject {
   const schema = kind === undefined ? toAnySchema() : assertDefined(findDocumentSchema(kind), `document kind ${kind}`);
   const json = z.toJSONSchema(schema, { io: 'input', override: ({ jsonSchema, path }) => refine(jsonSchema, path) });
   const merged = chooseByType(mergeAlternatives(json as JsonObject)); // a JSON Schema is JSON

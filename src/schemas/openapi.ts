@@ -301,7 +301,7 @@ function canConflict({ action, kind }: Operation): boolean {
 }
 
 /** The OpenAPI 3.1 document of the interface, with everything that the bundled server may answer. */
-export function toOpenApiDocument(options: { readonly versionHeader?: string } = {}): JsonObject {
+export function createOpenApiDocument(options: { readonly versionHeader?: string } = {}): JsonObject {
   return {
     openapi: '3.1.0',
     info: { title: 'Edge management service', version: SERVICE_API_VERSION, description: DESCRIPTION },

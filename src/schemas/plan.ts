@@ -157,7 +157,7 @@ const markDraft = z
 
 const common = {
   id: writeId.describe('Such as `create Kind/name`; unique in the plan.'),
-  method: z.enum(['POST', 'PATCH', 'PUT', 'DELETE']).describe('For readers: follows from the act.'),
+  method: z.enum(['POST', 'PATCH', 'PUT', 'DELETE']).describe('For readers: follows from the type.'),
   path: z.string().describe('For readers: relative to the base URL. `{id}` is known after apply.'),
   address,
   kind: z.string(),
@@ -177,27 +177,27 @@ const module = {
   module: z.string(),
 };
 
-const writes = z.discriminatedUnion('act', [
+const writes = z.discriminatedUnion('type', [
   z.strictObject({
-    act: z.literal('create'),
+    type: z.literal('create'),
     ...common,
     ...body,
     mark: markDraft,
     validForMs: optional(validForMs),
   }),
-  z.strictObject({ act: z.literal('deliver'), ...common, mark: markDraft }),
-  z.strictObject({ act: z.literal('deliver-again'), ...common, mark: markDraft }),
-  z.strictObject({ act: z.literal('update'), ...common, ...resourceId, ...body, mark: optional(markDraft) }),
-  z.strictObject({ act: z.literal('adopt'), ...common, ...resourceId, ...body, mark: markDraft }),
-  z.strictObject({ act: z.literal('set-module'), ...common, ...module, ...body }),
-  z.strictObject({ act: z.literal('remove-module'), ...common, ...module }),
-  z.strictObject({ act: z.literal('delete'), ...common, ...resourceId, duplicateOf }),
-  z.strictObject({ act: z.literal('release'), ...common, ...resourceId, duplicateOf, ...body }),
-  z.strictObject({ act: z.literal('give-up'), ...common, ...resourceId, field: z.string(), ...body }),
+  z.strictObject({ type: z.literal('deliver'), ...common, mark: markDraft }),
+  z.strictObject({ type: z.literal('redeliver'), ...common, mark: markDraft }),
+  z.strictObject({ type: z.literal('update'), ...common, ...resourceId, ...body, mark: optional(markDraft) }),
+  z.strictObject({ type: z.literal('adopt'), ...common, ...resourceId, ...body, mark: markDraft }),
+  z.strictObject({ type: z.literal('set-module'), ...common, ...module, ...body }),
+  z.strictObject({ type: z.literal('remove-module'), ...common, ...module }),
+  z.strictObject({ type: z.literal('delete'), ...common, ...resourceId, duplicateOf }),
+  z.strictObject({ type: z.literal('release'), ...common, ...resourceId, duplicateOf, ...body }),
+  z.strictObject({ type: z.literal('vacate'), ...common, ...resourceId, field: z.string(), ...body }),
 ]);
 
-/** An act that the schema lacks does not compile: a plan that is saved is read back. */
-type Unwritten = Exclude<ShownWrite['act'], z.infer<typeof writes>['act']>;
+/** A type that the schema lacks does not compile: a plan that is saved is read back. */
+type Unwritten = Exclude<ShownWrite['type'], z.infer<typeof writes>['type']>;
 const write: [Unwritten] extends [never] ? z.ZodType<ShownWrite> : Unwritten = writes;
 
 const file = z.strictObject({
@@ -294,7 +294,7 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
   .meta({ title: 'Edgewise plan', description: 'What applying a stack of manifests would do. Holds no secrets.' });
 
 /** The published JSON Schema of plan files, draft 2020-12. */
-export function toPlanJsonSchema(): JsonObject {
+export function createPlanJsonSchema(): JsonObject {
   return z.toJSONSchema(PLAN_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
 }
 

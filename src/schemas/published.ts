@@ -1,15 +1,20 @@
 import type { JsonObject } from '../model/json.ts';
 import { MANIFEST_API_VERSION, MEMBER_KINDS } from './document.ts';
-import { toManifestJsonSchema } from './manifest.ts';
-import { toOpenApiDocument } from './openapi.ts';
-import { createPlanIndexJsonSchema, toPlanJsonSchema } from './plan.ts';
+import { createManifestJsonSchema } from './manifest.ts';
+import { createOpenApiDocument } from './openapi.ts';
+import { createPlanIndexJsonSchema, createPlanJsonSchema } from './plan.ts';
 import { createEventsJsonSchema, createJournalJsonSchema } from './results.ts';
 import { createFaultsJsonSchema } from './seed.ts';
 
 /** The files in `schemas/`: name, content, and the function that creates them. */
 export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
-  { name: 'manifest', file: 'manifest.schema.json', about: 'manifests of all kinds', toSchema: toManifestJsonSchema },
-  { name: 'plan', file: 'plan.schema.json', about: 'plan files', toSchema: toPlanJsonSchema },
+  {
+    name: 'manifest',
+    file: 'manifest.schema.json',
+    about: 'manifests of all kinds',
+    toSchema: createManifestJsonSchema,
+  },
+  { name: 'plan', file: 'plan.schema.json', about: 'plan files', toSchema: createPlanJsonSchema },
   {
     name: 'plan-index',
     file: 'plan-index.schema.json',
@@ -24,7 +29,12 @@ export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
   },
   { name: 'journal', file: 'journal.schema.json', about: 'lines of `--journal`', toSchema: createJournalJsonSchema },
   { name: 'faults', file: 'faults.schema.json', about: 'faults files of `serve`', toSchema: createFaultsJsonSchema },
-  { name: 'openapi', file: 'openapi.json', about: 'the API that the bundled server has', toSchema: toOpenApiDocument },
+  {
+    name: 'openapi',
+    file: 'openapi.json',
+    about: 'the API that the bundled server has',
+    toSchema: createOpenApiDocument,
+  },
 ];
 
 /**
@@ -32,7 +42,7 @@ export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
  * unfolds a `List` itself.
  */
 export const KIND_SCHEMA_FILES: ReadonlyMap<string, () => JsonObject> = new Map(
-  MEMBER_KINDS.map((kind) => [toKindFile(kind), () => toManifestJsonSchema(kind)]),
+  MEMBER_KINDS.map((kind) => [toKindFile(kind), () => createManifestJsonSchema(kind)]),
 );
 
 function toKindFile(kind: string): string {

@@ -18,7 +18,7 @@ export interface FaultContext {
 }
 
 /** A response that is cut off in the middle of its body: without a socket the request rejects. */
-export class CutOff extends NetworkError {
+export class TruncatedResponse extends NetworkError {
   readonly response: HttpResponse;
 
   constructor(response: HttpResponse, message: string) {
@@ -56,7 +56,7 @@ export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: Fau
     case 'content_type':
       return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: PAGE };
     case 'cut':
-      throw new CutOff(await scene.forward(scene.request), `${nameOf(scene)}: the connection was lost`);
+      throw new TruncatedResponse(await scene.forward(scene.request), `${nameOf(scene)}: the connection was lost`);
     case 'broken_json':
       return breakJson(await scene.forward(scene.request));
     case 'missing':

@@ -7,7 +7,7 @@ import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FaultRule, ServerFaults } from '../model/server-faults.ts';
 import type { FieldPath } from '../model/state.ts';
 
-import { findStranger, listSchemaFindings } from '../schemas/findings.ts';
+import { findUnknownKey, listSchemaFindings } from '../schemas/findings.ts';
 
 import { FAULTS_SCHEMA } from '../schemas/seed.ts';
 import { createFaultChooser } from './choose-faults.ts';
@@ -117,7 +117,7 @@ function createPast(server: Server): Past {
 /** Faults from their text, YAML or JSON. Throws `RangeError`, with everything that is wrong and the rule that it is in, on a bad one. */
 export function parseServerFaults(text: string): ServerFaults {
   const value = parseOne(text);
-  const stranger = findStranger(FAULTS_SCHEMA, value);
+  const stranger = findUnknownKey(FAULTS_SCHEMA, value);
   if (stranger !== undefined) throw new RangeError(stranger);
   const findings = listSchemaFindings(FAULTS_SCHEMA, value).map(
     ({ path, message }) => `${formatPath(path)}${nameRule(value, path)} ${message}`,

@@ -11,26 +11,26 @@ import type { ApiKey } from './admission.ts';
 import { getBehaviour } from './behaviours.ts';
 import { RequestError } from './failure.ts';
 import {
-  type Call,
   checkClaims,
   checkReferences,
+  createBehaviourContext,
+  type HandlerRequest,
+  type HandlerResponse,
   isExternal,
-  type Reply,
   type Service,
-  toBehaviourContext,
 } from './service.ts';
 import { findOwnedKind, formatTimestamp, type StoredResource } from './store.ts';
 import { applyPatch, checkSpec, validateCreate, validateModule, validateUpdate } from './validate-body.ts';
 
 /** The operations on whole resources, the same for every kind: what differs is in the kind's table and its behaviour. */
 
-export function createResource(service: Service, kind: Kind, call: Call): Reply {
+export function createResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   const resource = admitResource(service, kind, validateCreate(kind, call.body), call.caller);
-  const revealed = getBehaviour(kind).reveal?.(resource, toBehaviourContext(service)) ?? {};
+  const revealed = getBehaviour(kind).reveal?.(resource, createBehaviourContext(service)) ?? {};
   return { status: 201, body: show(service, kind, resource, { ...call, revealed }) };
 }
 
-export function listResources(service: Service, kind: Kind, call: Call): Reply {
+export function listResources(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   const listing = service.store.listingOf(kind);
   const { limit, before } = parsePage(call.query, kind);
   const resources = listing.listBefore(before, limit + 1);
@@ -41,11 +41,11 @@ export function listResources(service: Service, kind: Kind, call: Call): Reply {
   return { status: 200, body: { [String(kind.listKey)]: shown, uri, next_page_uri: next } };
 }
 
-export function getResource(service: Service, kind: Kind, call: Call): Reply {
+export function getResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   return { status: 200, body: show(service, kind, findResource(service, kind, call.ids), call) };
 }
 
-export function updateResource(service: Service, kind: Kind, call: Call): Reply {
+export function updateResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   const before = findResource(service, kind, call.ids);
   const given = validateUpdate(kind, call.body);
   const resource = changeSpec(service, kind, before, given);
@@ -53,7 +53,7 @@ export function updateResource(service: Service, kind: Kind, call: Call): Reply 
   return { status: 200, body: getBehaviour(kind).showUpdate?.(document, given) ?? document };
 }
 
-export function deleteResource(service: Service, kind: Kind, call: Call): Reply {
+export function deleteResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   const resource = findResource(service, kind, call.ids);
   if (!resource.deletable) throw new RequestError(`${resource.id} cannot be deleted`, { code: 'forbidden' });
   const referrers = service.store.listReferrers(resource.id);
@@ -63,7 +63,7 @@ export function deleteResource(service: Service, kind: Kind, call: Call): Reply 
 }
 
 /** The resource that the path names, or a failure. */
-function findResource(service: Service, kind: Kind, ids: Call['ids']): StoredResource {
+function findResource(service: Service, kind: Kind, ids: HandlerRequest['ids']): StoredResource {
   const id = ids['id'] ?? '';
   const resource = service.store.listingOf(kind).find(id);
   if (resource === undefined)
@@ -77,7 +77,7 @@ function changeSpec(service: Service, kind: Kind, before: StoredResource, given:
   checkSpec(kind, changed.spec);
   checkReferences(service, kind, given);
   checkClaims(service, kind, { id: before.id, spec: given });
-  const state = getBehaviour(kind).remember?.(changed, before, toBehaviourContext(service)) ?? before.state;
+  const state = getBehaviour(kind).remember?.(changed, before, createBehaviourContext(service)) ?? before.state;
   const resource = { ...changed, state };
   service.store.put(kind, resource);
   return resource;
@@ -94,7 +94,7 @@ function admitResource(service: Service, kind: Kind, asked: Spec, caller: ApiKey
   checkClaims(service, kind, { id: '', spec });
   const id = createUnusedId(service, kind, now);
   const draft = { id, createdAt: formatTimestamp(now), spec, state: {}, deletable: true };
-  const resource = { ...draft, state: behaviour.remember?.(draft, undefined, toBehaviourContext(service)) ?? {} };
+  const resource = { ...draft, state: behaviour.remember?.(draft, undefined, createBehaviourContext(service)) ?? {} };
   service.store.put(kind, resource);
   return resource;
 }
@@ -127,20 +127,35 @@ function refuseUse(id: string, referrers: ReadonlySet<string>): RequestError {
 
 /** The operations on modules that have a path of their own, of owned and of attached kinds alike. */
 
-export function replaceModule(service: Service, kind: Kind, module: OperationModule, call: Call): Reply {
+export function replaceModule(
+  service: Service,
+  kind: Kind,
+  module: OperationModule,
+  call: HandlerRequest,
+): HandlerResponse {
   const holder = findHolder(service, kind, call.ids);
   const value = validateModule(kind, module, call.body);
   changeSpec(service, kind, holder, { [module.name]: value });
   return showModule(module, value, call);
 }
 
-export function getModule(service: Service, kind: Kind, module: OperationModule, call: Call): Reply {
+export function getModule(
+  service: Service,
+  kind: Kind,
+  module: OperationModule,
+  call: HandlerRequest,
+): HandlerResponse {
   const value = findHolder(service, kind, call.ids).spec[module.name];
   if (value !== undefined) return showModule(module, value, call);
   throw new RequestError(`${module.name} is not set`, { code: 'not_found', details: { module: module.name } });
 }
 
-export function deleteModule(service: Service, kind: Kind, module: OperationModule, call: Call): Reply {
+export function deleteModule(
+  service: Service,
+  kind: Kind,
+  module: OperationModule,
+  call: HandlerRequest,
+): HandlerResponse {
   const holder = findHolder(service, kind, call.ids);
   const { [module.name]: removed, ...spec } = holder.spec;
   const isEmpty = !Object.keys(spec).some((name) => kind.fields[name]?.hasPath);
@@ -151,7 +166,7 @@ export function deleteModule(service: Service, kind: Kind, module: OperationModu
 }
 
 /** What the modules of an attached kind are kept on: begins empty on everything that exists. */
-export function createAttachment(service: Service, kind: Kind, ids: Call['ids']): StoredResource {
+export function createAttachment(service: Service, kind: Kind, ids: HandlerRequest['ids']): StoredResource {
   return {
     id: toResourcePath(kind, ids),
     createdAt: formatTimestamp(service.now()),
@@ -161,7 +176,7 @@ export function createAttachment(service: Service, kind: Kind, ids: Call['ids'])
   };
 }
 
-function findHolder(service: Service, kind: Kind, ids: Call['ids']): StoredResource {
+function findHolder(service: Service, kind: Kind, ids: HandlerRequest['ids']): StoredResource {
   if (kind.role !== 'attached') return findResource(service, kind, ids);
   for (const [name, id] of Object.entries(ids)) {
     const type = kind.fields[name]?.type;
@@ -172,7 +187,7 @@ function findHolder(service: Service, kind: Kind, ids: Call['ids']): StoredResou
   return service.store.listingOf(kind).find(attachment.id) ?? attachment;
 }
 
-function showModule(module: OperationModule, value: Json, { baseUrl }: Call): Reply {
+function showModule(module: OperationModule, value: Json, { baseUrl }: HandlerRequest): HandlerResponse {
   const body = renderField(module.field, value, baseUrl);
   return { status: 200, body: body as JsonObject }; // a module that is set renders to an object
 }

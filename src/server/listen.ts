@@ -11,9 +11,9 @@ import { promisify } from 'node:util';
 import { InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
 import type { HttpRequest, HttpResponse } from '../model/http.ts';
 import { RequestError } from './failure.ts';
-import { CutOff } from './fault-effects.ts';
+import { TruncatedResponse } from './fault-effects.ts';
 import { MAX_REQUEST_BYTES } from './routes.ts';
-import { type Server, toBrokenBody } from './server.ts';
+import { createBodyError, type Server } from './server.ts';
 
 /** A server that can be reached over a socket. */
 export interface Listener {
@@ -93,7 +93,7 @@ async function answer(server: Server, { incoming, outgoing }: Exchange): Promise
     const request = await readRequest(incoming);
     send(await server.send({ ...request, signal: gone.signal }), outgoing);
   } catch (error) {
-    if (error instanceof CutOff) sendHalf(error.response, outgoing);
+    if (error instanceof TruncatedResponse) sendHalf(error.response, outgoing);
     else if (error instanceof NetworkError) breakOff(incoming, error);
     else send(refuse(server, toRequestFailure(error), incoming), outgoing);
   }
@@ -122,7 +122,7 @@ function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    const fail = (cause: Error): void => reject(toBrokenBody(cause));
+    const fail = (cause: Error): void => reject(createBodyError(cause));
     incoming.on('data', (chunk: Buffer) => {
       if (length > MAX_REQUEST_BYTES) return;
       chunks.push(chunk);

@@ -10,7 +10,7 @@ import type { HttpRequest, HttpResponse } from '../model/http.ts';
 import { OPERATION_ID_HEADER } from '../model/http.ts';
 import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import { once } from '../model/once.ts';
-import { toOpenApiDocument } from '../schemas/openapi.ts';
+import { createOpenApiDocument } from '../schemas/openapi.ts';
 import { type Admission, type ApiKey, admitRequest } from './admission.ts';
 import { RequestError, renderFailure } from './failure.ts';
 import {
@@ -25,7 +25,7 @@ import {
   replaceModule,
   updateResource,
 } from './handlers.ts';
-import type { Call, Reply, Service } from './service.ts';
+import type { HandlerRequest, HandlerResponse, Service } from './service.ts';
 
 /** The environment of a request. */
 export interface RequestEnv {
@@ -96,7 +96,8 @@ function answerRequest(routing: Routing, request: HttpRequest, env: RequestEnv):
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const path = toLocalPath(request, env.basePath);
   const [found, ids] = toTarget(router.match(method, path));
-  if (found === 'document') return toResponse(env, 200, toOpenApiDocument({ versionHeader: admission.versionHeader }));
+  if (found === 'document')
+    return toResponse(env, 200, createOpenApiDocument({ versionHeader: admission.versionHeader }));
   const caller = admitRequest(admission, request.headers);
   if (found === undefined) throw refuseRoute(router, request.method, path);
   const { status, body } = answer(service, found, readCall(request, env, { operation: found, ids, caller }));
@@ -104,7 +105,7 @@ function answerRequest(routing: Routing, request: HttpRequest, env: RequestEnv):
 }
 
 /** What a match leads to, with the ids in the path. */
-function toTarget(match: Result<Target>): readonly [Target | undefined, Call['ids']] {
+function toTarget(match: Result<Target>): readonly [Target | undefined, HandlerRequest['ids']] {
   const [targets, values] = match;
   const [target, params = {}] = targets[0] ?? [];
   const ids: Record<string, string> = {};
@@ -126,8 +127,12 @@ function decode(part: string): string {
 function readCall(
   request: HttpRequest,
   { baseUrl }: RequestEnv,
-  { operation, ids, caller }: { readonly operation: Operation; readonly ids: Call['ids']; readonly caller: ApiKey },
-): Call {
+  {
+    operation,
+    ids,
+    caller,
+  }: { readonly operation: Operation; readonly ids: HandlerRequest['ids']; readonly caller: ApiKey },
+): HandlerRequest {
   const query = new URL(request.url).searchParams;
   checkQuery(query, operation.action === 'list' ? PAGE_PARAMETERS : []);
   const body = hasBody(operation) ? readBody(request) : {};
@@ -139,7 +144,7 @@ function hasBody({ method }: Operation): boolean {
   return method === 'POST' || method === 'PATCH' || method === 'PUT';
 }
 
-function answer(service: Service, { action, kind, module }: Operation, call: Call): Reply {
+function answer(service: Service, { action, kind, module }: Operation, call: HandlerRequest): HandlerResponse {
   switch (action) {
     case 'create':
       return createResource(service, kind, call);

@@ -1,5 +1,5 @@
 import { removeStaleTempFiles, writeAtomically } from '../files/atomic-file.ts';
-import { readInput, toFileError } from '../files/read-input.ts';
+import { describeFileError, readInput } from '../files/read-input.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { isIdOf, listPathFields, toPathIds } from '../kinds/paths.ts';
 import { findKind, getKind, KINDS } from '../kinds/tables/registry.ts';
@@ -7,14 +7,14 @@ import { formatPath } from '../model/field-path.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 
-import { findStranger, listSchemaFindings } from '../schemas/findings.ts';
+import { findUnknownKey, listSchemaFindings } from '../schemas/findings.ts';
 
 import { SEED_SCHEMA } from '../schemas/seed.ts';
 import { type ApiKey, DEFAULT_USER_ID } from './admission.ts';
 import { type AbuseReportRule, getBehaviour } from './behaviours.ts';
 import { RequestError } from './failure.ts';
 import { createAttachment } from './handlers.ts';
-import { checkClaims, listBadReferences, type Service, toBehaviourContext } from './service.ts';
+import { checkClaims, createBehaviourContext, listBadReferences, type Service } from './service.ts';
 import { formatTimestamp, type StoredResource } from './store.ts';
 import { checkSpec, validateCreate } from './validate-body.ts';
 
@@ -52,7 +52,7 @@ export function parseServerSeed(text: string): ServerSeed {
   const finding = checkJsonLimits(text);
   if (finding !== undefined) throw new RangeError(`It ${finding}`);
   const value = parseJson(text);
-  const stranger = findStranger(SEED_SCHEMA, value);
+  const stranger = findUnknownKey(SEED_SCHEMA, value);
   if (stranger !== undefined) throw new RangeError(stranger);
   const crowd = findCrowd(value, []);
   if (crowd !== undefined) throw new RangeError(crowd);
@@ -162,7 +162,7 @@ class Mistakes {
 }
 
 /** The resources of a store as a seed has them: the inverse of loading. */
-export function toSeedResources({ store }: Service): Readonly<Record<string, readonly SeedResource[]>> {
+export function listSeedResources({ store }: Service): Readonly<Record<string, readonly SeedResource[]>> {
   const entries = KINDS.map((kind) => {
     const resources = store.listingOf(kind).listAll();
     return [kind.name, resources.map((resource) => toSeedResource(kind, resource))] as const;
@@ -229,7 +229,7 @@ function admit(service: Service, { place, kind, resource, created, stored }: Dra
   const passed = checks.filter((check) => mistakes.collect(place, () => check() ?? true) === true);
   if (passed.length < checks.length) return false;
   const remember = isJsonObject(resource['state']) ? undefined : getBehaviour(kind).remember;
-  const state = remember?.(stored, undefined, { ...toBehaviourContext(service), now: created }) ?? stored.state;
+  const state = remember?.(stored, undefined, { ...createBehaviourContext(service), now: created }) ?? stored.state;
   service.store.put(kind, { ...stored, state });
   return true;
 }
@@ -307,6 +307,6 @@ function readText(path: string): string | undefined {
     return readInput(path, { onlyFiles: true }).toString('utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw new RangeError(`${path} ${toFileError(error)}`, { cause: error });
+    throw new RangeError(`${path} ${describeFileError(error)}`, { cause: error });
   }
 }

@@ -10,11 +10,11 @@ import { createCertificateAuthorities, createIdGenerator, toAuthorizedKey } from
 import { createRoutes, MAX_REQUEST_BYTES, type RequestEnv, type Routes } from './routes.ts';
 import {
   type ImportedResource,
+  listSeedResources,
   loadExisting,
   loadSeed,
   type ServerSeed,
   type ServerSnapshot,
-  toSeedResources,
 } from './seed.ts';
 import type { Service } from './service.ts';
 import { Store } from './store.ts';
@@ -121,7 +121,7 @@ function createFaces(front: Front, decorate: Decorate): Faces {
   const toHandle = (inner: Send): Transport =>
     toTransport(inner, {
       maxBytes: MAX_REQUEST_BYTES,
-      onBroken: ({ method, url }, cause) => refuse(front, toBrokenBody(cause), { method, path: toTarget(url) }),
+      onBroken: ({ method, url }, cause) => refuse(front, createBodyError(cause), { method, path: toTarget(url) }),
     });
   return {
     send,
@@ -190,7 +190,7 @@ function refuse(
 }
 
 /** The failure of a request that did not come to its end. */
-export function toBrokenBody(cause: unknown): RequestError {
+export function createBodyError(cause: unknown): RequestError {
   return new RequestError('The body of the request is incomplete', { code: 'bad_body', cause });
 }
 
@@ -204,7 +204,7 @@ function toSnapshot(service: Service): ServerSnapshot {
   const { externals, abuseReportRules } = service;
   return {
     ...(externals !== undefined && { externals: [...externals] }),
-    resources: toSeedResources(service),
+    resources: listSeedResources(service),
     ...(abuseReportRules !== DEFAULT_ABUSE_REPORT_RULES && { abuse_report_rules: abuseReportRules }),
     certificate_authorities: service.authorities.listSecrets(),
     sequence: service.identities.sequence(),

@@ -23,7 +23,7 @@ export interface Service {
 }
 
 /** One request to one operation, read and admitted. */
-export interface Call {
+export interface HandlerRequest {
   /** The ids in the path. */
   readonly ids: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -33,13 +33,13 @@ export interface Call {
 }
 
 /** What an operation answers: JSON. None: 204. */
-export interface Reply {
+export interface HandlerResponse {
   readonly status: 200 | 201 | 204;
   readonly body?: JsonObject;
 }
 
 /** What a behaviour may use, as of now. */
-export function toBehaviourContext({ now, identities, authorities, abuseReportRules }: Service): BehaviourContext {
+export function createBehaviourContext({ now, identities, authorities, abuseReportRules }: Service): BehaviourContext {
   return { now: now(), identities, authorities, abuseReportRules };
 }
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { findMadeByAnother } from '../files/boundary.ts';
 import { type FileLock, toLockPath, tryLockFile } from '../files/lock-file.ts';
 import { readInput } from '../files/read-input.ts';
-import { toReason } from '../model/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { isSuccess, type Send } from '../model/http.ts';
 import { once } from '../model/once.ts';
 import { parseApiKey } from '../server/admission.ts';
@@ -163,7 +163,7 @@ function refuseLost(file: string): never {
 }
 
 function refuseSnapshot(error: unknown): never {
-  const why = toReason(error);
+  const why = describeError(error);
   throw new StackError(`The snapshot cannot be written: ${why}`, { reason: 'failed', cause: error });
 }
 
@@ -197,7 +197,7 @@ export async function lockSnapshot(
 }
 
 function refuse(shown: string, error: unknown): never {
-  throw new StackError(`${shown} cannot be locked: ${toReason(error)}`, { reason: 'failed', cause: error });
+  throw new StackError(`${shown} cannot be locked: ${describeError(error)}`, { reason: 'failed', cause: error });
 }
 
 /** Runs a task on input of the bundled server. The server's `RangeError` becomes an error of the user's input. */
@@ -215,7 +215,7 @@ export async function readServerFile(file: string, { cwd }: Pick<Host, 'cwd'>): 
   try {
     return readInput(resolve(cwd, file)).toString('utf8');
   } catch (error) {
-    const why = toReason(error);
+    const why = describeError(error);
     throw new StackError(`${file} cannot be read: ${why}`, { reason: 'invalid', cause: error });
   }
 }

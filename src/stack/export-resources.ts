@@ -1,8 +1,8 @@
 import { type LiveRequest, readLive } from '../client/read-live.ts';
-import { type Exported, exportLive } from '../export/export-live.ts';
+import { type ExportResult, exportLive } from '../export/export-live.ts';
 import { loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { type Attachment, isIdOf, listPathFields, toAttachment } from '../kinds/paths.ts';
+import { type Attachment, createAttachmentPaths, isIdOf, listPathFields } from '../kinds/paths.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { toAddress } from '../model/address.ts';
@@ -31,7 +31,7 @@ export interface ExportRequest {
 }
 
 /** The read request of an export. Throws for a kind that cannot be listed. */
-export function toExportRequest(names: readonly string[], attached: readonly AttachableResource[]): LiveRequest {
+export function createExportRequest(names: readonly string[], attached: readonly AttachableResource[]): LiveRequest {
   const identified = new Set(attached.map(({ kind }) => kind.name));
   const listed = names.filter((name) => !identified.has(name)).map(findListedKind);
   return {
@@ -44,8 +44,8 @@ export function toExportRequest(names: readonly string[], attached: readonly Att
 export async function exportResources(
   client: Reader,
   { kinds, attached, stack, settings, signal }: ExportRequest,
-): Promise<Exported> {
-  const request = toExportRequest(kinds, attached);
+): Promise<ExportResult> {
+  const request = createExportRequest(kinds, attached);
   const live = await readLive(client, { ...request, ...(signal !== undefined && { signal }) });
   return exportLive(live, {
     ...(stack !== undefined && { stack }),
@@ -112,7 +112,7 @@ function findListedKind(name: string): Kind {
 }
 
 function toWhole(kind: Kind, ids: Spec): Attachment {
-  return toAttachment(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
+  return createAttachmentPaths(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
 }
 
 function withoutTwins(attachments: readonly Attachment[]): readonly Attachment[] {

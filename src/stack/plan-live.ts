@@ -11,8 +11,8 @@ import { createPlan } from '../plan/create-plan.ts';
 import { type FindPlanned, resolveForeign } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
 import { listFilePaths } from '../plan/files.ts';
-import { type PlanInput, toDestroyState, toReleaseState } from '../plan/plan-input.ts';
-import { listUsedKinds, toReadRequest } from '../plan/select-targets.ts';
+import { createDestroyState, createReleaseState, type PlanInput } from '../plan/plan-input.ts';
+import { createReadRequest, listUsedKinds } from '../plan/select-targets.ts';
 import type { PlanPolicies } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import type { Rehearse } from './host.ts';
@@ -78,9 +78,9 @@ export async function planLive(
   request: PlanRequest,
 ): Promise<{ readonly plan: Plan; readonly input: PlanInput; readonly whole: LiveState }> {
   const { state, settings, now, cwd, mode = 'apply', targets = [], signal } = request;
-  const stated = mode === 'destroy' ? toDestroyState(state) : state;
-  const read = mode === 'release' ? toReleaseState(state) : stated;
-  const wanted = toReadRequest(read, targets);
+  const stated = mode === 'destroy' ? createDestroyState(state) : state;
+  const read = mode === 'release' ? createReleaseState(state) : stated;
+  const wanted = createReadRequest(read, targets);
   const whole = await readLive(client, { ...wanted, ...(signal !== undefined && { signal }) });
   const { desired, awaited, diagnostics } = resolveForeign(stated, whole, request);
   const live = withoutUnused(whole, read);

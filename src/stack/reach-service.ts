@@ -6,7 +6,7 @@ import { isThisMachine, type Send } from '../model/http.ts';
 import { parseRateLimit } from '../model/stack.ts';
 import { type Transport, toSend } from '../model/transport.ts';
 import { type Host, StackError, type TransportSettings } from './host.ts';
-import { isEmbedded, type RunSettings, readApiKey, toEmbeddedFile } from './settings.ts';
+import { getEmbeddedFile, isEmbedded, type RunSettings, readApiKey } from './settings.ts';
 
 /** The way to a service, until it is closed. */
 export interface ServiceConnection {
@@ -77,7 +77,7 @@ export function createServiceClient(
 /** The server is loaded only here and in `serve`: everything else starts without it. */
 async function reachEmbedded({ baseUrl, versionHeader }: RunSettings, host: Host): Promise<ServiceConnection> {
   const { openEmbeddedServer } = await import('./embedded.ts');
-  const file = toEmbeddedFile(baseUrl);
+  const file = getEmbeddedFile(baseUrl);
   return { ...(await openEmbeddedServer({ file, host, versionHeader })), warning: undefined };
 }
 

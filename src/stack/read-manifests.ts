@@ -8,11 +8,11 @@ import { toEnvironment } from '../manifest/environment.ts';
 import {
   createFieldFileReader,
   createStackBudget,
+  encodeSource,
   type LoadedManifests,
   loadManifests,
   type ManifestBytes,
   type ManifestSource,
-  toBytes,
 } from '../manifest/load.ts';
 import type { StackSetting } from '../manifest/stack-settings.ts';
 import { type ValidatedManifests, validateManifests } from '../manifest/validate.ts';
@@ -25,7 +25,7 @@ import { keepFewWarnings } from '../plan/create-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import { type Host, InvalidManifests, type RunSubject, StackError } from './host.ts';
 import { loadStack, refuseOtherTools } from './load-stack.ts';
-import { isEmbedded, toEmbeddedFile } from './settings.ts';
+import { getEmbeddedFile, isEmbedded } from './settings.ts';
 
 /** What the manifests of a run say. `state` is absent when they are not valid. */
 interface ReadManifests {
@@ -135,7 +135,7 @@ function withinRoots({ default: all, credentials }: TokenSettings, roots: readon
 }
 
 function withManifests(loaded: LoadedManifests, manifests: readonly ManifestSource[]): LoadedManifests {
-  return { ...loaded, sources: [...loaded.sources, ...manifests.map(toBytes)] };
+  return { ...loaded, sources: [...loaded.sources, ...manifests.map(encodeSource)] };
 }
 
 /** The closer checks, loaded only for kinds that some manifest may be of: they cost more than the rest of the start. */
@@ -233,7 +233,7 @@ interface NamedPath {
 function listOfStack({ stack }: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
   const { api, policies, inputs = [], tokens } = stack;
   const { baseUrl = '', caFile } = api;
-  const file = isEmbedded(baseUrl) ? toEmbeddedFile(baseUrl) : '';
+  const file = isEmbedded(baseUrl) ? getEmbeddedFile(baseUrl) : '';
   const named: readonly NamedPath[] = [
     ...(file === '' ? [] : [{ path: ['spec', 'api', 'base_url'], named: file }]),
     ...(caFile === undefined ? [] : [{ path: ['spec', 'api', 'ca_file'], named: caFile }]),

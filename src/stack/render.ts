@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { stderrExcerpt } from '../apply/run-command.ts';
 import { InputError, readStream } from '../files/read-input.ts';
 import { withoutKeys } from '../model/api-key.ts';
-import { toReason } from '../model/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { NO_SECRETS, type Secrets, withoutSecrets } from '../model/secrets.ts';
 import type { Host, RenderCommand, RenderOutput } from './host.ts';
 
@@ -89,7 +89,7 @@ function start({ words, folder, env }: Run): Child | { readonly finding: string 
   try {
     return spawn(program, args, { cwd: folder, env: childEnv, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   } catch (error) {
-    return { finding: `cannot be run: ${toReason(error)}` };
+    return { finding: `cannot be run: ${describeError(error)}` };
   }
 }
 
@@ -101,7 +101,7 @@ async function waitFor(child: ChildProcess): Promise<string | undefined> {
     return signal === null ? `ended with exit code ${code}` : `was stopped by ${signal}`;
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return isMissing ? 'cannot be run: there is no such program' : `cannot be run: ${toReason(error)}`;
+    return isMissing ? 'cannot be run: there is no such program' : `cannot be run: ${describeError(error)}`;
   }
 }
 
@@ -111,7 +111,7 @@ async function readOutput(stdout: Readable, end: () => void): Promise<RenderOutp
     return { bytes: await readStream(stdout) };
   } catch (error) {
     end();
-    return { finding: `prints something that ${error instanceof InputError ? error.finding : toReason(error)}` };
+    return { finding: `prints something that ${error instanceof InputError ? error.finding : describeError(error)}` };
   }
 }
 

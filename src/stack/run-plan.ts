@@ -1,18 +1,18 @@
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
-import { applyPlan, type SideBySide } from '../apply/apply.ts';
+import { applyPlan, type ParallelApplyContext } from '../apply/apply.ts';
 import { type JournalFile, openJournal } from '../apply/journal.ts';
 import { createTokenSinks, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
 import { createFileWriter } from '../apply/write-files.ts';
 import type { Client } from '../client/client.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { toReason } from '../model/errors.ts';
+import { describeError } from '../model/errors.ts';
 import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
 import { describePipeline, readPipeline } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import { NO_SECRETS, type Secrets, withoutSecrets } from '../model/secrets.ts';
 import { fillStackName, findSink, type TokenSettings } from '../model/stack.ts';
-import { describeTokenPlace, isSameTokenPlace, toTokenPlace } from '../model/token-place.ts';
+import { describeSink, describeTokenPlace, isSameTokenPlace } from '../model/token-place.ts';
 import type { CreateWrite, Write, WriteId } from '../model/write.ts';
 import type { PlanCheck } from '../plan/saved/check-plan.ts';
 import { type Host, StackError } from './host.ts';
@@ -33,7 +33,7 @@ export interface RunOptions {
   /** Aborted: no new write starts; those under way finish, and the result lists what was skipped. */
   readonly signal?: AbortSignal;
   /** Plans of other stacks of the account are applied at the same time. */
-  readonly sideBySide?: SideBySide;
+  readonly sideBySide?: ParallelApplyContext;
 }
 
 /** A plan that may be applied, and the results of its check. */
@@ -103,7 +103,7 @@ async function startJournal(
   try {
     return await openJournal(resolve(cwd, file), plan, { now, redact: secrets.redact, uid });
   } catch (cause) {
-    const message = `The journal cannot be written: ${toReason(cause)}`;
+    const message = `The journal cannot be written: ${describeError(cause)}`;
     throw new StackError(message, { reason: 'failed', remedy: 'Nothing was written.', cause });
   }
 }
@@ -147,7 +147,7 @@ function chooseSinks(
   refuseSecrets(tokens, secrets);
   const given = { cwd, env: withoutSecrets(env, secrets), temporaryFolder: env['TMPDIR'] ?? tmpdir(), uid };
   const sinks = own ?? createTokenSinks(tokens, given);
-  const chosen = new Set(writes.filter(givesToken).map((write) => chooseSink(write, sinks)));
+  const chosen = new Set(writes.filter(createsToken).map((write) => chooseSink(write, sinks)));
   return { sinks, test: () => testSinks([...chosen]) };
 }
 
@@ -166,9 +166,9 @@ function refuseSecrets(tokens: TokenSettings, { find }: Pick<Secrets, 'find'>): 
  * warns of, the user who applies it may name one.
  */
 function refuseOtherPlaces({ changes }: Plan, open: readonly Write[], tokens: TokenSettings): void {
-  for (const { address, mark } of open.filter(givesToken)) {
+  for (const { address, mark } of open.filter(createsToken)) {
     const sink = findSink(tokens, mark.name);
-    const own = sink && toTokenPlace(sink);
+    const own = sink && describeSink(sink);
     const shown = changes.find((one) => one.address === address && one.token !== undefined)?.token;
     if (own === undefined || shown === undefined || isSameTokenPlace(own, shown)) continue;
     const message = `The token of ${address} would go to ${describeTokenPlace(own)}, and the plan says ${describeTokenPlace(shown)}.`;
@@ -182,8 +182,8 @@ function listOpenWrites(plan: Plan, done: ReadonlyMap<WriteId, unknown>): readon
 }
 
 /** Whether a write brings a token that is shown only once. */
-export function givesToken(write: Write): write is CreateWrite {
-  return write.act === 'create' && getKind(write.kind).oneTimeFields.length > 0;
+export function createsToken(write: Write): write is CreateWrite {
+  return write.type === 'create' && getKind(write.kind).oneTimeFields.length > 0;
 }
 
 function chooseSink(write: CreateWrite, sinks: TokenSinks): TokenSink {
@@ -204,7 +204,7 @@ async function testSinks(sinks: readonly TokenSink[]): Promise<readonly string[]
     try {
       for (const warning of await sink.test()) warnings.add(warning);
     } catch (error) {
-      const why = toReason(error);
+      const why = describeError(error);
       throw new StackError(`The token sink does not work: ${why}`, {
         reason: 'failed',
         remedy: 'Nothing was written.',

@@ -6,7 +6,7 @@ import type { PlanDocument } from '../kinds/request-body.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { toCanonicalJson } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
-import { isWithin, type PlanComparison } from '../model/plan-comparison.ts';
+import { isCoveredBy, type PlanComparison } from '../model/plan-comparison.ts';
 import type { GuardSettings } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
 import { comparePlans } from '../plan/compare/compare-plans.ts';
@@ -14,15 +14,15 @@ import { createPlan } from '../plan/create-plan.ts';
 import { findForeign } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
 import { listFilePaths } from '../plan/files.ts';
-import { type Allowances, countOwned, guardPlan, listStanding } from '../plan/guard.ts';
+import { type Allowances, countOwned, guardPlan, listBlockingViolations } from '../plan/guard.ts';
 import {
   checkPlan,
+  createStaleCheckRequest,
   listAppeared,
   type PlanCheck,
   type StaleItem,
-  toStaleCheckReadRequest,
 } from '../plan/saved/check-plan.ts';
-import { countAsCreated, listAwaitedIds, toLiveBefore } from '../plan/saved/finder.ts';
+import { computeLiveBefore, countAsCreated, listAwaitedIds } from '../plan/saved/finder.ts';
 import { listUnlike } from '../plan/saved/list-unlike.ts';
 import { verifyPlan } from '../plan/saved/verify-plan.ts';
 import { StackError } from './host.ts';
@@ -59,7 +59,7 @@ export function refuseOtherVersion({ plan: { tool }, name }: Pick<SavedPlan, 'pl
 /** Compares a saved plan with the live state. Throws when it is stale, or when a safety rule blocks it now. */
 export async function checkSaved(client: Reader, saved: SavedPlan): Promise<PlanCheck> {
   const { plan, name, signal, cwd, roots } = saved;
-  const live = await readLive(client, { ...toStaleCheckReadRequest(plan), ...(signal !== undefined && { signal }) });
+  const live = await readLive(client, { ...createStaleCheckRequest(plan), ...(signal !== undefined && { signal }) });
   const check = checkPlan(plan, live);
   const paths = plan.files.map(({ path }) => path);
   const present = await readFiles(paths, { cwd, roots });
@@ -125,7 +125,7 @@ function refuseStanding({ plan, allowances, guard }: SavedPlan, live: LiveState)
 
 /** Throws for the first violated safety rule without consent. */
 export function refuseViolations(violations: Plan['violations'], allowances: Allowances): void {
-  const [first] = listStanding(violations, allowances);
+  const [first] = listBlockingViolations(violations, allowances);
   if (first !== undefined) throw new StackError(first.message, { reason: 'refused', remedy: first.remedy });
 }
 
@@ -184,7 +184,7 @@ export function compareWithApproved(plan: Plan, approved: PlanApproval, cwd: str
 /** Throws `NotApproved` when a plan does anything that an approved one did not. */
 export function refuseUnapproved(plan: Plan, approved: PlanApproval, cwd: string): void {
   const comparison = compareWithApproved(plan, approved, cwd);
-  if (!isWithin(comparison)) throw new NotApproved(comparison, approved.name);
+  if (!isCoveredBy(comparison)) throw new NotApproved(comparison, approved.name);
 }
 
 /**
@@ -211,7 +211,7 @@ export async function replan(client: Reader, given: SavedFile, request: PlanRequ
 /** The plan as it was when nothing of a file was done, nor of those that are applied with it. */
 async function planBefore({ input, whole }: Planned, file: Plan, request: PlanRequest): Promise<Plan> {
   const { savedBeside = [] } = request;
-  const earlier = { ...input, live: toLiveBefore(input.live, [file, ...savedBeside]) };
+  const earlier = { ...input, live: computeLiveBefore(input.live, [file, ...savedBeside]) };
   const plan = createPlan(earlier, decidePlan(earlier));
   // What waits for another stack was not tried.
   const isTried = file.awaitedReferences === undefined && request.rehearsal !== false;
@@ -222,7 +222,7 @@ async function planBefore({ input, whole }: Planned, file: Plan, request: PlanRe
 function withoutRotated(planned: Planned, file: Plan, { done }: PlanCheck): Planned {
   const { input } = planned;
   const made = new Set<string>(
-    file.writes.flatMap(({ id, act, address }) => (act === 'create' && done.has(id) ? [address] : [])),
+    file.writes.flatMap(({ id, type, address }) => (type === 'create' && done.has(id) ? [address] : [])),
   );
   const rotate = input.rotate.filter((address) => !made.has(address));
   if (rotate.length === input.rotate.length) return planned;

@@ -3,7 +3,7 @@ import { isPipe, readInput } from '../files/read-input.ts';
 import { DURATION_EXPECTED, parseDurationMs } from '../kinds/duration.ts';
 import { isForgeToken, isKeyVariable, isNamedKeyVariable, KEY_VARIABLE, toKeyFileVariable } from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { toReason } from '../model/errors.ts';
+import { describeError } from '../model/errors.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/http.ts';
 import type { ConnectionSettings } from '../model/plan.ts';
 import { createSecrets, type Secrets } from '../model/secrets.ts';
@@ -18,7 +18,7 @@ import {
 import { type Host, InvalidManifests, StackError } from './host.ts';
 
 /** How the service is reached, as far as flags or the options of a program say it. */
-export interface GivenSettings {
+export interface SettingOverrides {
   readonly baseUrl?: string | undefined;
   readonly versionHeader?: string | undefined;
   readonly pageSize?: number | undefined;
@@ -49,7 +49,7 @@ function toStoredSettings({ rateLimit, given: _, ...api }: ApiSettings): StoredS
 }
 
 /** Each setting as it is given, else from the environment, else as stored, else its default. */
-export function resolveSettings(given: GivenSettings, env: Host['env'], stored: StoredSettings): RunSettings {
+export function resolveSettings(given: SettingOverrides, env: Host['env'], stored: StoredSettings): RunSettings {
   const baseUrl = given.baseUrl ?? toText(env['EDGEWISE_BASE_URL']) ?? stored.baseUrl;
   if (baseUrl === undefined || baseUrl === '') {
     const remedy =
@@ -62,7 +62,8 @@ export function resolveSettings(given: GivenSettings, env: Host['env'], stored: 
       given.versionHeader ?? toText(env['EDGEWISE_VERSION_HEADER']) ?? stored.versionHeader ?? DEFAULT_VERSION_HEADER,
     pageSize: checkCount({ name: 'page size', max: 100 }, given.pageSize) ?? stored.pageSize ?? 100,
     concurrency: checkCount({ name: 'concurrency', max: 64 }, given.concurrency) ?? stored.concurrency ?? 8,
-    rateLimit: toRateLimit(given.rateLimit ?? env['EDGEWISE_RATE_LIMIT']) ?? stored.rateLimit ?? toUsualLimit(baseUrl),
+    rateLimit:
+      toRateLimit(given.rateLimit ?? env['EDGEWISE_RATE_LIMIT']) ?? stored.rateLimit ?? getDefaultRateLimit(baseUrl),
     timeouts: resolveTimeouts(given.timeouts, env, stored.timeouts),
     caFile: toText(given.caFile) ?? toText(env['EDGEWISE_CA_FILE']) ?? stored.caFile,
     keyEnv: toKeyVariable(toText(given.keyEnv) ?? toText(env['EDGEWISE_KEY_ENV']) ?? stored.keyEnv),
@@ -80,7 +81,7 @@ function toKeyVariable(name: string | undefined): string | undefined {
 }
 
 /** What services allow. The bundled server inside of the process has no limit. */
-export function toUsualLimit(baseUrl: string): string {
+export function getDefaultRateLimit(baseUrl: string): string {
   return baseUrl.startsWith('embedded:') ? 'none' : '120/60s';
 }
 
@@ -94,7 +95,7 @@ function toRateLimit(text: string | undefined): string | undefined {
 
 const TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 30_000, bodyMs: 30_000, requestMs: 120_000 };
 
-function resolveTimeouts(given: GivenSettings['timeouts'], env: Host['env'], stored: Timeouts = TIMEOUTS): Timeouts {
+function resolveTimeouts(given: SettingOverrides['timeouts'], env: Host['env'], stored: Timeouts = TIMEOUTS): Timeouts {
   return {
     connectMs: given?.connectMs ?? stored.connectMs,
     headersMs: given?.headersMs ?? stored.headersMs,
@@ -148,7 +149,7 @@ export function readApiKey(
     secrets?.add('the API key', text);
     if (text !== '') return text;
   } catch (error) {
-    const why = toReason(error);
+    const why = describeError(error);
     throw new StackError(`The API key file cannot be read: ${why}`, {
       reason: 'authentication',
       remedy,
@@ -176,7 +177,7 @@ function checkCount({ name, max }: Count, count: number | undefined): number | u
  * `InvalidManifests`, with each line that does not.
  */
 export function resolveManifestSettings(
-  stated: GivenSettings,
+  stated: SettingOverrides,
   { env, cwd, isUntrusted = false }: Pick<Host, 'env' | 'cwd' | 'isUntrusted'>,
   api: ApiSettings,
 ): RunSettings {
@@ -292,6 +293,6 @@ export function isEmbedded(baseUrl: string): boolean {
 }
 
 /** The file in which the bundled server keeps its data; empty: it forgets them. */
-export function toEmbeddedFile(baseUrl: string): string {
+export function getEmbeddedFile(baseUrl: string): string {
   return baseUrl.slice(EMBEDDED.length);
 }

@@ -5,10 +5,10 @@ import { readFiles } from '../apply/write-files.ts';
 import type { Client, ClientOptions } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
 import type { RequestNotice } from '../client/request-notice.ts';
-import type { Exported } from '../export/export-live.ts';
+import type { ExportResult } from '../export/export-live.ts';
 import { findRoots } from '../files/boundary.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { toPlanDocument } from '../kinds/request-body.ts';
+import { createPlanDocument } from '../kinds/request-body.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Drift, Inventory } from '../model/drift.ts';
 import { InvariantError } from '../model/errors.ts';
@@ -19,8 +19,8 @@ import { readPipeline } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
-import { toDrift } from '../plan/compute-drift.ts';
-import { toDriftAgainst, toDriftReadRequest } from '../plan/saved/drift-against.ts';
+import { computeDrift } from '../plan/compute-drift.ts';
+import { computeDriftAgainst, createDriftReadRequest } from '../plan/saved/drift-against.ts';
 import { createInventory, createInventoryRequest } from '../plan/to-inventory.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import {
@@ -68,7 +68,7 @@ export interface Account {
   /** Compares the live state with the state after a plan. Sends GETs only. */
   readonly drift: (against: AgainstPlan) => Promise<Drift>;
   /** Exports live resources as manifests that adopt them. Sends GETs only. */
-  readonly export: (request: Omit<ExportRequest, 'settings'>) => Promise<Exported>;
+  readonly export: (request: Omit<ExportRequest, 'settings'>) => Promise<ExportResult>;
   /** Closes connections, and keeps what the embedded server holds. */
   readonly close: () => Promise<void>;
 }
@@ -108,11 +108,11 @@ export function createAccount(parts: AccountParts, host: Host): Account {
     ...link,
     apply: createSavedApply(link, host),
     drift: async ({ plan, name, roots = findRoots([], host), signal }) => {
-      const request = toDriftReadRequest(plan);
+      const request = createDriftReadRequest(plan);
       const live = await readLive(await link.open(), { ...request, ...(signal !== undefined && { signal }) });
       const paths = plan.files.map(({ path }) => path);
       const present = await readFiles(paths, { cwd, roots });
-      return toDriftAgainst(plan, { live, present, now: host.now(), file: name });
+      return computeDriftAgainst(plan, { live, present, now: host.now(), file: name });
     },
     export: async (request) => exportResources(await link.open(), { ...request, settings }),
   };
@@ -335,7 +335,7 @@ export interface Stack extends AsyncDisposable {
   /** What the stack owns, live, with what the service computed; never a token. Sends GETs only. */
   readonly get: (options?: GetOptions) => Promise<Inventory>;
   /** Exports live resources without another owner as manifests that adopt them into this stack. Sends GETs only. */
-  readonly export: (options?: ExportStackOptions) => Promise<Exported>;
+  readonly export: (options?: ExportStackOptions) => Promise<ExportResult>;
   /** Closes connections, and keeps what the embedded server holds. */
   readonly close: () => Promise<void>;
 }
@@ -436,7 +436,7 @@ export function createStack(parts: StackParts, account: Account, host: Host): St
       const request = toRequest(options);
       const { plan, input } = await planLive(await account.open(), request);
       onPlanned?.(plan);
-      return toDrift(plan, input);
+      return computeDrift(plan, input);
     },
     get: async ({ names = [], isOfUse, signal } = {}) => {
       const request = createInventoryRequest(state, { names, ...(isOfUse !== undefined && { isOfUse }) });
@@ -511,14 +511,14 @@ function checkApproval(
   { parts, cwd }: Pick<Run, 'parts'> & { readonly cwd: string },
 ): void {
   const name = 'The approved plan';
-  const given = { plan: verifyShown(name, toPlanDocument(approved)), name };
+  const given = { plan: verifyShown(name, createPlanDocument(approved)), name };
   refuseUnfit(given, parts.version);
   refuseUnapproved(plan, given, cwd);
 }
 
 /** Checks a plan of another process, or one from a file. */
 function refuseForeign({ plan, name }: SavedFile, parts: StackParts, account: Account): void {
-  verifyShown(name, toPlanDocument(plan));
+  verifyShown(name, createPlanDocument(plan));
   refuseOtherVersion({ plan, name }, parts.version);
   refuseOtherStack(plan, parts, account);
 }

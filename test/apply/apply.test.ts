@@ -20,8 +20,8 @@ const MARK: MarkDraft = {
 };
 
 const CREATE: Write = {
-  act: 'create',
-  id: toWriteId({ act: 'create', address: 'Credential/agent' }),
+  type: 'create',
+  id: toWriteId({ type: 'create', address: 'Credential/agent' }),
   address: 'Credential/agent',
   kind: 'Credential',
   body: {},
@@ -32,8 +32,8 @@ const CREATE: Write = {
 };
 
 const DELIVER: Write = {
-  act: 'deliver',
-  id: toWriteId({ act: 'deliver', address: 'Credential/agent' }),
+  type: 'deliver',
+  id: toWriteId({ type: 'deliver', address: 'Credential/agent' }),
   address: 'Credential/agent',
   kind: 'Credential',
   mark: { ...MARK, delivered: true },

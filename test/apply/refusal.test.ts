@@ -40,8 +40,8 @@ test('the number of a member of a set is left out: it was sorted before it was s
 test('the field of a module that is set alone stands inside of that module', () => {
   const [address, module] = ['HTTPSEdgeRoute/a', 'circuit_breaker'] as const;
   const write: Write = {
-    act: 'set-module',
-    id: toWriteId({ act: 'set-module', address, module }),
+    type: 'set-module',
+    id: toWriteId({ type: 'set-module', address, module }),
     address,
     kind: 'HTTPSEdgeRoute',
     ids: { edge_id: 'edghts_1', id: 'edghtsrt_1' },

@@ -5,8 +5,8 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { type CreateWrite, toWriteId } from '../../src/model/write.ts';
 
 const WRITE: CreateWrite = {
-  act: 'create',
-  id: toWriteId({ act: 'create', address: 'WeightedBackend/pool' }),
+  type: 'create',
+  id: toWriteId({ type: 'create', address: 'WeightedBackend/pool' }),
   kind: 'WeightedBackend',
   address: 'WeightedBackend/pool',
   body: {},

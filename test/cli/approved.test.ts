@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { NotApproved, openStack, parsePlan } from '../../src/index.ts';
-import { listFormNames } from '../../src/report/forms.ts';
+import { listFormatNames } from '../../src/report/formats.ts';
 import { BASE_URL } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, toManifest, toTranscript, type Workspace } from './workspace.ts';
 
@@ -58,7 +58,7 @@ describe('apply --approved', () => {
     const refused = await edgewise(APPLY);
     await expect(toTranscript(refused)).toMatchFileSnapshot('goldens/not-approved.txt');
     expect(listWrites(workspace)).toEqual([]);
-    for (const form of listFormNames('plan')) {
+    for (const form of listFormatNames('plan')) {
       const shown = await edgewise(`${APPLY} --format ${form}`);
       expect(shown.exitCode).toBe(6);
       expect(shown.stdout, form).toContain(form === 'json-lines' ? '"within":false' : 'TCPEdge/merged');

@@ -41,7 +41,7 @@ function withMark(plan: Plan, id: string, parts: JsonObject): unknown {
 const ATTACHED = { address: 'HTTPSEdge/web', kind: 'HTTPSEdge', action: 'update', differences: [] };
 
 const THEIRS = {
-  ...{ act: 'delete', id: 'delete TCPEdge/theirs', address: 'TCPEdge/theirs', kind: 'TCPEdge' },
+  ...{ type: 'delete', id: 'delete TCPEdge/theirs', address: 'TCPEdge/theirs', kind: 'TCPEdge' },
   ...{ resourceId: 'edgtcp_theirs', method: 'DELETE', path: '/edges/tcp/edgtcp_theirs' },
   ...{ dependsOn: [], last: false, reason: '' },
 };

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
-import { FORM_NAMES } from '../../src/report/forms.ts';
+import { FORMAT_NAMES } from '../../src/report/formats.ts';
 import type { Server } from '../../src/server/index.ts';
 import { createWorkspace, STACK, toCredential, toEdge } from './workspace.ts';
 
@@ -51,7 +51,7 @@ async function copyEdges(server: Server, count: number): Promise<void> {
 }
 
 describe('the guard of the Stack', () => {
-  it.each(FORM_NAMES)('ends plan and apply with the same exit code as %s, and nothing is written', async (format) => {
+  it.each(FORMAT_NAMES)('ends plan and apply with the same exit code as %s, and nothing is written', async (format) => {
     const { edgewise, recorder } = await leaveOne(STRICT);
     expect(await edgewise(`plan --format ${format}`)).toMatchObject({ exitCode: 5 });
     expect(await edgewise(`apply --yes --format ${format}`)).toMatchObject({ exitCode: 5 });

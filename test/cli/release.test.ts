@@ -167,7 +167,7 @@ describe('release', () => {
     ],
     [
       'deletes what it shows as released',
-      (plan) => ({ ...plan, writes: plan.writes.map((write) => ({ ...write, act: 'delete', method: 'DELETE' })) }),
+      (plan) => ({ ...plan, writes: plan.writes.map((write) => ({ ...write, type: 'delete', method: 'DELETE' })) }),
     ],
   ])('is refused as a plan that was edited so that it %s', async (_, change) => {
     const { edgewise, recorder, write } = await createOwned(`${TWO}lifecycle: { protect: true }\n`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { DOCUMENT_KINDS } from '../../src/schemas/document.ts';
-import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
+import { createManifestJsonSchema } from '../../src/schemas/manifest.ts';
 import { PUBLISHED_SCHEMAS } from '../../src/schemas/published.ts';
 import { runCommand } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge, toTranscript } from './workspace.ts';
@@ -79,7 +79,7 @@ describe('usage', () => {
   it.each(DOCUMENT_KINDS)('prints the schema of %s', async (kind) => {
     const { edgewise } = await createWorkspace();
     const { exitCode, stdout } = await edgewise(`schema ${kind}`);
-    expect({ exitCode, schema: JSON.parse(stdout) }).toEqual({ exitCode: 0, schema: toManifestJsonSchema(kind) });
+    expect({ exitCode, schema: JSON.parse(stdout) }).toEqual({ exitCode: 0, schema: createManifestJsonSchema(kind) });
   });
 
   it('prints every published schema by its name', async () => {

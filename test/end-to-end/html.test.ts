@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderHtmlForm } from '../../src/report/html/form.ts';
+import { renderHtmlReport } from '../../src/report/html/report.ts';
 import { renderStacksHtml } from '../../src/report/html/stacks-report.ts';
 import type { Report, StackPart } from '../../src/report/report.ts';
 import { EVERYTHING, makeLiveChange, makePlan, PLAIN } from '../report/sample-plans.ts';
@@ -37,7 +37,7 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
 
   function open(report: Report | undefined, options: Omit<ShownDocument, 'document'>): Promise<OpenPage> {
     if (report === undefined) throw new Error(`There is no report for ${options.name}`);
-    return pages.open({ document: renderHtmlForm(report, PLAIN), ...options });
+    return pages.open({ document: renderHtmlReport(report, PLAIN), ...options });
   }
 
   describe.each(Object.keys(REPORTS))('of the report %s', (name) => {
@@ -64,7 +64,7 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
     const toPart = (name: string, report: Report): StackPart => {
       return { name, folder: `live/${name}`, exitCode: 2, report, options: {} };
     };
-    const toPlanPart = (name: string): StackPart => toPart(name, { about: 'plan', plan, standing: [] });
+    const toPlanPart = (name: string): StackPart => toPart(name, { about: 'plan', plan, blocking: [] });
     const failed = toPart('c', { about: 'failure', failure: { error: { message: 'No key.' } } });
     const parts = [toPlanPart('a'), toPlanPart('b'), { ...failed, exitCode: 3 }];
     const document = renderStacksHtml({ command: 'plan', root: 'live', selection: '3 stacks.', parts }, PLAIN);
@@ -100,7 +100,7 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
     const asked: string[] = [];
     await page.route('http://report.invalid/**', async (route) => {
       asked.push(route.request().url());
-      await route.fulfill({ contentType: 'text/html', body: renderHtmlForm(makeReport(), PLAIN) });
+      await route.fulfill({ contentType: 'text/html', body: renderHtmlReport(makeReport(), PLAIN) });
     });
     await page.goto('http://report.invalid/plan.html');
     expect(asked).toEqual(['http://report.invalid/plan.html']);
@@ -108,7 +108,7 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
   });
 
   function makeReport(): Report {
-    return { about: 'plan', plan: makeLargePlan(12), standing: [] };
+    return { about: 'plan', plan: makeLargePlan(12), blocking: [] };
   }
 
   describe('can be narrowed', () => {
@@ -147,7 +147,7 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
         makeLiveChange('TCPEdge/orphan', 'update', { id: 'edgtcp_o' }),
       ];
       const plan = makePlan({ changes, ownerLabel: 'team' });
-      const { page } = await open({ about: 'plan', plan, standing: [] }, { name: 'facets' });
+      const { page } = await open({ about: 'plan', plan, blocking: [] }, { name: 'facets' });
       expect(await readButtons(page, 'danger')).toEqual(['access1', 'traffic2']);
       expect(await readButtons(page, 'owner')).toEqual(['data team1', 'web2']);
       await page.getByRole('button', { name: /^traffic/ }).click();
@@ -244,7 +244,7 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
 
   it('shows what is hostile as text', async () => {
     const plan = makeHostilePlan();
-    const { page, deeds } = await open({ about: 'plan', plan, standing: [] }, { name: 'hostile' });
+    const { page, deeds } = await open({ about: 'plan', plan, blocking: [] }, { name: 'hostile' });
     await page.getByRole('searchbox').fill('alert');
     expect(deeds).toEqual([]);
     expect(await page.evaluate(ELEMENTS)).toEqual(['link', 'style', 'script']);
@@ -262,7 +262,7 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
   });
 
   it('runs no script but its own, whatever gets into it', async () => {
-    const document = renderHtmlForm(makeReport(), PLAIN).replace(
+    const document = renderHtmlReport(makeReport(), PLAIN).replace(
       '</main>',
       '<script>document.title = "owned"</script><img src="x" onerror="document.title = 1"><a href="javascript:document.title = 2" id="a">x</a></main>',
     );
@@ -289,7 +289,7 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
 
   describe('on paper', () => {
     it.each([true, false])('shows what was closed, and no controls (scripts: %s)', async (javaScriptEnabled) => {
-      const report: Report = { about: 'plan', plan: makeLargePlan(200), standing: [] };
+      const report: Report = { about: 'plan', plan: makeLargePlan(200), blocking: [] };
       const { page } = await open(report, { name: 'print', colorScheme: 'dark', javaScriptEnabled });
       expect(await page.locator('details.item[open]').count()).toBe(0);
       await page.emulateMedia({ media: 'print' });
@@ -314,7 +314,7 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
   });
 
   it('opens and narrows two thousand changes', async () => {
-    const report: Report = { about: 'plan', plan: makeLargePlan(2000), standing: [] };
+    const report: Report = { about: 'plan', plan: makeLargePlan(2000), blocking: [] };
     const { page, deeds } = await open(report, { name: 'large' });
     expect(await readStatus(page)).toBe('2000 in all');
     await page.getByRole('searchbox').fill('edge-1999');

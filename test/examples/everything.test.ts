@@ -6,7 +6,7 @@ import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
+import { createManifestJsonSchema } from '../../src/schemas/manifest.ts';
 import { inlineDefs } from '../../src/schemas/text.ts';
 import { EXAMPLES } from './life.ts';
 import { parseDocuments } from './parse-documents.ts';
@@ -46,7 +46,7 @@ describe('examples/everything', () => {
   });
 
   it('states every lifecycle setting', () => {
-    const settings = MANIFEST_KINDS.map(({ name }) => inlineDefs(toManifestJsonSchema(name))).map((schema) =>
+    const settings = MANIFEST_KINDS.map(({ name }) => inlineDefs(createManifestJsonSchema(name))).map((schema) =>
       getProperty(schema, 'lifecycle'),
     );
     const stated = DOCUMENTS.map((document) => document['lifecycle'] ?? {});
@@ -55,7 +55,7 @@ describe('examples/everything', () => {
   });
 
   it('states every setting of a Stack', () => {
-    const settings = getProperty(inlineDefs(toManifestJsonSchema('Stack')), 'spec');
+    const settings = getProperty(inlineDefs(createManifestJsonSchema('Stack')), 'spec');
     expect(diffUnsetFields(settings, [{}])).toContain('guard');
     expect(
       diffUnsetFields(

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { InputError, readInput, readStream, toFileError } from '../../src/files/read-input.ts';
+import { describeFileError, InputError, readInput, readStream } from '../../src/files/read-input.ts';
 
 let folder: string;
 
@@ -22,7 +22,7 @@ function faultOf(path: string, limit = {}): string {
     readInput(path, limit);
     return 'nothing';
   } catch (error) {
-    return toFileError(error);
+    return describeFileError(error);
   }
 }
 

@@ -8,7 +8,7 @@ import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { DOCUMENT_KINDS, findDocumentSchema } from '../../src/schemas/document.ts';
 import { listSchemaFindings } from '../../src/schemas/findings.ts';
-import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
+import { createManifestJsonSchema } from '../../src/schemas/manifest.ts';
 import { inlineDefs } from '../../src/schemas/text.ts';
 import { toTries } from '../tries.ts';
 import { changeAt } from './change-at.ts';
@@ -30,7 +30,7 @@ function listItems({ items }: JsonObject): readonly JsonObject[] {
 function createCheck(kind?: string): (document: Json) => boolean {
   const ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);
-  return ajv.compile(toManifestJsonSchema(kind));
+  return ajv.compile(createManifestJsonSchema(kind));
 }
 
 /** The first document of the fixture of a kind, with some of its parts replaced. */
@@ -127,7 +127,7 @@ describe('the JSON Schema of manifests', () => {
   ])('tells of the one field %s that is wrong, and of nothing else', (path, document) => {
     const ajv = new Ajv2020({ strict: false, allErrors: true });
     addFormats.default(ajv);
-    const check = ajv.compile(toManifestJsonSchema());
+    const check = ajv.compile(createManifestJsonSchema());
     expect(check(document)).toBe(false);
     // ajv also says that a document has to be as its kind says; editors do not.
     const told = (check.errors ?? []).filter(({ keyword }) => keyword !== 'if');
@@ -135,21 +135,21 @@ describe('the JSON Schema of manifests', () => {
   });
 
   it('lists the kinds where none is stated yet, so that an editor can complete it', () => {
-    expect(toManifestJsonSchema()['properties']).toMatchObject({ kind: { enum: DOCUMENT_KINDS } });
+    expect(createManifestJsonSchema()['properties']).toMatchObject({ kind: { enum: DOCUMENT_KINDS } });
     expect(isManifest({ apiVersion: 'edgewise/v1' })).toBe(false);
   });
 
   it('describes every kind and every field, so that an editor can explain them', () => {
-    const bare = listProperties(inlineDefs(toManifestJsonSchema())).filter(
+    const bare = listProperties(inlineDefs(createManifestJsonSchema())).filter(
       ({ schema }) => typeof schema['description'] !== 'string',
     );
     expect(bare.map(({ name }) => name)).toEqual([]);
-    const kinds = toManifestJsonSchema()['allOf'];
+    const kinds = createManifestJsonSchema()['allOf'];
     expect(JSON.stringify(kinds).match(/"title":/g)).toHaveLength(DOCUMENT_KINDS.length);
   });
 
   it('tells the default of a field', () => {
-    const enabled = listProperties(inlineDefs(toManifestJsonSchema('TCPEdge'))).filter(
+    const enabled = listProperties(inlineDefs(createManifestJsonSchema('TCPEdge'))).filter(
       ({ name }) => name === 'enabled',
     );
     expect(enabled.map(({ schema }) => schema['default'])).toEqual([true, true, true]);

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../src/kinds/operations.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import { toOpenApiDocument } from '../../src/schemas/openapi.ts';
+import { createOpenApiDocument } from '../../src/schemas/openapi.ts';
 import { createServer } from '../../src/server/server.ts';
 import { objectOf } from '../server/caller.ts';
 import { checkSchema } from '../server/conformance.ts';
 
-const DOCUMENT = toOpenApiDocument();
+const DOCUMENT = createOpenApiDocument();
 const SCHEMAS = Object.keys(objectOf(objectOf(DOCUMENT['components'])['schemas']));
 
 /** Every object inside of a value that has the key. */
@@ -173,7 +173,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('asks for the version in the header that it is told', () => {
-    const { parameters } = objectOf(toOpenApiDocument({ versionHeader: 'Acme-Version' })['components']);
+    const { parameters } = objectOf(createOpenApiDocument({ versionHeader: 'Acme-Version' })['components']);
     expect(objectOf(objectOf(parameters)['version'])).toMatchObject({
       name: 'Acme-Version',
       in: 'header',
@@ -297,6 +297,6 @@ describe('the OpenAPI document', () => {
     const { handle } = createServer({ versionHeader: 'Acme-Version' });
     const response = await handle(new Request('http://localhost/openapi.json'));
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
-    expect(await response.json()).toEqual(toOpenApiDocument({ versionHeader: 'Acme-Version' }));
+    expect(await response.json()).toEqual(createOpenApiDocument({ versionHeader: 'Acme-Version' }));
   });
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type PlanDocument, toPlanDocument } from '../../src/kinds/request-body.ts';
+import { createPlanDocument, type PlanDocument } from '../../src/kinds/request-body.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { type Change, formatChangeAddress } from '../../src/model/change.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { isSamePlan, isWithin } from '../../src/model/plan-comparison.ts';
+import { isCoveredBy, isSamePlan } from '../../src/model/plan-comparison.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
 import { withDangers } from '../../src/plan/dangers.ts';
 import { orderWrites } from '../../src/plan/order.ts';
@@ -41,7 +41,7 @@ describe('an approved plan', () => {
         plan.changes.filter(() => picks.next().value),
       );
       expect(comparePlans(plan, part).more).toEqual(NOTHING);
-      expect(isWithin(comparePlans(part, plan))).toBe(listDone(part).length === listDone(plan).length);
+      expect(isCoveredBy(comparePlans(part, plan))).toBe(listDone(part).length === listDone(plan).length);
     });
     await holds(property, 40);
   });
@@ -103,14 +103,14 @@ describe('an approved plan', () => {
       async (history, picks, isCopied) => {
         const { plan, world } = await prepare(history, isCopied);
         const known = new Set((await listSent(plan, world)).map(toComparable));
-        const document: PlanDocument = JSON.parse(JSON.stringify(toPlanDocument(plan)));
+        const document: PlanDocument = JSON.parse(JSON.stringify(createPlanDocument(plan)));
         // A form that means the same may be sent instead, and a resource of ours may have another id: neither is what was approved.
         const edits = listEdits(document.changes as unknown as Json).filter(({ what }) => !/sent|live[.]id/.test(what)); // read from JSON
         for (let count = 0; count < 40 && edits.length > 0; count += 1) {
           const [edit] = edits.splice(picks.next().value % edits.length, 1);
           const edited = edit && toPlan({ ...document, changes: edit.document as unknown as readonly Change[] }); // its schema says so
           if (edited === undefined) continue;
-          const isApproved = isWithin(comparePlans(plan, edited));
+          const isApproved = isCoveredBy(comparePlans(plan, edited));
           judged[isApproved ? 'approved' : 'refused'] += 1;
           if (!isApproved) continue;
           const sent = await listSent(edited, world);
@@ -184,7 +184,7 @@ async function driftOne(world: World, [first, second]: readonly [TestStack, Test
 function toPlan(document: PlanDocument): Plan | undefined {
   if (!PLAN_SCHEMA.safeParse(document).success) return undefined;
   try {
-    const verified = verifyPlan(toPlanDocument(withChanges(document, document.changes)));
+    const verified = verifyPlan(createPlanDocument(withChanges(document, document.changes)));
     return typeof verified === 'string' ? undefined : verified;
   } catch {
     // No writes follow from it.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { renderPlanJson } from '../../src/report/programs/json.ts';
+import { renderPlanJson } from '../../src/report/machine/json.ts';
 import { parsePlan } from '../../src/stack/parse-plan.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';

@@ -8,10 +8,10 @@ import { assertDefined } from '../../src/model/errors.ts';
 import { parsePath } from '../../src/model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';
 import type { FieldPath, Spec } from '../../src/model/state.ts';
-import { toDrift } from '../../src/plan/compute-drift.ts';
-import { toReadRequest } from '../../src/plan/select-targets.ts';
-import { type FormName, listFormNames, loadForm } from '../../src/report/forms.ts';
-import type { Form } from '../../src/report/report.ts';
+import { computeDrift } from '../../src/plan/compute-drift.ts';
+import { createReadRequest } from '../../src/plan/select-targets.ts';
+import { type FormatName, listFormatNames, loadReportFormat } from '../../src/report/formats.ts';
+import type { ReportFormat } from '../../src/report/report.ts';
 import { PLAIN } from '../report/sample-plans.ts';
 import { arbitraryDrift } from './arbitrary-drift.ts';
 import { changeField, listChangeable } from './behind-the-back.ts';
@@ -58,14 +58,14 @@ describe('what happened to a field at the service', () => {
   );
 });
 
-async function loadForms(): Promise<readonly (readonly [FormName, Form])[]> {
-  const names = listFormNames('drift').filter((name) => name !== 'metrics');
-  return Promise.all(names.map(async (name) => [name, await loadForm(name, 'drift')] as const));
+async function loadForms(): Promise<readonly (readonly [FormatName, ReportFormat])[]> {
+  const names = listFormatNames('drift').filter((name) => name !== 'metrics');
+  return Promise.all(names.map(async (name) => [name, await loadReportFormat(name, 'drift')] as const));
 }
 
 /** The first resource of a stack as the service holds it. */
 async function readSubject(world: World, stack: TestStack, kind: Kind): Promise<Spec> {
-  const live = await readLive(world.connect(), toReadRequest(loadStack(stack), []));
+  const live = await readLive(world.connect(), createReadRequest(loadStack(stack), []));
   const name = stack[0]?.name ?? '';
   const owned = (live.resources.get(kind.name) ?? []).find(({ mark }) => mark?.name === name);
   const attached = live.attachments.get(toAddress(kind.name, name));
@@ -73,8 +73,8 @@ async function readSubject(world: World, stack: TestStack, kind: Kind): Promise<
 }
 
 async function compare(world: World, stack: TestStack): Promise<Drift> {
-  const live = await readLive(world.connect(), toReadRequest(loadStack(stack), []));
-  return toDrift(await world.plan(stack), { live, now: NOW });
+  const live = await readLive(world.connect(), createReadRequest(loadStack(stack), []));
+  return computeDrift(await world.plan(stack), { live, now: NOW });
 }
 
 /** Texts that no form escapes or cuts, and that are not taken for its own words. */
@@ -113,7 +113,7 @@ interface ShownSides {
 }
 
 /** What only one side has stands on that side, and words say what happened. */
-function expectForm(name: FormName, document: string, differences: readonly DriftedField[]): void {
+function expectForm(name: FormatName, document: string, differences: readonly DriftedField[]): void {
   const shown = READERS[name]?.(document);
   if (shown === undefined) return;
   const [gone, there] = [listTold(differences, 'expected'), listTold(differences, 'live')];
@@ -171,7 +171,7 @@ function toPattern(value: Json | undefined): string {
 }
 
 /** Forms that cut no value. */
-const WHOLE: ReadonlySet<FormName> = new Set(['text', 'html', 'json', 'json-lines']);
+const WHOLE: ReadonlySet<FormatName> = new Set(['text', 'html', 'json', 'json-lines']);
 
 /** The values of one side: long enough not to be a word of JSON. */
 function listTold(differences: readonly DriftedField[], side: 'expected' | 'live'): readonly string[] {
@@ -201,7 +201,7 @@ function isEmpty(value: Json | undefined): boolean {
 }
 
 /** How each form shows the two sides. */
-const READERS: Readonly<Partial<Record<FormName, (document: string) => ShownSides>>> = {
+const READERS: Readonly<Partial<Record<FormatName, (document: string) => ShownSides>>> = {
   json: (document) => readJson(JSON.parse(document).resources),
   'json-lines': (document) => {
     const events = document

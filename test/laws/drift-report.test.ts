@@ -5,9 +5,9 @@ import type { Kind } from '../../src/kinds/kind.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Drift } from '../../src/model/drift.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { toDrift } from '../../src/plan/compute-drift.ts';
-import { toDriftAgainst, toDriftReadRequest } from '../../src/plan/saved/drift-against.ts';
-import { toReadRequest } from '../../src/plan/select-targets.ts';
+import { computeDrift } from '../../src/plan/compute-drift.ts';
+import { computeDriftAgainst, createDriftReadRequest } from '../../src/plan/saved/drift-against.ts';
+import { createReadRequest } from '../../src/plan/select-targets.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { changeField, listChangeable } from './behind-the-back.ts';
 import { holds, LONG } from './properties.ts';
@@ -60,13 +60,13 @@ function withDescription(resource: TestStack[number], kind: Kind): TestStack[num
 }
 
 async function compare(world: World, stack: TestStack): Promise<Drift> {
-  const live = await readLive(world.connect(), toReadRequest(loadStack(stack), []));
-  return toDrift(await world.plan(stack), { live, now: NOW });
+  const live = await readLive(world.connect(), createReadRequest(loadStack(stack), []));
+  return computeDrift(await world.plan(stack), { live, now: NOW });
 }
 
 async function compareWith(world: World, plan: Plan): Promise<Drift> {
-  const live = await readLive(world.connect(), toDriftReadRequest(plan));
-  return toDriftAgainst(plan, { live, present: new Map(), now: NOW, file: 'plan.json' });
+  const live = await readLive(world.connect(), createDriftReadRequest(plan));
+  return computeDriftAgainst(plan, { live, present: new Map(), now: NOW, file: 'plan.json' });
 }
 
 /** A line for each resource that is not as it should be. */

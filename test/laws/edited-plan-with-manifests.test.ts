@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type PlanDocument, toPlanDocument } from '../../src/kinds/request-body.ts';
+import { createPlanDocument, type PlanDocument } from '../../src/kinds/request-body.ts';
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { hasErrors } from '../../src/model/diagnostic.ts';
@@ -12,7 +12,7 @@ import type { Json } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import type { DesiredState } from '../../src/model/state.ts';
 import type { Transport } from '../../src/model/transport.ts';
-import { renderPlanJson } from '../../src/report/programs/json.ts';
+import { renderPlanJson } from '../../src/report/machine/json.ts';
 import { StackError } from '../../src/stack/host.ts';
 import { parsePlan } from '../../src/stack/parse-plan.ts';
 import type { PlanOptions } from '../../src/stack/plan-live.ts';
@@ -120,7 +120,7 @@ describe('with its manifests, a plan file that', () => {
       if (hasErrors(planned.plan.diagnostics)) return;
       const honest = await listSent(planned, planned.plan);
       expect(honest).not.toBe('refused');
-      const edits = [...listEdits(toPlanDocument(planned.plan) as unknown as Json)]; // a plan is JSON
+      const edits = [...listEdits(createPlanDocument(planned.plan) as unknown as Json)]; // a plan is JSON
       for (let count = 0; count < EDITS && edits.length > 0; count += 1) {
         const [edit] = edits.splice(picked.next().value % edits.length, 1);
         if (edit !== undefined) await expectRefusedOrSame(planned, edit, honest);

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type PlanDocument, toPlanDocument } from '../../src/kinds/request-body.ts';
+import { createPlanDocument, type PlanDocument } from '../../src/kinds/request-body.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { verifyPlan } from '../../src/plan/saved/verify-plan.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
-import { toPlanView } from '../../src/report/view/plan-view.ts';
+import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { PLAN_SCHEMA } from '../../src/schemas/plan.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { copyEverything } from './behind-the-back.ts';
@@ -86,7 +86,7 @@ async function planTakeOver([first = []]: readonly TestStack[]): Promise<Planned
 
 /** The edits of the changes and of the writes of a plan. */
 function listPlanEdits(plan: Plan): readonly Edit[] {
-  const document: PlanDocument = JSON.parse(JSON.stringify(toPlanDocument(plan)));
+  const document: PlanDocument = JSON.parse(JSON.stringify(createPlanDocument(plan)));
   return (['changes', 'writes'] as const).flatMap((part) => {
     const edits = listEdits(document[part] as unknown as Json); // read from JSON
     return edits.map(({ what, document: edited }) => ({
@@ -104,7 +104,7 @@ async function expectHarmless({ plan, world }: Planned, { what, document }: Edit
 }
 
 function show(plan: Plan): string {
-  return renderPlanText(toPlanView(plan), { color: false, width: 0, verbose: true });
+  return renderPlanText(createPlanView(plan), { color: false, width: 0, verbose: true });
 }
 
 /** What an apply of a plan sends to a service that holds what this one does; nothing when the plan is stale there. */

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readLive } from '../../src/client/read-live.ts';
-import { type Exported, type ExportOptions, exportLive, layOut, toSingleText } from '../../src/export/export-live.ts';
+import {
+  type ExportOptions,
+  type ExportResult,
+  exportLive,
+  layOut,
+  renderSingleFile,
+} from '../../src/export/export-live.ts';
 import { isModule } from '../../src/kinds/kind.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
@@ -44,7 +50,7 @@ describe('exporting an account that nobody manages', () => {
       const first = exportLive(await readAccount(world, stack), OPTIONS);
       await world.migrate(load(first, false));
       const second = exportLive(await readAccount(world, stack), OPTIONS);
-      expect(toSingleText(second)).toBe(toSingleText(first));
+      expect(renderSingleFile(second)).toBe(renderSingleFile(first));
       expect(listTouched(await world.plan(load(second, true)))).toEqual([]);
     });
     await holds(property, 40);
@@ -58,7 +64,7 @@ describe('exporting an account that nobody manages', () => {
       expect(plan.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
       expect(plan.changes.flatMap(({ differences }) => differences)).toEqual([]);
       expect(plan.changes.filter(({ action }) => action !== 'adopt' && action !== 'no-op')).toEqual([]);
-      expect(plan.writes.every(({ act }) => act === 'adopt')).toBe(true);
+      expect(plan.writes.every(({ type }) => type === 'adopt')).toBe(true);
     });
     await holds(property, 40);
   });
@@ -67,7 +73,9 @@ describe('exporting an account that nobody manages', () => {
     const property = fc.asyncProperty(arbitraryStack(), fc.nat(99), async (stack, seed) => {
       const world = await createUnmanaged(stack);
       const live = await readAccount(world, stack);
-      expect(toSingleText(exportLive(rearrange(live, seed), OPTIONS))).toBe(toSingleText(exportLive(live, OPTIONS)));
+      expect(renderSingleFile(exportLive(rearrange(live, seed), OPTIONS))).toBe(
+        renderSingleFile(exportLive(live, OPTIONS)),
+      );
     });
     await holds(property, 25);
   });
@@ -90,7 +98,7 @@ describe('exporting an account that nobody manages', () => {
       expect(exported.leftOut).toEqual([]);
       const [edge] = load(exported, true).resources.values();
       expect(edge?.spec['description'] ?? '').toBe(description);
-      expect(toSingleText(exported)).toMatch(/^(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\n)*$/u);
+      expect(renderSingleFile(exported)).toMatch(/^(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\n)*$/u);
       const plan = await world.plan(load(exported, true));
       expect(plan.changes.map(({ action, differences }) => [action, differences])).toEqual([['adopt', []]]);
     });
@@ -127,8 +135,8 @@ async function readAccount(world: World, stack: TestStack): Promise<LiveState> {
 }
 
 /** What the files of an export ask for, read in an environment that would fill in anything. */
-function load(exported: Exported, isOneText: boolean): DesiredState {
-  const files = isOneText ? [{ path: 'edgewise.yaml', text: toSingleText(exported) }] : layOut(exported);
+function load(exported: ExportResult, isOneText: boolean): DesiredState {
+  const files = isOneText ? [{ path: 'edgewise.yaml', text: renderSingleFile(exported) }] : layOut(exported);
   const sources = files.map(({ path, text }) => ({ file: path, bytes: Buffer.from(text) }));
   const { state, diagnostics } = validateManifests(sources, {
     env: { variables: { HOME: 'filled in', X: 'filled in' }, offered: ['HOME', 'X'] },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import type { LiveState } from '../../src/model/state.ts';
-import { renderPlanJson } from '../../src/report/programs/json.ts';
+import { renderPlanJson } from '../../src/report/machine/json.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
 import type { Layout } from './render-stack.ts';

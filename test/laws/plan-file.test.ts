@@ -7,14 +7,14 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readPlanFile, writePlanFile } from '../../src/cli/reconcile/plan-file.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
-import { toPlanView } from '../../src/report/view/plan-view.ts';
-import { toPlanJsonSchema } from '../../src/schemas/plan.ts';
+import { createPlanView } from '../../src/report/view/plan-view.ts';
+import { createPlanJsonSchema } from '../../src/schemas/plan.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
 import { World } from './world.ts';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'edgewise-plan-file-'));
-const conforms = new Ajv2020({ strict: false }).compile(toPlanJsonSchema());
+const conforms = new Ajv2020({ strict: false }).compile(createPlanJsonSchema());
 
 afterAll(() => rmSync(FOLDER, { recursive: true }));
 
@@ -45,7 +45,7 @@ describe('a plan that is saved', () => {
       const world = new World();
       await world.migrate(first);
       const plan = await world.plan(second);
-      const text = renderPlanText(toPlanView(plan), { color: false, width: 100, verbose });
+      const text = renderPlanText(createPlanView(plan), { color: false, width: 100, verbose });
       for (const { action, address } of plan.changes) if (action !== 'no-op') expect(text).toContain(address);
     });
     await holds(property, 20);

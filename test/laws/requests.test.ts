@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isModule } from '../../src/kinds/kind.ts';
-import { toWriteRequest } from '../../src/kinds/request-body.ts';
+import { createWriteRequest } from '../../src/kinds/request-body.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { WriteId } from '../../src/model/write.ts';
 import { allowsDuplicates } from '../../src/plan/duplicates.ts';
-import { toRequestSentence } from '../../src/report/view/plan-wording.ts';
+import { formatRequestSentence } from '../../src/report/view/plan-wording.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
 import type { TestStack } from './stack.ts';
@@ -40,10 +40,10 @@ describe('the requests of a run', () => {
         const sent = world.takeRequests();
         const writes = sent.filter(({ method }) => method !== 'GET');
         expect(writes.map(({ method }) => method).sort()).toEqual(
-          plan.writes.map((write) => toWriteRequest(write).method).sort(),
+          plan.writes.map((write) => createWriteRequest(write).method).sort(),
         );
         const listed = sent.flatMap(({ method, path }) => (method === 'GET' ? [path.split('?')[0]] : []));
-        const made = plan.writes.filter(allowsDuplicates).map((write) => toWriteRequest(write).path);
+        const made = plan.writes.filter(allowsDuplicates).map((write) => createWriteRequest(write).path);
         expect(new Set(listed)).toEqual(new Set(made));
       }
     });
@@ -58,14 +58,14 @@ describe('the requests of a run', () => {
         world.takeRequests();
         await world.apply(plan);
         const sent = world.takeRequests().length;
-        const sentence = toRequestSentence(plan, { isApplied: true });
+        const sentence = formatRequestSentence(plan, { isApplied: true });
         const [, atLeast = '', writes = '', lookUps = '0'] = SAID.exec(sentence) ?? [];
         const said = String(Number(writes) + Number(lookUps));
         if (atLeast === '') expect(`${sentence} Sent: ${sent}`).toBe(`${sentence} Sent: ${said}`);
         else expect(sent).toBeGreaterThanOrEqual(Number(said));
         // Tokens of a kind are looked after while other writes are under way: nothing else makes the number a minimum.
         const tokens = Map.groupBy(
-          plan.writes.filter(({ act }) => act === 'deliver'),
+          plan.writes.filter(({ type }) => type === 'deliver'),
           ({ kind }) => kind,
         );
         const most = Math.max(0, ...[...tokens.values()].map((group) => group.length));

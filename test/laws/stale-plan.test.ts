@@ -62,7 +62,7 @@ describe('what somebody else changes after a plan was saved', () => {
 });
 
 function isDeletedFirst({ writes }: Plan, change: Change | undefined): boolean {
-  const of = (act: WriteType) => writes.find((write) => write.act === act && write.address === change?.address);
+  const of = (type: WriteType) => writes.find((write) => write.type === type && write.address === change?.address);
   const [creation, removal] = [of('create'), of('delete')];
   return creation !== undefined && removal !== undefined && !removal.dependsOn.includes(creation.id);
 }

@@ -14,10 +14,10 @@ import type { Plan } from '../../src/model/plan.ts';
 import type { DesiredState, LiveState } from '../../src/model/state.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { createPlan } from '../../src/plan/create-plan.ts';
-import { toDestroyState } from '../../src/plan/plan-input.ts';
-import { checkPlan, type PlanCheck, toStaleCheckReadRequest } from '../../src/plan/saved/check-plan.ts';
-import { toReadRequest } from '../../src/plan/select-targets.ts';
-import { renderPlanJson } from '../../src/report/programs/json.ts';
+import { createDestroyState } from '../../src/plan/plan-input.ts';
+import { checkPlan, createStaleCheckRequest, type PlanCheck } from '../../src/plan/saved/check-plan.ts';
+import { createReadRequest } from '../../src/plan/select-targets.ts';
+import { renderPlanJson } from '../../src/report/machine/json.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
 import { parsePlan } from '../../src/stack/parse-plan.ts';
 import { createRecorder, type SentRequest } from '../cli/recorder.ts';
@@ -126,11 +126,11 @@ export class World {
     }: PlanOptions = {},
   ): Promise<Plan> {
     const state = 'resources' in stack ? stack : loadStack(stack, layout);
-    const desired = mode === 'destroy' ? toDestroyState(state) : state;
+    const desired = mode === 'destroy' ? createDestroyState(state) : state;
     const live = rearrange(
       await readLive(
         over === undefined ? this.connect() : this.#connectOver(over(this.#recorder.transport)),
-        toReadRequest(desired, targets),
+        createReadRequest(desired, targets),
       ),
     );
     const { pageSize = 100, concurrency = 8 } = this.#options;
@@ -184,7 +184,7 @@ export class World {
 
   /** What a saved plan finds before it is applied. */
   async check(plan: Plan): Promise<PlanCheck> {
-    return checkPlan(plan, await readLive(this.connect(), toStaleCheckReadRequest(plan)));
+    return checkPlan(plan, await readLive(this.connect(), createStaleCheckRequest(plan)));
   }
 
   /** Plans and applies, and throws unless everything was done, by a plan whose file is read back. */

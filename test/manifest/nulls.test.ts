@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
+import { createManifestJsonSchema } from '../../src/schemas/manifest.ts';
 import { validate } from './explain.ts';
 
 /** Null in the place of every value of every kind, one at a time. */
@@ -62,7 +62,7 @@ function toFiles(document: JsonObject, path: Path, to: null | undefined) {
 
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
-const isManifest = ajv.compile(toManifestJsonSchema());
+const isManifest = ajv.compile(createManifestJsonSchema());
 
 const CASES = MANIFEST_KINDS.flatMap(({ name }) => {
   const document = DOCUMENTS.find(({ kind }) => kind === name) ?? {};

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findOrigin } from '../../src/manifest/documents.ts';
+import { findKustomizeOrigin } from '../../src/manifest/documents.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 
 function toDocument(origin: string): JsonObject {
@@ -14,9 +14,9 @@ test.each([
   ['nonsense', undefined],
   ['path:\n', undefined],
 ])('the origin %j is the file %s', (text, file) => {
-  expect(findOrigin(toDocument(text))).toBe(file);
+  expect(findKustomizeOrigin(toDocument(text))).toBe(file);
 });
 
 test.each([null, 'text', [], {}, { metadata: 1 }, { metadata: { annotations: [] } }])('%j has no origin', (value) => {
-  expect(findOrigin(value)).toBeUndefined();
+  expect(findKustomizeOrigin(value)).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRedactor, createSecrets, strikeJson, withoutSecrets } from '../../src/model/secrets.ts';
+import { createRedactor, createSecrets, redactJson, withoutSecrets } from '../../src/model/secrets.ts';
 
 const KEY = 'k3y_of/the+"pipe&line"<1>';
 const TOKEN = 'ghs_0123456789abcdef';
@@ -63,8 +63,8 @@ describe('a secret', () => {
   it('is struck out of keys and values of JSON, and what has none is handed on as it is', () => {
     const secrets = createBoth();
     const clean = { a: [1, 'b', { c: null }] };
-    expect(strikeJson(clean, secrets)).toBe(clean);
-    expect(strikeJson({ [KEY]: [{ a: `x${TOKEN}` }], b: 1 }, secrets)).toEqual({ '[key]': [{ a: 'x[token]' }], b: 1 });
+    expect(redactJson(clean, secrets)).toBe(clean);
+    expect(redactJson({ [KEY]: [{ a: `x${TOKEN}` }], b: 1 }, secrets)).toEqual({ '[key]': [{ a: 'x[token]' }], b: 1 });
   });
 
   it('is in no environment of a program, whatever its variable is called', () => {

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { assertDefined } from '../../src/model/errors.ts';
-import { renderSarifForm } from '../../src/report/programs/sarif.ts';
+import { renderSarifReport } from '../../src/report/machine/sarif.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from '../cli/workspace.ts';
 import { REPORTS } from '../report/sample-reports.ts';
 import { describeWith, runTool } from './tools.ts';
@@ -59,7 +59,7 @@ const OPTIONS = { color: false, width: 0, verbose: false, version: '1.0.0', exit
 
 /** A log whose rules lack their descriptions, or whose results lack their places. */
 function spoil(part: string): unknown {
-  const log = JSON.parse(renderSarifForm(assertDefined(REPORTS['drift'], 'a comparison'), OPTIONS));
+  const log = JSON.parse(renderSarifReport(assertDefined(REPORTS['drift'], 'a comparison'), OPTIONS));
   const [run] = log.runs;
   if (part === 'rules') for (const rule of run.tool.driver.rules) delete rule.fullDescription;
   if (part === 'results') for (const result of run.results) result.locations = [];
@@ -91,7 +91,7 @@ describeWith(['sarif-multitool'], 'a SARIF log, checked by the SARIF Multitool a
 
   it('has nothing wrong with it, whatever the report', async () => {
     const { folder } = await createWorkspace();
-    const logs = Object.entries(REPORTS).map(([name, report]) => [name, renderSarifForm(report, OPTIONS)]);
+    const logs = Object.entries(REPORTS).map(([name, report]) => [name, renderSarifReport(report, OPTIONS)]);
     expect(await listVerdicts(folder, Object.fromEntries(logs))).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PolicyDocument } from '../../src/model/policy.ts';
-import { isAbout } from '../../src/policy/evaluate.ts';
+import { appliesTo } from '../../src/policy/evaluate.ts';
 import type { PolicySubject } from '../../src/policy/subject.ts';
 import { SUBJECT, toPolicy } from './subjects.ts';
 
@@ -8,7 +8,7 @@ type Match = PolicyDocument['match'];
 
 /** An update of a TCP edge that opens something, with the labels `owner` and `public`, in the stack `shop-eu`. */
 function asks(match: Match, subject: Partial<PolicySubject> = {}, require = 'true'): boolean {
-  return isAbout(toPolicy(require, { match }), { ...SUBJECT, ...subject }, 'shop-eu');
+  return appliesTo(toPolicy(require, { match }), { ...SUBJECT, ...subject }, 'shop-eu');
 }
 
 describe('a policy', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { findUnknown, TYPES } from '../../src/policy/vocabulary.ts';
-import { toPlanJsonSchema } from '../../src/schemas/plan.ts';
+import { createPlanJsonSchema } from '../../src/schemas/plan.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 import { toPolicyText } from './texts.ts';
 
-const PLAN = toPlanJsonSchema();
+const PLAN = createPlanJsonSchema();
 
 /** The schema at a path of a schema. */
 function at(schema: Json | undefined, ...path: readonly string[]): JsonObject {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listFormNames } from '../../src/report/forms.ts';
+import { listFormatNames } from '../../src/report/formats.ts';
 import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 
 const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_blue: 1 } });
@@ -38,7 +38,7 @@ const CONSENT = '--allow-rejected WeightedBackend/pool';
 describe('a write that the service will reject', () => {
   it('refuses the plan with exit code 5 in every form, and names what would help', async () => {
     const { edgewise } = await loseMark(OTHER);
-    for (const form of listFormNames('plan')) {
+    for (const form of listFormatNames('plan')) {
       const { exitCode, stdout } = await edgewise(`plan --format ${form}`);
       expect(exitCode, form).toBe(5);
       expect(stdout, form).toContain('WeightedBackend/pool');

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { CHANGE_ACTIONS } from '../../src/model/change.ts';
-import { loadForm } from '../../src/report/forms.ts';
+import { loadReportFormat } from '../../src/report/formats.ts';
 import { makeChange, makePlan, PLAIN } from './sample-plans.ts';
 
 it.each(['text', 'markdown', 'html', 'json'] as const)('%s shows each action that a plan can have', async (name) => {
-  const render = await loadForm(name);
+  const render = await loadReportFormat(name);
   for (const action of CHANGE_ACTIONS) {
     const plan = makePlan({ changes: [makeChange('TCPEdge/postgres', action)] });
-    const shown = render({ about: 'plan', plan, standing: [] }, PLAIN);
+    const shown = render({ about: 'plan', plan, blocking: [] }, PLAIN);
     expect(shown, action).toContain('TCPEdge/postgres');
     expect(shown, action).toContain(action);
   }

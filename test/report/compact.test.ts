@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { renderDriftText } from '../../src/report/text/drift.ts';
 import { createPainter } from '../../src/report/text/layout.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
-import { toDriftView } from '../../src/report/view/drift-view.ts';
+import { createDriftView } from '../../src/report/view/drift-view.ts';
 import { countColumns } from '../../src/report/view/escape.ts';
-import { toPlanView } from '../../src/report/view/plan-view.ts';
+import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { EVERYTHING, makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
 import { DRIFT } from './sample-reports.ts';
 
@@ -20,7 +20,7 @@ test('300 creates are 300 lines', () => {
       }),
     }),
   );
-  const view = toPlanView(makePlan({ changes }));
+  const view = createPlanView(makePlan({ changes }));
   const lines = renderPlanText(view, COMPACT).split('\n');
   expect(lines.filter((line) => line.startsWith('+ TCPEdge/'))).toHaveLength(300);
   expect(lines.indexOf('+ TCPEdge/edge-299   create') - lines.indexOf('+ TCPEdge/edge-0     create')).toBe(299);
@@ -29,13 +29,13 @@ test('300 creates are 300 lines', () => {
 });
 
 test('each resource has one line, with what differs of it', async () => {
-  await expect(renderPlanText(toPlanView(EVERYTHING), COMPACT)).toMatchFileSnapshot('goldens/plan-compact.txt');
+  await expect(renderPlanText(createPlanView(EVERYTHING), COMPACT)).toMatchFileSnapshot('goldens/plan-compact.txt');
 });
 
 test('a resource of two parts of a plan has one line, with the fields of both', () => {
   const differences = [makeDifference('description'), makeDifference('hostports', { origin: 'drift' })];
   const text = renderPlanText(
-    toPlanView(makePlan({ changes: [makeLiveChange('TCPEdge/a', 'update', { id: 'edgtcp_1', differences })] })),
+    createPlanView(makePlan({ changes: [makeLiveChange('TCPEdge/a', 'update', { id: 'edgtcp_1', differences })] })),
     COMPACT,
   );
   expect(text.match(/TCPEdge\/a/g)).toHaveLength(1);
@@ -45,11 +45,13 @@ test('a resource of two parts of a plan has one line, with the fields of both', 
 test('many fields are counted', () => {
   const differences = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => makeDifference(`metadata.${name}`));
   const changes = [makeLiveChange('TCPEdge/a', 'update', { id: 'edgtcp_1', differences })];
-  expect(renderPlanText(toPlanView(makePlan({ changes })), COMPACT)).toContain('metadata.d, metadata.e and 2 more\n');
+  expect(renderPlanText(createPlanView(makePlan({ changes })), COMPACT)).toContain(
+    'metadata.d, metadata.e and 2 more\n',
+  );
 });
 
 test('a comparison has one line for each resource that is not as it should be', async () => {
-  await expect(renderDriftText(toDriftView(DRIFT), COMPACT)).toMatchFileSnapshot('goldens/drift-compact.txt');
+  await expect(renderDriftText(createDriftView(DRIFT), COMPACT)).toMatchFileSnapshot('goldens/drift-compact.txt');
 });
 
 test('dangers and warnings have their colour in their line, clipped or not', () => {
@@ -58,7 +60,7 @@ test('dangers and warnings have their colour in their line, clipped or not', () 
     differences: [makeDifference('description')],
     dangers: [{ group: 'protection', danger: 'unprotected' }],
   });
-  const view = toPlanView(makePlan({ changes: [change] }));
+  const view = createPlanView(makePlan({ changes: [change] }));
   const warned = {
     ...view,
     parts: view.parts.map((part) => ({
@@ -72,7 +74,7 @@ test('dangers and warnings have their colour in their line, clipped or not', () 
     `update: ${paint('error', '! protection: will no longer be protected')}; ${paint('warning', 'may cut it')} (description)`,
   );
   expect(render(50)).toContain(`update: ${paint('error', '! protection: w…')}\n`);
-  expect(renderDriftText(toDriftView(DRIFT), { ...COMPACT, color: true })).toContain(
+  expect(renderDriftText(createDriftView(DRIFT), { ...COMPACT, color: true })).toContain(
     `${paint('error', '! access')} (description changed at the service)`,
   );
 });
@@ -81,8 +83,8 @@ test('a line never takes more than a row of the terminal, and colour is colour o
   for (const width of [30, 60, 100]) {
     const look = { ...COMPACT, width };
     for (const render of [
-      (color: boolean) => renderPlanText(toPlanView(EVERYTHING), { ...look, color }),
-      (color: boolean) => renderDriftText(toDriftView(DRIFT), { ...look, color }),
+      (color: boolean) => renderPlanText(createPlanView(EVERYTHING), { ...look, color }),
+      (color: boolean) => renderDriftText(createDriftView(DRIFT), { ...look, color }),
     ]) {
       const lines = render(false).split('\n');
       for (const line of lines.filter((one) => /^ *[-+~±»«] /.test(one)))

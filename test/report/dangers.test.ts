@@ -7,11 +7,11 @@ import type { Change, Origin } from '../../src/model/change.ts';
 import { countDangers, DANGER_GROUPS, DANGER_NAMES, type Danger } from '../../src/model/danger.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { withDangers } from '../../src/plan/dangers.ts';
-import { loadForm, loadStacksForm } from '../../src/report/forms.ts';
-import type { FormOptions, PlanReport, Report, StackPart, StacksReport } from '../../src/report/report.ts';
+import { loadReportFormat, loadStacksReportFormat } from '../../src/report/formats.ts';
+import type { FormatOptions, PlanReport, Report, StackPart, StacksReport } from '../../src/report/report.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
-import { toPlanView } from '../../src/report/view/plan-view.ts';
-import { toStacksView } from '../../src/report/view/stacks-view.ts';
+import { createPlanView } from '../../src/report/view/plan-view.ts';
+import { createStacksView } from '../../src/report/view/stacks-view.ts';
 import { arbitraryResource } from '../laws/arbitrary-manifests.ts';
 import { SEED } from '../laws/properties.ts';
 import { FORM_JUDGES } from './form-judges.ts';
@@ -19,7 +19,7 @@ import { readPage } from './html-tree.ts';
 import { makeChange, makeDifference, makeLiveChange, makePlan, makeWrite, PLAIN, toNormal } from './sample-plans.ts';
 import { makeHostilePlan } from './sample-reports.ts';
 
-const WIDE: FormOptions = { ...PLAIN, width: 0 };
+const WIDE: FormatOptions = { ...PLAIN, width: 0 };
 const MARK = { stack: 'production', name: 'a', protect: false, delivered: true, fields: {} };
 const DENY = { name: 'europe', expressions: ["conn.geo.country_code in ['DE']"], actions: [{ type: 'deny' }] };
 const WIDER = { ...DENY, expressions: ["conn.geo.country_code in ['DE', 'FR']"] };
@@ -155,7 +155,7 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
 describe('a danger', () => {
   it.each(SENTENCES)('%s', async (said, change) => {
     const plan = toPlan([change]);
-    expect(toPlanView(plan).dangers.map((danger) => danger.said)).toEqual([said]);
+    expect(createPlanView(plan).dangers.map((danger) => danger.said)).toEqual([said]);
     await expectEverywhere(plan);
   });
 
@@ -171,7 +171,7 @@ describe('a danger', () => {
     const plan = toPlan(changes, { writes, settings: { ...makePlan().settings, rateLimit: '4/60s' } });
     const said =
       'will be missing from its delete until it is created 1 write later, which takes 15 s once the rate limit is reached';
-    const gaps = toPlanView(plan).dangers.filter(({ danger }) => danger === 'gap');
+    const gaps = createPlanView(plan).dangers.filter(({ danger }) => danger === 'gap');
     expect(gaps.map((gap) => [gap.group, gap.said])).toEqual([
       ['access', said],
       ['traffic', said],
@@ -184,7 +184,7 @@ describe('a danger', () => {
       update('TCPEdge/a', { hostports: ['a.test:1'] }, {}),
       update('TCPEdge/b', {}, { hostports: ['a.test:1'] }),
     ]);
-    expect(toPlanView(plan).dangers.map(({ said }) => said)).toEqual([
+    expect(createPlanView(plan).dangers.map(({ said }) => said)).toEqual([
       'will no longer be reached at hostports a.test:1: then served by TCPEdge/b',
     ]);
   });
@@ -218,7 +218,7 @@ describe('a danger', () => {
 
   it('is bold and red in a terminal, and so is the number of them', () => {
     const plan = toPlan([withMark(update('TCPEdge/a', {}, {}), { ...MARK, protect: true })]);
-    const text = renderPlanText(toPlanView(plan), { ...WIDE, color: true });
+    const text = renderPlanText(createPlanView(plan), { ...WIDE, color: true });
     for (const line of ['    ! protection: will no longer be protected', '! 1 danger (1 protection).'])
       expect(text).toContain(`\u001b[1m\u001b[31m${line}\u001b[39m\u001b[22m\n`);
   });
@@ -227,7 +227,7 @@ describe('a danger', () => {
     const change = update('TCPEdge/a', { hostports: ['a.test:1'] }, { hostports: ['b.test:1'] });
     const differ = (...origins: readonly Origin[]) =>
       toPlan([{ ...change, differences: origins.map((origin) => makeDifference('hostports', { origin })) }]);
-    const list = (plan: Plan) => toPlanView(plan).dangers.map(({ said }) => said);
+    const list = (plan: Plan) => createPlanView(plan).dangers.map(({ said }) => said);
     const said = 'will be reached elsewhere: hostports a.test:1 → b.test:1';
     expect(list(differ('drift'))).toEqual([`${said}: reverts drift`]);
     expect(list(differ('drift', 'manifest'))).toEqual([said]);
@@ -253,7 +253,7 @@ describe('a run over many stacks', () => {
   const toPart = (name: string, report: Report): StackPart => {
     return { name, folder: `live/${name}`, exitCode: report.about === 'failure' ? 3 : 2, report, options: {} };
   };
-  const toPlanPart = (name: string, plan: Plan) => toPart(name, { about: 'plan', plan, standing: [] });
+  const toPlanPart = (name: string, plan: Plan) => toPart(name, { about: 'plan', plan, blocking: [] });
   const failed = toPart('broken', { about: 'failure', failure: { error: { message: 'No key.' } } });
   const calm = makeChange('TCPEdge/a', 'update', { differences: [makeDifference('description', { to: 'b' })] });
   const toRun = (...parts: readonly StackPart[]): StacksReport => ({
@@ -272,14 +272,14 @@ describe('a run over many stacks', () => {
   const COUNT = '2 dangers (1 access, 1 traffic)';
 
   it('begins with what is dangerous in any of them, by stack and owner, the gravest first', async () => {
-    const { headline, dangers, dangerCount } = toStacksView(run);
+    const { headline, dangers, dangerCount } = createStacksView(run);
     expect(headline).toBe(`⚠ ${COUNT} · 4 updates · ✗ 1 of 5 stacks failed or refused`);
     expect(dangerCount).toBe(COUNT);
     expect(dangers.map(({ title, owner }) => [title, owner])).toEqual([
       ['open', 'shop'],
       ['moved', 'data'],
     ]);
-    const markdown = withoutCode(toUnescaped((await loadStacksForm('markdown'))(run, WIDE)));
+    const markdown = withoutCode(toUnescaped((await loadStacksReportFormat('markdown'))(run, WIDE)));
     const lines = [
       `## ${headline}`,
       `> **${COUNT}**`,
@@ -294,7 +294,7 @@ describe('a run over many stacks', () => {
     const places = lines.map((line) => markdown.indexOf(`\n${line}`));
     expect(places).toEqual(places.toSorted((left, right) => left - right));
     expect(places[0]).toBeGreaterThan(0);
-    const { elements } = readPage((await loadStacksForm('html'))(run, WIDE));
+    const { elements } = readPage((await loadStacksReportFormat('html'))(run, WIDE));
     const owners = elements.filter(({ attributes }) => attributes.get('class') === 'remark').map(({ text }) => text);
     expect(owners.filter((text) => text.startsWith('owner'))).toEqual(['owner: shop', 'owner: data']);
     const links = elements.flatMap(({ name, attributes }) => (name === 'a' ? [attributes.get('href') ?? ''] : []));
@@ -308,7 +308,7 @@ describe('a run over many stacks', () => {
   });
 
   it('ends in a terminal with what is dangerous in any of them, before the table', async () => {
-    const text = (await loadStacksForm('text'))(run, { ...WIDE, color: true });
+    const text = (await loadStacksReportFormat('text'))(run, { ...WIDE, color: true });
     const lines = text.split('\n');
     const start = lines.findIndex((line) => stripVTControlCharacters(line) === `${COUNT}:`);
     expect(lines.slice(start, start + 5).map((line) => stripVTControlCharacters(line))).toEqual([
@@ -319,10 +319,12 @@ describe('a run over many stacks', () => {
       expect.stringMatching(/^STACK +/),
     ]);
     for (const line of lines.slice(start, start + 3)) expect(line).toContain('\u001b[31m');
-    expect((await loadStacksForm('text'))(toRun(toPlanPart('calm', toOwned('data', calm))), PLAIN)).not.toContain('!');
+    expect(
+      (await loadStacksReportFormat('text'))(toRun(toPlanPart('calm', toOwned('data', calm))), PLAIN),
+    ).not.toContain('!');
   });
 
-  it('counts the warnings of lint, which keep no stack from standing with those without changes', async () => {
+  it('counts the warnings of lint, which keep no stack from blocking with those without changes', async () => {
     const lint = { code: 'edge-without-backend', severity: 'warning', message: 'It leads nowhere.' } as const;
     const health = { ...lint, code: 'resource-unhealthy' } as const;
     const parts = toRun(
@@ -330,20 +332,22 @@ describe('a run over many stacks', () => {
       toPlanPart('linted', toPlan([], { diagnostics: [lint, lint] })),
       toPlanPart('unhealthy', toPlan([], { diagnostics: [health] })),
     );
-    const { rows, summary } = toStacksView(parts);
+    const { rows, summary } = createStacksView(parts);
     expect(rows.map(({ isQuiet }) => isQuiet)).toEqual([false, true, false]);
     // What warns of something else is shown, and would not change anything either.
     expect(summary).toContain('1 with changes.');
     for (const form of ['markdown', 'html'] as const)
-      expect((await loadStacksForm(form))(parts, WIDE)).toMatch(/1 stack without changes: linted \(2 warnings\)/);
+      expect((await loadStacksReportFormat(form))(parts, WIDE)).toMatch(
+        /1 stack without changes: linted \(2 warnings\)/,
+      );
   });
 
   it('tells stacks of one name apart by their folders', () => {
     const twins = [toPlanPart('open', toOwned('shop', open)), toPlanPart('open', toOwned('shop', open))];
-    const { dangers } = toStacksView(toRun(...twins.map((part, index) => ({ ...part, folder: `live/${index}` }))));
+    const { dangers } = createStacksView(toRun(...twins.map((part, index) => ({ ...part, folder: `live/${index}` }))));
     expect(dangers.map(({ title }) => title)).toEqual(['open (live/0)', 'open (live/1)']);
     const rows = (...folders: readonly string[]): readonly string[] =>
-      toStacksView(toRun(...folders.map((folder) => ({ ...toPlanPart('open', toPlan([])), folder })))).rows.map(
+      createStacksView(toRun(...folders.map((folder) => ({ ...toPlanPart('open', toPlan([])), folder })))).rows.map(
         ({ title }) => title,
       );
     expect(rows('live/open', 'test/open')).toEqual(['open (live/open)', 'open (test/open)']);
@@ -356,7 +360,10 @@ describe('a run over many stacks', () => {
     const [theirs] = toOwned('data', { ...open, address: 'TCPEdge/b' }).changes;
     if (mine === undefined || theirs === undefined) throw new Error('There are no changes');
     const plan = toPlan([mine, theirs], { ownerLabel: 'team' });
-    expect(toStacksView(toRun(toPlanPart('both', plan))).dangers.map(({ owner }) => owner)).toEqual(['shop', 'data']);
+    expect(createStacksView(toRun(toPlanPart('both', plan))).dangers.map(({ owner }) => owner)).toEqual([
+      'shop',
+      'data',
+    ]);
   });
 
   it.each(['markdown', 'html'] as const)(
@@ -371,7 +378,7 @@ describe('a run over many stacks', () => {
       const part = toPlanPart(label, { ...plan, changes, ownerLabel: 'team' });
       const broken = { ...failed, name: label, folder: label };
       const hostile = { ...toRun(part, part, broken, part, part, part), root: label, selection: label };
-      FORM_JUDGES[form]((await loadStacksForm(form))(hostile, PLAIN));
+      FORM_JUDGES[form]((await loadStacksReportFormat(form))(hostile, PLAIN));
     },
   );
 });
@@ -404,57 +411,57 @@ function toPlan(changes: readonly Change[], more: Partial<Plan> = {}): Plan {
 
 /** The same dangers, and the same counts of them by group, in every form. */
 async function expectEverywhere(plan: Plan): Promise<void> {
-  const report: PlanReport = { about: 'plan', plan, standing: [] };
-  const { dangers } = toPlanView(plan);
+  const report: PlanReport = { about: 'plan', plan, blocking: [] };
+  const { dangers } = createPlanView(plan);
   const counts = countDangers(dangers);
   const groups = DANGER_GROUPS.filter((group) => counts[group] > 0).map((group) => `${counts[group]} ${group}`);
   const count = `${dangers.length} ${dangers.length === 1 ? 'danger' : 'dangers'} (${groups.join(', ')})`;
   expect(dangers).not.toEqual([]);
 
-  const text = renderPlanText(toPlanView(plan), WIDE);
+  const text = renderPlanText(createPlanView(plan), WIDE);
   expect(text.endsWith(`\n! ${count}.\n`)).toBe(true);
   for (const { group, said } of dangers) expect(text).toContain(`\n    ! ${group}: ${said}\n`);
-  const compact = renderPlanText(toPlanView(plan), { ...WIDE, compact: true });
+  const compact = renderPlanText(createPlanView(plan), { ...WIDE, compact: true });
   for (const { group, said } of dangers) expect(compact).toContain(`! ${group}: ${said}`);
 
-  const markdown = withoutCode(toUnescaped((await loadForm('markdown'))(report, WIDE)));
+  const markdown = withoutCode(toUnescaped((await loadReportFormat('markdown'))(report, WIDE)));
   expect(markdown).toContain(`## ⚠ ${count} · `);
   expect(markdown).toContain(`> [!CAUTION]\n> **${count}**\n`);
   if (dangers.length < 20)
     for (const { group, address, said } of dangers)
       expect(markdown).toContain(withoutCode(toUnescaped(`\n> - **${group}** ${address} ${said}`)));
 
-  const { elements } = readPage((await loadForm('html'))(report, WIDE));
+  const { elements } = readPage((await loadReportFormat('html'))(report, WIDE));
   const heading = elements.find(({ attributes }) => attributes.get('id') === 'dangers');
   expect(heading?.text).toBe(count);
   expect(elements.filter(({ attributes }) => attributes.get('class') === 'danger')).toHaveLength(dangers.length);
 
-  const json = JSON.parse((await loadForm('json'))(report, WIDE));
+  const json = JSON.parse((await loadReportFormat('json'))(report, WIDE));
   expect(json.dangers).toEqual(counts);
-  const { runs } = JSON.parse((await loadForm('sarif'))(report, WIDE));
+  const { runs } = JSON.parse((await loadReportFormat('sarif'))(report, WIDE));
   const results: readonly { ruleId: string; message: { text: string } }[] = runs[0].results;
   const found = results.filter(({ ruleId }) => ruleId === 'danger').map(({ message }) => message.text);
   expect(found.sort()).toEqual(dangers.map(({ address, said, group }) => `${address} ${said} (${group})`).sort());
   expect(runs[0].properties).toEqual({ dangers: counts });
 
-  const events = (await loadForm('json-lines'))(report, WIDE).trimEnd().split('\n');
+  const events = (await loadReportFormat('json-lines'))(report, WIDE).trimEnd().split('\n');
   expect(JSON.parse(events.at(-1) ?? '')).toMatchObject({ event: 'summary', dangers: counts });
 
   const part = { name: 'production', folder: 'production', exitCode: 2, report, options: {} };
   const run = { command: 'plan', root: '.', selection: '', parts: [part, part] };
-  const { headline } = toPlanView(plan);
+  const { headline } = createPlanView(plan);
   expect(headline.startsWith(`⚠ ${count}`)).toBe(true);
-  expect(toStacksView(run).rows.map(({ said }) => said)).toEqual([headline, headline]);
+  expect(createStacksView(run).rows.map(({ said }) => said)).toEqual([headline, headline]);
   const twice = Object.fromEntries(DANGER_GROUPS.map((group) => [group, 2 * counts[group]]));
-  const joined = JSON.parse((await loadStacksForm('json'))(run, WIDE));
+  const joined = JSON.parse((await loadStacksReportFormat('json'))(run, WIDE));
   expect(joined).toMatchObject({ dangers: twice, stacks: [{ dangers: counts }, { dangers: counts }] });
-  const [log] = JSON.parse((await loadStacksForm('sarif'))(run, WIDE)).runs;
+  const [log] = JSON.parse((await loadStacksReportFormat('sarif'))(run, WIDE)).runs;
   expect(log.properties).toEqual({ dangers: twice });
   const all: readonly { properties?: { stack: string; group?: string } }[] = log.results;
   const grouped = all.flatMap(({ properties }) => (properties?.group === undefined ? [] : [properties]));
   expect(new Set(grouped.map(({ stack }) => stack))).toEqual(new Set(['production']));
   expect(countDangers(grouped as Parameters<typeof countDangers>[0])).toEqual(twice);
-  const lines = (await loadStacksForm('json-lines'))(run, WIDE).trimEnd().split('\n');
+  const lines = (await loadStacksReportFormat('json-lines'))(run, WIDE).trimEnd().split('\n');
   const ofEach = [{ dangers: counts }, { dangers: counts }];
   expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ event: 'run-summary', dangers: twice, stacks: ofEach });
 }

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
-import { renderHtmlForm } from '../../src/report/html/form.ts';
 import { type GraphNode, type PlacedNode, placeGraph } from '../../src/report/html/graph.ts';
-import type { FormOptions, Report } from '../../src/report/report.ts';
+import { renderHtmlReport } from '../../src/report/html/report.ts';
+import type { FormatOptions, Report } from '../../src/report/report.ts';
 import { FORM_JUDGES } from './form-judges.ts';
 import { type PageTree, readPage } from './html-tree.ts';
 import {
@@ -20,13 +20,13 @@ import {
 import { MISTAKE, makeHostilePlan, makeLargePlan, REPORTS } from './sample-reports.ts';
 import { makeResult } from './sample-results.ts';
 
-function show(report: Report | undefined, options: Partial<FormOptions> = {}): PageTree {
+function show(report: Report | undefined, options: Partial<FormatOptions> = {}): PageTree {
   if (report === undefined) throw new Error('There is no such report');
-  return readPage(renderHtmlForm(report, { ...PLAIN, ...options }));
+  return readPage(renderHtmlReport(report, { ...PLAIN, ...options }));
 }
 
-function showPlan(plan: Plan, options: Partial<FormOptions> = {}): PageTree {
-  return show({ about: 'plan', plan, standing: plan.violations }, options);
+function showPlan(plan: Plan, options: Partial<FormatOptions> = {}): PageTree {
+  return show({ about: 'plan', plan, blocking: plan.violations }, options);
 }
 
 function listTexts({ elements }: PageTree, name: string): readonly string[] {
@@ -35,14 +35,14 @@ function listTexts({ elements }: PageTree, name: string): readonly string[] {
 
 describe('a page', () => {
   it.each(Object.entries(REPORTS))('is whole and holds nothing but ours: %s', (_, report) => {
-    FORM_JUDGES.html(renderHtmlForm(report, PLAIN));
+    FORM_JUDGES.html(renderHtmlReport(report, PLAIN));
   });
 
   it('holds nothing but ours when everything in it is hostile', () => {
     const plan = makeHostilePlan();
     FORM_JUDGES.html(
-      renderHtmlForm(
-        { about: 'plan', plan, standing: [] },
+      renderHtmlReport(
+        { about: 'plan', plan, blocking: [] },
         { ...PLAIN, applyCommand: { line: '</code><b>', readsInput: false } },
       ),
     );
@@ -88,7 +88,7 @@ describe('a page', () => {
   });
 
   it('says the same for the same report', () => {
-    expect(renderHtmlForm(REPORTS['plan'] as Report, PLAIN)).toBe(renderHtmlForm(REPORTS['plan'] as Report, PLAIN)); // it is there
+    expect(renderHtmlReport(REPORTS['plan'] as Report, PLAIN)).toBe(renderHtmlReport(REPORTS['plan'] as Report, PLAIN)); // it is there
   });
 });
 
@@ -148,7 +148,7 @@ describe('a page of a plan', () => {
     });
     const locate = () => ({ file: 'edge.yaml', line: 3, column: 1, excerpt: '' });
     const plan = makePlan({ changes: [change] });
-    const page = renderHtmlForm({ about: 'plan', plan, standing: [] }, { ...PLAIN, locate });
+    const page = renderHtmlReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, locate });
     FORM_JUDGES.html(page);
     expect(page).toContain('<strong>traffic:</strong> will be reached elsewhere: <code>hostports</code></p>');
     expect(page).toContain(
@@ -228,7 +228,7 @@ describe('a page of a plan', () => {
       locate: (_?: string, field?: string) =>
         field === 'hostports' ? { ...place, line: 9, column: 1, excerpt: '' } : undefined,
     };
-    FORM_JUDGES.html(renderHtmlForm({ about: 'plan', plan, standing: [] }, { ...PLAIN, ...options }));
+    FORM_JUDGES.html(renderHtmlReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, ...options }));
     const { elements } = showPlan(plan, options);
     const start = elements.findIndex(({ name, text }) => name === 'li' && text.includes('will be reached elsewhere'));
     const inside = elements.slice(start, start + 9).map(({ name, text }) => `${name} ${text.trim()}`);
@@ -268,7 +268,7 @@ describe('a page of an apply', () => {
       suppressedDeletes: [{ address: 'TCPEdge/a', kind: 'TCPEdge', id: 'edgtcp_2aaa', reason: 'left' }],
     });
     for (const report of [
-      { about: 'plan', plan, standing: [] },
+      { about: 'plan', plan, blocking: [] },
       { about: 'apply', plan, result: makeResult([]) },
     ] as const)
       expect(listTexts(show(report), 'h2')).toContain('Kept because of --no-delete');

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { FormName } from '../../src/report/forms.ts';
+import type { FormatName } from '../../src/report/formats.ts';
 import { SCRIPT } from '../../src/report/html/document.ts';
 import { STYLE } from '../../src/report/html/style.ts';
 import { MAX_COMMENT } from '../../src/report/markdown/text.ts';
@@ -20,7 +20,7 @@ export function expectPrintable(rendered: string, { color }: Pick<TextOptions, '
 }
 
 /** The judge of each form. */
-export const FORM_JUDGES: Readonly<Record<FormName, (document: string) => void>> = {
+export const FORM_JUDGES: Readonly<Record<FormatName, (document: string) => void>> = {
   text: (document) => expectPrintable(document),
   json: (document) => {
     expectPrintable(document);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic, SourcePlace } from '../../src/model/diagnostic.ts';
 import type { Drift, ResourceDrift } from '../../src/model/drift.ts';
-import { renderGithubForm } from '../../src/report/programs/github.ts';
-import { renderJunitForm } from '../../src/report/programs/junit.ts';
-import { renderSarifForm } from '../../src/report/programs/sarif.ts';
+import { renderGithubReport } from '../../src/report/machine/github.ts';
+import { renderJunitReport } from '../../src/report/machine/junit.ts';
+import { renderSarifReport } from '../../src/report/machine/sarif.ts';
 import type { Report } from '../../src/report/report.ts';
 import { readJunit, validateSarif } from './documents.ts';
 import { makeChange, makeDifference, makeLiveChange, makePlan, PLAIN } from './sample-plans.ts';
@@ -50,7 +50,7 @@ const PLAN: Report = {
     ],
     diagnostics: [WARNING],
   }),
-  standing: [
+  blocking: [
     { rule: 'protect', message: 'TCPEdge/gone is protected.', remedy: 'Allow it.', addresses: ['TCPEdge/gone'] },
   ],
 };
@@ -90,7 +90,7 @@ const locate = (address?: string) =>
 
 describe('github', () => {
   it('puts each diagnostic at its line, errors first and the sum last', () => {
-    expect(renderGithubForm(toValidation(WARNING, UNKNOWN), PLAIN)).toMatchInlineSnapshot(`
+    expect(renderGithubReport(toValidation(WARNING, UNKNOWN), PLAIN)).toMatchInlineSnapshot(`
       "::error file=my edges/a%2C1.yaml,line=7,col=3,title=edgewise%3A unknown-field::TCPEdge/a: spec.hostport is not a known field%0ADid you mean \`hostports\`?
       ::warning title=edgewise%3A mark-invalid::The mark cannot be read: 100%25
       ::notice title=edgewise::2 resources in 1 file: 1 error, 1 warning.
@@ -99,7 +99,7 @@ describe('github', () => {
   });
 
   it('warns of what is deleted and replaced, where a manifest says so', () => {
-    expect(renderGithubForm(PLAN, { ...PLAIN, locate })).toMatchInlineSnapshot(`
+    expect(renderGithubReport(PLAN, { ...PLAIN, locate })).toMatchInlineSnapshot(`
       "::error title=edgewise%3A protect::TCPEdge/gone is protected.%0AAllow it.
       ::warning title=edgewise%3A mark-invalid::The mark cannot be read: 100%25
       ::warning title=edgewise%3A delete::TCPEdge/gone (edgtcp_1) will be deleted: not in the manifests any more
@@ -112,7 +112,7 @@ describe('github', () => {
 
   it('names files from the root of the repository', () => {
     const toRepositoryPath = (file: string) => `deploy/${file}`;
-    expect(renderGithubForm(toValidation(UNKNOWN), { ...PLAIN, toRepositoryPath })).toContain(
+    expect(renderGithubReport(toValidation(UNKNOWN), { ...PLAIN, toRepositoryPath })).toContain(
       'file=deploy/my edges/a%2C1.yaml,',
     );
   });
@@ -124,20 +124,20 @@ describe('github', () => {
         differences: [makeDifference('description', { origin: 'drift' })],
       }),
     );
-    const lines = renderGithubForm({ about: 'plan', plan: makePlan({ changes }), standing: [] }, PLAIN).split('\n');
+    const lines = renderGithubReport({ about: 'plan', plan: makePlan({ changes }), blocking: [] }, PLAIN).split('\n');
     expect(lines.filter((line) => line.startsWith('::notice'))).toHaveLength(10);
     expect(lines.at(-2)).toContain('3 notices left out');
   });
 
   it('tells of writes that failed', () => {
-    const lines = renderGithubForm({ about: 'apply', plan: makePlan(), result: MIXED }, PLAIN).split('\n');
+    const lines = renderGithubReport({ about: 'apply', plan: makePlan(), result: MIXED }, PLAIN).split('\n');
     expect(lines[0]).toContain('::error title=edgewise%3A write-failed::update TCPEdge/postgres: 409 CONFLICT');
   });
 });
 
 describe('sarif', () => {
   const read = (report: Report, more = {}) =>
-    JSON.parse(renderSarifForm(report, { ...PLAIN, version: '1.2.3', ...more }));
+    JSON.parse(renderSarifReport(report, { ...PLAIN, version: '1.2.3', ...more }));
   const [plan, drift, failure] = [PLAN, DRIFT, FAILURE];
 
   it.each(Object.entries({ plan, drift, failure, validation: toValidation(UNKNOWN, TWICE, WARNING) }))(
@@ -232,7 +232,7 @@ describe('sarif', () => {
 
 describe('junit', () => {
   it('fails a case for each diagnostic, and passes one for each resource that is fine', () => {
-    expect(renderJunitForm(toValidation(UNKNOWN, WARNING), PLAIN)).toMatchInlineSnapshot(`
+    expect(renderJunitReport(toValidation(UNKNOWN, WARNING), PLAIN)).toMatchInlineSnapshot(`
       "<?xml version="1.0" encoding="UTF-8"?>
       <testsuites name="edgewise" tests="3" failures="2" errors="0" skipped="0">
         <testsuite name="TCPEdge" tests="2" failures="1" errors="0" skipped="0">
@@ -252,7 +252,7 @@ describe('junit', () => {
   });
 
   it('fails a case for each resource that drifted', () => {
-    expect(readJunit(renderJunitForm(DRIFT, PLAIN))).toMatchObject({
+    expect(readJunit(renderJunitReport(DRIFT, PLAIN))).toMatchObject({
       counts: [
         { tests: 2, failures: 1, errors: 0, skipped: 0 },
         { tests: 2, failures: 1, errors: 0, skipped: 0 },
@@ -262,7 +262,7 @@ describe('junit', () => {
   });
 
   it('fails no case for what a plan only does', () => {
-    const { names } = readJunit(renderJunitForm(PLAN, PLAIN));
+    const { names } = readJunit(renderJunitReport(PLAN, PLAIN));
     expect(names).toEqual([
       'AgentIngress/moved',
       'TCPEdge/gone: protect',
@@ -273,13 +273,13 @@ describe('junit', () => {
   });
 
   it('tells failed and skipped writes apart, and a command that did not complete is an error', () => {
-    const [applied] = readJunit(renderJunitForm({ about: 'apply', plan: makePlan(), result: MIXED }, PLAIN)).counts;
+    const [applied] = readJunit(renderJunitReport({ about: 'apply', plan: makePlan(), result: MIXED }, PLAIN)).counts;
     expect(applied).toMatchObject({ failures: 3, skipped: 3, errors: 0 });
-    expect(readJunit(renderJunitForm(FAILURE, PLAIN)).counts[0]).toMatchObject({ tests: 1, errors: 1 });
+    expect(readJunit(renderJunitReport(FAILURE, PLAIN)).counts[0]).toMatchObject({ tests: 1, errors: 1 });
   });
 
   it('replaces what XML cannot hold', () => {
     const hostile = { ...UNKNOWN, message: '\u0000]]><![CDATA[\ufffe\ud800 &amp; "' };
-    expect(readJunit(renderJunitForm(toValidation(hostile), PLAIN)).counts[0]?.failures).toBe(1);
+    expect(readJunit(renderJunitReport(toValidation(hostile), PLAIN)).counts[0]?.failures).toBe(1);
   });
 });

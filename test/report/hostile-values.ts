@@ -113,7 +113,7 @@ const change: fc.Arbitrary<Change> = fc.record(
 );
 
 const writeIds: fc.Arbitrary<readonly WriteId[]> = fc.array(
-  address.map((name) => toWriteId({ act: 'create', address: name })),
+  address.map((name) => toWriteId({ type: 'create', address: name })),
   { maxLength: 2 },
 );
 
@@ -281,7 +281,7 @@ export const report: fc.Arbitrary<Report> = fc.oneof(
     comparison,
     names: fc.record({ before: text, after: text }),
   }),
-  fc.record({ about: fc.constant('plan' as const), plan, standing: fc.array(violation, { maxLength: 2 }) }),
+  fc.record({ about: fc.constant('plan' as const), plan, blocking: fc.array(violation, { maxLength: 2 }) }),
   fc.record({ about: fc.constant('apply' as const), plan, result }),
   fc.record({ about: fc.constant('drift' as const), drift }),
   fc.record({

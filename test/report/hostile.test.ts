@@ -2,21 +2,21 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
-import { type FormName, loadForm } from '../../src/report/forms.ts';
+import { type FormatName, loadReportFormat } from '../../src/report/formats.ts';
 import {
   renderApplyJson,
   renderFailureJson,
   renderPlanJson,
   renderSubmissionJson,
   renderValidationJson,
-} from '../../src/report/programs/json.ts';
+} from '../../src/report/machine/json.ts';
 import type { TextOptions } from '../../src/report/report.ts';
 import { renderApplyResultText } from '../../src/report/text/apply.ts';
 import { renderDiagnosticsText } from '../../src/report/text/diagnostics.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
 import { createEventLog, createLiveProgress } from '../../src/report/text/progress.ts';
-import { renderSubmissionText, toSubmissionView } from '../../src/report/text/submission.ts';
-import { toPlanView } from '../../src/report/view/plan-view.ts';
+import { createSubmissionView, renderSubmissionText } from '../../src/report/text/submission.ts';
+import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { expectPrintable, FORM_JUDGES } from './form-judges.ts';
 import { ABUSE_REPORT, abuseReport, diagnostic, outcome, plan, report, result, text } from './hostile-values.ts';
 import { makePlan } from './sample-plans.ts';
@@ -38,7 +38,7 @@ describe('no text of others reaches the terminal as anything but text', () => {
   test('in a plan', () => {
     fc.assert(
       fc.property(plan, options, (hostile, look) => {
-        expectPrintable(renderPlanText(toPlanView(hostile), look), look);
+        expectPrintable(renderPlanText(createPlanView(hostile), look), look);
       }),
     );
   });
@@ -74,7 +74,7 @@ describe('no text of others reaches the terminal as anything but text', () => {
   test('in an abuse report', () => {
     fc.assert(
       fc.property(abuseReport, options, (report, look) => {
-        expectPrintable(renderSubmissionText(toSubmissionView(ABUSE_REPORT, report), look), look);
+        expectPrintable(renderSubmissionText(createSubmissionView(ABUSE_REPORT, report), look), look);
         expectPrintable(renderSubmissionJson({ kind: ABUSE_REPORT, command: 'abuse-report get', shown: report }));
       }),
     );
@@ -112,9 +112,9 @@ describe('no text of others can start a line of ours', () => {
       /^(- |± |~ |» |\+ |refused\[|error\[|warning\[|Plan |Limited to |This change:|To create: |Drift to revert:|The tokens |Requests, |Left as they are:|Files to write:|\d+ to delete, |Nothing to do: |This plan cannot be applied\.|Reading took |\d+ (safety|error|warning))/;
     fc.assert(
       fc.property(plan, (hostile) => {
-        const heads = listHeadLines(renderPlanText(toPlanView(hostile), wide));
+        const heads = listHeadLines(renderPlanText(createPlanView(hostile), wide));
         for (const head of heads) expect(head).toMatch(OURS);
-        const shown = toPlanView(hostile).parts.flatMap(({ changes }) => changes);
+        const shown = createPlanView(hostile).parts.flatMap(({ changes }) => changes);
         expect(heads.filter((head) => /^[-±~»+] /.test(head))).toHaveLength(shown.length);
         expect(heads.filter((head) => head.startsWith('refused['))).toHaveLength(hostile.violations.length);
       }),
@@ -124,7 +124,7 @@ describe('no text of others can start a line of ours', () => {
   test('in an abuse report, or a row of its table', () => {
     fc.assert(
       fc.property(abuseReport, (report) => {
-        const rendered = renderSubmissionText(toSubmissionView(ABUSE_REPORT, report), { ...wide, color: false });
+        const rendered = renderSubmissionText(createSubmissionView(ABUSE_REPORT, report), { ...wide, color: false });
         expect(listHeadLines(rendered)).toHaveLength(1);
         const [, table = ''] = rendered.split('STATUS\n');
         expect(table.split('\n').filter((row) => row !== '')).toHaveLength(report.hostnames.length);
@@ -160,7 +160,7 @@ test('user text cannot say that a value is known after apply', () => {
       { path: 'backend.backend_id', to: 'a/b (known after apply)', origin: 'manifest', forcesReplace: false },
     ],
   };
-  const rendered = renderPlanText(toPlanView(makePlan({ changes: [change] })), {
+  const rendered = renderPlanText(createPlanView(makePlan({ changes: [change] })), {
     color: false,
     width: 0,
     verbose: false,
@@ -171,7 +171,7 @@ test('user text cannot say that a value is known after apply', () => {
 
 describe('no text of others breaks out of a form', () => {
   test.each(Object.entries(FORM_JUDGES))('of %s', async (name, judge) => {
-    const render = await loadForm(name as FormName); // Object.entries forgets the keys' type
+    const render = await loadReportFormat(name as FormatName); // Object.entries forgets the keys' type
     fc.assert(
       fc.property(report, fc.boolean(), text, (hostile, verbose, line) => {
         judge(render(hostile, { color: false, width: 0, verbose, applyCommand: { line, readsInput: verbose } }));

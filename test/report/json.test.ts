@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toPlanDocument } from '../../src/kinds/request-body.ts';
+import { createPlanDocument } from '../../src/kinds/request-body.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { ApiError, TimeoutError } from '../../src/model/errors.ts';
 import {
@@ -7,7 +7,7 @@ import {
   renderFailureJson,
   renderPlanJson,
   renderValidationJson,
-} from '../../src/report/programs/json.ts';
+} from '../../src/report/machine/json.ts';
 import { PLAN_SCHEMA } from '../../src/schemas/plan.ts';
 import { EVERYTHING, makePlan, makeWrite } from './sample-plans.ts';
 import { MIXED, makeApplied, makeResult } from './sample-results.ts';
@@ -17,7 +17,7 @@ const WARNING: Diagnostic = { code: 'lockout', severity: 'warning', message: 'ca
 
 test('a plan is given whole, as its schema says', () => {
   const text = renderPlanJson(EVERYTHING);
-  expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(toPlanDocument(EVERYTHING))));
+  expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(createPlanDocument(EVERYTHING))));
   expect(PLAN_SCHEMA.safeParse(JSON.parse(text)).error).toBeUndefined();
 });
 

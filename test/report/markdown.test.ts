@@ -2,10 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { renderMarkdownForm } from '../../src/report/markdown/form.ts';
 import { renderMermaidLines } from '../../src/report/markdown/plan.ts';
-import { MAX_COMMENT, toCode, toFence, toMarker, toProse, toRow } from '../../src/report/markdown/text.ts';
-import type { FormOptions, Report } from '../../src/report/report.ts';
+import { renderMarkdownReport } from '../../src/report/markdown/report.ts';
+import {
+  escapeProse,
+  MAX_COMMENT,
+  renderCode,
+  renderFence,
+  renderMarker,
+  renderRow,
+} from '../../src/report/markdown/text.ts';
+import type { FormatOptions, Report } from '../../src/report/report.ts';
 import { LONG } from '../laws/properties.ts';
 import { FORM_JUDGES } from './form-judges.ts';
 import { text as hostileText } from './hostile-values.ts';
@@ -26,14 +33,14 @@ import { MIXED } from './sample-results.ts';
 
 function render(
   report: Report,
-  more: Pick<Partial<FormOptions>, 'applyCommand' | 'verbose' | 'pipeline'> = {},
+  more: Pick<Partial<FormatOptions>, 'applyCommand' | 'verbose' | 'pipeline'> = {},
 ): string {
-  return renderMarkdownForm(report, { ...PLAIN, ...more });
+  return renderMarkdownReport(report, { ...PLAIN, ...more });
 }
 
-function renderPlan(plan: Plan, standing = plan.violations): string {
+function renderPlan(plan: Plan, blocking = plan.violations): string {
   return render(
-    { about: 'plan', plan, standing },
+    { about: 'plan', plan, blocking: blocking },
     { applyCommand: { line: 'edgewise apply plan.json', readsInput: false } },
   );
 }
@@ -156,7 +163,7 @@ test('a row leads to the line of the field that differs, and names what a danger
       ? { file: 'edge.yaml', line: 9, column: 1, excerpt: '' }
       : undefined;
   const readRow = (plan: Plan): string => {
-    const text = renderMarkdownForm({ about: 'plan', plan, standing: [] }, { ...PLAIN, locate });
+    const text = renderMarkdownReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, locate });
     return text.split('\n').find((line) => line.startsWith('| `~`')) ?? '';
   };
   expect(readRow(toPlan('hostports'))).toBe(
@@ -196,7 +203,7 @@ test('each field of a row leads to its own line, and drift changes nothing of th
     changes: [drifted, made, two],
     made: { at: '2026-03-01T12:00:00.000Z', commit: SHA },
   });
-  const text = renderMarkdownForm({ about: 'plan', plan, standing: [] }, { ...PLAIN, locate, pipeline: PIPELINE });
+  const text = renderMarkdownReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, locate, pipeline: PIPELINE });
   const rows = text.split('\n').filter((line) => /^[|] `/.test(line));
   expect(rows.map((row) => /TCPEdge.(.)/.exec(row)?.[1])).toEqual(['a', 'c', 'b']);
   const [row = ''] = rows;
@@ -208,10 +215,10 @@ test('each field of a row leads to its own line, and drift changes nothing of th
 
 test('a comment on drift ends as one on a plan: with its commit and run, its time and the version', () => {
   const drift = { ...DRIFT, commit: SHA };
-  const text = renderMarkdownForm({ about: 'drift', drift }, { ...PLAIN, pipeline: PIPELINE, version: '1.2.3' });
+  const text = renderMarkdownReport({ about: 'drift', drift }, { ...PLAIN, pipeline: PIPELINE, version: '1.2.3' });
   FORM_JUDGES.markdown(text);
   const plan = makePlan({ made: { at: drift.at, commit: SHA }, tool: { name: 'edgewise', version: '1.2.3' } });
-  const ofPlan = renderMarkdownForm({ about: 'plan', plan, standing: [] }, { ...PLAIN, pipeline: PIPELINE });
+  const ofPlan = renderMarkdownReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, pipeline: PIPELINE });
   const last = text.trimEnd().split('\n').at(-1) ?? '';
   expect(last).toMatch(
     /^<sub>Commit \[`0123456`\]\(\S+\) · \[run 42\]\(\S+\) · 2026-03-01 12:00 UTC · edgewise 1\\.2\.3<\/sub>$/,
@@ -227,7 +234,7 @@ test('a danger of what happened leads to the line of its field', () => {
   const locate = (_?: string, field?: string) => {
     return { file: 'edge.yaml', line: field === 'ip_restriction' ? 9 : 3, column: 1, excerpt: '' };
   };
-  const text = renderMarkdownForm({ about: 'drift', drift: DRIFT }, { ...PLAIN, locate });
+  const text = renderMarkdownReport({ about: 'drift', drift: DRIFT }, { ...PLAIN, locate });
   expect(text).toMatch(/^> - [*][*]access[*][*] `TCPEdge\/a` [^\n]* `edge.yaml:9`<a /m);
 });
 
@@ -270,7 +277,7 @@ describe('a comment in a pipeline', () => {
   const plan = makePlan({ changes: [edge], made, ownerLabel: 'team' });
 
   test('leads to the line of each manifest, to the commit and to the run, and says whose each resource is', () => {
-    const text = render({ about: 'plan', plan, standing: [] }, { pipeline: PIPELINE });
+    const text = render({ about: 'plan', plan, blocking: [] }, { pipeline: PIPELINE });
     FORM_JUDGES.markdown(text);
     expect(text).toContain(
       `\`TCPEdge/a\`<br>[\`stacks/a b)(.yaml:7\`](https://forge.test/blob/${SHA}/stacks/a%20b%29%28.yaml#L7) |`,
@@ -283,7 +290,7 @@ describe('a comment in a pipeline', () => {
 
   test('leads nowhere from a plan that was made of another commit', () => {
     const other = { ...plan, made: { ...made, commit: 'fedcba9876543210' } };
-    const text = render({ about: 'plan', plan: other, standing: [] }, { pipeline: PIPELINE });
+    const text = render({ about: 'plan', plan: other, blocking: [] }, { pipeline: PIPELINE });
     expect(text).not.toMatch(/blob|forge.test.commit/);
     expect(text).toContain('Commit `fedcba9`');
   });
@@ -293,7 +300,7 @@ describe('a comment in a pipeline', () => {
       fc.property(hostileText, (text) => {
         const change = { ...edge, place: { file: text, line: 3 }, owner: text };
         FORM_JUDGES.markdown(
-          render({ about: 'plan', plan: { ...plan, changes: [change] }, standing: [] }, { pipeline: PIPELINE }),
+          render({ about: 'plan', plan: { ...plan, changes: [change] }, blocking: [] }, { pipeline: PIPELINE }),
         );
       }),
     );
@@ -301,7 +308,7 @@ describe('a comment in a pipeline', () => {
 
   test('of 300 creates shows 50 of them, and folds the others as one block', () => {
     const changes = Array.from({ length: 300 }, (_, index) => ({ ...edge, address: `TCPEdge/a${index}` as const }));
-    const text = render({ about: 'plan', plan: { ...plan, changes }, standing: [] }, { pipeline: PIPELINE });
+    const text = render({ about: 'plan', plan: { ...plan, changes }, blocking: [] }, { pipeline: PIPELINE });
     FORM_JUDGES.markdown(text);
     expect(text).toContain('<summary><code>250 more</code> 250 create</summary>');
     expect(text).not.toContain('Too long');
@@ -337,7 +344,7 @@ describe('text of others', () => {
     const mixed = fc.array(fc.oneof(hostileText, url)).map((parts) => parts.join(' '));
     fc.assert(
       fc.property(fc.oneof(hostileText, mixed), (text) => {
-        const { children } = parseMarkdown(`x ${toProse(text)}`);
+        const { children } = parseMarkdown(`x ${escapeProse(text)}`);
         expect(children).toHaveLength(1);
         expect(listBlocks(children).filter((type) => type !== 'inlineCode' && type !== 'text')).toEqual(['paragraph']);
         for (const code of listCode(children)) expect(code).toMatch(/^https?:\/\/\S+$/);
@@ -349,16 +356,20 @@ describe('text of others', () => {
   test('that is a URL can be copied from prose, to the letter', () => {
     const url = 'https://api.example.com:8443/v1/~a_b*c?x=[1]&y=2#top';
     for (const text of [url, `See ${url}.`, `(${url})`, `"${url}", then`]) {
-      expect(listCode(parseMarkdown(`## ${toProse(text)}`).children)).toEqual([url]);
+      expect(listCode(parseMarkdown(`## ${escapeProse(text)}`).children)).toEqual([url]);
     }
   });
 
   test('as code is one piece of code, in a paragraph and in a cell', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
-        expect(listBlocks(parseMarkdown(`x ${toCode(text)}`).children)).toEqual(['paragraph', 'text', 'inlineCode']);
+        expect(listBlocks(parseMarkdown(`x ${renderCode(text)}`).children)).toEqual([
+          'paragraph',
+          'text',
+          'inlineCode',
+        ]);
         const table = parseMarkdown(
-          `${toRow(['a', 'b'])}${toRow(['---', '---'])}${toRow([toCode(text), toProse(text)])}`,
+          `${renderRow(['a', 'b'])}${renderRow(['---', '---'])}${renderRow([renderCode(text), escapeProse(text)])}`,
         );
         expect(listBlocks(table.children).slice(0, 9)).toEqual([
           ...['table', 'tableRow', 'tableCell', 'text', 'tableCell', 'text'],
@@ -367,7 +378,7 @@ describe('text of others', () => {
         const cell = listBlocks(table.children).slice(9);
         expect(cell.slice(0, 1)).toEqual(['tableCell']);
         expect(cell.slice(1).filter((type) => type !== 'text' && type !== 'inlineCode')).toEqual([]);
-        expect(cell.length > 1).toBe(toProse(text).trim() !== '');
+        expect(cell.length > 1).toBe(escapeProse(text).trim() !== '');
       }),
     );
   });
@@ -375,7 +386,7 @@ describe('text of others', () => {
   test('in a fence stays in it', () => {
     fc.assert(
       fc.property(fc.array(hostileText), (lines) => {
-        const { children } = parseMarkdown(toFence('diff', lines));
+        const { children } = parseMarkdown(renderFence('diff', lines));
         expect(listBlocks(children)).toEqual(['code']);
       }),
     );
@@ -384,13 +395,13 @@ describe('text of others', () => {
   test('in the marker does not end it', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
-        const marker = toMarker('plan', text);
+        const marker = renderMarker('plan', text);
         expect(listBlocks(parseMarkdown(marker).children)).toEqual(['html']);
         expect(marker.slice(4, -3)).not.toContain('--');
         expect(marker.indexOf('>')).toBe(marker.length - 1);
       }),
     );
-    expect(toMarker('plan', 'my-shop')).toBe('<!-- edgewise:plan stack=my-shop -->');
+    expect(renderMarker('plan', 'my-shop')).toBe('<!-- edgewise:plan stack=my-shop -->');
   });
 
   test('in a graph is a label, whatever it says', () => {
@@ -446,7 +457,7 @@ describe('a comment is never longer than there is room for', () => {
   test('and always reads as whole blocks', LONG, () => {
     fc.assert(
       fc.property(plan, fc.boolean(), (huge, verbose) => {
-        const text = render({ about: 'plan', plan: huge, standing: [] }, { verbose });
+        const text = render({ about: 'plan', plan: huge, blocking: [] }, { verbose });
         expect(text.length).toBeLessThanOrEqual(MAX_COMMENT);
         const blocks = parseMarkdown(text).children;
         const html = blocks.flatMap((block) => (block.type === 'html' ? [block.value] : []));

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Drift } from '../../src/model/drift.ts';
-import { renderGithubForm } from '../../src/report/programs/github.ts';
+import { renderGithubReport } from '../../src/report/machine/github.ts';
 import { renderDriftText } from '../../src/report/text/drift.ts';
-import { toDriftSummary, toDriftView } from '../../src/report/view/drift-view.ts';
+import { createDriftView, formatDriftSummary } from '../../src/report/view/drift-view.ts';
 import { PLAIN } from './sample-plans.ts';
 import { DRIFT } from './sample-reports.ts';
 
@@ -23,15 +23,15 @@ test.each([
   [2, 'No drift: 2 resources are as they should be.'],
 ])('%i resources without drift are said to be so in every form', (number, sentence) => {
   const drift = makeInSync(number);
-  expect(toDriftSummary(drift)).toBe(sentence);
-  expect(renderDriftText(toDriftView(drift), PLAIN)).toContain(sentence);
-  expect(renderGithubForm({ about: 'drift', drift }, PLAIN)).toContain(`::${sentence}`);
+  expect(formatDriftSummary(drift)).toBe(sentence);
+  expect(renderDriftText(createDriftView(drift), PLAIN)).toContain(sentence);
+  expect(renderGithubReport({ about: 'drift', drift }, PLAIN)).toContain(`::${sentence}`);
 });
 
 test('one resource differs, and two differ', () => {
   const [first, second] = DRIFT.resources.filter(({ state }) => state !== 'in-sync');
   const summarize = (...resources: Drift['resources']) =>
-    renderGithubForm({ about: 'drift', drift: { ...makeInSync(1), resources } }, PLAIN);
+    renderGithubReport({ about: 'drift', drift: { ...makeInSync(1), resources } }, PLAIN);
   if (first === undefined || second === undefined) throw new Error('The sample has too little drift');
   expect(summarize(first)).toContain('1 of 1 resource differs from the manifests.');
   expect(summarize(first, second)).toContain('2 of 2 resources differ from the manifests.');

@@ -82,12 +82,12 @@ export function makeWrite(
   const base = { address, kind: toKindName(address), dependsOn: [], last: false, reason: 'because', ...parts };
   switch (act) {
     case 'create':
-      return { act, ...base, id: toWriteId({ act, address }), body, mark };
+      return { type: act, ...base, id: toWriteId({ type: act, address }), body, mark };
     case 'update':
     case 'adopt':
-      return { act, ...base, id: toWriteId({ act, address }), resourceId, body, mark };
+      return { type: act, ...base, id: toWriteId({ type: act, address }), resourceId, body, mark };
     case 'delete':
-      return { act, ...base, id: toWriteId({ act, address, resourceId }), resourceId };
+      return { type: act, ...base, id: toWriteId({ type: act, address, resourceId }), resourceId };
     default:
       return assertNever(act);
   }
@@ -95,7 +95,7 @@ export function makeWrite(
 
 /** The ids of creations. */
 export function toCreateIds(...addresses: readonly Address[]): readonly WriteId[] {
-  return addresses.map((address) => toWriteId({ act: 'create', address }));
+  return addresses.map((address) => toWriteId({ type: 'create', address }));
 }
 
 const MARK: MarkDraft = { stack: 's', name: 'a', protect: false, delivered: false, user: '', fields: {}, pending: {} };
@@ -211,8 +211,8 @@ export const EVERYTHING: Plan = makePlan({
     makeWrite('delete', 'WeightedBackend/old-pool', {
       resourceId: 'bkdwd_2aaa',
       dependsOn: [
-        toWriteId({ act: 'update', address: EDGE }),
-        toWriteId({ act: 'delete', address: 'TCPEdge/legacy', resourceId: 'edgtcp_2aaa' }),
+        toWriteId({ type: 'update', address: EDGE }),
+        toWriteId({ type: 'delete', address: 'TCPEdge/legacy', resourceId: 'edgtcp_2aaa' }),
       ],
       reason: 'not in the manifests any more',
     }),

@@ -94,7 +94,7 @@ export const DRIFT: Drift = {
 
 /** One report of each sort, by name. */
 export const REPORTS: Readonly<Record<string, Report>> = {
-  plan: { about: 'plan', plan: EVERYTHING, standing: EVERYTHING.violations },
+  plan: { about: 'plan', plan: EVERYTHING, blocking: EVERYTHING.violations },
   apply: { about: 'apply', plan: EVERYTHING, result: MIXED },
   comparison: {
     about: 'comparison',
@@ -168,7 +168,7 @@ export function makeHostilePlan(): Plan {
 }
 
 function listFirst([address]: readonly Address[]): readonly WriteId[] {
-  return address === undefined ? [] : [toWriteId({ act: 'update', address })];
+  return address === undefined ? [] : [toWriteId({ type: 'update', address })];
 }
 
 /** A plan of many changes that depend on each other by fours. */

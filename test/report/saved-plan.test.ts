@@ -5,16 +5,16 @@ import { assertDefined } from '../../src/model/errors.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { renderPlanJson } from '../../src/report/programs/json.ts';
+import { renderPlanJson } from '../../src/report/machine/json.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
-import { toPlanView } from '../../src/report/view/plan-view.ts';
+import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { validate } from '../manifest/explain.ts';
 import { EVERYTHING, makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
 
 const FIXTURE = readFileSync(new URL('../manifest/fixtures/everything.yaml', import.meta.url), 'utf8');
 
 function render(plan: Plan): string {
-  return renderPlanText(toPlanView(plan), { ...PLAIN, verbose: true });
+  return renderPlanText(createPlanView(plan), { ...PLAIN, verbose: true });
 }
 
 function save(plan: Plan): Plan {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
-import { renderSubmissionJson } from '../../src/report/programs/json.ts';
-import { renderSubmissionState, renderSubmissionText, toSubmissionView } from '../../src/report/text/submission.ts';
+import { renderSubmissionJson } from '../../src/report/machine/json.ts';
+import { createSubmissionView, renderSubmissionState, renderSubmissionText } from '../../src/report/text/submission.ts';
 import { ABUSE_REPORT } from './hostile-values.ts';
 
 const PLAIN = { color: false, width: 0, verbose: false };
@@ -23,7 +23,7 @@ const REPORT: JsonObject = {
 };
 
 function render(report: JsonObject, options = PLAIN): string {
-  return renderSubmissionText(toSubmissionView(ABUSE_REPORT, report), options);
+  return renderSubmissionText(createSubmissionView(ABUSE_REPORT, report), options);
 }
 
 describe('an abuse report as text', () => {
@@ -53,7 +53,7 @@ describe('an abuse report as text', () => {
   });
 
   it('says its state in a line', () => {
-    expect(renderSubmissionState(toSubmissionView(ABUSE_REPORT, REPORT))).toBe(
+    expect(renderSubmissionState(createSubmissionView(ABUSE_REPORT, REPORT))).toBe(
       'abrp_2ab: PARTIALLY_PROCESSED, 4 of 5 host names decided',
     );
   });
@@ -65,7 +65,7 @@ it.each([
   ['SOMETHING_NEW', false],
   ['PROCESSED', true],
 ])('a report that is %s is decided: %s', (status, expected) => {
-  expect(toSubmissionView(ABUSE_REPORT, { ...REPORT, status }).isDecided).toBe(expected);
+  expect(createSubmissionView(ABUSE_REPORT, { ...REPORT, status }).isDecided).toBe(expected);
 });
 
 describe('an abuse report as JSON', () => {

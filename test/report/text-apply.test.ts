@@ -168,7 +168,7 @@ test('live progress says how long a wait takes still, and what is left behind it
   expect(progress.render(45_000)).toBe(`${shown} 4 min 0 s left at 120/60s, create TCPEdge/a …`);
 });
 
-test('live progress leaves standing what went wrong', () => {
+test('live progress leaves blocking what went wrong', () => {
   const progress = createLiveProgress({ total: 4, rateLimit: 'none' }, PLAIN);
   expect(progress.apply(toEnded(makeFailed(makeWrite('create', 'TCPEdge/b'), '409'), 1, 4))).toEqual([
     '[1/4] create TCPEdge/b … failed: 409',

@@ -5,7 +5,7 @@ import type { TextOptions } from '../../src/report/report.ts';
 import { createPainter } from '../../src/report/text/layout.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
 import { countColumns } from '../../src/report/view/escape.ts';
-import { toPlanView } from '../../src/report/view/plan-view.ts';
+import { createPlanView } from '../../src/report/view/plan-view.ts';
 import {
   EVERYTHING,
   makeChange,
@@ -18,7 +18,7 @@ import {
 } from './sample-plans.ts';
 
 function render(plan: Plan, options: Partial<TextOptions> = {}): string {
-  return renderPlanText(toPlanView(plan), { ...PLAIN, ...options });
+  return renderPlanText(createPlanView(plan), { ...PLAIN, ...options });
 }
 
 test('a plan reads from broken safety rules over deletes to creates and totals', async () => {
@@ -171,7 +171,7 @@ test('a safety rule that names its resource does not list it again', () => {
 
 test('changes are in reading order, whatever the order of the plan', () => {
   const actions = ['create', 'no-op', 'adopt', 'update', 'replace', 'delete'] as const;
-  const view = toPlanView(makePlan({ changes: actions.map((action) => makeChange(`TCPEdge/${action}`, action)) }));
+  const view = createPlanView(makePlan({ changes: actions.map((action) => makeChange(`TCPEdge/${action}`, action)) }));
   const changes = view.parts.flatMap((part) => part.changes);
   expect(changes.map(({ action }) => action)).toEqual(['delete', 'replace', 'update', 'adopt', 'create']);
   expect(view.totals).toEqual({ delete: 1, replace: 1, update: 1, release: 0, adopt: 1, create: 1, 'no-op': 1 });
@@ -206,7 +206,7 @@ test('a change that also takes drift back stands in both parts, each time with i
 test('what is replaced stands with what is lost, with what drifted beside it', () => {
   const differences = [makeDifference('description', { from: 'x', to: 'y', origin: 'drift' })];
   const change = makeLiveChange('TCPEdge/b', 'replace', { id: 'edgtcp_2b', reason: 'it ends soon', differences });
-  const { parts } = toPlanView(makePlan({ changes: [change] }));
+  const { parts } = createPlanView(makePlan({ changes: [change] }));
   expect(parts.map(({ part, changes }) => [part, changes[0]?.fields.map(({ notes }) => notes)])).toEqual([
     ['losses', [['reverts: changed at the service']]],
   ]);

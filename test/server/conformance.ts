@@ -2,12 +2,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
-import { toOpenApiDocument } from '../../src/schemas/openapi.ts';
+import { createOpenApiDocument } from '../../src/schemas/openapi.ts';
 import { objectOf, textOf } from './caller.ts';
 
 /** Holds a server to its OpenAPI document: a request fails when its answer is not documented, or not as documented. */
 
-const DOCUMENT = toOpenApiDocument();
+const DOCUMENT = createOpenApiDocument();
 const ROOT = 'openapi';
 
 /** Failures of requests that are no operation: an unknown path or method, before anything else is looked at. */

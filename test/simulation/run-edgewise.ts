@@ -2,12 +2,12 @@ import '../../src/kinds/ssh-key.ts'; // loaded by edgewise when it needs them, w
 import '../../src/expressions/read-cel.ts';
 import '../../src/cli/commands/apply.ts';
 import '../../src/cli/commands/plan.ts';
-import '../../src/cli/many/apply-stacks.ts';
-import '../../src/cli/many/apply-stacks.ts';
-import '../../src/cli/many/read-stacks.ts';
+import '../../src/cli/multi-stack/apply-stacks.ts';
+import '../../src/cli/multi-stack/apply-stacks.ts';
+import '../../src/cli/multi-stack/read-stacks.ts';
 import '../../src/rehearse/rehearse.ts';
-import '../../src/report/programs/json.ts';
-import '../../src/report/text/form.ts';
+import '../../src/report/machine/json.ts';
+import '../../src/report/text/report.ts';
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServerFaults } from '../../src/model/server-faults.ts';

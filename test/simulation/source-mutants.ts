@@ -63,7 +63,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   },
   'what others use is deleted with all else': {
     file: 'src/repository/order-stacks.ts',
-    from: "if (act === 'delete' && isReferable(getKind(kind)) && !needed.has(id)) held.add(id);",
+    from: "if (type === 'delete' && isReferable(getKind(kind)) && !needed.has(id)) held.add(id);",
     to: '',
     noticedAs: /something is left to do after/,
     seenAt: 1818,
@@ -71,7 +71,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     metBy: OF_ORDER,
   },
   'a delete that another stack of the run stands against stops its stack': {
-    file: 'src/cli/many/stacks-run.ts',
+    file: 'src/cli/multi-stack/stacks-run.ts',
     from: 'other !== folder && other.name === name',
     to: 'false',
     noticedAs: /something is left to do after/,
@@ -115,7 +115,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     metBy: OF_HAND_OVER,
   },
   'plans of an earlier run stay in their folder': {
-    file: 'src/cli/many/plan-folder.ts',
+    file: 'src/cli/multi-stack/plan-folder.ts',
     from: 'for (const name of old) await rm(join(path, name), { force: true });',
     to: '',
     noticedAs: /a folder has plans of an earlier run/,
@@ -124,7 +124,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     metBy: ['repository/plan-folder'],
   },
   'a circle of stacks stops the others too': {
-    file: 'src/cli/many/stacks-run.ts',
+    file: 'src/cli/multi-stack/stacks-run.ts',
     from: 'const circle = circles.get(folder);',
     to: 'const [circle] = circles.values();',
     noticedAs: /a circle of others stops/,

@@ -7,11 +7,11 @@ import {
   openStack,
   parsePlan,
   renderPlanJson,
+  renderSingleFile,
   StackError,
   type StackOptions,
-  toSingleText,
 } from '../../src/index.ts';
-import { renderInventoryJson } from '../../src/report/programs/stacks.ts';
+import { renderInventoryJson } from '../../src/report/machine/stacks.ts';
 import { BASE_URL, NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from '../cli/workspace.ts';
 
@@ -134,7 +134,7 @@ describe('a stack', () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
     await workspace.edgewise('apply --yes');
     const exported = await (await openStack(toOptions(workspace))).export({ kinds: ['TCPEdge'] });
-    const manifests = [{ file: 'exported.yaml', text: toSingleText(exported) }];
+    const manifests = [{ file: 'exported.yaml', text: renderSingleFile(exported) }];
     const plan = await (await openStack(toOptions(workspace, { manifests }))).plan();
     expect(plan.changes.map(({ action }) => action)).toEqual(['no-op', 'no-op']);
     const wrong = (await openStack(toOptions(workspace))).export({ kinds: ['Widget'] });
@@ -209,7 +209,7 @@ describe('a stack', () => {
     });
     expect(new Set(listMethods(workspace))).toEqual(new Set(['GET']));
     const { outcomes } = await stack.apply(plan, { allowProtected: ['TCPEdge/b'] });
-    expect(outcomes).toMatchObject([{ outcome: 'applied', write: { act: 'delete' } }]);
+    expect(outcomes).toMatchObject([{ outcome: 'applied', write: { type: 'delete' } }]);
   });
 
   it('asks before the first write when it is told whom', async () => {

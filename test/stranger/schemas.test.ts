@@ -4,8 +4,8 @@ import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { OPERATIONS } from '../../src/kinds/operations.ts';
-import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
-import { toOpenApiDocument } from '../../src/schemas/openapi.ts';
+import { createManifestJsonSchema } from '../../src/schemas/manifest.ts';
+import { createOpenApiDocument } from '../../src/schemas/openapi.ts';
 import { objectOf } from '../server/caller.ts';
 import { STRANGERS } from './tables.ts';
 
@@ -17,7 +17,7 @@ const IN_MANIFESTS = STRANGERS.filter(({ role }) => role !== 'submitted').map(({
 function createCheck(kind?: string): (document: unknown) => boolean {
   const ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);
-  return ajv.compile(toManifestJsonSchema(kind));
+  return ajv.compile(createManifestJsonSchema(kind));
 }
 
 describe('what is published of kinds that nobody has heard of', () => {
@@ -31,7 +31,7 @@ describe('what is published of kinds that nobody has heard of', () => {
   });
 
   it('is every operation in the OpenAPI document', () => {
-    const paths = objectOf(toOpenApiDocument()['paths']);
+    const paths = objectOf(createOpenApiDocument()['paths']);
     const operations = OPERATIONS.filter(({ kind }) => STRANGERS.includes(kind));
     expect(new Set(operations.map(({ action }) => action)).size).toBe(8);
     for (const { path, method, id } of operations)

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { refuseUntrusted } from '../../stack/trust.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { readPlanFolder } from '../many/plan-folder.ts';
-import type { NarrowingFlags } from '../many/stacks-run.ts';
+import { readPlanFolder } from '../multi-stack/plan-folder.ts';
+import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { CommandAction } from '../output/present.ts';
 import { type ApplyFlags, applyManifests, applySaved } from '../reconcile/apply-plan.ts';
 import { isPlanFile } from '../reconcile/plan-file.ts';
@@ -48,7 +48,7 @@ export function defineApply(command: Command, act: CommandAction): void {
   ]).action((paths: string[], flags: Flags) => act(flags, (context) => apply(paths, flags, context)));
 }
 
-interface Flags extends ApplyFlags, NarrowingFlags {
+interface Flags extends ApplyFlags, StackFilterFlags {
   readonly recursive?: boolean;
 }
 
@@ -56,13 +56,13 @@ async function apply(paths: readonly string[], flags: Flags, context: Context): 
   refuseUntrusted(context);
   if (isRecursive(flags)) {
     refuseManifests(flags);
-    const { applyStacks } = await import('../many/apply-stacks.ts');
+    const { applyStacks } = await import('../multi-stack/apply-stacks.ts');
     return applyStacks(paths, { flags, mode: 'apply' }, context);
   }
   const [first, ...more] = paths;
   const plans = first === undefined || more.length > 0 ? undefined : await readPlanFolder(first, context);
   if (plans !== undefined) {
-    const { applyPlans } = await import('../many/apply-stacks.ts');
+    const { applyPlans } = await import('../multi-stack/apply-stacks.ts');
     return applyPlans(plans, flags, context);
   }
   const isSaved = first !== undefined && more.length === 0 && (await isPlanFile(first, context.cwd));

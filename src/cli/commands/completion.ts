@@ -6,14 +6,14 @@ import { MANIFEST_KINDS, OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import { listAddresses, loadManifests } from '../../manifest/load.ts';
 import { parseAddress } from '../../model/address.ts';
 import { DIAGNOSTIC_CODES } from '../../model/diagnostic.ts';
-import { checkPath } from '../../report/programs/stacks.ts';
+import { checkPath } from '../../report/machine/stacks.ts';
 import { listStackNames } from '../../repository/find-stacks.ts';
 import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandAction } from '../output/present.ts';
 import { PLAIN } from '../output/present.ts';
-import { GET_FORMS, isKindName, isResourceAddress } from './get.ts';
+import { GET_FORMATS, isKindName, isResourceAddress } from './get.ts';
 import { TOPIC_NAMES } from './help.ts';
 import { addExamples, addExitCodes } from './options.ts';
 
@@ -112,8 +112,8 @@ function toSources(
     listFiles: (start) => listFiles(start, cwd),
     values: {
       '<address>': addresses,
-      '<form>': toForms,
-      '<format=file>': ({ command }) => toCandidates(listReportForms(command).map((form) => `${form}=`)),
+      '<format>': toFormats,
+      '<format=file>': ({ command }) => toCandidates(listReportFormats(command).map((format) => `${format}=`)),
       '<name>': (place) => (isNarrowed(place) ? listNames(place, context) : []),
       '<url>': () => toCandidates(['embedded:']),
       address: addresses,
@@ -141,8 +141,8 @@ function toKindCandidates(kinds: readonly Kind[]): readonly Candidate[] {
 }
 
 /** The fields of the kinds that were named, or of every kind. */
-function toForms({ start, operands }: WordContext): readonly Candidate[] {
-  if (!start.startsWith(VALUE)) return toCandidates([...GET_FORMS, VALUE]);
+function toFormats({ start, operands }: WordContext): readonly Candidate[] {
+  if (!start.startsWith(VALUE)) return toCandidates([...GET_FORMATS, VALUE]);
   const named = new Set(operands.map((word) => parseAddress(word)?.kind ?? word));
   const kinds = MANIFEST_KINDS.filter(({ name }) => named.has(name));
   const fields = (kinds.length === 0 ? MANIFEST_KINDS : kinds).flatMap((kind) =>
@@ -154,8 +154,8 @@ function toForms({ start, operands }: WordContext): readonly Candidate[] {
 
 const VALUE = 'value=';
 
-/** The forms of a report are those of its command. */
-function listReportForms({ options }: Command): readonly string[] {
+/** The formats of a report are those of its command. */
+function listReportFormats({ options }: Command): readonly string[] {
   return options.find(({ long }) => long === '--format')?.argChoices ?? [];
 }
 
@@ -269,7 +269,7 @@ interface Typed {
 function completeValue(option: Option, { place, start, lead }: Typed, sources: Sources): Completion {
   const placeholder = /<.+>/.exec(option.flags)?.[0] ?? '';
   const said = listValues(option, placeholder, { ...place, start }, sources);
-  // `--report json=FILE`: the form is known, the file is not.
+  // `--report json=FILE`: the format is known, the file is not.
   const inner = /^([\w-]+=)(.*)$/.exec(start);
   const isInFile = placeholder.endsWith('=file>') && inner !== null;
   if (isInFile) return toFiles(`${lead}${inner[1] ?? ''}`, inner[2] ?? '', sources);

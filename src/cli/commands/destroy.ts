@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { refuseUntrusted } from '../../stack/trust.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import type { NarrowingFlags } from '../many/stacks-run.ts';
+import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { CommandAction } from '../output/present.ts';
 import { type ApplyFlags, applyManifests } from '../reconcile/apply-plan.ts';
 import { isResourceAddress, refuseMisspelt } from './get.ts';
@@ -38,7 +38,7 @@ export function defineDestroy(command: Command, act: CommandAction): void {
   ]).action((paths: string[], flags: Flags) => act(flags, (context) => destroy(paths, flags, context)));
 }
 
-interface Flags extends ApplyFlags, NarrowingFlags {
+interface Flags extends ApplyFlags, StackFilterFlags {
   readonly recursive?: boolean;
 }
 
@@ -50,7 +50,7 @@ async function destroy(paths: readonly string[], flags: Flags, context: Context)
       exitCode: EXIT.invalid,
       remedy: 'Name each with --stack NAME. edgewise stacks lists them.',
     });
-  const { applyStacks } = await import('../many/apply-stacks.ts');
+  const { applyStacks } = await import('../multi-stack/apply-stacks.ts');
   return applyStacks(paths, { flags, mode: 'destroy' }, context);
 }
 

@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import { type Drift, hasDrift, isComplete } from '../../model/drift.ts';
-import { listFormNames } from '../../report/forms.ts';
+import { listFormatNames } from '../../report/formats.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import type { SavedFile } from '../../stack/saved-plan.ts';
 import { type ConnectionFlags, withAccount, withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import type { NarrowingFlags } from '../many/stacks-run.ts';
+import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import { refuseInputs } from '../output/output-files.ts';
 import type { CommandAction, FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
-import { readPlanFile, toPlanLocate } from '../reconcile/plan-file.ts';
+import { createPlanLocate, readPlanFile } from '../reconcile/plan-file.ts';
 import { refuseOtherService, resolvePlanSettings, resolveStackSettings } from '../reconcile/plan-flags.ts';
 import {
   addConnectionOptions,
@@ -24,7 +24,7 @@ import {
   repeatable,
 } from './options.ts';
 
-interface Flags extends ConnectionFlags, FormatFlags, NarrowingFlags {
+interface Flags extends ConnectionFlags, FormatFlags, StackFilterFlags {
   readonly recursive?: boolean;
   readonly target: readonly string[];
   readonly against?: string;
@@ -43,7 +43,7 @@ export function defineDrift(command: Command, act: CommandAction): void {
   );
   const { done, failed, changes, invalid, authentication } = EXIT;
   addExitCodes(command, [done, failed, changes, invalid, authentication]);
-  addPlanFormatOptions(addTargetOption(command), listFormNames('drift'));
+  addPlanFormatOptions(addTargetOption(command), listFormatNames('drift'));
   addExamples(addConnectionOptions(command), [
     ['edgewise drift manifests', 'exit code 0: no drift; 2: something differs'],
     ['edgewise drift manifests --report json=drift.json', 'keep the details for another program'],
@@ -59,7 +59,7 @@ export function defineDrift(command: Command, act: CommandAction): void {
 async function driftAny(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   refuseManifests(flags);
   if (!isRecursive(flags)) return drift(paths, flags, context);
-  const { driftOfStacks } = await import('../many/read-stacks.ts');
+  const { driftOfStacks } = await import('../multi-stack/read-stacks.ts');
   return driftOfStacks(paths, flags, context);
 }
 
@@ -100,7 +100,11 @@ async function driftAgainst(paths: readonly string[], flags: Flags, context: Con
 async function readAgainst(saved: SavedFile, flags: Flags, context: Context) {
   const { manifests: paths = [] } = flags;
   if (paths.length === 0)
-    return { settings: resolvePlanSettings(saved, flags, context), roots: undefined, locate: toPlanLocate(saved.name) };
+    return {
+      settings: resolvePlanSettings(saved, flags, context),
+      roots: undefined,
+      locate: createPlanLocate(saved.name),
+    };
   // The file of the Stack is enough, and no command has to print the others.
   const { state, locate } = await readValidManifests(paths, context, { isRendered: false });
   const settings = resolveStackSettings(flags, context, state);

@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import type { JsonObject } from '../../model/json.ts';
-import { renderSettingsJson } from '../../report/programs/json.ts';
+import { renderSettingsJson } from '../../report/machine/json.ts';
 import { renderSettingsText } from '../../report/text/lists.ts';
 import { DOCUMENT_KINDS } from '../../schemas/document.ts';
-import { toManifestJsonSchema } from '../../schemas/manifest.ts';
+import { createManifestJsonSchema } from '../../schemas/manifest.ts';
 import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
 import { InvalidManifests } from '../../stack/host.ts';
 import { listSettingRows } from '../connection/settings-table.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandAction } from '../output/present.ts';
-import { type FormatFlags, PLAIN, toTextOptions } from '../output/present.ts';
+import { type FormatFlags, getTextOptions, PLAIN } from '../output/present.ts';
 import {
   addConnectionOptions,
   addExamples,
@@ -54,7 +54,7 @@ async function listSettings(paths: readonly string[], flags: FormatFlags, contex
   context.stdout.write(
     flags.format === 'json'
       ? renderSettingsJson(rows)
-      : renderSettingsText(rows, toTextOptions(context.stdout, context, flags)),
+      : renderSettingsText(rows, getTextOptions(context.stdout, context, flags)),
   );
   return EXIT.done;
 }
@@ -78,7 +78,7 @@ async function explainTopic(
       exitCode: EXIT.invalid,
       ...(page.remedy !== undefined && { remedy: page.remedy }),
     });
-  const options = toTextOptions(context.stdout, context, flags);
+  const options = getTextOptions(context.stdout, context, flags);
   context.stdout.write(flags.format === 'json' ? renderPageJson(page) : renderPageText(page, options));
   return EXIT.done;
 }
@@ -107,7 +107,7 @@ function listPublished(): readonly string[] {
 }
 
 function toSchema(name = 'manifest'): JsonObject {
-  if (DOCUMENT_KINDS.includes(name)) return toManifestJsonSchema(name);
+  if (DOCUMENT_KINDS.includes(name)) return createManifestJsonSchema(name);
   const published = PUBLISHED_SCHEMAS.find((schema) => schema.name === name);
   if (published !== undefined) return published.toSchema();
   throw new CommandError(`There is no schema ${name}.`, {

@@ -1,10 +1,15 @@
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Exported, layOut, toSingleText } from '../../export/export-live.ts';
+import { type ExportResult, layOut, renderSingleFile } from '../../export/export-live.ts';
 import { isResourceName } from '../../model/address.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { readDefaultsAbove } from '../../repository/find-stacks.ts';
-import { type AttachableResource, listIdShapes, parseAttached, toExportRequest } from '../../stack/export-resources.ts';
+import {
+  type AttachableResource,
+  createExportRequest,
+  listIdShapes,
+  parseAttached,
+} from '../../stack/export-resources.ts';
 import { resolveSettings } from '../../stack/settings.ts';
 import { type ConnectionFlags, parseConnectionFlags, withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
@@ -56,7 +61,7 @@ export function defineExport(command: Command, act: CommandAction): void {
 
 async function exportManifests(kinds: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   checkFlags(flags);
-  toExportRequest(kinds, flags.modulesOf);
+  createExportRequest(kinds, flags.modulesOf);
   const settings = resolveSettings(parseConnectionFlags(flags), context.env, {});
   const exported = await withAccount(settings, context, ({ account, signal }) =>
     account.export({ kinds, attached: flags.modulesOf, stack: flags.owner, signal }),
@@ -75,13 +80,13 @@ function checkFlags({ out, owner, force }: Flags): void {
     throw refuse('--force is about files.', 'Name a folder for them: -o FOLDER.');
 }
 
-function showText(exported: Exported, { stdout, stderr }: Context): void {
-  stdout.write(toSingleText(exported));
+function showText(exported: ExportResult, { stdout, stderr }: Context): void {
+  stdout.write(renderSingleFile(exported));
   stderr.write(describeLeftOut(exported));
 }
 
 async function writeFiles(
-  exported: Exported,
+  exported: ExportResult,
   { folder, flags, context }: { readonly folder: string; readonly flags: Flags; readonly context: Context },
 ): Promise<void> {
   const schema = findEditorSchema(folder, {
@@ -111,7 +116,7 @@ function listPaths(paths: readonly string[]): readonly string[] {
 
 const FEW = 10;
 
-function describeLeftOut({ leftOut }: Exported): string {
+function describeLeftOut({ leftOut }: ExportResult): string {
   if (leftOut.length === 0) return '';
   return `Left out:\n${leftOut.map(({ kind, id, reason }) => `  ${toPrintable(`${kind} ${id}: ${reason}`)}\n`).join('')}`;
 }

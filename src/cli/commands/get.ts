@@ -13,21 +13,21 @@ import type { FieldPath } from '../../model/state.ts';
 import { listMissing, type MissingAddress } from '../../plan/to-inventory.ts';
 import {
   checkPath,
+  createInventoryDocument,
   renderFieldValues,
   renderInventoryJson,
   renderInventoryNames,
-  toInventoryDocument,
-} from '../../report/programs/stacks.ts';
-import { toParagraph } from '../../report/text/diagnostics.ts';
+} from '../../report/machine/stacks.ts';
+import { joinRemedy } from '../../report/text/diagnostics.ts';
 import { renderInventoryText } from '../../report/text/lists.ts';
-import { toInventoryView } from '../../report/view/inventory-view.ts';
+import { createInventoryView } from '../../report/view/inventory-view.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import { type ConnectionFlags, withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import type { NarrowingFlags } from '../many/stacks-run.ts';
+import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { CommandAction } from '../output/present.ts';
-import { type FormatFlags, toTextOptions } from '../output/present.ts';
+import { type FormatFlags, getTextOptions } from '../output/present.ts';
 import { waitVisibly } from '../reconcile/execute-plan.ts';
 import { resolveStackSettings } from '../reconcile/plan-flags.ts';
 import { RESULT_GROUP } from './help.ts';
@@ -75,20 +75,20 @@ export function refuseMisspelt(words: readonly string[]): void {
 }
 
 /** How what a stack owns is shown. */
-type GetForm =
-  | { readonly form: 'table' | 'json' | 'yaml' | 'name' }
-  | { readonly form: 'value'; readonly path: FieldPath };
+type GetFormat =
+  | { readonly name: 'table' | 'json' | 'yaml' | 'name' }
+  | { readonly name: 'value'; readonly path: FieldPath };
 
-interface Flags extends ConnectionFlags, NarrowingFlags, Pick<FormatFlags, 'color' | 'verbose'> {
+interface Flags extends ConnectionFlags, StackFilterFlags, Pick<FormatFlags, 'color' | 'verbose'> {
   readonly recursive?: boolean;
   readonly render?: boolean;
   /** Milliseconds. */
   readonly wait?: number;
-  readonly format: GetForm;
+  readonly format: GetFormat;
 }
 
 /** The values of `--format`, in addition to `value=FIELD`. */
-export const GET_FORMS = ['table', 'json', 'yaml', 'name'] as const;
+export const GET_FORMATS = ['table', 'json', 'yaml', 'name'] as const;
 
 /** `edgewise get`. */
 export function defineGet(command: Command, act: CommandAction): void {
@@ -102,9 +102,9 @@ export function defineGet(command: Command, act: CommandAction): void {
       'Kind/name, or a kind (default: everything); and the manifests of the stack (default: the current folder)',
     )
     .addOption(
-      new Option('--format <form>', `form of the result: ${GET_FORMS.join(', ')}, value=FIELD`)
-        .argParser(parseForm)
-        .default({ form: 'table' }, 'table')
+      new Option('--format <format>', `format of the result: ${GET_FORMATS.join(', ')}, value=FIELD`)
+        .argParser(parseFormat)
+        .default({ name: 'table' }, 'table')
         .helpGroup(RESULT_GROUP),
     )
     .addOption(new Option('--verbose', 'in the table, also the fields that manifests state').helpGroup(RESULT_GROUP));
@@ -119,7 +119,7 @@ export function defineGet(command: Command, act: CommandAction): void {
     ['edgewise get --wait', 'wait for certificates'],
     ['edgewise get --format json | jq -r .resources[].address', 'everything, for a program'],
   ]).action((words: string[], flags: Flags) =>
-    act({ ...flags, format: flags.format.form === 'json' ? 'json' : 'text' }, (context) =>
+    act({ ...flags, format: flags.format.name === 'json' ? 'json' : 'text' }, (context) =>
       isRecursive(flags) ? getMany(words, flags, context) : get(words, flags, context),
     ),
   );
@@ -129,9 +129,9 @@ async function getMany(words: readonly string[], flags: Flags, context: Context)
   refuseWait(flags);
   refuseMisspelt(words);
   const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
-  const { getOfStacks } = await import('../many/read-stacks.ts');
+  const { getOfStacks } = await import('../multi-stack/read-stacks.ts');
   const asked = {
-    flags: { ...flags, form: flags.format.form },
+    flags: { ...flags, format: flags.format.name },
     names,
     isOfUse: toFilter(names, flags.format),
     // With several stacks, the address precedes each value.
@@ -168,15 +168,15 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
   if (missing.length > 0) throw toMissingError(missing, inventory);
   context.stdout.write(render(inventory, { flags, names, context }));
   for (const { address, message, remedy = LATER } of unready)
-    context.stderr.write(toParagraph(toPrintable(`${address}: ${message}.`), toPrintable(remedy)));
+    context.stderr.write(joinRemedy(toPrintable(`${address}: ${message}.`), toPrintable(remedy)));
   return unready.length === 0 ? EXIT.done : EXIT.failed;
 }
 
 const LATER = 'The service goes on without you. To wait again, run the same command.';
 
 /** Whether a kind can have the value that is asked for. Throws when none can, or one that is asked for by name cannot. */
-function toFilter(names: readonly string[], format: GetForm): (kind: Kind) => boolean {
-  if (format.form !== 'value') return () => true;
+function toFilter(names: readonly string[], format: GetFormat): (kind: Kind) => boolean {
+  if (format.name !== 'value') return () => true;
   const { path } = format;
   const kinds = names.length === 0 ? MANIFEST_KINDS : names.map((name) => getKind(parseAddress(name)?.kind ?? name));
   const findings = kinds.flatMap((kind) => checkPath(kind, path) ?? []);
@@ -212,15 +212,15 @@ interface Shown {
 
 function render(inventory: Inventory, { flags, names, context }: Shown): string {
   const { format } = flags;
-  switch (format.form) {
+  switch (format.name) {
     case 'table': {
-      const view = toInventoryView(inventory, { now: context.now(), inDetail: flags.verbose === true });
-      return renderInventoryText(view, toTextOptions(context.stdout, context, { ...flags, format: 'text' }));
+      const view = createInventoryView(inventory, { now: context.now(), inDetail: flags.verbose === true });
+      return renderInventoryText(view, getTextOptions(context.stdout, context, { ...flags, format: 'text' }));
     }
     case 'json':
       return renderInventoryJson(inventory);
     case 'yaml':
-      return renderYaml(toInventoryDocument(inventory));
+      return renderYaml(createInventoryDocument(inventory));
     case 'name':
       return renderInventoryNames(inventory);
     case 'value':
@@ -230,12 +230,12 @@ function render(inventory: Inventory, { flags, names, context }: Shown): string 
   }
 }
 
-function parseForm(text: string): GetForm {
-  const form = GET_FORMS.find((one) => one === text);
-  if (form !== undefined) return { form };
+function parseFormat(text: string): GetFormat {
+  const name = GET_FORMATS.find((one) => one === text);
+  if (name !== undefined) return { name };
   const path = text.startsWith('value=') ? parsePath(text.slice('value='.length)) : undefined;
-  if (path !== undefined && path.length > 0) return { form: 'value', path };
+  if (path !== undefined && path.length > 0) return { name: 'value', path };
   throw new InvalidArgumentError(
-    `A form is one of ${GET_FORMS.join(', ')}, or value=FIELD, such as value=id. What goes to a file is redirected: > FILE.`,
+    `A format is one of ${GET_FORMATS.join(', ')}, or value=FIELD, such as value=id. What goes to a file is redirected: > FILE.`,
   );
 }

@@ -100,7 +100,7 @@ function renderExitCodes(helper: Help): string {
   return [
     renderItems('Exit codes:', items, helper),
     renderText(
-      'The form of the result never changes the exit code. If a report cannot be written, a success becomes a failure.',
+      'The format of the result never changes the exit code. If a report cannot be written, a success becomes a failure.',
       helper,
     ),
   ].join('\n');

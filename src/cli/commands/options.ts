@@ -1,14 +1,14 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { DURATION_EXPECTED, parseDurationMs } from '../../kinds/duration.ts';
 import { isRotatable, type Kind } from '../../kinds/kind.ts';
-import { OWNED_KINDS, toTitles } from '../../kinds/tables/registry.ts';
+import { formatKindTitles, OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import { isAddress, isResourceName } from '../../model/address.ts';
 import { isJsonArray, parseJson } from '../../model/json.ts';
 import { parseShard, SHARD_EXPECTED, type Shard } from '../../model/stack-tree.ts';
-import { FORM_NAMES, type FormName, isFormName } from '../../report/forms.ts';
+import { FORMAT_NAMES, type FormatName, isFormatName } from '../../report/formats.ts';
 import { CONNECTION_SETTINGS, describeSetting } from '../connection/settings-table.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import type { NarrowingFlags } from '../many/stacks-run.ts';
+import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { ReportTarget } from '../output/present.ts';
 import { createHelper, type OptionTopic, RESULT_GROUP, renderItems } from './help.ts';
 
@@ -26,10 +26,10 @@ export const EXAMPLE_ADDRESS = `${EXAMPLE_KINDS[0]}/postgres`;
 export const TOKEN_ADDRESS = `${OWNED_KINDS.find(hasToken)?.name}/agent`;
 
 /** What has a token: `credential`. */
-const TOKEN_TITLES = toTitles(hasToken);
+const TOKEN_TITLES = formatKindTitles(hasToken);
 
 /** What can be replaced though nothing differs: `credential or SSH user certificate`. */
-const ROTATABLE_TITLES = toTitles(isRotatable);
+const ROTATABLE_TITLES = formatKindTitles(isRotatable);
 
 function hasToken(kind: Kind): boolean {
   return kind.oneTimeFields.length > 0;
@@ -174,26 +174,26 @@ function parseWait(text: string): number {
 }
 
 /** How plans are shown. */
-export function addPlanFormatOptions(command: Command, forms: readonly FormName[] = FORM_NAMES): Command {
+export function addPlanFormatOptions(command: Command, formats: readonly FormatName[] = FORMAT_NAMES): Command {
   const verbose = new Option('--verbose', 'also show API calls, and fields of what is deleted');
   const compact = new Option('--compact', 'one line for each resource, in text').conflicts('verbose');
-  return addReportOptions(command, forms)
+  return addReportOptions(command, formats)
     .addOption(compact.helpGroup(RESULT_GROUP))
     .addOption(verbose.helpGroup(RESULT_GROUP));
 }
 
-/** How results are shown, in any form. */
-export function addReportOptions(command: Command, forms: readonly FormName[] = FORM_NAMES): Command {
-  return addFormatOptions(command, forms).addOption(
+/** How results are shown, in any format. */
+export function addReportOptions(command: Command, formats: readonly FormatName[] = FORMAT_NAMES): Command {
+  return addFormatOptions(command, formats).addOption(
     repeatable('--report <format=file>', 'also write the result to a file', {
-      parse: (text) => parseReport(text, forms),
+      parse: (text) => parseReport(text, formats),
     }).helpGroup(RESULT_GROUP),
   );
 }
 
-/** How results of few forms are shown. */
-export function addFormatOptions(command: Command, forms: readonly FormName[] = ['text', 'json']): Command {
-  const format = new Option('--format <format>', 'format on stdout').choices(forms).default('text');
+/** How results of few formats are shown. */
+export function addFormatOptions(command: Command, formats: readonly FormatName[] = ['text', 'json']): Command {
+  const format = new Option('--format <format>', 'format on stdout').choices(formats).default('text');
   return addColorOption(command.addOption(format.helpGroup(RESULT_GROUP)));
 }
 
@@ -263,12 +263,12 @@ function parseWords(text: string): readonly string[] {
   );
 }
 
-function parseReport(text: string, forms: readonly FormName[]): ReportTarget {
+function parseReport(text: string, formats: readonly FormatName[]): ReportTarget {
   const at = text.indexOf('=');
-  const [form, file] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
+  const [format, file] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
   if (file === '-') throw new InvalidArgumentError('A report goes to a file. --format is for stdout.');
-  if (isFormName(form) && forms.includes(form) && file !== '') return { form, file };
-  throw new InvalidArgumentError(`A report is FORMAT=FILE, and a format is one of ${forms.join(', ')}.`);
+  if (isFormatName(format) && formats.includes(format) && file !== '') return { format, file };
+  throw new InvalidArgumentError(`A report is FORMAT=FILE, and a format is one of ${formats.join(', ')}.`);
 }
 
 /** The name of a stack in a flag. */
@@ -366,7 +366,7 @@ export function isRecursive({
   stack = [],
   changedSince,
   shard,
-}: NarrowingFlags & { readonly recursive?: boolean }): boolean {
+}: StackFilterFlags & { readonly recursive?: boolean }): boolean {
   if (recursive === true) return true;
   const given = [
     ...(stack.length > 0 ? ['--stack'] : []),

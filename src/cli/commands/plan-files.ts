@@ -5,7 +5,7 @@ import { EXIT } from '../exit-code.ts';
 import type { CommandAction, FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { findShownCommand } from '../reconcile/apply-command.ts';
-import { readPlanFile, toPlanLocate } from '../reconcile/plan-file.ts';
+import { createPlanLocate, readPlanFile } from '../reconcile/plan-file.ts';
 import { addExamples, addExitCodes, addPlanFormatOptions, repeatable } from './options.ts';
 
 interface Flags extends FormatFlags {
@@ -36,8 +36,8 @@ export function defineShow(command: Command, act: CommandAction): void {
     act(flags, async (context) => {
       const plan = await readPlanFile(file, context);
       const applyCommand = findShownCommand(file, plan, { manifests: flags.manifests, env: context.env });
-      const report = { about: 'plan', plan, standing: plan.violations } as const;
-      const publication = { flags, exitCode: EXIT.done, locate: toPlanLocate(file) };
+      const report = { about: 'plan', plan, blocking: plan.violations } as const;
+      const publication = { flags, exitCode: EXIT.done, locate: createPlanLocate(file) };
       return publish(report, { ...publication, ...(applyCommand !== undefined && { applyCommand }) }, context);
     }),
   );
@@ -60,7 +60,7 @@ export function defineDiff(command: Command, act: CommandAction): void {
       const comparison = comparePlans(await readPlanFile(before, context), await readPlanFile(after, context));
       const report = { about: 'comparison', command: 'diff', comparison, names: { before, after } } as const;
       const exitCode = isSamePlan(comparison) ? EXIT.done : EXIT.changes;
-      return publish(report, { flags, exitCode, locate: toPlanLocate(after) }, context);
+      return publish(report, { flags, exitCode, locate: createPlanLocate(after) }, context);
     }),
   );
 }

@@ -7,17 +7,17 @@ import { resolveTokens } from '../../stack/run-plan.ts';
 import { withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import type { NarrowingFlags } from '../many/stacks-run.ts';
+import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import { refuseInputs } from '../output/output-files.ts';
 import type { CommandAction, FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
-import { lacksSink, toApplyCommand, toSavedCommand } from '../reconcile/apply-command.ts';
+import { formatApplyCommand, formatSavedPlanCommand, lacksSink } from '../reconcile/apply-command.ts';
 import { removeStalePlanFile, writePlanFile } from '../reconcile/plan-file.ts';
 import {
+  exitCodeOfPlan,
   listRefused,
   type PlanFlags,
   resolveStackSettings,
-  toPlanExitCode,
   toPlanOptions,
 } from '../reconcile/plan-flags.ts';
 import {
@@ -31,7 +31,7 @@ import {
   isRecursive,
 } from './options.ts';
 
-interface Flags extends PlanFlags, FormatFlags, NarrowingFlags {
+interface Flags extends PlanFlags, FormatFlags, StackFilterFlags {
   readonly recursive?: boolean;
   readonly out?: string;
   readonly detailedExitcode?: boolean;
@@ -61,22 +61,22 @@ export function definePlan(command: Command, act: CommandAction): void {
 }
 
 async function planMany(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  const { planStacks } = await import('../many/read-stacks.ts');
+  const { planStacks } = await import('../multi-stack/read-stacks.ts');
   return planStacks(paths, flags, context);
 }
 
 async function plan(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   const { made, locate } = await computePlan(paths, flags, context);
-  const standing = listRefused(made, flags);
+  const blocking = listRefused(made, flags);
   if (flags.out !== undefined) {
     if (isInvalid(made)) await withdraw(flags.out, context);
     else await writePlanFile(flags.out, made, context);
   }
-  const exitCode = toPlanExitCode(made, standing, flags);
+  const exitCode = exitCodeOfPlan(made, blocking, flags);
   const run = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };
-  const applyCommand = flags.out === undefined ? toApplyCommand(run) : toSavedCommand(flags.out, run);
+  const applyCommand = flags.out === undefined ? formatApplyCommand(run) : formatSavedPlanCommand(flags.out, run);
   const publication = { flags, exitCode, locate, ...(!lacksSink(made) && { applyCommand }) };
-  return publish({ about: 'plan', plan: made, standing }, publication, context);
+  return publish({ about: 'plan', plan: made, blocking: blocking }, publication, context);
 }
 
 interface Computed {

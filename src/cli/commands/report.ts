@@ -1,18 +1,18 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readInput } from '../../files/read-input.ts';
-import { type Forge, findMarker, type Posted, postComment, postIssue } from '../../forge/forge.ts';
+import { type Forge, findMarker, type PostResult, postComment, postIssue } from '../../forge/forge.ts';
 import { NoForge, openForge } from '../../forge/open-forge.ts';
-import { toReason } from '../../model/errors.ts';
+import { describeError } from '../../model/errors.ts';
 import { isThisMachine } from '../../model/http.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { NO_SECRETS } from '../../model/secrets.ts';
-import { FORM_NAMES, listFormNames } from '../../report/forms.ts';
+import { FORMAT_NAMES, listFormatNames } from '../../report/formats.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { readResults } from '../many/read-results.ts';
-import { findWorstExitCode } from '../many/stacks-run.ts';
+import { readResults } from '../multi-stack/read-results.ts';
+import { findWorstExitCode } from '../multi-stack/stacks-run.ts';
 import type { CommandAction } from '../output/present.ts';
 import { type FormatFlags, PLAIN } from '../output/present.ts';
 import { publishStacks } from '../output/publish.ts';
@@ -26,7 +26,7 @@ export function defineJoin(command: Command, act: CommandAction): void {
     )
     .argument('<file...>', 'files of --report json=FILE, of runs over many stacks or over one each');
   addExitCodes(command, Object.values(EXIT));
-  addExamples(addPlanFormatOptions(command, listFormNames('drift')), [
+  addExamples(addPlanFormatOptions(command, listFormatNames('drift')), [
     ['edgewise join shard-*.json', 'what all shards came to'],
     ['edgewise join shard-*.json --report markdown=plan.md', 'as one comment'],
   ]).action((files: string[], flags: FormatFlags) => act(flags, (context) => join(files, flags, context)));
@@ -42,11 +42,11 @@ async function join(files: readonly string[], flags: FormatFlags, context: Conte
 
 /** Metrics are those of a drift: of another result they would say that nothing could be compared. */
 function refuseForms(command: string, { format, report: reports = [] }: FormatFlags): void {
-  const special = [format, ...reports.map((one) => one.form)].find((name) => !FORM_NAMES.includes(name));
+  const special = [format, ...reports.map((one) => one.format)].find((name) => !FORMAT_NAMES.includes(name));
   if (special === undefined || command === 'drift') return;
   throw new CommandError(`There are no ${special} of the results of ${command}.`, {
     exitCode: EXIT.invalid,
-    remedy: 'Join results of drift, or choose another form.',
+    remedy: 'Join results of drift, or choose another format.',
     isUnreported: true,
   });
 }
@@ -86,7 +86,7 @@ async function post(file: string, flags: PostFlags, context: Context): Promise<E
   warnOfClearText(forge, context);
   const posted = await send(forge, { marker, text: withoutForgeCommands(secrets.redact(text)) }, flags);
   context.stdout.write(
-    `${SENTENCES[posted.act](flags.as, forge.place)}${posted.url === undefined ? '' : `: ${toPrintable(posted.url)}`}\n`,
+    `${SENTENCES[posted.outcome](flags.as, forge.place)}${posted.url === undefined ? '' : `: ${toPrintable(posted.url)}`}\n`,
   );
   return EXIT.done;
 }
@@ -116,7 +116,7 @@ async function send(
   forge: Forge,
   report: { readonly marker: string; readonly text: string },
   flags: PostFlags,
-): Promise<Posted> {
+): Promise<PostResult> {
   try {
     if (flags.as === 'comment') return await postComment(forge, report.marker, report.text);
     return await postIssue(forge, { ...report, isResolved: flags.resolved === true });
@@ -125,7 +125,7 @@ async function send(
   }
 }
 
-const SENTENCES: Readonly<Record<Posted['act'], (what: string, place: string) => string>> = {
+const SENTENCES: Readonly<Record<PostResult['outcome'], (what: string, place: string) => string>> = {
   created: (what, place) => `Created a new ${what} at ${place}`,
   updated: (what, place) => `Updated the ${what} at ${place}`,
   unchanged: (what, place) => `The ${what} at ${place} is already up to date`,
@@ -147,7 +147,10 @@ async function readText(path: string, shown: string): Promise<string> {
   try {
     return readInput(path).toString('utf8');
   } catch (error) {
-    throw new CommandError(`${shown} cannot be read: ${toReason(error)}`, { exitCode: EXIT.invalid, cause: error });
+    throw new CommandError(`${shown} cannot be read: ${describeError(error)}`, {
+      exitCode: EXIT.invalid,
+      cause: error,
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { FileLock } from '../../files/lock-file.ts';
-import { toReason } from '../../model/errors.ts';
+import { describeError } from '../../model/errors.ts';
 import { DEFAULT_VERSION_HEADER, isThisMachine } from '../../model/http.ts';
 import type { ServerFaults } from '../../model/server-faults.ts';
 import { parseRateLimit, RATE_LIMIT_EXPECTED, type RateLimit } from '../../model/stack.ts';
@@ -104,7 +104,7 @@ async function serveKept(
     port: flags.port,
     host: flags.host,
   }).catch((error: unknown) => {
-    throw new CommandError(`Cannot listen on ${flags.host}:${flags.port}: ${toReason(error)}`, {
+    throw new CommandError(`Cannot listen on ${flags.host}:${flags.port}: ${describeError(error)}`, {
       exitCode: EXIT.failed,
       cause: error,
     });

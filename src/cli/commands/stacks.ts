@@ -7,23 +7,23 @@ import {
   renderGitLabMatrix,
   renderStackFolders,
   renderStacksJson,
-} from '../../report/programs/stacks.ts';
+} from '../../report/machine/stacks.ts';
 import { renderStacksText } from '../../report/text/lists.ts';
 import { describeStacks, listUnownedLines } from '../../report/view/stacks-view.ts';
 import { selectStacks } from '../../repository/select-stacks.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { type NarrowingFlags, toStackFilter, withinTree } from '../many/stacks-run.ts';
+import { type StackFilterFlags, toStackFilter, withinTree } from '../multi-stack/stacks-run.ts';
 import type { CommandAction } from '../output/present.ts';
-import { toTextOptions } from '../output/present.ts';
+import { getTextOptions } from '../output/present.ts';
 import { RESULT_GROUP } from './help.ts';
 import { addColorOption, addExamples, addExitCodes, addStackFilterOptions } from './options.ts';
 
-/** The forms of the list. */
-const FORMS = ['table', 'json', 'folder', 'github', 'gitlab'] as const;
+/** The formats of the list. */
+const FORMATS = ['table', 'json', 'folder', 'github', 'gitlab'] as const;
 
-interface Flags extends NarrowingFlags {
-  readonly format: (typeof FORMS)[number];
+interface Flags extends StackFilterFlags {
+  readonly format: (typeof FORMATS)[number];
   readonly render?: boolean;
   readonly color: boolean;
 }
@@ -38,7 +38,7 @@ export function defineStacks(command: Command, act: CommandAction): void {
   addStackFilterOptions(command)
     .option('--base-url <url>', 'URL of the service, for all of them; decides whether two may have one name')
     .addOption(
-      new Option('--format <form>', 'form of the list').choices(FORMS).default('table').helpGroup(RESULT_GROUP),
+      new Option('--format <format>', 'format of the list').choices(FORMATS).default('table').helpGroup(RESULT_GROUP),
     );
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
   addExamples(addColorOption(command), [
@@ -66,7 +66,7 @@ async function listStacks(root: string, flags: Flags, context: Context): Promise
 function render(listing: StackListing, { format, color }: Flags, context: Context): string {
   switch (format) {
     case 'table':
-      return renderStacksText(listing, toTextOptions(context.stdout, context, { format: 'text', color }));
+      return renderStacksText(listing, getTextOptions(context.stdout, context, { format: 'text', color }));
     case 'json':
       return renderStacksJson(listing);
     case 'folder':

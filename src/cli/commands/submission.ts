@@ -8,9 +8,9 @@ import { isIdOf, toResourcePath } from '../../kinds/paths.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { renderSubmissionJson, type SubmissionResult } from '../../report/programs/json.ts';
-import { toParagraph } from '../../report/text/diagnostics.ts';
-import { renderSubmissionState, renderSubmissionText, toSubmissionView } from '../../report/text/submission.ts';
+import { renderSubmissionJson, type SubmissionResult } from '../../report/machine/json.ts';
+import { joinRemedy } from '../../report/text/diagnostics.ts';
+import { createSubmissionView, renderSubmissionState, renderSubmissionText } from '../../report/text/submission.ts';
 import { createRequestSchema } from '../../schemas/field.ts';
 import { listSchemaFindings } from '../../schemas/findings.ts';
 import { resolveSettings } from '../../stack/settings.ts';
@@ -19,7 +19,7 @@ import { type ConnectionFlags, parseConnectionFlags, withAccount } from '../conn
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandAction } from '../output/present.ts';
-import { type FormatFlags, toTextOptions } from '../output/present.ts';
+import { type FormatFlags, getTextOptions } from '../output/present.ts';
 import { createStatusLine, type StatusLine } from '../output/progress.ts';
 import { addConnectionOptions, addExamples, addExitCodes, addFormatOptions } from './options.ts';
 
@@ -173,7 +173,7 @@ function showWaited(
   const error =
     undecided === undefined ? undefined : { message: `${undecided}: ${id} is not decided yet.`, remedy: LATER };
   show({ kind, verb: 'get', shown, error }, flags, context);
-  if (error !== undefined) context.stderr.write(toParagraph(error.message, error.remedy));
+  if (error !== undefined) context.stderr.write(joinRemedy(error.message, error.remedy));
   return exitCode;
 }
 
@@ -193,7 +193,7 @@ function show(
   const text =
     flags.format === 'json'
       ? renderSubmissionJson({ kind, command: `${toHyphenated(kind.name)} ${verb}`, shown, error })
-      : renderSubmissionText(toSubmissionView(kind, shown), toTextOptions(context.stdout, context, flags));
+      : renderSubmissionText(createSubmissionView(kind, shown), getTextOptions(context.stdout, context, flags));
   context.stdout.write(text);
 }
 
@@ -308,7 +308,7 @@ async function poll(
     if (answer === undefined) return { ended: 'interrupted', shown };
     shown = answer;
     const leftMs = deadline - context.now().getTime();
-    const view = toSubmissionView(kind, shown);
+    const view = createSubmissionView(kind, shown);
     if (view.isDecided) return { ended: 'decided', shown };
     if (leftMs <= 0) return { ended: 'too-late', shown };
     setLineWriter(line.tell);

@@ -4,16 +4,16 @@ import { LINT_RULES } from '../../lint/rules.ts';
 import { type Diagnostic, LINT_CODES } from '../../model/diagnostic.ts';
 import type { PolicyTestResult } from '../../model/policy.ts';
 import type { LintSettings } from '../../model/stack.ts';
-import type { FormName } from '../../report/forms.ts';
-import { renderLintRulesJson } from '../../report/programs/json.ts';
+import type { FormatName } from '../../report/formats.ts';
+import { renderLintRulesJson } from '../../report/machine/json.ts';
 import type { LintRuleRow } from '../../report/report.ts';
 import { renderLintRulesText } from '../../report/text/lists.ts';
 import { InvalidManifests } from '../../stack/host.ts';
 import { readManifests, testPolicies } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode, toValidationExitCode } from '../exit-code.ts';
-import type { NarrowingFlags } from '../many/stacks-run.ts';
-import { type CommandAction, type FormatFlags, toTextOptions } from '../output/present.ts';
+import { CommandError, EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
+import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
+import { type CommandAction, type FormatFlags, getTextOptions } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import {
   addExamples,
@@ -26,7 +26,7 @@ import {
   isRecursive,
 } from './options.ts';
 
-interface Flags extends FormatFlags, NarrowingFlags {
+interface Flags extends FormatFlags, StackFilterFlags {
   readonly recursive?: boolean;
   readonly strict?: boolean;
   readonly listRules?: boolean;
@@ -54,7 +54,7 @@ export function defineValidate(command: Command, act: CommandAction): void {
 
 async function validateAny(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   if (!isRecursive(flags)) return validate(paths, flags, context);
-  const { validateStacks } = await import('../many/read-stacks.ts');
+  const { validateStacks } = await import('../multi-stack/read-stacks.ts');
   const toShown = flags.strict ? toError : (diagnostic: Diagnostic) => diagnostic;
   return validateStacks(paths, { ...flags, toShown }, context);
 }
@@ -64,7 +64,7 @@ async function validate(paths: readonly string[], flags: Flags, context: Context
   const read = await readManifests(paths, context, { requireStack: false, lint: 'all', policies });
   const { state, diagnostics: found, files, subject } = read;
   const diagnostics = flags.strict ? found.map(toError) : found;
-  const exitCode = state === undefined ? EXIT.invalid : toValidationExitCode(diagnostics);
+  const exitCode = state === undefined ? EXIT.invalid : exitCodeOfValidation(diagnostics);
   const addresses = [...(state?.resources.keys() ?? [])];
   const stack = subject.stack === undefined ? {} : { stack: subject.stack };
   const validation = { diagnostics, files, resources: addresses.length, addresses, ...stack };
@@ -72,14 +72,14 @@ async function validate(paths: readonly string[], flags: Flags, context: Context
   return publish({ about: 'validation', command: 'validate', validation }, publication, context);
 }
 
-/** An error in every form, so that none says that all is well. */
+/** An error in every format, so that none says that all is well. */
 function toError(diagnostic: Diagnostic): Diagnostic {
   return { ...diagnostic, severity: 'error' };
 }
 
 /** Lists the lint rules; with paths, with the severities that their Stack sets. */
 async function listRules(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
-  checkForm(flags);
+  checkFormat(flags);
   const settings = await readSettings(paths, context);
   const rows = LINT_RULES.map((rule): LintRuleRow => {
     const severity = settings === undefined ? rule.severity : getRuleSeverity(rule, settings);
@@ -88,14 +88,14 @@ async function listRules(paths: readonly string[], flags: FormatFlags, context: 
   const text =
     flags.format === 'json'
       ? renderLintRulesJson(rows)
-      : renderLintRulesText(rows, toTextOptions(context.stdout, context, flags));
+      : renderLintRulesText(rows, getTextOptions(context.stdout, context, flags));
   context.stdout.write(text);
   return EXIT.done;
 }
 
-function checkForm({ format, report = [] }: FormatFlags): void {
+function checkFormat({ format, report = [] }: FormatFlags): void {
   if (format !== 'text' && format !== 'json')
-    throw new CommandError(`--list-rules has the forms text and json, not ${format}.`, { exitCode: EXIT.invalid });
+    throw new CommandError(`--list-rules has the formats text and json, not ${format}.`, { exitCode: EXIT.invalid });
   if (report.length > 0)
     throw new CommandError('--report is for findings, and --list-rules gives none.', { exitCode: EXIT.invalid });
 }
@@ -107,7 +107,7 @@ async function readSettings(paths: readonly string[], context: Context): Promise
   return state.stack.lint;
 }
 
-const FORMS: readonly FormName[] = ['text', 'json', 'junit'];
+const FORMS: readonly FormatName[] = ['text', 'json', 'junit'];
 
 /** `edgewise test-policy`. */
 export function defineTestPolicy(command: Command, act: CommandAction): void {
@@ -130,9 +130,9 @@ async function testPolicy(paths: readonly string[], flags: FormatFlags, context:
 }
 
 async function render(result: PolicyTestResult, flags: FormatFlags, context: Context): Promise<string> {
-  const { renderPolicyTestsJson, renderPolicyTestsJunit } = await import('../../report/programs/stacks.ts');
+  const { renderPolicyTestsJson, renderPolicyTestsJunit } = await import('../../report/machine/stacks.ts');
   if (flags.format === 'json') return renderPolicyTestsJson(result);
   if (flags.format === 'junit') return renderPolicyTestsJunit(result);
   const { renderPolicyTestsText } = await import('../../report/text/lists.ts');
-  return renderPolicyTestsText(result, toTextOptions(context.stdout, context, flags));
+  return renderPolicyTestsText(result, getTextOptions(context.stdout, context, flags));
 }

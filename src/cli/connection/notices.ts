@@ -3,9 +3,9 @@ import type { Client, ClientOptions } from '../../client/client.ts';
 import type { RequestNotice } from '../../client/request-notice.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { type PendingWait, toWaitClause } from '../../report/text/progress.ts';
+import { formatWaitClause, type PendingWait } from '../../report/text/progress.ts';
 import { formatWaitTime } from '../../report/view/wording.ts';
-import { isEmbedded, type RunSettings, toEmbeddedFile } from '../../stack/settings.ts';
+import { getEmbeddedFile, isEmbedded, type RunSettings } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { isLogWanted, resolveLogLevel } from '../output/logger.ts';
 import { createStatusLine, WORTH_TELLING_MS } from '../output/progress.ts';
@@ -95,7 +95,7 @@ export async function createServiceNotices(settings: RunSettings, context: Conte
 export function announceService({ baseUrl }: RunSettings, warning: string | undefined, { stderr }: Context): void {
   if (warning !== undefined) stderr.write(`${warning}\n`);
   if (!isEmbedded(baseUrl)) return;
-  const file = toEmbeddedFile(baseUrl);
+  const file = getEmbeddedFile(baseUrl);
   stderr.write(
     `Using the embedded server${file === '' ? ', which forgets everything at the end of this command' : `, kept in ${file}`}.\n`,
   );
@@ -160,7 +160,7 @@ function createReadingWatch(
     said += 1;
     const seconds = Math.round((now().getTime() - startedAt) / 1000);
     const time = now().getTime();
-    const awaited = pending !== undefined && pending.until > time ? `, ${toWaitClause(pending, time)}` : '';
+    const awaited = pending !== undefined && pending.until > time ? `, ${formatWaitClause(pending, time)}` : '';
     if (!isMuted)
       line.show(`Reading from ${toPrintable(service)}: ${done} of ${started} done after ${seconds} s${awaited}`);
     cancel = after(delayMs, say);

@@ -3,7 +3,7 @@ import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
 import { DEFAULT_VERSION_HEADER } from '../../model/http.ts';
 import type { Json } from '../../model/json.ts';
 import type { SettingRow } from '../../report/report.ts';
-import { toUsualLimit } from '../../stack/settings.ts';
+import { getDefaultRateLimit } from '../../stack/settings.ts';
 
 /** A setting of a run: how it can be stated, and what it is when nobody states it. For help and documents. */
 export interface Setting {
@@ -182,7 +182,7 @@ export function listSettingRows(
   }
   const limit = found.get('api.rate_limit');
   if (limit?.from === 'default')
-    found.set(limit.name, { ...limit, value: toUsualLimit(found.get('api.base_url')?.value ?? '') });
+    found.set(limit.name, { ...limit, value: getDefaultRateLimit(found.get('api.base_url')?.value ?? '') });
   return [...found.values(), toKeyRow(found.get('api.key_env')?.value, env)].sort(byName);
 }
 

@@ -1,4 +1,4 @@
-import { type GivenSettings, parseTimeoutMs, type RunSettings } from '../../stack/settings.ts';
+import { parseTimeoutMs, type RunSettings, type SettingOverrides } from '../../stack/settings.ts';
 import {
   type Account,
   type AccountParts,
@@ -71,7 +71,7 @@ export interface ConnectionFlags {
 }
 
 /** The settings that flags give. An empty word gives none. */
-export function parseConnectionFlags(flags: ConnectionFlags): GivenSettings {
+export function parseConnectionFlags(flags: ConnectionFlags): SettingOverrides {
   const { baseUrl, versionHeader, rateLimit, caFile, keyEnv } = flags;
   return {
     baseUrl,

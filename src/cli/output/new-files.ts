@@ -4,7 +4,7 @@ import { basename, delimiter, dirname, join, relative, resolve } from 'node:path
 import type { ExportFile } from '../../export/export-live.ts';
 import { writeAtomically } from '../../files/atomic-file.ts';
 import { findMadeByAnother, findRepository } from '../../files/boundary.ts';
-import { toManifestJsonSchema } from '../../schemas/manifest.ts';
+import { createManifestJsonSchema } from '../../schemas/manifest.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 
@@ -103,7 +103,7 @@ export function findEditorSchema(folder: string, { cwd, defaults }: EditorSchema
   const found = [...above, top].map((at) => join(at, WRITTEN_SCHEMA)).find((file) => existsSync(file));
   const path = relative(start, found ?? join(top, WRITTEN_SCHEMA));
   if (found !== undefined) return { path, files: [] };
-  return { path, files: [{ path, text: `${JSON.stringify(toManifestJsonSchema(), null, 2)}\n` }] };
+  return { path, files: [{ path, text: `${JSON.stringify(createManifestJsonSchema(), null, 2)}\n` }] };
 }
 
 interface EditorSchemaOptions extends Pick<Context, 'cwd'> {

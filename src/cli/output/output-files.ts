@@ -6,7 +6,7 @@ import { readInput } from '../../files/read-input.ts';
 import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { NO_SECRETS } from '../../model/secrets.ts';
-import { isEmbedded, type RunSettings, toEmbeddedFile } from '../../stack/settings.ts';
+import { getEmbeddedFile, isEmbedded, type RunSettings } from '../../stack/settings.ts';
 import type { Context, RunInputs } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { FormatFlags } from './present.ts';
@@ -92,7 +92,7 @@ async function isOfCommit(real: string, { env = {} }: OutputContext): Promise<bo
   return isTracked(real, top, { env });
 }
 
-/** Patterns of files that edgewise writes: a plan, every form of reports, and a journal. */
+/** Patterns of files that edgewise writes: a plan, every format of reports, and a journal. */
 const OWN: readonly RegExp[] = [
   /^<!-- edgewise:/,
   /^<!doctype html>.*edgewise/s,
@@ -139,7 +139,7 @@ interface OutputFlags extends Pick<FormatFlags, 'report'> {
 }
 
 /** Other files that a run writes, and its connection. */
-export interface Written {
+export interface WrittenFiles {
   /** Files of `lifecycle.write_to`. */
   readonly files: readonly string[];
   readonly settings: RunSettings;
@@ -148,11 +148,11 @@ export interface Written {
 /** Refuses to write over a file that the run reads, before anything is sent. */
 export async function refuseInputs(
   { out, report = [], journal }: OutputFlags,
-  { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: Written,
+  { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: WrittenFiles,
   context: Pick<Context, 'cwd' | 'env' | 'inputs' | 'root'>,
 ): Promise<void> {
   const { env, inputs } = context;
-  const data = isEmbedded(baseUrl) ? toEmbeddedFile(baseUrl) : undefined;
+  const data = isEmbedded(baseUrl) ? getEmbeddedFile(baseUrl) : undefined;
   const read = [env[toKeyFileVariable(keyEnv)], caFile, data];
   for (const file of read) if (file !== undefined && file !== '') inputs?.add(file);
   const results = [out, journal ?? env['EDGEWISE_JOURNAL'], ...report.map(({ file }) => file)];

@@ -1,20 +1,20 @@
-import type { FormName } from '../../report/forms.ts';
+import type { FormatName } from '../../report/formats.ts';
 import type { TextOptions } from '../../report/report.ts';
 import type { TrustFlags } from '../../stack/trust.ts';
 import type { Context, Output } from '../context.ts';
 import type { ExitCode } from '../exit-code.ts';
 
-/** One more form of a result, and the file for it: `--report FORMAT=FILE`. */
+/** One more format of a result, and the file for it: `--report FORMAT=FILE`. */
 export interface ReportTarget {
-  readonly form: FormName;
+  readonly format: FormatName;
   /** As it was given: relative to the working folder, or absolute. */
   readonly file: string;
 }
 
 /** How results are shown. */
 export interface FormatFlags {
-  readonly format: FormName;
-  /** More forms of the result, and the files for them. */
+  readonly format: FormatName;
+  /** More formats of the result, and the files for them. */
   readonly report?: readonly ReportTarget[];
   readonly verbose?: boolean;
   readonly compact?: boolean;
@@ -22,9 +22,12 @@ export interface FormatFlags {
   readonly color: boolean;
 }
 
-/** Whether a result is to be shown in a form, or written into a file in it. */
-export function wantsFormat(form: FormName, { format, report = [] }: Pick<FormatFlags, 'format' | 'report'>): boolean {
-  return format === form || report.some((target) => target.form === form);
+/** Whether a result is to be shown in a format, or written into a file in it. */
+export function wantsFormat(
+  name: FormatName,
+  { format, report = [] }: Pick<FormatFlags, 'format' | 'report'>,
+): boolean {
+  return format === name || report.some((target) => target.format === name);
 }
 
 /** The output for event lines during a run; absent: no requested format has events. */
@@ -33,11 +36,11 @@ export function findEventOutput(flags: FormatFlags, { stdout }: Pick<Context, 's
   return wantsFormat('json-lines', flags) ? () => undefined : undefined;
 }
 
-/** The flags of commands whose result has one form only. */
+/** The flags of commands whose result has one format only. */
 export const PLAIN: FormatFlags = { format: 'text', color: true };
 
 /** Looks for one output: colours only on a terminal, and not with NO_COLOR or --no-color. */
-export function toTextOptions(output: Output, { env }: Pick<Context, 'env'>, flags: FormatFlags): TextOptions {
+export function getTextOptions(output: Output, { env }: Pick<Context, 'env'>, flags: FormatFlags): TextOptions {
   const wantsColor = flags.color && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
   return {
     color: wantsColor && output.isTerminal,
@@ -48,7 +51,7 @@ export function toTextOptions(output: Output, { env }: Pick<Context, 'env'>, fla
 }
 
 /** How a result is shown, and what a command may run and read to get it. */
-export interface ActFlags extends FormatFlags, TrustFlags {
+export interface CommandFlags extends FormatFlags, TrustFlags {
   /** The commands of `spec.render` may be run. */
   readonly render?: boolean;
   /** A file, or with many stacks a folder, for what was planned. */
@@ -57,5 +60,5 @@ export interface ActFlags extends FormatFlags, TrustFlags {
   readonly journal?: string;
 }
 
-/** Runs the body of a command and keeps its exit code. A failure is shown in the form that the flags ask for. */
-export type CommandAction = (flags: ActFlags, body: (context: Context) => Promise<ExitCode>) => Promise<void>;
+/** Runs the body of a command and keeps its exit code. A failure is shown in the format that the flags ask for. */
+export type CommandAction = (flags: CommandFlags, body: (context: Context) => Promise<ExitCode>) => Promise<void>;

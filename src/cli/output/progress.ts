@@ -1,11 +1,11 @@
 import type { ApplyEvent } from '../../model/outcome.ts';
 import type { TextOptions } from '../../report/report.ts';
 import {
-  type Ahead,
   createEventLog,
   createLiveProgress,
   listLeft,
   type PendingWait,
+  type RemainingWrites,
 } from '../../report/text/progress.ts';
 import { clipToColumns } from '../../report/view/escape.ts';
 import { formatCount } from '../../report/view/wording.ts';
@@ -28,7 +28,7 @@ interface ProgressPlace extends Pick<Context, 'now' | 'after'> {
 }
 
 /** A live line on a terminal, plain lines anywhere else. */
-export function createProgress(place: ProgressPlace, ahead: Ahead, options: TextOptions): Progress {
+export function createProgress(place: ProgressPlace, ahead: RemainingWrites, options: TextOptions): Progress {
   return place.output.isTerminal ? createLive(place, ahead, options) : createPlain(place, ahead, options);
 }
 
@@ -38,7 +38,7 @@ export function createProgress(place: ProgressPlace, ahead: Ahead, options: Text
  */
 function createPlain(
   { output, now, after }: ProgressPlace,
-  { total, rateLimit }: Ahead,
+  { total, rateLimit }: RemainingWrites,
   options: TextOptions,
 ): Progress {
   const log = createEventLog(options);
@@ -97,7 +97,7 @@ function createPlain(
 }
 
 /** Redraws each second, and at most once for each turn of the event loop, however many events it brings. */
-function createLive({ output, now, after }: ProgressPlace, ahead: Ahead, options: TextOptions): Progress {
+function createLive({ output, now, after }: ProgressPlace, ahead: RemainingWrites, options: TextOptions): Progress {
   const live = createLiveProgress(ahead, options);
   const line = createStatusLine(output);
   let isPending = false;

@@ -5,14 +5,14 @@ import { findRepository } from '../../files/boundary.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import { readPipeline, withoutJobCommands } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { type FormName, loadForm, loadStacksForm } from '../../report/forms.ts';
-import type { Failure, FormOptions, Report, RuleDescription, SentEvents, StacksReport } from '../../report/report.ts';
+import { type FormatName, loadReportFormat, loadStacksReportFormat } from '../../report/formats.ts';
+import type { Failure, FormatOptions, Report, RuleDescription, SentEvents, StacksReport } from '../../report/report.ts';
 import { renderFailureText } from '../../report/text/diagnostics.ts';
 import { InvalidManifests, type RunSubject, StackError } from '../../stack/host.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { writeResultFile } from './output-files.ts';
-import { type FormatFlags, type ReportTarget, toTextOptions, wantsFormat } from './present.ts';
+import { type FormatFlags, getTextOptions, type ReportTarget, wantsFormat } from './present.ts';
 
 /** How a report is published. */
 interface Publication {
@@ -20,21 +20,21 @@ interface Publication {
   /** What `--format` asks for is on stdout already. */
   readonly isShown?: boolean;
   /** The command line that does what a plan says. */
-  readonly applyCommand?: NonNullable<FormOptions['applyCommand']>;
+  readonly applyCommand?: NonNullable<FormatOptions['applyCommand']>;
   /** The events of an apply, as far as they have been sent; with that format they are on stdout already. */
   readonly sent?: SentEvents;
-  /** The exit code of the command. A form never changes it, but a report that cannot be written is a failure. */
+  /** The exit code of the command. A format never changes it, but a report that cannot be written is a failure. */
   readonly exitCode: ExitCode;
   /** Where the manifest of an address starts; absent: there are no manifests. */
-  readonly locate?: FormOptions['locate'];
+  readonly locate?: FormatOptions['locate'];
 }
 
 /** Shows a report on stdout, writes it into the files that `--report` names, and gives the exit code. */
 export function publish(report: Report, publication: Publication, context: Context): Promise<ExitCode> {
   return publishAs(
     async (name) => {
-      const form = await loadForm(name, report.about);
-      return (options) => form(report, options);
+      const format = await loadReportFormat(name, report.about);
+      return (options) => format(report, options);
     },
     publication,
     context,
@@ -45,46 +45,46 @@ export function publish(report: Report, publication: Publication, context: Conte
 export function publishStacks(run: StacksReport, publication: Publication, context: Context): Promise<ExitCode> {
   return publishAs(
     async (name) => {
-      const form = await loadStacksForm(name);
-      return (options) => form(run, options);
+      const format = await loadStacksReportFormat(name);
+      return (options) => format(run, options);
     },
     publication,
     context,
   );
 }
 
-/** Loads what renders in a form. */
-type LoadRenderer = (name: FormName) => Promise<(options: FormOptions) => string>;
+/** Loads what renders in a format. */
+type LoadRenderer = (name: FormatName) => Promise<(options: FormatOptions) => string>;
 
 async function publishAs(load: LoadRenderer, publication: Publication, context: Context): Promise<ExitCode> {
   const { flags, isShown = false, exitCode } = publication;
   const host = { ...toHost(publication, context), ...(await loadRules(flags)) };
   if (!isShown) {
     const render = await load(flags.format);
-    const text = render({ ...toTextOptions(context.stdout, context, flags), ...host });
+    const text = render({ ...getTextOptions(context.stdout, context, flags), ...host });
     show(flags.format, flags.format === 'json-lines' ? text.slice(publication.sent?.text.length ?? 0) : text, context);
   }
   const failures: string[] = [];
   const { verbose = false, compact = false } = flags;
-  const options: FormOptions = { color: false, width: 0, verbose, compact, ...host };
+  const options: FormatOptions = { color: false, width: 0, verbose, compact, ...host };
   for (const target of flags.report ?? []) failures.push(...(await writeReport(load, target, { options, context })));
   for (const failure of failures) context.stderr.write(`edgewise: ${toPrintable(failure)}\n`);
   const isGood = exitCode === EXIT.done || exitCode === EXIT.changes;
   return failures.length > 0 && isGood ? EXIT.failed : exitCode;
 }
 
-/** Texts of others are in every form. One is made of commands to a runner, and sees itself that no other command is in them. */
-function show(form: FormName, text: string, { stdout }: Context): void {
-  if (form !== 'github') stdout.write(withoutJobCommands(text));
+/** Texts of others are in every format. One is made of commands to a runner, and sees itself that no other command is in them. */
+function show(format: FormatName, text: string, { stdout }: Context): void {
+  if (format !== 'github') stdout.write(withoutJobCommands(text));
   else if (stdout.writeCommands === undefined) stdout.write(text);
   else stdout.writeCommands(text);
 }
 
-/** What forms for programs want to know of the run. */
+/** What formats for programs want to know of the run. */
 function toHost(
   { exitCode, applyCommand, locate, sent }: Publication,
   { env, cwd, now }: Context,
-): Partial<FormOptions> {
+): Partial<FormatOptions> {
   const root = env['GITHUB_WORKSPACE'] ?? env['CI_PROJECT_DIR'] ?? '';
   return {
     exitCode,
@@ -99,8 +99,8 @@ function toHost(
   };
 }
 
-/** What the codes mean, loaded only for the form that says it. */
-async function loadRules(flags: FormatFlags): Promise<Pick<FormOptions, 'describeRule'>> {
+/** What the codes mean, loaded only for the format that says it. */
+async function loadRules(flags: FormatFlags): Promise<Pick<FormatOptions, 'describeRule'>> {
   if (!wantsFormat('sarif', flags)) return {};
   const { EXPLANATIONS } = await import('../../explain/explanations.ts');
   const byCode: ReadonlyMap<string, RuleDescription> = new Map(Object.entries(EXPLANATIONS));
@@ -130,10 +130,10 @@ function toPathBelow(root: string, file: string, cwd: string): string {
 /** Refuses reports that could not be written, before anything is done. */
 export async function checkReports({ report = [] }: FormatFlags, { cwd }: Pick<Context, 'cwd'>): Promise<void> {
   const files = new Set<string>();
-  for (const { form, file } of report) {
+  for (const { format, file } of report) {
     const path = resolve(cwd, file);
     const refuse = (why: string): CommandError =>
-      new CommandError(`The report ${form}=${file} cannot be written: ${why}.`, { exitCode: EXIT.invalid });
+      new CommandError(`The report ${format}=${file} cannot be written: ${why}.`, { exitCode: EXIT.invalid });
     if (files.has(path)) throw refuse('another report goes into the same file');
     files.add(path);
     await access(dirname(path), constants.W_OK).catch(() => {
@@ -144,8 +144,8 @@ export async function checkReports({ report = [] }: FormatFlags, { cwd }: Pick<C
 
 async function writeReport(
   load: LoadRenderer,
-  { form: name, file }: ReportTarget,
-  { options, context }: { readonly options: FormOptions; readonly context: Context },
+  { format: name, file }: ReportTarget,
+  { options, context }: { readonly options: FormatOptions; readonly context: Context },
 ): Promise<readonly string[]> {
   if (await context.inputs?.has(file))
     return [`The report ${name}=${file} was not written: ${file} is a file that this run reads.`];
@@ -180,7 +180,7 @@ export async function showFailure(
   const failure: Failure = {
     ...(command !== undefined && { command }),
     ...(stack !== undefined && { stack }),
-    ...toReported(error),
+    ...getReportedError(error),
   };
   const isShown = flags.format === 'text';
   const exitCode = await publish(
@@ -188,18 +188,18 @@ export async function showFailure(
     {
       flags,
       isShown,
-      exitCode: toFailedExitCode(error),
+      exitCode: exitCodeOfError(error),
       ...(sent !== undefined && { sent }),
       ...(locate !== undefined && { locate }),
     },
     context,
   );
-  context.stderr.write(renderFailureText(failure, toTextOptions(context.stderr, context, flags)));
+  context.stderr.write(renderFailureText(failure, getTextOptions(context.stderr, context, flags)));
   return exitCode;
 }
 
 /** What a command ends with that came to no result. */
-export function toFailedExitCode(error: unknown): ExitCode {
+export function exitCodeOfError(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
   if (error instanceof StackError) return EXIT[error.reason];
   if (error instanceof InvalidManifests) return EXIT.invalid;
@@ -208,7 +208,7 @@ export function toFailedExitCode(error: unknown): ExitCode {
 }
 
 /** The reported part of an error. */
-export function toReported(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
+export function getReportedError(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
   if (error instanceof InvalidManifests) return { diagnostics: error.diagnostics };
   if (!(error instanceof CommandError || error instanceof StackError))
     return { error: error instanceof Error ? error : new Error(String(error)) };

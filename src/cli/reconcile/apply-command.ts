@@ -1,7 +1,7 @@
 import type { Plan } from '../../model/plan.ts';
 import type { Shard } from '../../model/stack-tree.ts';
 import type { CommandLine } from '../../report/report.ts';
-import { givesToken } from '../../stack/run-plan.ts';
+import { createsToken } from '../../stack/run-plan.ts';
 import { isEmbedded } from '../../stack/settings.ts';
 import { listOffered } from '../../stack/trust.ts';
 import type { Context } from '../context.ts';
@@ -16,7 +16,7 @@ export interface PlannedCommand {
 }
 
 /** The command line that plans the same from the same manifests, and applies it. It can be pasted into a shell, and needs the API key only. */
-export function toApplyCommand(planned: PlannedCommand): CommandLine {
+export function formatApplyCommand(planned: PlannedCommand): CommandLine {
   return toLine(listApplyWords(planned), planned.paths);
 }
 
@@ -34,7 +34,7 @@ function listApplyWords({ paths, flags, env }: PlannedCommand): readonly string[
  * The command line that applies a plan that was saved, with what a plan file must not say: where the key and the tokens may go. With manifests the plan is made again,
  * so it has what the plan was made with.
  */
-export function toSavedCommand(file: string, { paths, flags, env }: PlannedCommand): CommandLine {
+export function formatSavedPlanCommand(file: string, { paths, flags, env }: PlannedCommand): CommandLine {
   const isPlannedAgain = paths.length > 0;
   const options = CONNECTION.filter(({ isInPlan }) => isPlannedAgain || !isInPlan);
   const words = [
@@ -56,11 +56,11 @@ interface Narrowing {
 }
 
 /** The command line that applies what a run over many stacks planned: the folder of plans that it wrote, else the stacks that were selected. */
-export function toStacksCommand(
+export function formatStacksCommand(
   planned: PlannedCommand,
   { narrowing, out }: { readonly narrowing: Narrowing; readonly out: string | undefined },
 ): CommandLine {
-  if (out !== undefined) return toSavedCommand(out, planned);
+  if (out !== undefined) return formatSavedPlanCommand(out, planned);
   const { stack = [], changedSince, shard } = narrowing;
   const words = [
     '-R',
@@ -82,9 +82,9 @@ export function findShownCommand(
 ): CommandLine | undefined {
   const isPlaceKnown = isEmbedded(plan.baseUrl) || (env['EDGEWISE_BASE_URL'] ?? '') !== '';
   const paths = manifests.length > 0 ? manifests : (plan.manifests ?? []);
-  const isEnough = manifests.length > 0 || (isPlaceKnown && (paths.length > 0 || !plan.writes.some(givesToken)));
+  const isEnough = manifests.length > 0 || (isPlaceKnown && (paths.length > 0 || !plan.writes.some(createsToken)));
   if (lacksSink(plan) || !isEnough) return undefined;
-  return toSavedCommand(file, { paths, flags: { target: plan.targets, allowProtected: [] }, env });
+  return formatSavedPlanCommand(file, { paths, flags: { target: plan.targets, allowProtected: [] }, env });
 }
 
 /** Whether an apply would refuse a plan for something that no file and no flag of the run says: where new tokens are to go. */

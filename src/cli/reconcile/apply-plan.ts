@@ -1,6 +1,6 @@
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
-import { isWithin } from '../../model/plan-comparison.ts';
+import { isCoveredBy } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { DEFAULT_GUARD, NO_SINKS } from '../../model/stack.ts';
 import { listFilePaths } from '../../plan/files.ts';
@@ -27,7 +27,7 @@ import { refuseInputs } from '../output/output-files.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { type Execution, executePlan, showPlanFirst } from './execute-plan.ts';
-import { findManifests, readPlanFile, toPlanLocate } from './plan-file.ts';
+import { createPlanLocate, findManifests, readPlanFile } from './plan-file.ts';
 import {
   listRefused,
   type PlanFlags,
@@ -82,11 +82,11 @@ export async function applyManifests(
       const options = { ...toPlanOptions(flags, mode), signal };
       const plan =
         saved === undefined ? await stack.plan(options) : await stack.replan(saved.plan, options, saved.name);
-      const standing = listRefused(plan, flags);
-      const isRefused = isInvalid(plan) || standing.length > 0;
+      const blocking = listRefused(plan, flags);
+      const isRefused = isInvalid(plan) || blocking.length > 0;
       if (isRefused) {
         const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
-        return publish({ about: 'plan', plan, standing }, { flags, exitCode, locate }, context);
+        return publish({ about: 'plan', plan, blocking: blocking }, { flags, exitCode, locate }, context);
       }
       const unapproved = findUnapproved(plan, approved, context);
       if (unapproved !== undefined) return publish(unapproved, { flags, exitCode: EXIT.stale, locate }, context);
@@ -144,11 +144,11 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
   }
   tellOfTrust(file, context);
   const { plan, settings, approved } = await prepareSaved(saved, flags, context);
-  const locate = toPlanLocate(file);
-  const standing = listRefused(plan, flags);
-  if (isInvalid(plan) || standing.length > 0) {
+  const locate = createPlanLocate(file);
+  const blocking = listRefused(plan, flags);
+  if (isInvalid(plan) || blocking.length > 0) {
     const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
-    return publish({ about: 'plan', plan, standing }, { flags, exitCode, locate }, context);
+    return publish({ about: 'plan', plan, blocking: blocking }, { flags, exitCode, locate }, context);
   }
   showPlanFirst(plan, flags, context);
   return withAccount(settings, context, ({ account, ...session }) => {
@@ -216,5 +216,5 @@ export function findUnapproved(
   if (approved === undefined) return undefined;
   const comparison = compareWithApproved(plan, approved, cwd);
   const names = { before: approved.name, after: 'The plan' };
-  return isWithin(comparison) ? undefined : { about: 'comparison', command: 'apply', comparison, names };
+  return isCoveredBy(comparison) ? undefined : { about: 'comparison', command: 'apply', comparison, names };
 }

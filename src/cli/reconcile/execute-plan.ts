@@ -1,14 +1,19 @@
 import { awaitWork, listWorkSubjects, type WorkSubject } from '../../client/await-work.ts';
 import type { Locate } from '../../model/diagnostic.ts';
-import type { ApplyResult, Waited } from '../../model/outcome.ts';
+import type { ApplyResult, WaitResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { createEventStream, type EventStream, listStartEvents, toEventBody } from '../../report/programs/json-lines.ts';
+import {
+  createEventBody,
+  createEventStream,
+  type EventStream,
+  listStartEvents,
+} from '../../report/machine/json-lines.ts';
 import type { TextOptions } from '../../report/report.ts';
 import { renderApplyResultText } from '../../report/text/apply.ts';
 import { renderPlanText } from '../../report/text/plan.ts';
-import { toDangerCount } from '../../report/view/danger-view.ts';
-import { toPlanView } from '../../report/view/plan-view.ts';
+import { formatDangerCount } from '../../report/view/danger-view.ts';
+import { createPlanView } from '../../report/view/plan-view.ts';
 import { formatWaitTime } from '../../report/view/wording.ts';
 import type { Reader } from '../../stack/plan-live.ts';
 import type { RunOptions } from '../../stack/run-plan.ts';
@@ -16,7 +21,7 @@ import type { SetLineWriter } from '../connection/notices.ts';
 import type { Context, Output } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { isLogWanted } from '../output/logger.ts';
-import { type FormatFlags, findEventOutput, toTextOptions } from '../output/present.ts';
+import { type FormatFlags, findEventOutput, getTextOptions } from '../output/present.ts';
 import { createProgress, createStatusLine, keepShowing, type Progress } from '../output/progress.ts';
 import { publish, showFailure } from '../output/publish.ts';
 
@@ -48,10 +53,10 @@ export async function executePlan(execution: Execution, context: Context): Promi
   const result = await waitForApplied(applied, execution, context);
   const isShown = flags.format === 'text';
   if (isShown) {
-    const options = { ...toTextOptions(context.stdout, context, flags), locate };
+    const options = { ...getTextOptions(context.stdout, context, flags), locate };
     context.stdout.write(`\n${renderApplyResultText(plan, result, options)}`);
   }
-  const exitCode = toAppliedExitCode(result);
+  const exitCode = exitCodeOfApply(result);
   const publication = { flags, isShown, exitCode, sent: stream.sent(), locate };
   return publish({ about: 'apply', plan, result }, publication, context);
 }
@@ -70,7 +75,7 @@ async function waitForApplied(result: ApplyResult, execution: Execution, context
 export function listWritten({ outcomes }: ApplyResult): readonly WorkSubject[] {
   return listWorkSubjects(
     outcomes.flatMap((one) => {
-      if (one.outcome !== 'applied' || one.id === undefined || one.write.act === 'delete') return [];
+      if (one.outcome !== 'applied' || one.id === undefined || one.write.type === 'delete') return [];
       const { kind, address } = one.write;
       return [{ kind, address, id: one.id }];
     }),
@@ -90,9 +95,9 @@ export async function waitVisibly(
   subjects: readonly WorkSubject[],
   { timeoutMs, signal, setLineWriter }: VisibleWait,
   context: Context,
-): Promise<readonly Waited[]> {
+): Promise<readonly WaitResult[]> {
   const { now, sleep, after } = context;
-  const output = toProgressOutput(context);
+  const output = createProgressOutput(context);
   const line = createStatusLine(output);
   const deadline = now().getTime() + timeoutMs;
   let said = ['', ''];
@@ -125,7 +130,7 @@ export async function waitVisibly(
 async function confirm({ plan, flags }: Execution, writes: number, context: Context): Promise<boolean> {
   if (flags.yes === true) return true;
   const what = writes === 1 ? 'this write' : `these ${writes} writes`;
-  const dangers = toDangerCount(plan.changes);
+  const dangers = formatDangerCount(plan.changes);
   const warning = dangers === '' ? '' : `! ${dangers}. `;
   const question = `${warning}${writes === 0 ? 'Write the files?' : `Do ${what} on ${plan.baseUrl}?`}`;
   const unseen = flags.format !== 'text' ? `${renderAskedPlan(plan, context, flags)}\n` : '';
@@ -162,13 +167,13 @@ async function applyWithProgress(execution: Execution, stream: EventStream, cont
       },
       onStart: () => {
         for (const event of listStartEvents(plan)) stream.send(event);
-        const place = { ...context, output: toProgressOutput(context) };
-        progress = createProgress(place, ahead, toTextOptions(context.stderr, context, flags));
+        const place = { ...context, output: createProgressOutput(context) };
+        progress = createProgress(place, ahead, getTextOptions(context.stderr, context, flags));
         execution.setLineWriter(progress.tell, progress.wait);
       },
       onEvent: (event) => {
         progress?.onEvent(event);
-        stream.send(toEventBody(event));
+        stream.send(createEventBody(event));
       },
     });
   } finally {
@@ -178,12 +183,12 @@ async function applyWithProgress(execution: Execution, stream: EventStream, cont
 }
 
 /** Log lines would be drawn over by a live view. */
-export function toProgressOutput({ env, stderr }: Context): Output {
+export function createProgressOutput({ env, stderr }: Context): Output {
   return isLogWanted({ env }) ? { ...stderr, isTerminal: false } : stderr;
 }
 
 /** An apply that did nothing, for nothing but permissions, says so; one that did a part has failed, whatever the rest failed for. */
-export function toAppliedExitCode({ outcomes, files, interrupted, waited = [] }: ApplyResult): ExitCode {
+export function exitCodeOfApply({ outcomes, files, interrupted, waited = [] }: ApplyResult): ExitCode {
   const failed = outcomes.filter((one) => one.outcome === 'failed');
   const isWhole = outcomes.every(({ outcome }) => outcome === 'applied');
   const isReady = waited.every(({ state }) => state === 'ready');
@@ -196,15 +201,15 @@ export function toAppliedExitCode({ outcomes, files, interrupted, waited = [] }:
 
 /** An unblocked plan, for the person who is asked about it. It is always text, on the stream of questions. */
 function renderAskedPlan(plan: Plan, context: Context, flags: FormatFlags): string {
-  return renderUnblocked(plan, toTextOptions(context.stderr, context, flags));
+  return renderUnblocked(plan, getTextOptions(context.stderr, context, flags));
 }
 
-/** With text, a plan is shown before it is applied, and its result after it. Other forms are one document, at the end. */
+/** With text, a plan is shown before it is applied, and its result after it. Other formats are one document, at the end. */
 export function showPlanFirst(plan: Plan, flags: FormatFlags, context: Context): void {
   if (flags.format !== 'text') return;
-  context.stdout.write(renderUnblocked(plan, toTextOptions(context.stdout, context, flags)));
+  context.stdout.write(renderUnblocked(plan, getTextOptions(context.stdout, context, flags)));
 }
 
 function renderUnblocked(plan: Plan, options: TextOptions): string {
-  return renderPlanText(toPlanView({ ...plan, violations: [] }, { isReadOnce: true }), options);
+  return renderPlanText(createPlanView({ ...plan, violations: [] }, { isReadOnce: true }), options);
 }

@@ -4,11 +4,11 @@ import { resolve } from 'node:path';
 import { findRoots, placeWithin } from '../../files/boundary.ts';
 import { InputError, type ReadBudget, readInput } from '../../files/read-input.ts';
 import type { Locate } from '../../model/diagnostic.ts';
-import { toReason } from '../../model/errors.ts';
+import { describeError } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { renderPlanJson } from '../../report/programs/json.ts';
+import { renderPlanJson } from '../../report/machine/json.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { type OutputContext, writeResultFile } from '../output/output-files.ts';
@@ -69,7 +69,7 @@ export async function writePlanFile(
     await writeResultFile(file, renderPlanJson(plan), context);
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new CommandError(`The plan cannot be written to ${file}: ${toReason(error)}`, {
+    throw new CommandError(`The plan cannot be written to ${file}: ${describeError(error)}`, {
       exitCode: EXIT.failed,
       cause: error,
     });
@@ -88,17 +88,17 @@ export async function removeStalePlanFile(file: string, cwd: string): Promise<st
 /** Reads a plan file, and reports its subject. Rejects an invalid file with its first error. */
 export async function readPlanFile(file: string, { cwd, onSubject, onInput, budget }: PlanReader): Promise<Plan> {
   onInput?.(file);
-  onSubject?.({ locate: toPlanLocate(file) });
+  onSubject?.({ locate: createPlanLocate(file) });
   const { parsePlan } = await import('../../stack/parse-plan.ts');
   const plan = parsePlan(await readText(file, { cwd, budget }), file);
-  onSubject?.({ stack: plan.stack, locate: toPlanLocate(file) });
+  onSubject?.({ stack: plan.stack, locate: createPlanLocate(file) });
   return plan;
 }
 
 type PlanReader = Pick<Context, 'cwd' | 'onSubject' | 'onInput' | 'budget'>;
 
 /** Without manifests, diagnostics of a plan point to the start of its file. */
-export function toPlanLocate(file: string): Locate {
+export function createPlanLocate(file: string): Locate {
   return (address) => (address === undefined ? { file, line: 1, column: 1, excerpt: '' } : undefined);
 }
 
@@ -133,7 +133,7 @@ async function readText(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'bu
   try {
     return readInput(resolve(cwd, file), { budget }).toString('utf8');
   } catch (error) {
-    throw new CommandError(`The plan file ${file} cannot be read: ${toReason(error)}`, {
+    throw new CommandError(`The plan file ${file} cannot be read: ${describeError(error)}`, {
       exitCode: EXIT.invalid,
       cause: error,
     });

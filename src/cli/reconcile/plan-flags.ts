@@ -2,7 +2,7 @@ import { KEY_VARIABLE } from '../../model/api-key.ts';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
 import type { StackSettings } from '../../model/stack.ts';
 import type { DesiredState } from '../../model/state.ts';
-import { type Allowances, listStanding } from '../../plan/guard.ts';
+import { type Allowances, listBlockingViolations } from '../../plan/guard.ts';
 import { isInvalid, type PlanOptions } from '../../stack/plan-live.ts';
 import type { TokenFlags } from '../../stack/run-plan.ts';
 import type { SavedFile } from '../../stack/saved-plan.ts';
@@ -75,17 +75,17 @@ export function toConsent({
 
 /** The safety rules that a plan breaks and that no flag allows. */
 export function listRefused(plan: Plan, flags: PlanFlags): readonly GuardViolation[] {
-  return listStanding(plan.violations, toAllowances(flags));
+  return listBlockingViolations(plan.violations, toAllowances(flags));
 }
 
 /** What a command ends with that only plans. */
-export function toPlanExitCode(
+export function exitCodeOfPlan(
   plan: Plan,
-  standing: readonly GuardViolation[],
+  blocking: readonly GuardViolation[],
   { detailedExitcode }: { readonly detailedExitcode?: boolean },
 ): ExitCode {
   if (isInvalid(plan)) return EXIT.invalid;
-  if (standing.length > 0) return EXIT.refused;
+  if (blocking.length > 0) return EXIT.refused;
   return detailedExitcode === true && plan.writes.length + plan.files.length > 0 ? EXIT.changes : EXIT.done;
 }
 

@@ -35,7 +35,7 @@ export const SUBMITTED_KINDS: readonly SubmittedKind[] = KINDS.filter(isSubmitte
 export const MANIFEST_KINDS: readonly Kind[] = [...OWNED_KINDS, ...ATTACHED_KINDS];
 
 /** The titles of the owned kinds that are meant, for a sentence: `credential or SSH user certificate`. */
-export function toTitles(isMeant: (kind: Kind) => boolean): string {
+export function formatKindTitles(isMeant: (kind: Kind) => boolean): string {
   return OWNED_KINDS.filter(isMeant)
     .map(({ title }) => title)
     .join(' or ');

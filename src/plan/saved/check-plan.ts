@@ -1,5 +1,5 @@
 import type { Kind } from '../../kinds/kind.ts';
-import { toAttachment } from '../../kinds/paths.ts';
+import { createAttachmentPaths } from '../../kinds/paths.ts';
 import { fillAllLeftOut, fillUnknown } from '../../kinds/read-response.ts';
 import { listReferences } from '../../kinds/references.ts';
 import type { CreatedIds } from '../../kinds/request-body.ts';
@@ -34,7 +34,7 @@ export interface PlanCheck {
 }
 
 /** What has to be read to check a plan: the kinds and modules that it would touch, what those refer to, and the kinds whose values it writes to files. */
-export function toStaleCheckReadRequest(plan: Plan): ReadRequest {
+export function createStaleCheckRequest(plan: Plan): ReadRequest {
   const touched = listSavedChanges(plan).filter(({ change }) => change.action !== 'no-op');
   const filed = new Set<string>(plan.files.map(({ address }) => address));
   const named = plan.changes.filter(({ address }) => filed.has(address));
@@ -51,7 +51,7 @@ export function toStaleCheckReadRequest(plan: Plan): ReadRequest {
 function toWritten({ change, kind, writes }: SavedChange) {
   const modules = new Set(writes.flatMap(listModules));
   const { address, live } = change;
-  return toAttachment(kind, { address, spec: live?.spec ?? {}, isRead: (module) => modules.has(module) });
+  return createAttachmentPaths(kind, { address, spec: live?.spec ?? {}, isRead: (module) => modules.has(module) });
 }
 
 /** Holds a saved plan against what is live now. */
@@ -146,7 +146,7 @@ function checkCreate(subject: SavedChange, context: Context): ChangeCheck {
   const abandoned = context.abandoned(subject.change);
   const checks = abandoned.map((live) => checkAbandoned(subject, live, context));
   if (abandoned.includes(exists)) return checks.reduce(merge);
-  const done = toDone(subject, ['create', 'deliver', 'deliver-again'], exists.id);
+  const done = toDone(subject, ['create', 'deliver', 'redeliver'], exists.id);
   return checks.reduce(merge, findDifferentCreation(subject, exists, context) ?? done);
 }
 
@@ -202,8 +202,8 @@ function checkReplace(subject: SavedChange, context: Context): ChangeCheck {
 }
 
 function isDeletedFirst({ writes }: SavedChange): boolean {
-  const creation = writes.find(({ act }) => act === 'create');
-  const removal = writes.find(({ act }) => act === 'delete');
+  const creation = writes.find(({ type }) => type === 'create');
+  const removal = writes.find(({ type }) => type === 'delete');
   return creation !== undefined && removal !== undefined && !removal.dependsOn.includes(creation.id);
 }
 
@@ -218,8 +218,8 @@ function checkUpdate(subject: SavedChange, context: Context): ChangeCheck {
   return { moved, isMet, done: new Map(isDone ? subject.writes.map(({ id }) => [id, live.id]) : []) };
 }
 
-function toDone({ writes }: SavedChange, acts: readonly WriteType[], id: string | undefined): ChangeCheck {
-  return { moved: [], done: new Map(writes.filter(({ act }) => acts.includes(act)).map((write) => [write.id, id])) };
+function toDone({ writes }: SavedChange, types: readonly WriteType[], id: string | undefined): ChangeCheck {
+  return { moved: [], done: new Map(writes.filter(({ type }) => types.includes(type)).map((write) => [write.id, id])) };
 }
 
 function toGone(change: Change): ChangeCheck {

@@ -1,6 +1,6 @@
 import type { Field } from '../../kinds/field.ts';
 import { isModule, type Kind } from '../../kinds/kind.ts';
-import { type Attachment, toAttachment } from '../../kinds/paths.ts';
+import { type Attachment, createAttachmentPaths } from '../../kinds/paths.ts';
 import { fillAllLeftOut, fillUnknown, isUnknown } from '../../kinds/read-response.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
@@ -17,7 +17,7 @@ import {
   sortByAddress,
   toDriftedField,
 } from '../compute-drift.ts';
-import { listDeletionDangers, listDriftDangers, withEnded } from '../dangers.ts';
+import { listDeletionDangers, listDriftDangers, withExpiryDanger } from '../dangers.ts';
 import { type ComparedLive, listNotShown } from '../decide-plan.ts';
 import { diffSpecs } from '../diff.ts';
 import { findDefaultDigest } from '../differences.ts';
@@ -27,13 +27,13 @@ import { computeLiveDigest } from '../to-change.ts';
 import { createFinder, type Finder, isCreation, resolveSpec } from './finder.ts';
 
 /** What comparing with a saved plan reads: every kind that its stack uses, and the modules that the plan found or sets. */
-export function toDriftReadRequest(plan: Plan): ReadRequest {
+export function createDriftReadRequest(plan: Plan): ReadRequest {
   const attached = plan.changes.filter(({ kind }) => getKind(kind).role === 'attached');
   return { kinds: listUsedKinds(plan.settings), attachments: attached.map(toCompared) };
 }
 
 /** What a saved plan is compared with. */
-export interface Against {
+export interface DriftAgainstInput {
   readonly live: LiveState;
   /** Texts of the files that the plan would have written, by path. */
   readonly present: ReadonlyMap<string, string>;
@@ -43,7 +43,7 @@ export interface Against {
 }
 
 /** What is live, compared with what a saved plan would have left. */
-export function toDriftAgainst(plan: Plan, { live, present, now, file }: Against): Drift {
+export function computeDriftAgainst(plan: Plan, { live, present, now, file }: DriftAgainstInput): Drift {
   const found = createFinder(plan, live);
   const { stack, baseUrl, made, targets, externals } = plan;
   const resources = plan.changes
@@ -58,7 +58,7 @@ export function toDriftAgainst(plan: Plan, { live, present, now, file }: Against
     ...(made !== undefined && { plannedAt: made.at }),
     ...(made?.commit !== undefined && { commit: made.commit }),
     targets,
-    resources: sortByAddress(resources.map((resource) => withEnded(resource, now))),
+    resources: sortByAddress(resources.map((resource) => withExpiryDanger(resource, now))),
     kinds: [...live.resources.keys()],
     strangers: listUnowned({ stack, known }, live),
     diagnostics: listNotShown(plan.changes.flatMap((change) => toComparedLive(change, found))),
@@ -127,7 +127,7 @@ function toComparedLive(change: Change, found: Finder): readonly ComparedLive[] 
 function withFile(
   resource: ResourceDrift,
   files: Plan['files'],
-  { live, present }: Pick<Against, 'live' | 'present'>,
+  { live, present }: Pick<DriftAgainstInput, 'live' | 'present'>,
 ): ResourceDrift {
   const file = files.find(({ address }) => address === resource.address);
   const one = live.resources.get(resource.kind)?.find(({ id }) => id === resource.id);
@@ -239,5 +239,5 @@ function toCompared(change: Change): Attachment {
   const kind = getKind(change.kind);
   const compared = new Set(listCompared(kind, change));
   const spec = change.desired ?? change.live?.spec ?? {};
-  return toAttachment(kind, { address: change.address, spec, isRead: (module) => compared.has(module) });
+  return createAttachmentPaths(kind, { address: change.address, spec, isRead: (module) => compared.has(module) });
 }

@@ -127,7 +127,7 @@ export function listKnownIds({ changes, suppressedDeletes = [] }: Plan): Readonl
 }
 
 /** What was live before anything of saved plans was done, as far as they show it. */
-export function toLiveBefore(live: LiveState, plans: readonly Plan[]): LiveState {
+export function computeLiveBefore(live: LiveState, plans: readonly Plan[]): LiveState {
   return plans.reduce(undo, live);
 }
 

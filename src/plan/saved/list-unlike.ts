@@ -126,7 +126,9 @@ function isDone({ change, other, fields }: ExtraChange, { shown, again, deleted,
   // Of a replace that broke off, the rest is what the manifests ask for too.
   const isBegun = open.length < saved.writes.length || renewed.has(change.address);
   if (change.action !== 'replace' || !isBegun) return false;
-  return open.every(({ act, address }) => again.writes.some((write) => write.act === act && write.address === address));
+  return open.every(({ type, address }) =>
+    again.writes.some((write) => write.type === type && write.address === address),
+  );
 }
 
 /** What a plan deletes, by id. */

@@ -31,7 +31,7 @@ export function mapSavedChanges(plan: Plan): ReadonlyMap<Change, SavedChange> {
 
 /** Of writes at one address, those on a duplicate serve its own change. */
 function serves(write: Write, { duplicateOf, live }: Change): boolean {
-  const isOfDuplicate = (write.act === 'delete' || write.act === 'release') && write.duplicateOf !== undefined;
+  const isOfDuplicate = (write.type === 'delete' || write.type === 'release') && write.duplicateOf !== undefined;
   return isOfDuplicate ? duplicateOf !== undefined && write.resourceId === live?.id : duplicateOf === undefined;
 }
 
@@ -45,7 +45,7 @@ export function listCheckedFields({ kind, writes }: SavedChange): readonly strin
 
 /** The module that a write sets or removes. */
 export function listModules(write: Write): readonly string[] {
-  return write.act === 'set-module' || write.act === 'remove-module' ? [write.module] : [];
+  return write.type === 'set-module' || write.type === 'remove-module' ? [write.module] : [];
 }
 
 /** What the writes send for a field, in normal form: a hostport may be given up before another is taken. */
@@ -59,15 +59,15 @@ export function listSent({ kind, writes }: SavedChange, name: string): readonly 
 }
 
 function toFields(write: Write): Readonly<Record<string, Json>> {
-  switch (write.act) {
+  switch (write.type) {
     case 'create':
     case 'update':
     case 'adopt':
     case 'release':
-    case 'give-up':
+    case 'vacate':
       return write.body;
     case 'deliver':
-    case 'deliver-again':
+    case 'redeliver':
     case 'set-module':
     case 'remove-module':
     case 'delete':

@@ -1,7 +1,7 @@
 import { isModule, type Kind } from '../../kinds/kind.ts';
 import { normalizeSpec } from '../../kinds/normalize.ts';
 import { isId, listPathFields } from '../../kinds/paths.ts';
-import { type PlanDocument, type ShownWrite, toPlanDocument } from '../../kinds/request-body.ts';
+import { createPlanDocument, type PlanDocument, type ShownWrite } from '../../kinds/request-body.ts';
 import { findKind, getKind } from '../../kinds/tables/registry.ts';
 import { isResourceName, parseAddress, toAddress, toName } from '../../model/address.ts';
 import {
@@ -34,7 +34,7 @@ export function verifyPlan(document: PlanDocument): Plan | string {
   const { changes, stack, diagnostics } = rest;
   const plan = { ...rest, writes: hasErrors(diagnostics) ? [] : orderWrites(changes, stack) };
   return (
-    findWriteFinding(document.writes, toPlanDocument(plan).writes) ??
+    findWriteFinding(document.writes, createPlanDocument(plan).writes) ??
     findDangerFinding(plan) ??
     findTotalFinding({ totals, dangers }, plan) ??
     plan

@@ -6,10 +6,10 @@ import type { CommandLine } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import { type DangerView, type findFieldPlace, listQuoted, withoutValues } from '../view/danger-view.ts';
 import {
+  CHANGED_VALUE_UNKNOWN,
   type DriftedView,
   type DriftGroup,
   type DriftView,
-  MOVED,
   NEXT_APPLY,
   STATE_LABELS,
   UNMANAGED_WORDING,
@@ -18,13 +18,13 @@ import type { FieldLine, FieldView } from '../view/field-view.ts';
 import type { PlanView } from '../view/plan-view.ts';
 import {
   ACTION_LABELS,
-  CONTINUED,
+  formatApplyLead,
+  formatFileLabel,
+  formatOwnerNote,
+  formatUnchangedCount,
   LOSSES_HEADING,
   PART_HEADINGS,
-  toApplyLead,
-  toFileLabel,
-  toOwnerNote,
-  toUnchangedText,
+  SEE_ABOVE,
 } from '../view/plan-wording.ts';
 import { formatCount } from '../view/wording.ts';
 import { type Html, html, renderCounts } from './node.ts';
@@ -213,14 +213,14 @@ function renderLine({ role, text }: FieldLine): Html {
 export function renderPlanCounts({ totals, files }: Pick<PlanView, 'totals' | 'files'>): Html {
   const actions = ACTIONS.filter((action) => action !== 'release' || totals.release > 0);
   const counts = actions.map((action) => ({ look: action, label: ACTION_LABELS[action], number: totals[action] }));
-  const written = { look: 'update', label: toFileLabel(files), number: files.length };
+  const written = { look: 'update', label: formatFileLabel(files), number: files.length };
   return renderCounts('Resources by action', files.length === 0 ? counts : [...counts, written]);
 }
 
 /** The command that does what the plan says, to be copied. Nothing where it would be refused or have nothing to do. */
 export function renderCommand(view: PlanView, command: CommandLine | undefined): Html | undefined {
   if (command === undefined || !view.isApplicable) return undefined;
-  return html`<p class="command">${toApplyLead(command)} <code>${command.line}</code></p>\n`;
+  return html`<p class="command">${formatApplyLead(command)} <code>${command.line}</code></p>\n`;
 }
 
 /** The changes of a plan, part for part, and what they can be narrowed by. Nothing when there are none. */
@@ -271,7 +271,7 @@ function isHeeded({ action, dangers }: ChangeView): boolean {
 }
 
 /** The anchor of a change on the page, by its index among all that are shown. */
-export function toChangeAnchor(index: number): string {
+export function getChangeAnchor(index: number): string {
   return `change-${index + 1}`;
 }
 
@@ -300,10 +300,10 @@ interface Place {
 
 function toItem(change: ChangeView, { index, isOpen, renderPlace }: Place): Item {
   const { action, kind, glyph, address, id, fields, lost, owner } = change;
-  const notes = [...(owner === undefined ? [] : [toOwnerNote(owner)]), ...change.notes];
+  const notes = [...(owner === undefined ? [] : [formatOwnerNote(owner)]), ...change.notes];
   const place = renderPlace(change);
   return {
-    anchor: toChangeAnchor(index),
+    anchor: getChangeAnchor(index),
     group: action,
     kind,
     // Of the whole change: who looks for a danger wants to see the drift of the same resource, too.
@@ -339,13 +339,13 @@ function createFieldPlaces(
 }
 
 function renderAction({ action, reason, isContinued, protect }: ChangeView): Html {
-  const why = isContinued ? `, ${CONTINUED}` : reason === undefined ? '' : `: ${reason}`;
+  const why = isContinued ? `, ${SEE_ABOVE}` : reason === undefined ? '' : `: ${reason}`;
   return html`<span class="word">${action}</span>${why}${protect ? html` <span class="badge">protected</span>` : ''}`;
 }
 
 function renderUnchanged({ fields, unchanged }: ChangeView): Html | undefined {
   if (fields.length === 0 || unchanged === 0) return undefined;
-  return html`<p class="rest">${toUnchangedText(unchanged)}</p>\n`;
+  return html`<p class="rest">${formatUnchangedCount(unchanged)}</p>\n`;
 }
 
 const GLYPHS: Readonly<Record<DriftState, string>> = {
@@ -403,7 +403,7 @@ function toDriftItem(resource: DriftedView, { state, index, isOpen, renderPlace 
   const renderFieldPlace = createFieldPlaces(resource, { fields: [...fields, ...pending], renderPlace });
   const size = fields.length + pending.length + moved.length;
   return {
-    anchor: toResourceAnchor(index),
+    anchor: getResourceAnchor(index),
     group: state,
     kind,
     dangers: dangers.map(({ group }) => group),
@@ -416,9 +416,9 @@ function toDriftItem(resource: DriftedView, { state, index, isOpen, renderPlace 
     body: [
       expected === undefined ? undefined : html`<p>${expected}</p>\n`,
       ...renderClauses(dangers, fields),
-      owner === undefined ? undefined : html`<p>${toOwnerNote(owner)}</p>\n`,
+      owner === undefined ? undefined : html`<p>${formatOwnerNote(owner)}</p>\n`,
       place === undefined ? undefined : html`<p>${place}</p>\n`,
-      ...moved.map((name) => html`<p><code>${name}</code>: ${MOVED}</p>\n`),
+      ...moved.map((name) => html`<p><code>${name}</code>: ${CHANGED_VALUE_UNKNOWN}</p>\n`),
       renderFields(`Fields of ${address}: expected and live`, fields, renderFieldPlace),
       next === undefined ? undefined : html`<p>${NEXT_APPLY}: ${next}</p>\n`,
       renderFields(`Fields of ${address}: live and next apply`, pending, renderFieldPlace),
@@ -428,7 +428,7 @@ function toDriftItem(resource: DriftedView, { state, index, isOpen, renderPlace 
 }
 
 /** The anchor of a resource of a comparison, by its index among all that are shown. */
-export function toResourceAnchor(index: number): string {
+export function getResourceAnchor(index: number): string {
   return `resource-${index + 1}`;
 }
 

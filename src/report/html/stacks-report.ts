@@ -1,20 +1,22 @@
-import type { FormOptions, StacksReport } from '../report.ts';
-import { type StackRow, sortRows, toQuietLead, toQuietTitle, toStacksView } from '../view/stacks-view.ts';
+import type { FormatOptions, StacksReport } from '../report.ts';
+import { createStacksView, formatQuietLead, formatQuietTitle, type StackRow, sortRows } from '../view/stacks-view.ts';
 import { type Filter, type FilterPiece, renderFilter } from './change-list.ts';
 import { type HtmlPage, renderHtmlDocument } from './document.ts';
-import { renderDangers, toPage } from './form.ts';
 import { type Html, html } from './node.ts';
+import { createPage, renderDangers } from './report.ts';
 
 /**
  * A run over many stacks as one page: the dangers of all stacks, then each stack with content, the most severe first, and one filter for the changes of all.
  */
-export function renderStacksHtml(run: StacksReport, options: FormOptions): string {
-  const view = toStacksView(run);
+export function renderStacksHtml(run: StacksReport, options: FormatOptions): string {
+  const view = createStacksView(run);
   const { title, headline, rows, summary, dangers, dangerCount } = view;
   const stacks = sortRows(view).flatMap((index): readonly ShownStack[] => {
     const [row, part] = [rows[index], run.parts[index]];
     if (row === undefined || part === undefined || row.isQuiet) return [];
-    return [{ row, scope: `s${index + 1}-`, page: toPage(part.report, { ...options, ...part.options, isPart: true }) }];
+    return [
+      { row, scope: `s${index + 1}-`, page: createPage(part.report, { ...options, ...part.options, isPart: true }) },
+    ];
   });
   const places = dangers.map(({ index }) => rows[index]);
   const dangerous = [...new Set(places)].flatMap((row) => stacks.filter((stack) => stack.row === row));
@@ -85,6 +87,6 @@ function toScoped({ source }: Html, scope: string): Html {
 
 function renderQuiet(rows: readonly StackRow[], run: StacksReport): Html | undefined {
   if (rows.length === 0) return undefined;
-  const titles = rows.map(toQuietTitle).join(', ');
-  return html`<p class="note">${toQuietLead(run, rows)}: ${titles}</p>\n`;
+  const titles = rows.map(formatQuietTitle).join(', ');
+  return html`<p class="note">${formatQuietLead(run, rows)}: ${titles}</p>\n`;
 }

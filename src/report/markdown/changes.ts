@@ -1,14 +1,23 @@
 import type { Locate, ManifestStart } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
-import type { FormOptions } from '../report.ts';
+import type { FormatOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import { type DangerView, findFieldPlace, isSaidBy, listQuoted } from '../view/danger-view.ts';
+import { type DangerView, findFieldPlace, isCoveredByDanger, listQuoted } from '../view/danger-view.ts';
 import { createPlaceLinks } from '../view/diagnostic-view.ts';
-import { type FieldLine, type FieldView, formatBrief, toShortNames } from '../view/field-view.ts';
-import { toUnchangedText } from '../view/plan-wording.ts';
-import { formatCount, toShortCommit } from '../view/wording.ts';
-import { listFoldSections, type Section, toAnchor, toCode, toFence, toLink, toProse, toRow } from './text.ts';
+import { type FieldLine, type FieldView, formatBrief, shortenNames } from '../view/field-view.ts';
+import { formatUnchangedCount } from '../view/plan-wording.ts';
+import { formatCount, shortenCommit } from '../view/wording.ts';
+import {
+  escapeProse,
+  listFoldSections,
+  renderAnchor,
+  renderCode,
+  renderFence,
+  renderLink,
+  renderRow,
+  type Section,
+} from './text.ts';
 
 /** What a row of a table shows: fields, and characters of each value. */
 interface Room {
@@ -55,7 +64,7 @@ export function listChangeSections(changes: readonly ChangeView[], context: Tabl
   return [
     ...listTablePieces(open, rows),
     ...(folded.length === 0 ? [] : listFoldedPieces(folded, rows)),
-    { text: context.footnote === undefined ? '' : `${toProse(context.footnote)}\n\n`, weight: 'create' },
+    { text: context.footnote === undefined ? '' : `${escapeProse(context.footnote)}\n\n`, weight: 'create' },
     ...listDiffPieces(diffs, isFolded),
   ];
 }
@@ -63,7 +72,7 @@ export function listChangeSections(changes: readonly ChangeView[], context: Tabl
 function listTablePieces(changes: readonly ChangeView[], context: RowContext): readonly Section[] {
   const heads = ['', 'Resource', 'What', ...(context.hasOwners ? ['Owner'] : [])];
   return [
-    { text: `${toRow(heads)}${toRow(heads.map(() => '---'))}`, weight: 'always' },
+    { text: `${renderRow(heads)}${renderRow(heads.map(() => '---'))}`, weight: 'always' },
     ...changes.map((change) => toRowPiece(change, context)),
     { text: '\n', weight: 'always' },
   ];
@@ -79,17 +88,17 @@ function listFoldedPieces(changes: readonly ChangeView[], context: RowContext): 
 
 function toRowPiece(change: ChangeView, { hasOwners, linkTo, locate, room }: RowContext): Section {
   const { action, glyph, address, id, owner, fields } = change;
-  const names = [address, ...(id === undefined || change.change.duplicateOf === undefined ? [] : [id])].map(toCode);
+  const names = [address, ...(id === undefined || change.change.duplicateOf === undefined ? [] : [id])].map(renderCode);
   const { at, linkField } = createRowLinks(change, { linkTo, locate });
   const isDrift = fields.some(({ origin }) => origin === 'drift');
   const cells = [
-    `${toCode(glyph)}&nbsp;${action}${isDrift ? '<br>reverts drift' : ''}`,
+    `${renderCode(glyph)}&nbsp;${action}${isDrift ? '<br>reverts drift' : ''}`,
     [...names, ...(at === '' ? [] : [at])].join('<br>'),
     listRemarks(change, { room, linkField }).join('<br>'),
-    ...(hasOwners ? [owner === undefined ? '' : toProse(owner)] : []),
+    ...(hasOwners ? [owner === undefined ? '' : escapeProse(owner)] : []),
   ];
   return {
-    text: toRow(cells),
+    text: renderRow(cells),
     weight: action,
     names: [`row of resources to ${action}`, `rows of resources to ${action}`],
   };
@@ -116,8 +125,8 @@ function listRemarks(change: ChangeView, options: BriefOptions): readonly string
   const isWhole = action === 'create' || action === 'delete';
   return [
     ...(protect ? ['protected'] : []),
-    ...joinClauses([...(reason === undefined ? [] : [toProse(reason)]), ...traits.map(toClause)]),
-    ...notes.map(toProse),
+    ...joinClauses([...(reason === undefined ? [] : [escapeProse(reason)]), ...traits.map(toClause)]),
+    ...notes.map(escapeProse),
     ...(isWhole && traits.length > 0 ? [] : listBriefs(fields, { ...options, dangers })),
   ];
 }
@@ -127,7 +136,7 @@ function joinClauses(clauses: readonly string[]): readonly string[] {
 }
 
 function toClause({ said, values }: ChangeView['traits'][number]): string {
-  return values === '' ? toProse(said) : `${toProse(said)} ${toCode(values)}`;
+  return values === '' ? escapeProse(said) : `${escapeProse(said)} ${renderCode(values)}`;
 }
 
 /** How fields are said in short. */
@@ -146,17 +155,17 @@ export function listBriefs(
 ): readonly string[] {
   const hidden = fields.length - room.fields;
   const briefs = fields.slice(0, room.fields).map((field) => {
-    const remarks = field.notes.length === 0 ? '' : ` (${toProse(field.notes.join(', '))})`;
-    const danger = dangers.find((one) => isSaidBy(one, field));
-    if (danger !== undefined) return `${toCode(toShortNames(field.path))}: ${linkToDanger(danger)}${remarks}`;
-    return [`${toCode(formatBrief(field, room.value))}${remarks}`, linkField(field)].filter(Boolean).join(' ');
+    const remarks = field.notes.length === 0 ? '' : ` (${escapeProse(field.notes.join(', '))})`;
+    const danger = dangers.find((one) => isCoveredByDanger(one, field));
+    if (danger !== undefined) return `${renderCode(shortenNames(field.path))}: ${linkToDanger(danger)}${remarks}`;
+    return [`${renderCode(formatBrief(field, room.value))}${remarks}`, linkField(field)].filter(Boolean).join(' ');
   });
   return hidden > 0 ? [...briefs, `and ${formatCount(hidden, 'more field')}`] : briefs;
 }
 
 /** Where the values of a field are. */
 function linkToDanger({ group, anchor }: DangerView): string {
-  return toLink(`${group} danger above`, `#${anchor}`);
+  return renderLink(`${group} danger above`, `#${anchor}`);
 }
 
 /** Every field of the changes of one action, below a line for each resource. */
@@ -185,7 +194,7 @@ function listDiffPieces(diffs: readonly Diff[], isFolded: boolean): readonly Sec
   const shown = diffs.filter(({ lines }) => lines.length > 0);
   const pieces = shown.map(({ action, lines }): Section => {
     const names = [`diff of resources to ${action}`, `diffs of resources to ${action}`] as const;
-    return { text: `${toFence('diff', lines)}\n\n`, weight: `${action}-fields`, names };
+    return { text: `${renderFence('diff', lines)}\n\n`, weight: `${action}-fields`, names };
   });
   if (!isFolded || pieces.length === 0) return pieces;
   const resources = shown.reduce((sum, one) => sum + one.resources, 0);
@@ -195,7 +204,7 @@ function listDiffPieces(diffs: readonly Diff[], isFolded: boolean): readonly Sec
 
 /** Fields as lines that a reader of `diff` knows: `-` before what was, `+` before what will be. */
 export function listDiffLines(fields: readonly FieldView[], unchanged = 0): readonly string[] {
-  const more = unchanged === 0 ? [] : [`  (${toUnchangedText(unchanged)})`];
+  const more = unchanged === 0 ? [] : [`  (${formatUnchangedCount(unchanged)})`];
   return [...fields.flatMap(listFieldLines), ...more];
 }
 
@@ -227,16 +236,16 @@ function toDiffLine({ role, text }: FieldLine): string {
  * The start of a resource's manifest, as Markdown: a link where the forge is known and there is room (`link`), a position without a link (`text`), or a link
  * that shows the line only, since the file is beside it (`line`). Empty for standard input.
  */
-export type LinkTo = (place: ManifestStart, form?: 'link' | 'text' | 'line') => string;
+export type LinkTo = (place: ManifestStart, format?: 'link' | 'text' | 'line') => string;
 
 /** Links to manifests as they are in the commit that a plan was made of; positions without links where that is not known. */
-export function createLinks(plan: Pick<Plan, 'made'>, options: FormOptions): LinkTo {
+export function createLinks(plan: Pick<Plan, 'made'>, options: FormatOptions): LinkTo {
   const findLink = createPlaceLinks(plan, options);
-  return (place, form = 'link') => {
+  return (place, format = 'link') => {
     const { label, page } = findLink(place) ?? {};
     if (label === undefined) return '';
-    const shown = toCode(form === 'line' ? `:${place.line}` : label);
-    return page === undefined || form === 'text' ? shown : toLink(shown, page);
+    const shown = renderCode(format === 'line' ? `:${place.line}` : label);
+    return page === undefined || format === 'text' ? shown : renderLink(shown, page);
   };
 }
 
@@ -246,17 +255,17 @@ interface Footed extends Pick<Plan, 'made'> {
 }
 
 /** The last line of a comment: from which commit, by which run, when, and by which version it was made. */
-export function renderFooter({ made, tool }: Footed, { pipeline = {} }: FormOptions): string {
+export function renderFooter({ made, tool }: Footed, { pipeline = {} }: FormatOptions): string {
   const { commit } = made ?? {};
   const page = commit === pipeline.commit ? pipeline.commitUrl : undefined;
-  const label = commit === undefined ? '' : toCode(toShortCommit(commit));
+  const label = commit === undefined ? '' : renderCode(shortenCommit(commit));
   const parts = [
-    ...(commit === undefined ? [] : [`Commit ${page === undefined ? label : toLink(label, page)}`]),
+    ...(commit === undefined ? [] : [`Commit ${page === undefined ? label : renderLink(label, page)}`]),
     ...(pipeline.runUrl === undefined
       ? []
-      : [toLink(`run ${/\d+$/.exec(pipeline.runUrl)?.[0] ?? ''}`.trim(), pipeline.runUrl)]),
+      : [renderLink(`run ${/\d+$/.exec(pipeline.runUrl)?.[0] ?? ''}`.trim(), pipeline.runUrl)]),
     ...toTimeTexts(made?.at),
-    `edgewise ${toProse(tool.version)}`,
+    `edgewise ${escapeProse(tool.version)}`,
   ];
   return `<sub>${parts.join(' · ')}</sub>`;
 }
@@ -279,35 +288,35 @@ export function listDangerSections(
   { dangers, dangerCount }: DangersView,
   linkToDanger: LinkToDanger,
 ): readonly Section[] {
-  const items = dangers.map((danger) => toDangerSection(danger, linkToDanger(danger)));
-  return toCaution(dangerCount, items);
+  const items = dangers.map((danger) => renderDangerSection(danger, linkToDanger(danger)));
+  return wrapInCaution(dangerCount, items);
 }
 
 /** One danger as an item of a list. `lead`: Markdown with its stack and owner, in a report on many. */
-export function toDangerSection(
+export function renderDangerSection(
   { group, address, clause, then, owner, path, anchor }: DangerView,
   link: string,
   lead?: string,
 ): Section {
-  const whose = owner === undefined || lead !== undefined ? '' : ` (${toProse(owner)})`;
-  const values = clause.values === '' ? '' : ` ${toCode(clause.values)}`;
-  const said = `${toQuotingProse(clause.lead)}${values}${then === '' ? '' : `: ${toProse(then)}`}`;
+  const whose = owner === undefined || lead !== undefined ? '' : ` (${escapeProse(owner)})`;
+  const values = clause.values === '' ? '' : ` ${renderCode(clause.values)}`;
+  const said = `${toQuotingProse(clause.lead)}${values}${then === '' ? '' : `: ${escapeProse(then)}`}`;
   // Only the row of a field leads here.
-  const target = path === undefined ? '' : toAnchor(anchor);
-  const text = `> - ${lead ?? ''}**${group}** ${toCode(address)}${whose} ${said}${link === '' ? '' : ` ${link}`}${target}\n`;
+  const target = path === undefined ? '' : renderAnchor(anchor);
+  const text = `> - ${lead ?? ''}**${group}** ${renderCode(address)}${whose} ${said}${link === '' ? '' : ` ${link}`}${target}\n`;
   return { text, weight: 'delete', names: ['danger', 'dangers'] };
 }
 
 /** Prose in which what stands in backticks is code. Whatever is quoted so, all of it is escaped. */
 function toQuotingProse(text: string): string {
   return listQuoted(text)
-    .map(({ piece, isCode }) => (isCode ? toCode(piece) : toProse(piece)))
+    .map(({ piece, isCode }) => (isCode ? renderCode(piece) : escapeProse(piece)))
     .join('');
 }
 
 /** A list of dangers below how many they are. Nothing where there is none. */
-export function toCaution(dangerCount: string, items: readonly Section[]): readonly Section[] {
+export function wrapInCaution(dangerCount: string, items: readonly Section[]): readonly Section[] {
   if (items.length === 0) return [];
-  const heading = `> [!CAUTION]\n> **${toProse(dangerCount)}**\n>\n`;
+  const heading = `> [!CAUTION]\n> **${escapeProse(dangerCount)}**\n>\n`;
   return [{ text: heading, weight: 'always' }, ...items, { text: '\n', weight: 'always' }];
 }

@@ -1,13 +1,13 @@
 import type { Drift } from '../../model/drift.ts';
 import type { Plan } from '../../model/plan.ts';
-import type { FormOptions } from '../report.ts';
+import type { FormatOptions } from '../report.ts';
 import {
+  CHANGED_VALUE_UNKNOWN,
   type DriftedView,
   type DriftGroup,
   type DriftView,
-  MOVED,
-  type StrangerView,
   UNMANAGED_WORDING,
+  type UnownedView,
 } from '../view/drift-view.ts';
 import {
   createLinks,
@@ -20,17 +20,25 @@ import {
   renderFooter,
   type TableContext,
 } from './changes.ts';
-import { type Section, toCode, toDetails, toDiagnosticSection, toFence, toProse, toRow } from './text.ts';
+import {
+  escapeProse,
+  renderCode,
+  renderDetails,
+  renderDiagnosticSection,
+  renderFence,
+  renderRow,
+  type Section,
+} from './text.ts';
 
 /** A comparison, above the fold: all of it on one line, its title, and the dangers. A longer report has shown the first and the last before. */
 export function listDriftHeadSections(
   view: DriftView,
   linkToDanger: LinkToDanger,
-  { isPart = false }: Pick<FormOptions, 'isPart'>,
+  { isPart = false }: Pick<FormatOptions, 'isPart'>,
 ): readonly Section[] {
   return [
-    ...(isPart ? [] : [toParagraph(`## ${toProse(view.headline)}`)]),
-    toParagraph([`${view.title}.`, ...listLimits(view)].map(toProse).join(' ')),
+    ...(isPart ? [] : [toParagraph(`## ${escapeProse(view.headline)}`)]),
+    toParagraph([`${view.title}.`, ...listLimits(view)].map(escapeProse).join(' ')),
     ...(isPart ? [] : listDangerSections(view, linkToDanger)),
   ];
 }
@@ -45,20 +53,20 @@ function toParagraph(text: string): Section {
 }
 
 /** Resources that differ, state by state, what can be said of who changed them, then unmanaged ones. */
-export function listDriftSections(view: DriftView, drift: Drift, options: FormOptions): readonly Section[] {
+export function listDriftSections(view: DriftView, drift: Drift, options: FormatOptions): readonly Section[] {
   const context = { hasOwners: view.hasOwners, linkTo: createDriftLinks(drift, options), locate: options.locate };
   return [
     ...view.groups.flatMap((group) => listGroupPieces(group, context)),
-    ...view.remarks.map((remark) => toParagraph(toProse(remark))),
-    ...view.diagnostics.map(toDiagnosticSection),
+    ...view.remarks.map((remark) => toParagraph(escapeProse(remark))),
+    ...view.diagnostics.map(renderDiagnosticSection),
     ...listUnmanagedPieces(view.unmanaged),
-    toParagraph(toProse(view.coverage)),
+    toParagraph(escapeProse(view.coverage)),
     toParagraph(renderFooter({ made: toMade(drift), tool: { version: options.version ?? '' } }, options)),
   ];
 }
 
 /** Links to the lines of manifests. */
-export function createDriftLinks(drift: Drift, options: FormOptions): LinkTo {
+export function createDriftLinks(drift: Drift, options: FormatOptions): LinkTo {
   return createLinks({ made: toMade(drift) }, options);
 }
 
@@ -70,8 +78,8 @@ function toMade({ at, against, commit }: Drift): NonNullable<Plan['made']> {
 function listGroupPieces({ heading, resources }: DriftGroup, context: TableContext): readonly Section[] {
   const heads = ['Resource', 'What happened', 'Next apply', ...(context.hasOwners ? ['Owner'] : [])];
   return [
-    { text: `### ${toProse(heading)}\n\n`, weight: 'always' },
-    { text: `${toRow(heads)}${toRow(heads.map(() => '---'))}`, weight: 'always' },
+    { text: `### ${escapeProse(heading)}\n\n`, weight: 'always' },
+    { text: `${renderRow(heads)}${renderRow(heads.map(() => '---'))}`, weight: 'always' },
     ...resources.map((one) => toDriftRow(one, context)),
     { text: '\n', weight: 'always' },
     ...resources.flatMap(listDetailPieces),
@@ -81,15 +89,15 @@ function listGroupPieces({ heading, resources }: DriftGroup, context: TableConte
 function toDriftRow(resource: DriftedView, { hasOwners, ...context }: TableContext): Section {
   const { address, id, owner = '', reason, expected, dangers, moved, fields, pending, next } = resource;
   const { at, linkField } = createRowLinks(resource, context);
-  const name = [toCode(address), ...(id === undefined ? [] : [toCode(id)]), ...(at === '' ? [] : [at])];
+  const name = [renderCode(address), ...(id === undefined ? [] : [renderCode(id)]), ...(at === '' ? [] : [at])];
   const what = [
-    ...[reason, expected].flatMap((text) => (text === undefined ? [] : [toProse(text)])),
+    ...[reason, expected].flatMap((text) => (text === undefined ? [] : [escapeProse(text)])),
     ...listBriefs(fields, { dangers, linkField }),
-    ...moved.map((path) => `${toCode(path)}: ${toProse(MOVED)}`),
+    ...moved.map((path) => `${renderCode(path)}: ${escapeProse(CHANGED_VALUE_UNKNOWN)}`),
   ];
-  const then = [...(next === undefined ? [] : [toProse(next)]), ...listBriefs(pending, { linkField })];
-  const cells = [name, what, then, ...(hasOwners ? [[toProse(owner)]] : [])].map((lines) => lines.join('<br>'));
-  return { text: toRow(cells), weight: 'update', names: ['row of a resource', 'rows of resources'] };
+  const then = [...(next === undefined ? [] : [escapeProse(next)]), ...listBriefs(pending, { linkField })];
+  const cells = [name, what, then, ...(hasOwners ? [[escapeProse(owner)]] : [])].map((lines) => lines.join('<br>'));
+  return { text: renderRow(cells), weight: 'update', names: ['row of a resource', 'rows of resources'] };
 }
 
 /** Only where the table had no room. */
@@ -100,21 +108,21 @@ function listDetailPieces({ address, fields, pending }: DriftedView): readonly S
     ...(fields.length === 0 ? [] : ['@@ expected and live @@', ...listDiffLines(fields)]),
     ...(pending.length === 0 ? [] : ['@@ live and next apply @@', ...listDiffLines(pending)]),
   ];
-  const text = `${toDetails({ code: address, rest: 'in full' }, toFence('diff', lines))}\n\n`;
+  const text = `${renderDetails({ code: address, rest: 'in full' }, renderFence('diff', lines))}\n\n`;
   return [{ text, weight: 'update-fields', names: ['field list of a resource', 'field lists of resources'] }];
 }
 
 const CUT = /…|^and \d+ more/;
 
-function listUnmanagedPieces(unmanaged: readonly StrangerView[]): readonly Section[] {
+function listUnmanagedPieces(unmanaged: readonly UnownedView[]): readonly Section[] {
   if (unmanaged.length === 0) return [];
   return [
-    { text: `### ${toProse(UNMANAGED_WORDING.heading)}\n\n`, weight: 'always' },
+    { text: `### ${escapeProse(UNMANAGED_WORDING.heading)}\n\n`, weight: 'always' },
     ...unmanaged.map((one): Section => {
-      const said = one.description === '' ? '' : ` ${toProse(one.description)}`;
-      const text = `- ${one.kind} ${toCode(one.id)}${said}\n`;
+      const said = one.description === '' ? '' : ` ${escapeProse(one.description)}`;
+      const text = `- ${one.kind} ${renderCode(one.id)}${said}\n`;
       return { text, weight: 'unchanged', names: ['unmanaged resource', 'unmanaged resources'] };
     }),
-    { text: `\n${toProse(UNMANAGED_WORDING.hint)}\n\n`, weight: 'always' },
+    { text: `\n${escapeProse(UNMANAGED_WORDING.hint)}\n\n`, weight: 'always' },
   ];
 }

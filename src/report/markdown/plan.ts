@@ -1,10 +1,10 @@
 import { CHANGE_ACTIONS } from '../../model/change.ts';
 import type { GuardViolation } from '../../model/plan.ts';
-import type { CommandLine, FormOptions } from '../report.ts';
+import type { CommandLine, FormatOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import type { ComparisonPart, ComparisonView } from '../view/comparison-view.ts';
 import type { PlanView, WriteView } from '../view/plan-view.ts';
-import { LIST_HEADINGS, listWaits, REQUESTS_ORDER, toApplyLead } from '../view/plan-wording.ts';
+import { formatApplyLead, LIST_HEADINGS, listWaits, REQUESTS_ORDER } from '../view/plan-wording.ts';
 import {
   type LinkTo,
   type LinkToDanger,
@@ -12,7 +12,7 @@ import {
   listDangerSections,
   type TableContext,
 } from './changes.ts';
-import { type Section, toCode, toDetails, toDiagnosticSection, toFence, toProse } from './text.ts';
+import { escapeProse, renderCode, renderDetails, renderDiagnosticSection, renderFence, type Section } from './text.ts';
 
 /** Addresses that a violation lists. */
 const MAX_LISTED = 10;
@@ -27,17 +27,17 @@ const MAX_COMMAND = 1500;
 export function listHeadSections(
   view: PlanView,
   linkToDanger: LinkToDanger,
-  { isPart = false }: Pick<FormOptions, 'isPart'> = {},
+  { isPart = false }: Pick<FormatOptions, 'isPart'> = {},
 ): readonly Section[] {
   const { title, notes, violations, diagnostics } = view;
   return [
-    ...(isPart ? [] : [{ text: `## ${toProse(view.headline)}\n\n`, weight: 'always' } as const]),
+    ...(isPart ? [] : [{ text: `## ${escapeProse(view.headline)}\n\n`, weight: 'always' } as const]),
     {
-      text: `${[`${title}.`, ...notes.slice(0, 1), view.requests].filter(Boolean).map(toProse).join(' ')}\n\n`,
+      text: `${[`${title}.`, ...notes.slice(0, 1), view.requests].filter(Boolean).map(escapeProse).join(' ')}\n\n`,
       weight: 'always',
     },
     ...violations.map(toViolationPiece),
-    ...diagnostics.filter(({ severity }) => severity === 'error').map(toDiagnosticSection),
+    ...diagnostics.filter(({ severity }) => severity === 'error').map(renderDiagnosticSection),
     ...(isPart ? [] : listDangerSections(view, linkToDanger)),
   ];
 }
@@ -53,7 +53,7 @@ export function listPlanSections(view: PlanView, context: Pick<TableContext, 'li
       : listChangeSections(changes, { hasOwners, footnote: isUnsure ? CREATED : undefined, ...context })),
     ...listListPieces('files', view.files),
     ...listListPieces('suppressedDeletes', view.suppressedDeletes),
-    ...view.diagnostics.filter(({ severity }) => severity === 'warning').map(toDiagnosticSection),
+    ...view.diagnostics.filter(({ severity }) => severity === 'warning').map(renderDiagnosticSection),
     ...listLintPieces(view.lint),
     ...listListPieces('unchanged', view.unchanged),
     ...listGraphPieces(view),
@@ -63,7 +63,7 @@ export function listPlanSections(view: PlanView, context: Pick<TableContext, 'li
 /** The command that does what the plan says, to be copied. Nothing where it would be refused or have nothing to do. */
 export function listCommandSections(view: PlanView, command: CommandLine | undefined): readonly Section[] {
   if (command === undefined || command.line.length > MAX_COMMAND || !view.isApplicable) return [];
-  return [{ text: `${toApplyLead(command)}\n\n${toFence('sh', [command.line])}\n\n`, weight: 'always' }];
+  return [{ text: `${formatApplyLead(command)}\n\n${renderFence('sh', [command.line])}\n\n`, weight: 'always' }];
 }
 
 /** The API calls, as `--verbose` asks for. */
@@ -73,7 +73,7 @@ export function listCallSections(writes: readonly WriteView[]): readonly Section
     const waits = listWaits(write).map((one) => ` (${one})`);
     return `[${number}] ${method} ${path}: ${reason}${waits.join('')}`;
   });
-  const text = `${toDetails({ code: 'Requests', rest: REQUESTS_ORDER }, toFence('text', lines))}\n\n`;
+  const text = `${renderDetails({ code: 'Requests', rest: REQUESTS_ORDER }, renderFence('text', lines))}\n\n`;
   return [{ text, weight: 'calls', names: ['list of requests', 'lists of requests'] }];
 }
 
@@ -82,17 +82,17 @@ function toViolationPiece({ rule, message, remedy, addresses, places = [] }: Gua
   const more = hidden > 0 ? ` and ${hidden} more` : '';
   const lines = [
     '> [!CAUTION]',
-    `> **Refused (${toProse(rule)}):** ${toProse(message)}`,
-    ...(addresses.length === 0 ? [] : ['>', `> ${addresses.slice(0, MAX_LISTED).map(toCode).join(', ')}${more}`]),
+    `> **Refused (${escapeProse(rule)}):** ${escapeProse(message)}`,
+    ...(addresses.length === 0 ? [] : ['>', `> ${addresses.slice(0, MAX_LISTED).map(renderCode).join(', ')}${more}`]),
     ...(places.length === 0 ? [] : ['>', `> ${places.map(toPosition).join(', ')}`]),
     '>',
-    `> ${toProse(remedy)}`,
+    `> ${escapeProse(remedy)}`,
   ];
   return { text: `${lines.join('\n')}\n\n`, weight: 'refusal', names: ['safety rule', 'safety rules'] };
 }
 
 function toPosition({ message, place }: NonNullable<GuardViolation['places']>[number]): string {
-  return `${toProse(message)}: ${toCode(`${place.file}:${place.line}`)}`;
+  return `${escapeProse(message)}: ${renderCode(`${place.file}:${place.line}`)}`;
 }
 
 /** Said where something has drifted. */
@@ -116,16 +116,16 @@ function joinParts(parts: PlanView['parts']): readonly ChangeView[] {
 
 /** A list of sentences below its heading; nothing when there are none. */
 function listListPieces(list: keyof typeof LIST_HEADINGS, sentences: readonly string[]): readonly Section[] {
-  return listItemPieces(list, sentences.map(toProse));
+  return listItemPieces(list, sentences.map(escapeProse));
 }
 
 /** A position is code, so that it can be copied. */
 function listLintPieces(lint: PlanView['lint']): readonly Section[] {
   const items = lint.map(({ rule, places }) => {
     const texts = places.map(
-      ({ position, said }) => (position === undefined ? '' : `${toCode(position)} `) + toProse(said),
+      ({ position, said }) => (position === undefined ? '' : `${renderCode(position)} `) + escapeProse(said),
     );
-    return `${toCode(rule)}: ${texts.join(', ')}`;
+    return `${renderCode(rule)}: ${texts.join(', ')}`;
   });
   const text = items.map((item) => `- Lint ${item}\n`).join('');
   const names = ['list of lint warnings', 'lists of lint warnings'] as const;
@@ -144,7 +144,7 @@ function listItemPieces(list: keyof typeof LIST_HEADINGS, items: readonly string
 function listGraphPieces({ writes, isOrderTelling }: PlanView): readonly Section[] {
   const lines = isOrderTelling ? renderMermaidLines(writes) : [];
   if (lines.length === 0) return [];
-  const text = `${toDetails({ code: 'Order', rest: 'which request waits for which' }, toFence('mermaid', lines))}\n\n`;
+  const text = `${renderDetails({ code: 'Order', rest: 'which request waits for which' }, renderFence('mermaid', lines))}\n\n`;
   return [{ text, weight: 'graph', names: ['graph', 'graphs'] }];
 }
 
@@ -167,9 +167,9 @@ function toLabel(text: string): string {
 
 /** What two plans do differently: whether it matters, above the fold. */
 export function listComparisonHeadSections({ title, summary, remedy, isRefused }: ComparisonView): readonly Section[] {
-  const said = [`**${toProse(summary)}**`, ...(remedy === undefined ? [] : [toProse(remedy)])].join(' ');
+  const said = [`**${escapeProse(summary)}**`, ...(remedy === undefined ? [] : [escapeProse(remedy)])].join(' ');
   return [
-    { text: `## ${toProse(title)}\n\n`, weight: 'always' },
+    { text: `## ${escapeProse(title)}\n\n`, weight: 'always' },
     { text: `${isRefused ? '> [!CAUTION]\n> ' : ''}${said}\n\n`, weight: 'always' },
   ];
 }
@@ -177,7 +177,7 @@ export function listComparisonHeadSections({ title, summary, remedy, isRefused }
 /** The differences, as a plan is shown. */
 export function listComparisonSections({ parts }: ComparisonView, linkTo: LinkTo): readonly Section[] {
   return parts.flatMap(({ heading, changes, files }: ComparisonPart) => [
-    { text: `### ${toProse(heading)}\n\n`, weight: 'always' } as const,
+    { text: `### ${escapeProse(heading)}\n\n`, weight: 'always' } as const,
     ...listChangeSections(changes, { hasOwners: false, linkTo }),
     ...listListPieces('files', files),
   ]);

@@ -1,16 +1,16 @@
-import type { FormOptions, Report, StackPart, StacksReport } from '../report.ts';
+import type { FormatOptions, Report, StackPart, StacksReport } from '../report.ts';
 import {
+  createStacksView,
+  formatQuietLead,
+  formatQuietTitle,
   type StackDangers,
   type StackRow,
   sortRows,
-  toQuietLead,
-  toQuietTitle,
-  toStacksView,
 } from '../view/stacks-view.ts';
-import { createLinks, type LinkToDanger, toCaution, toDangerSection } from './changes.ts';
+import { createLinks, type LinkToDanger, renderDangerSection, wrapInCaution } from './changes.ts';
 import { createDriftLinks } from './drift.ts';
-import { createDangerLinks, listReportSections } from './form.ts';
-import { joinSections, listFoldSections, type Section, toMarker, toProse, toRow } from './text.ts';
+import { createDangerLinks, listReportSections } from './report.ts';
+import { escapeProse, joinSections, listFoldSections, renderMarker, renderRow, type Section } from './text.ts';
 
 /** Stacks with content that are shown unfolded. */
 const MAX_OPEN_STACKS = 3;
@@ -22,16 +22,16 @@ const MAX_FOLDS = 100;
  * A run over many stacks as one comment: the dangers of all stacks, by stack and owner, then each stack with content below its headline, the most severe
  * first, and those without. It never exceeds the length of a comment, whatever it has to leave out.
  */
-export function renderStacksMarkdown(run: StacksReport, options: FormOptions): string {
-  const view = toStacksView(run);
+export function renderStacksMarkdown(run: StacksReport, options: FormatOptions): string {
+  const view = createStacksView(run);
   const { headline, rows, summary, dangers, dangerCount } = view;
   const links = createLinksOfStacks(run, options);
   const busy = sortRows(view).filter((index) => rows[index]?.isQuiet === false);
   const hasTable = busy.length > MAX_FOLDS;
   const head: readonly Section[] = [
-    { text: `${toMarker(`${run.command}-stacks`, run.root)}\n\n`, weight: 'always' },
-    { text: `## ${toProse(headline)}\n\n${toProse(summary)}\n\n`, weight: 'always' },
-    ...toCaution(
+    { text: `${renderMarker(`${run.command}-stacks`, run.root)}\n\n`, weight: 'always' },
+    { text: `## ${escapeProse(headline)}\n\n${escapeProse(summary)}\n\n`, weight: 'always' },
+    ...wrapInCaution(
       dangerCount,
       dangers.flatMap((one) => listDangersOfStack(one, links(one.index))),
     ),
@@ -51,8 +51,8 @@ export function renderStacksMarkdown(run: StacksReport, options: FormOptions): s
 }
 
 /** The links to dangers of the stack at that place. */
-function createLinksOfStacks({ parts }: StacksReport, options: FormOptions): (index: number) => LinkToDanger {
-  const toLinks = (report: Report, own: FormOptions): LinkToDanger => {
+function createLinksOfStacks({ parts }: StacksReport, options: FormatOptions): (index: number) => LinkToDanger {
+  const toLinks = (report: Report, own: FormatOptions): LinkToDanger => {
     if (report.about === 'drift') return createDangerLinks(createDriftLinks(report.drift, own), own);
     return report.about === 'plan' ? createDangerLinks(createLinks(report.plan, own), own) : () => '';
   };
@@ -61,21 +61,21 @@ function createLinksOfStacks({ parts }: StacksReport, options: FormOptions): (in
 }
 
 function listDangersOfStack({ title, owner, dangers }: StackDangers, linkTo: LinkToDanger): readonly Section[] {
-  const lead = `**${toProse(title)}**${owner === undefined ? '' : ` (${toProse(owner)})`}: `;
-  return dangers.map((danger) => toDangerSection(danger, linkTo(danger), lead));
+  const lead = `**${escapeProse(title)}**${owner === undefined ? '' : ` (${escapeProse(owner)})`}: `;
+  return dangers.map((danger) => renderDangerSection(danger, linkTo(danger), lead));
 }
 
 /** What one stack has to say below its headline. What stopped it is open: no fold shows a box of its own kind. */
 function listPartPieces(
   { row, part, isFolded }: { readonly row: StackRow; readonly part: StackPart; readonly isFolded: boolean },
-  options: FormOptions,
+  options: FormatOptions,
 ): readonly Section[] {
   const pieces = listReportSections(part.report, { ...options, ...part.options, isPart: true });
   const [inner, footers] = [pieces.filter((piece) => !isFooter(piece)), pieces.filter(isFooter)];
   const shown = inner.map(toInner).map(toDispensable);
   const said = row.time === '' ? row.said : `${row.said} · at least ${row.time}`;
   if (isFolded && !row.isBad) return [...listFoldSections({ code: row.title, rest: said }, shown), ...footers];
-  const heading: Section = { text: `### ${toProse(row.title)}: ${toProse(said)}\n\n`, ...DISPENSABLE };
+  const heading: Section = { text: `### ${escapeProse(row.title)}: ${escapeProse(said)}\n\n`, ...DISPENSABLE };
   return [heading, ...shown, ...footers];
 }
 
@@ -95,8 +95,8 @@ function listTablePieces(rows: readonly StackRow[]): readonly Section[] {
   const columns = ['Stack', 'Folder', 'Result', ...(hasTime ? ['Least time'] : [])];
   const cells = ({ name, folder, said, time }: StackRow) => [name, folder, said, ...(hasTime ? [time] : [])];
   return [
-    { text: `${toRow(columns)}${toRow(columns.map(() => '---'))}`, weight: 'always' },
-    ...rows.map((row): Section => ({ text: toRow(cells(row).map(toProse)), weight: 'always' })),
+    { text: `${renderRow(columns)}${renderRow(columns.map(() => '---'))}`, weight: 'always' },
+    ...rows.map((row): Section => ({ text: renderRow(cells(row).map(escapeProse)), weight: 'always' })),
     { text: '\n', weight: 'always' },
   ];
 }
@@ -105,9 +105,9 @@ function listQuietPieces(rows: readonly StackRow[], run: StacksReport): readonly
   if (rows.length === 0) return [];
   const names = ['name of a stack', 'names of stacks'] as const;
   const items = rows.map((row, index): Section => {
-    return { text: `${index === 0 ? '' : ', '}${toProse(toQuietTitle(row))}`, weight: 'unchanged', names };
+    return { text: `${index === 0 ? '' : ', '}${escapeProse(formatQuietTitle(row))}`, weight: 'unchanged', names };
   });
-  return [{ text: `${toQuietLead(run, rows)}: `, weight: 'always' }, ...items, { text: '\n\n', weight: 'always' }];
+  return [{ text: `${formatQuietLead(run, rows)}: `, weight: 'always' }, ...items, { text: '\n\n', weight: 'always' }];
 }
 
 const DISPENSABLE = { weight: 'refusal', names: ['summary of a stack', 'summaries of stacks'] } as const;

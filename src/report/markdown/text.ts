@@ -23,10 +23,10 @@ const LINKED = /\b(?:www(?=\.)|gh(?=-)|[0-9a-f](?=[0-9a-f]{6,39}\b))/gi;
 const GAP = '&#8203;';
 
 /** Text as prose on one line. URLs in it are code: they can be copied, and are no links. */
-export function toProse(text: string): string {
+export function escapeProse(text: string): string {
   return toShort(text)
     .split(URL_TEXT)
-    .map((part, index) => (index % 2 === 1 ? toCode(part) : toWords(part, index === 0)))
+    .map((part, index) => (index % 2 === 1 ? renderCode(part) : toWords(part, index === 0)))
     .join('');
 }
 
@@ -42,7 +42,7 @@ function toWords(text: string, isStart: boolean): string {
 }
 
 /** Text as code on one line. It may stand in a cell of a table, where no escape says `|` behind a `\`. */
-export function toCode(text: string): string {
+export function renderCode(text: string): string {
   const printable = toPrintable(toShort(text)).replaceAll('|', '\\u007c');
   const content = printable.trim() === '' ? '""' : printable;
   const quote = '`'.repeat(countBackticks(content) + 1);
@@ -51,29 +51,29 @@ export function toCode(text: string): string {
 }
 
 /** Lines as they are, in a fence that none of them can close. */
-export function toFence(language: string, lines: readonly string[]): string {
+export function renderFence(language: string, lines: readonly string[]): string {
   const shown = takeLines(lines.map(toPrintable).map((line) => toShort(line, MAX_LINE)));
   const fence = '`'.repeat(Math.max(3, ...shown.map((line) => countBackticks(line) + 1)));
   return `${fence}${language}\n${shown.map((line) => `${line}\n`).join('')}${fence}`;
 }
 
 /** A row of a table. The cells are Markdown. */
-export function toRow(cells: readonly string[]): string {
+export function renderRow(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |\n`;
 }
 
 /** A link to a page of the forge that the pipeline names. The label is Markdown; the address is one that needs no escape. */
-export function toLink(label: string, page: string): string {
+export function renderLink(label: string, page: string): string {
   return `[${label}](${page})`;
 }
 
 /** A place that links of the same comment lead to. The name is one that needs no escape. */
-export function toAnchor(name: string): string {
+export function renderAnchor(name: string): string {
   return `<a name="${name}"></a>`;
 }
 
 /** What opens on a click. The body is Markdown; of the summary, the code is text of others and the rest is ours. */
-export function toDetails(summary: Summary, body: string): string {
+export function renderDetails(summary: Summary, body: string): string {
   return `${toDetailsStart(summary)}${body}\n\n</details>`;
 }
 
@@ -96,7 +96,7 @@ export function listFoldSections(summary: Summary, pieces: readonly Section[]): 
 }
 
 /** A comment that nobody sees, by which a later run finds the place of this one. */
-export function toMarker(command: string, stack: string | undefined): string {
+export function renderMarker(command: string, stack: string | undefined): string {
   const name = `edgewise:${toMarkerWord(command)}`;
   return stack === undefined ? `<!-- ${name} -->` : `<!-- ${name} stack=${toMarkerWord(stack)} -->`;
 }
@@ -198,10 +198,10 @@ function withoutEmptyFolds(pieces: readonly Section[]): readonly Section[] {
 }
 
 /** A diagnostic as a terminal shows it: the caret of an excerpt has to stand where it points. */
-export function toDiagnosticSection(diagnostic: Diagnostic): Section {
+export function renderDiagnosticSection(diagnostic: Diagnostic): Section {
   const { severity } = diagnostic;
   const lines = listDiagnosticLines(diagnostic).map(({ label, text }) => `${label} ${text}`.trimEnd());
-  return { text: `${toFence('text', lines)}\n\n`, weight: severity, names: [severity, `${severity}s`] };
+  return { text: `${renderFence('text', lines)}\n\n`, weight: severity, names: [severity, `${severity}s`] };
 }
 
 function listByWeight(pieces: readonly Section[]): readonly Section[] {

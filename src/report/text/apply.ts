@@ -1,14 +1,14 @@
 import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import type { FormOptions, TextOptions } from '../report.ts';
+import type { FormatOptions, TextOptions } from '../report.ts';
 import {
   type AppliedView,
   type ApplyView,
+  createApplyView,
   type FailedView,
   type FileView,
   RESULT_HEADINGS,
   type SkippedView,
-  toApplyView,
 } from '../view/apply-view.ts';
 import { listPlaceLines } from '../view/diagnostic-view.ts';
 import { countColumns } from '../view/escape.ts';
@@ -22,9 +22,9 @@ const MAX_NAME_COLUMNS = 56;
 export function renderApplyResultText(
   plan: Plan,
   result: ApplyResult,
-  options: TextOptions & Pick<FormOptions, 'locate'>,
+  options: TextOptions & Pick<FormatOptions, 'locate'>,
 ): string {
-  const view = toApplyView(plan, result, options);
+  const view = createApplyView(plan, result, options);
   const sections = [
     renderSection('applied', renderApplied(view.applied, options)),
     renderSection(

@@ -3,7 +3,7 @@ import type { TextOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import { clipToColumns, countColumns } from '../view/escape.ts';
 import type { FieldLine, FieldView } from '../view/field-view.ts';
-import { CONTINUED, toOwnerNote, toUnchangedText } from '../view/plan-wording.ts';
+import { formatOwnerNote, formatUnchangedCount, SEE_ABOVE } from '../view/plan-wording.ts';
 import { formatNameList } from '../view/wording.ts';
 import { breakBehind, createPainter, isTooWide, type Paint, padToColumns, type Style, wrapBehind } from './layout.ts';
 
@@ -21,7 +21,7 @@ const MAX_TITLE_COLUMNS = 72;
 const MIN_ACTION_COLUMNS = 24;
 
 /** The column at which the actions of changes stand. */
-export function toActionColumn(changes: readonly ChangeView[]): number {
+export function getActionColumnWidth(changes: readonly ChangeView[]): number {
   const widths = changes.map((change) => countColumns(toHeading(change))).filter((width) => width <= MAX_TITLE_COLUMNS);
   return Math.max(0, ...widths) + 3;
 }
@@ -29,14 +29,14 @@ export function toActionColumn(changes: readonly ChangeView[]): number {
 /** A change: its title line, then what else to know, then its fields, as far as they are shown, indented. */
 export function renderChange(change: ChangeView, shown: readonly FieldView[], layout: ChangeLayout): readonly string[] {
   const { owner, isContinued, unchanged } = change;
-  const owned = owner === undefined || isContinued ? [] : [toOwnerNote(owner)];
+  const owned = owner === undefined || isContinued ? [] : [formatOwnerNote(owner)];
   const paint = createPainter(layout.color);
   const warnings = new Set(change.warnings);
   const notes = [...owned, ...change.notes].flatMap((note) => {
     const lines = wrapBehind('    ', note, { width: layout.width, rest: 6 });
     return warnings.has(note) ? lines.map((line) => paint('warning', line)) : lines;
   });
-  const rest = shown.length === 0 || unchanged === 0 ? [] : [paint('muted', `(${toUnchangedText(unchanged)})`)];
+  const rest = shown.length === 0 || unchanged === 0 ? [] : [paint('muted', `(${formatUnchangedCount(unchanged)})`)];
   return [
     ...renderTitle(change, layout),
     ...renderDangers(change, layout),
@@ -104,7 +104,7 @@ function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeL
 }
 
 function toActionText({ action, reason, protect, isContinued }: ChangeView): string {
-  if (isContinued) return `${action}, ${CONTINUED}`;
+  if (isContinued) return `${action}, ${SEE_ABOVE}`;
   return `${action}${reason === undefined ? '' : `: ${reason}`}${protect ? ' (protected)' : ''}`;
 }
 

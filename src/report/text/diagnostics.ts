@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { assertNever, InvariantError } from '../../model/errors.ts';
-import type { Failure, FormOptions, Report, TextOptions, Validation } from '../report.ts';
-import { type DiagnosticLine, listDiagnosticLines, toFailureView } from '../view/diagnostic-view.ts';
-import { countSeverities, toValidationSize } from '../view/wording.ts';
+import type { Failure, FormatOptions, Report, TextOptions, Validation } from '../report.ts';
+import { createFailureView, type DiagnosticLine, listDiagnosticLines } from '../view/diagnostic-view.ts';
+import { countSeverities, formatValidationSize } from '../view/wording.ts';
 import { createPainter, type Style, wrapBehind } from './layout.ts';
 
 /** Diagnostics as a good compiler shows them, a blank line between two, and their number at the end. `''` when there are none. */
@@ -62,28 +62,28 @@ function renderSentence(
 }
 
 /** Why a command did not complete, and what to do about it. Ends with a line break. */
-export function renderFailureText(failure: Failure, options: FormOptions): string {
-  const { diagnostics, error } = toFailureView(failure);
+export function renderFailureText(failure: Failure, options: FormatOptions): string {
+  const { diagnostics, error } = createFailureView(failure);
   const found = renderDiagnosticsText(diagnostics, options);
-  const paragraph = error === undefined ? '' : toParagraph(error.lines.join('\n'), error.remedy);
+  const paragraph = error === undefined ? '' : joinRemedy(error.lines.join('\n'), error.remedy);
   return [found, paragraph].filter((text) => text !== '').join('\n');
 }
 
 /** What went wrong, and what to do about it. */
-export function toParagraph(message: string, remedy: string | undefined): string {
+export function joinRemedy(message: string, remedy: string | undefined): string {
   return `edgewise: ${message}\n${remedy === undefined ? '' : `${remedy}\n`}`;
 }
 
-/** What a check of manifests found, for a person at a terminal. The only report that this form has. */
-export function renderValidationForm(report: Report, options: FormOptions): string {
-  if (report.about !== 'validation') throw new InvariantError(`This form shows no ${report.about}`);
+/** What a check of manifests found, for a person at a terminal. The only report that this format has. */
+export function renderValidationReport(report: Report, options: FormatOptions): string {
+  if (report.about !== 'validation') throw new InvariantError(`This format shows no ${report.about}`);
   return renderValidationText(report.validation, options);
 }
 
-/** The same as a part of the form of every report. */
-export function renderValidationText(validation: Validation, options: FormOptions): string {
+/** The same as a part of the format of every report. */
+export function renderValidationText(validation: Validation, options: FormatOptions): string {
   const { diagnostics } = validation;
   const found = renderDiagnosticsText(diagnostics, options);
   if (diagnostics.some(({ severity }) => severity === 'error')) return found;
-  return `${found}${toValidationSize(validation)}: valid.\n`;
+  return `${found}${formatValidationSize(validation)}: valid.\n`;
 }

@@ -1,15 +1,15 @@
 import type { DriftState } from '../../model/drift.ts';
 import type { TextOptions } from '../report.ts';
 import {
+  CHANGED_VALUE_UNKNOWN,
   type DriftedView,
   type DriftGroup,
   type DriftView,
-  MOVED,
   NEXT_APPLY,
   UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
 import { clipToColumns, countColumns } from '../view/escape.ts';
-import { toOwnerNote } from '../view/plan-wording.ts';
+import { formatOwnerNote } from '../view/plan-wording.ts';
 import { countSeverities } from '../view/wording.ts';
 import { renderCompactLine, renderFields } from './change.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
@@ -35,7 +35,7 @@ export function renderDriftText(view: DriftView, options: TextOptions): string {
 function renderDangers({ dangers, dangerCount }: DriftView, options: TextOptions): readonly (readonly string[])[] {
   if (dangers.length === 0) return [];
   const lines = dangers.flatMap(({ group, address, said, owner }) =>
-    wrapBehind('  ! ', `${group}: ${address}${owner === undefined ? '' : ` (${toOwnerNote(owner)})`} ${said}`, {
+    wrapBehind('  ! ', `${group}: ${address}${owner === undefined ? '' : ` (${formatOwnerNote(owner)})`} ${said}`, {
       width: options.width,
       rest: 6,
     }),
@@ -129,11 +129,11 @@ function toHeading({ address, id }: DriftedView): string {
 function renderResource(resource: DriftedView, options: TextOptions): readonly string[] {
   const { owner, reason, expected, moved, fields, next, pending } = resource;
   const heading = wrapHeading(toHeading(resource), options);
-  const whose = owner === undefined ? undefined : toOwnerNote(owner);
+  const whose = owner === undefined ? undefined : formatOwnerNote(owner);
   const why = [whose, reason, expected].flatMap((text) =>
     text === undefined ? [] : wrapBehind('    ', text, { width: options.width, rest: 6 }),
   );
-  const lost = moved.map((name) => `    ${name}: ${MOVED}`);
+  const lost = moved.map((name) => `    ${name}: ${CHANGED_VALUE_UNKNOWN}`);
   const inner = { ...options, width: options.width === 0 ? 0 : options.width - INDENT.length };
   const planned = renderFields(pending, inner).map((line) => INDENT + line);
   const then = next === undefined ? [] : [`${NEXT_APPLY}: ${next}`];

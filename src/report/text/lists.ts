@@ -2,17 +2,23 @@ import { KEY_VARIABLE } from '../../model/api-key.ts';
 import type { PolicyCaseResult, PolicyTestResult } from '../../model/policy.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing } from '../../model/stack-tree.ts';
-import type { FormOptions, LintRuleRow, SettingRow, StackPart, StacksReport, TextOptions } from '../report.ts';
+import type { FormatOptions, LintRuleRow, SettingRow, StackPart, StacksReport, TextOptions } from '../report.ts';
 import { toPrintablePlace } from '../view/diagnostic-view.ts';
 import { countColumns } from '../view/escape.ts';
 import type { InventoryRow, InventoryView } from '../view/inventory-view.ts';
-import { toOwnerNote } from '../view/plan-wording.ts';
-import { describeStacks, listUnownedLines, type StackRow, toStacksView, toStackTitle } from '../view/stacks-view.ts';
+import { formatOwnerNote } from '../view/plan-wording.ts';
+import {
+  createStacksView,
+  describeStacks,
+  formatStackTitle,
+  listUnownedLines,
+  type StackRow,
+} from '../view/stacks-view.ts';
 import { formatCount } from '../view/wording.ts';
 import { renderApplyResultText } from './apply.ts';
-import { renderTextForm } from './form.ts';
 import { type Column, createPainter, isTooWide, padToColumns, renderTable, wrapBehind } from './layout.ts';
 import { formatCommandLine } from './plan.ts';
+import { renderTextReport } from './report.ts';
 
 const COLUMNS: readonly Column<InventoryRow>[] = [
   ['ADDRESS', ({ address }) => address],
@@ -146,20 +152,20 @@ const STACK_COLUMNS: readonly Column<StackRow>[] = [
 const TIME: Column<StackRow> = ['LEAST TIME', ({ time }) => time];
 
 /** Each stack with content, then a line for each of all. */
-export function renderStacksReportText(run: StacksReport, options: FormOptions): string {
+export function renderStacksReportText(run: StacksReport, options: FormatOptions): string {
   const command = formatCommandLine(run.applyCommand, options);
   const end = command === undefined ? '' : `${command}\n`;
   return `${renderStackTexts(run, options)}${renderStackDangers(run, options)}${renderStacksTable(run, options)}${end}`;
 }
 
 /** The dangers of all stacks, by stack and owner. They follow the changes, since a terminal shows the end of a text. */
-function renderStackDangers(run: StacksReport, { color, width }: FormOptions): string {
-  const { dangers, dangerCount } = toStacksView(run);
+function renderStackDangers(run: StacksReport, { color, width }: FormatOptions): string {
+  const { dangers, dangerCount } = createStacksView(run);
   if (dangers.length === 0) return '';
   const paint = createPainter(color);
   const lines = dangers.flatMap(({ title, owner, dangers: found }) =>
     found.flatMap(({ group, address, said }) => {
-      const whose = owner === undefined ? '' : ` (${toOwnerNote(owner)})`;
+      const whose = owner === undefined ? '' : ` (${formatOwnerNote(owner)})`;
       return wrapBehind('  ', `! ${title}${whose}: ${group}: ${address} ${said}`, { width, rest: 6 });
     }),
   );
@@ -167,39 +173,41 @@ function renderStackDangers(run: StacksReport, { color, width }: FormOptions): s
 }
 
 /** Each stack with content, under its name. */
-function renderStackTexts(run: StacksReport, options: FormOptions): string {
+function renderStackTexts(run: StacksReport, options: FormatOptions): string {
   const paint = createPainter(options.color);
-  const { rows } = toStacksView(run);
+  const { rows } = createStacksView(run);
   const shown = run.parts.filter((_, index) => rows[index]?.isQuiet === false);
-  return shown.map((part) => `${paint('strong', `── ${toStackTitle(part)}`)}\n${renderPart(part, options)}\n`).join('');
+  return shown
+    .map((part) => `${paint('strong', `── ${formatStackTitle(part)}`)}\n${renderPart(part, options)}\n`)
+    .join('');
 }
 
 /** What became of stacks whose plans were shown already. */
-export function renderStackEnds(parts: readonly StackPart[], options: FormOptions): string {
+export function renderStackEnds(parts: readonly StackPart[], options: FormatOptions): string {
   const paint = createPainter(options.color);
   const ends = parts.map((part) => {
     const end = renderEnd(part, { ...options, ...part.options });
-    return end === '' ? '' : `${paint('strong', `── ${toStackTitle(part)}`)}\n${end}\n`;
+    return end === '' ? '' : `${paint('strong', `── ${formatStackTitle(part)}`)}\n${end}\n`;
   });
   return ends.join('');
 }
 
-function renderEnd({ report }: StackPart, options: FormOptions): string {
-  if (report.about === 'failure') return renderTextForm(report, options);
+function renderEnd({ report }: StackPart, options: FormatOptions): string {
+  if (report.about === 'failure') return renderTextReport(report, options);
   if (report.about !== 'apply') return '';
   const { plan, result } = report;
   const isNothing = result.outcomes.length + result.files.length + result.diagnostics.length === 0;
   return isNothing ? '' : renderApplyResultText(plan, result, options);
 }
 
-function renderPart(part: StackPart, options: FormOptions): string {
-  return renderTextForm(part.report, { ...options, ...part.options, isPart: true });
+function renderPart(part: StackPart, options: FormatOptions): string {
+  return renderTextReport(part.report, { ...options, ...part.options, isPart: true });
 }
 
 /** A line for each stack, and what they come to. */
-export function renderStacksTable(run: StacksReport, { color }: FormOptions): string {
+export function renderStacksTable(run: StacksReport, { color }: FormatOptions): string {
   const paint = createPainter(color);
-  const { rows, summary } = toStacksView(run);
+  const { rows, summary } = createStacksView(run);
   if (rows.length === 0) return `${summary}\n`;
   const columns = rows.some(({ time }) => time !== '') ? [...STACK_COLUMNS, TIME] : STACK_COLUMNS;
   const [heading = '', ...lines] = renderTable(rows, columns);

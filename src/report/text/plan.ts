@@ -1,17 +1,29 @@
 import type { GuardViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { CommandLine, FormOptions, TextOptions } from '../report.ts';
+import type { CommandLine, FormatOptions, TextOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import type { ComparisonPart, ComparisonView } from '../view/comparison-view.ts';
 import { type DiagnosticLine, listHelpLines, listRelatedLines } from '../view/diagnostic-view.ts';
-import { type PlanView, toLintSentence, type WriteView } from '../view/plan-view.ts';
-import { LIST_HEADINGS, listWaits, REQUESTS_HEADING, toApplyLead, toStandingText } from '../view/plan-wording.ts';
-import { type ChangeLayout, listShownFields, renderChange, renderCompactChange, toActionColumn } from './change.ts';
+import { formatLintSentence, type PlanView, type WriteView } from '../view/plan-view.ts';
+import {
+  formatApplyLead,
+  formatBlockingCount,
+  LIST_HEADINGS,
+  listWaits,
+  REQUESTS_HEADING,
+} from '../view/plan-wording.ts';
+import {
+  type ChangeLayout,
+  getActionColumnWidth,
+  listShownFields,
+  renderChange,
+  renderCompactChange,
+} from './change.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { breakBehind, createPainter, type Style, wrapBehind } from './layout.ts';
 
 /** A plan that is not one of many ends with the command that applies it. */
-type PlanTextOptions = TextOptions & Pick<FormOptions, 'applyCommand' | 'isPart'>;
+type PlanTextOptions = TextOptions & Pick<FormatOptions, 'applyCommand' | 'isPart'>;
 
 /** Addresses that a violation lists; the deletes are right below anyway. */
 const MAX_LISTED = 10;
@@ -29,7 +41,7 @@ export function renderPlanText(view: PlanView, options: PlanTextOptions): string
     renderList(LIST_HEADINGS.suppressedDeletes, view.suppressedDeletes, options),
     renderList(LIST_HEADINGS.unchanged, view.unchanged, options),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
-    renderList(LIST_HEADINGS.lint, view.lint.map(toLintSentence), options),
+    renderList(LIST_HEADINGS.lint, view.lint.map(formatLintSentence), options),
     options.verbose ? renderWrites(view.writes, options) : [],
     // With the line break at the end: to add it to a text of megabytes is to copy that.
     [...renderTotals(view, options), ...listCommandLines(view, options), ''],
@@ -63,7 +75,7 @@ function renderHead({ title, notes }: PlanView, { color, width }: TextOptions): 
 
 /** Blocks of changes, below the headings of their parts. One that shows fields is a block of its own; others stand together. */
 function renderParts({ parts }: PlanView, options: TextOptions): readonly (readonly string[])[] {
-  const layout = { ...options, actionColumn: toActionColumn(parts.flatMap(({ changes }) => changes)) };
+  const layout = { ...options, actionColumn: getActionColumnWidth(parts.flatMap(({ changes }) => changes)) };
   const paint = createPainter(options.color);
   return parts.flatMap(({ heading, changes }) => {
     const blocks =
@@ -155,13 +167,13 @@ export function formatCommandLine(
   { width }: Pick<TextOptions, 'width'>,
 ): string | undefined {
   if (command === undefined || width === 0 || toPrintable(command.line) !== command.line) return undefined;
-  return `${toApplyLead(command)} ${command.line}`;
+  return `${formatApplyLead(command)} ${command.line}`;
 }
 
 /** What a reader who only sees the end must not miss. */
 function toConclusion({ violations, found }: PlanView): string {
   return [
-    ...(violations.length === 0 ? [] : [`${toStandingText(violations.length)}: see the top.`]),
+    ...(violations.length === 0 ? [] : [`${formatBlockingCount(violations.length)}: see the top.`]),
     ...(found === '' ? [] : [`${found}: see above.`]),
   ].join(' ');
 }
@@ -184,7 +196,7 @@ export function renderComparisonText(view: ComparisonView, options: TextOptions)
 }
 
 function renderPart({ heading, changes, files }: ComparisonPart, options: TextOptions): readonly (readonly string[])[] {
-  const layout = { ...options, actionColumn: toActionColumn(changes) };
+  const layout = { ...options, actionColumn: getActionColumnWidth(changes) };
   const list = renderList(LIST_HEADINGS.files, files, options);
   return [
     [createPainter(options.color)('strong', `${heading}:`)],

@@ -1,10 +1,10 @@
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { parseRateLimit, toLeastMs } from '../../model/stack.ts';
+import { computeMinimumMs, parseRateLimit } from '../../model/stack.ts';
 import type { Write } from '../../model/write.ts';
 import type { TextOptions } from '../report.ts';
-import { isUnreachable, toNotStarted } from '../view/apply-view.ts';
+import { formatNotStarted, isUnreachable } from '../view/apply-view.ts';
 import { clipToColumns } from '../view/escape.ts';
 import { formatWaitTime, formatWriteName } from '../view/wording.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
@@ -37,7 +37,7 @@ export function createEventLog(options: TextOptions): EventLog {
         : [
             createPainter(options.color)(
               'warning',
-              toNotStarted(Array.from(notStarted.values(), formatWriteName), isOutOfReach),
+              formatNotStarted(Array.from(notStarted.values(), formatWriteName), isOutOfReach),
             ),
           ],
   };
@@ -53,18 +53,18 @@ export interface PendingWait {
 
 /** What a terminal shows while an apply runs. A model only: the caller draws, and replaces what `render` gave before. */
 interface LiveProgress {
-  /** Takes in an event. Returns the lines to leave standing above the live one: what went wrong, and diagnostics. */
+  /** Takes in an event. Returns the lines to leave above the live one: what went wrong, and diagnostics. */
   readonly apply: (event: ApplyEvent) => readonly string[];
   /** Takes in a wait; it replaces the one before. */
   readonly wait: (wait: PendingWait) => void;
-  /** The lines to leave standing when the apply is over. */
+  /** The lines to leave when the apply is over. */
   readonly end: () => readonly string[];
   /** The one live line at a time, in milliseconds since 1970: what is done, what is waited for, how long it takes at least. No wider than the terminal. */
   readonly render: (now: number) => string;
 }
 
 /** What an apply has before it. */
-export interface Ahead {
+export interface RemainingWrites {
   /** Its writes. */
   readonly total: number;
   /** `120/60s`, or `none`. */
@@ -72,7 +72,7 @@ export interface Ahead {
 }
 
 /** A live view of an apply. */
-export function createLiveProgress({ total, rateLimit }: Ahead, options: TextOptions): LiveProgress {
+export function createLiveProgress({ total, rateLimit }: RemainingWrites, options: TextOptions): LiveProgress {
   const running = new Map<string, Write>();
   const ended = { applied: 0, failed: 0, skipped: 0 };
   const log = createEventLog(options);
@@ -96,7 +96,7 @@ export function createLiveProgress({ total, rateLimit }: Ahead, options: TextOpt
       const bad = [...(failed === 0 ? [] : [`${failed} failed`]), ...(skipped === 0 ? [] : [`${skipped} skipped`])];
       const waitMs = Math.max(0, (pending?.until ?? now) - now);
       const left = listLeft(total - done, rateLimit, waitMs);
-      const awaited = pending !== undefined && waitMs > 0 ? [toWaitClause(pending, now)] : listAnswers(running);
+      const awaited = pending !== undefined && waitMs > 0 ? [formatWaitClause(pending, now)] : listAnswers(running);
       const line = [`${done} of ${total} done`, ...bad, ...left, ...awaited].join(', ');
       return clipToColumns(line, options.width);
     },
@@ -104,7 +104,7 @@ export function createLiveProgress({ total, rateLimit }: Ahead, options: TextOpt
 }
 
 /** `waiting 45 s: the limit is 120/60s`. */
-export function toWaitClause({ until, reason }: PendingWait, now: number): string {
+export function formatWaitClause({ until, reason }: PendingWait, now: number): string {
   return `waiting ${formatWaitTime(until - now)}: ${toPrintable(reason)}`;
 }
 
@@ -123,7 +123,7 @@ function isWorthKeeping(event: ApplyEvent): boolean {
 /** The least time that the remaining writes take, after a wait; empty for none. */
 export function listLeft(writes: number, rateLimit: string, waitMs = 0): readonly string[] {
   const limit = parseRateLimit(rateLimit);
-  const leastMs = (limit === undefined ? 0 : toLeastMs(writes, limit)) + waitMs;
+  const leastMs = (limit === undefined ? 0 : computeMinimumMs(writes, limit)) + waitMs;
   if (leastMs === 0) return [];
   const why = limit === undefined ? '' : ` at ${toPrintable(rateLimit)}`;
   return [`at least ${formatWaitTime(leastMs)} left${why}`];

@@ -28,7 +28,7 @@ interface PartView {
 }
 
 /** The view of a submission as the service shows it, or as much of it as there is. */
-export function toSubmissionView(kind: SubmittedKind, shown: JsonObject): SubmissionView {
+export function createSubmissionView(kind: SubmittedKind, shown: JsonObject): SubmissionView {
   const { status, parts } = kind.submission;
   return {
     id: quoteIfNeeded(toText(shown['id'])),

@@ -1,26 +1,26 @@
-import { toWriteRequest } from '../../kinds/request-body.ts';
+import { createWriteRequest } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
 import { isJsonArray } from '../../model/json.ts';
 import type { ApplyResult, FileOutcome, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { FormOptions } from '../report.ts';
+import type { FormatOptions } from '../report.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { toPlanTitle } from './plan-wording.ts';
+import { formatPlanTitle } from './plan-wording.ts';
 import {
   type ApplyTotals,
+  countApplyTotals,
   findNotStarted,
   formatCount,
   formatNameList,
   formatSubject,
   formatWriteName,
   isFullyApplied,
-  toApplyTotals,
 } from './wording.ts';
 
-/** The one view of how an apply ended that all forms for people share: printable texts in reading order. */
+/** The one view of how an apply ended that all formats for people share: printable texts in reading order. */
 export interface ApplyView {
   readonly title: string;
   /** `stack production on https://api.example.com` */
@@ -85,23 +85,27 @@ type Skipped = Extract<Outcome, { readonly outcome: 'skipped' }>;
 type Applied = Extract<Outcome, { readonly outcome: 'applied' }>;
 
 /** The view of how an apply of the plan ended. */
-export function toApplyView(plan: Plan, result: ApplyResult, options: Pick<FormOptions, 'locate'> = {}): ApplyView {
+export function createApplyView(
+  plan: Plan,
+  result: ApplyResult,
+  options: Pick<FormatOptions, 'locate'> = {},
+): ApplyView {
   const { outcomes, tokens, files, diagnostics } = result;
-  const totals = toApplyTotals(result);
+  const totals = countApplyTotals(result);
   const notStarted = findNotStarted(outcomes);
   const skipped = outcomes.filter((one) => one.outcome === 'skipped').filter(({ write }) => !notStarted.has(write.id));
   const ends = new Map(outcomes.map(({ write, outcome }) => [write.id, outcome]));
   return {
-    title: toPlanTitle('apply', plan),
+    title: formatPlanTitle('apply', plan),
     subject: formatSubject(plan),
     isComplete: isFullyApplied(result),
     totals,
-    summary: `${toApplySummary(totals)}${toWaitSummary(result)}`,
+    summary: `${formatApplySummary(totals)}${toWaitSummary(result)}`,
     applied: outcomes.filter((one) => one.outcome === 'applied').map(toAppliedView),
     failed: outcomes.filter((one) => one.outcome === 'failed').map((one) => toFailedView(one, options)),
     skipped: skipped.map((one) => toSkippedView(one, ends)),
     ...(notStarted.size > 0 && {
-      notStarted: toNotStarted(Array.from(notStarted.values(), formatWriteName), outcomes.some(isUnreachable)),
+      notStarted: formatNotStarted(Array.from(notStarted.values(), formatWriteName), outcomes.some(isUnreachable)),
     }),
     tokens: tokens.map((one) => ({ ...one, address: quoteIfNeeded(one.address), place: toPrintable(one.place) })),
     files: files.map(toFileView),
@@ -119,9 +123,9 @@ function toAppliedView(one: Applied): AppliedView {
   };
 }
 
-function toFailedView(failed: Failed, options: Pick<FormOptions, 'locate'>): FailedView {
+function toFailedView(failed: Failed, options: Pick<FormatOptions, 'locate'>): FailedView {
   const { write, message, isUnknown } = failed;
-  const { method, path } = toWriteRequest(write);
+  const { method, path } = createWriteRequest(write);
   const place = findFailedPlace(failed, options);
   const isNamed = message.startsWith(`${method} `);
   return {
@@ -135,7 +139,7 @@ function toFailedView(failed: Failed, options: Pick<FormOptions, 'locate'>): Fai
 /** The position of a failed write's manifest, or of the field that the service named, with the text there. */
 export function findFailedPlace(
   { write, field }: Failed,
-  { locate }: Pick<FormOptions, 'locate'>,
+  { locate }: Pick<FormatOptions, 'locate'>,
 ): SourcePlace | undefined {
   const place = locate?.(write.address, field);
   if (place === undefined) return undefined;
@@ -158,7 +162,7 @@ function toFileView({ address, path, outcome, message }: FileOutcome): FileView 
   };
 }
 
-/** What forms say of how an apply ended. */
+/** What formats say of how an apply ended. */
 
 /** Headings of the parts of an apply's result. */
 export const RESULT_HEADINGS = {
@@ -171,13 +175,13 @@ export const RESULT_HEADINGS = {
 } as const;
 
 /** `3 writes applied (1 already done), 0 failed, 0 skipped`. */
-export function toApplySummary({ applied, alreadyDone, failed, skipped }: ApplyTotals): string {
+export function formatApplySummary({ applied, alreadyDone, failed, skipped }: ApplyTotals): string {
   const before = alreadyDone === 0 ? '' : ` (${alreadyDone} already done)`;
   return `${formatCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
 }
 
 /** Precedes the numbers of an incomplete apply. */
-export const NOT_ALL = 'Incomplete: ';
+export const INCOMPLETE_PREFIX = 'Incomplete: ';
 
 /** Heading of the applied plan. */
 export const APPLIED_PLAN = 'The plan';
@@ -192,7 +196,7 @@ function toAppliedRemark(one: Extract<Outcome, { readonly outcome: 'applied' }>)
 const UNKNOWN_EFFECT = 'It is unknown whether it took effect.';
 
 /** One sentence about all writes that were not started. */
-export function toNotStarted(names: readonly string[], isOutOfReach: boolean): string {
+export function formatNotStarted(names: readonly string[], isOutOfReach: boolean): string {
   const what = names.length === 1 ? `${names[0]} was` : `${names.length} writes were`;
   return `${what} not started, because ${isOutOfReach ? 'the service cannot be reached' : 'the run was interrupted'}.`;
 }
@@ -233,7 +237,7 @@ function toAgainStep(mode: Plan['mode']): string {
 
 /** What has to be done elsewhere with the values that the service computed for a new resource, such as `Set the NS records of its domain to …`. */
 function listFollowUps(outcome: Outcome): readonly string[] {
-  if (outcome.outcome !== 'applied' || outcome.write.act !== 'create') return [];
+  if (outcome.outcome !== 'applied' || outcome.write.type !== 'create') return [];
   const { write, computed = {} } = outcome;
   return Object.entries(getKind(write.kind).fields).flatMap(([name, { whenCreated }]) => {
     const value = computed[name] ?? [];

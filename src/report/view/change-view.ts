@@ -13,16 +13,16 @@ import { type DangerView, formatShortList, listDangerViews, listValues } from '.
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import {
+  createDifferenceView,
   type FieldView,
+  formatFieldPath,
   listFieldViews,
   listLeaves,
   listTokenFields,
   type Names,
   type OriginWords,
-  toDifferenceView,
-  toStatedPath,
 } from './field-view.ts';
-import { PART_HEADINGS, toTakesOver } from './plan-wording.ts';
+import { formatTakeOver, PART_HEADINGS } from './plan-wording.ts';
 
 /**
  * The changes of a plan, grouped by origin. `losses`: deletes and replaces of any origin. `change`: changes of the manifests. `missing`: resources that do
@@ -142,7 +142,7 @@ interface ChangeExtras {
  * The view of a change, or of a share of it. Facts about the whole change are in its first share. Fields and clauses are computed at each read: those of ten
  * thousand changes take as much memory as the plan.
  */
-export function toChangeView(
+export function createChangeView(
   { change, action, differences, isContinued }: ChangeShare,
   names: Names,
   { warnings = [] }: ChangeExtras = {},
@@ -171,11 +171,11 @@ export function toChangeView(
     ...(owner !== undefined && { owner: toPrintable(owner) }),
     ...(change.place !== undefined && { place: toPrintableStart(change.place) }),
     change,
-    ...(first !== undefined && { stated: toStatedPath(first.path, context) }),
+    ...(first !== undefined && { stated: formatFieldPath(first.path, context) }),
     get fields() {
       const own = isNew
         ? listFieldViews(desired, 'added', context)
-        : differences.map((difference) => toDifferenceView(difference, context));
+        : differences.map((difference) => createDifferenceView(difference, context));
       return isContinued ? own : [...own, ...listTokenFields(change.token)];
     },
     get lost() {
@@ -197,7 +197,7 @@ function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart 
 /** Why, where the differences don't say it. */
 function toReason({ action, reason, live }: Change): string | undefined {
   if (reason !== undefined) return toPrintable(reason);
-  return action === 'adopt' && live !== undefined ? toTakesOver(quoteIfNeeded(live.id)) : undefined;
+  return action === 'adopt' && live !== undefined ? formatTakeOver(quoteIfNeeded(live.id)) : undefined;
 }
 
 /** Fields at their defaults have no value to speak of. */

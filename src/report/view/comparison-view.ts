@@ -5,23 +5,23 @@ import {
   type ExtraChange,
   type ExtraChanges,
   type ExtraField,
+  isCoveredBy,
   isSamePlan,
-  isWithin,
 } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatTokenNote } from '../../model/token-place.ts';
 import type { ComparisonReport } from '../report.ts';
-import { type ChangeView, toChangeView } from './change-view.ts';
+import { type ChangeView, createChangeView } from './change-view.ts';
 import { type DangerView, listDangerViews } from './danger-view.ts';
 import {
+  createDifferenceView,
   type FieldContext,
   type FieldLine,
   type FieldView,
   listTokenFields,
   type Names,
-  toDifferenceView,
 } from './field-view.ts';
-import { toFileSentence, toNames } from './plan-view.ts';
+import { collectNames, formatFileSentence } from './plan-view.ts';
 import { redactComparison } from './redact.ts';
 import { formatCount, formatSubject } from './wording.ts';
 
@@ -51,12 +51,12 @@ export interface ComparisonPart {
 const REMEDY = 'Nothing was written. Make a new plan and have that approved.';
 
 /** The view of a comparison. */
-export function toComparisonView({ command, comparison, names }: ComparisonReport): ComparisonView {
+export function createComparisonView({ command, comparison, names }: ComparisonReport): ComparisonView {
   const redacted = redactComparison(comparison);
   const { before, after, more, less } = redacted;
   const words = toWords(command, names);
-  const ids = new Map([...toNames(before), ...toNames(after)]);
-  const isRefused = command === 'apply' && !isWithin(redacted);
+  const ids = new Map([...collectNames(before), ...collectNames(after)]);
+  const isRefused = command === 'apply' && !isCoveredBy(redacted);
   const parts = [
     toPart('more', more, { heading: words.more, other: words.before, names: ids }),
     toPart('less', less, { heading: words.less, other: words.after, names: ids }),
@@ -97,7 +97,7 @@ function toWords(command: ComparisonReport['command'], names: ComparisonReport['
       };
 }
 
-function toSummary(comparison: Parameters<typeof isWithin>[0], { names }: Words): string {
+function toSummary(comparison: Parameters<typeof isCoveredBy>[0], { names }: Words): string {
   const { mismatch, more, less } = comparison;
   if (mismatch !== undefined) return `${names.after} and ${names.before} cannot be compared: ${toPrintable(mismatch)}.`;
   const [added, gone] = [countExtraChanges(more), countExtraChanges(less)];
@@ -123,7 +123,7 @@ function toPart(part: ComparisonPart['part'], { changes, files }: ExtraChanges, 
     part,
     heading: context.heading,
     changes: changes.map((extra) => toExtraChangeView(extra, context)),
-    files: files.map(toFileSentence),
+    files: files.map(formatFileSentence),
   };
 }
 
@@ -133,16 +133,16 @@ function toExtraChangeView(extra: ExtraChange, { other: word, names }: PartConte
   const { action } = change;
   if (action === 'no-op') throw new TypeError('what is left as it is cannot be extra');
   const share = { change, action, differences: change.differences, isContinued: false };
-  if (other === undefined) return toChangeView(share, names);
+  if (other === undefined) return createChangeView(share, names);
   if (other.action !== action && fields.length === 0) {
-    const view = toChangeView(share, names);
+    const view = createChangeView(share, names);
     return { ...view, notes: [`${word}: ${other.action}`, ...view.notes] };
   }
   const context = { kind: findKind(change.kind), names };
   const said = [...listDangerViews([{ ...change, dangers }], names).map(toDangerNote), ...notes.map(toPrintable)];
   const theirs = notes.length === 0 || other.token === undefined ? [] : [`${word}: ${formatTokenNote(other.token)}`];
   return {
-    ...toChangeView({ ...share, differences: [] }, names),
+    ...createChangeView({ ...share, differences: [] }, names),
     dangers: [],
     notes: [...said.map((note) => `not so ${word}: ${note}`), ...theirs],
     fields: [
@@ -165,9 +165,9 @@ interface ExtraContext extends FieldContext {
 
 function toExtraFieldView({ difference, other }: ExtraField, context: ExtraContext): FieldView {
   const { word, action } = context;
-  const shown = toDifferenceView(toReadable(difference), context);
+  const shown = createDifferenceView(toReadable(difference), context);
   if (other === undefined) return shown;
-  const theirs = toDifferenceView(toReadable({ ...difference, from: undefined, to: undefined, ...other }), context);
+  const theirs = createDifferenceView(toReadable({ ...difference, from: undefined, to: undefined, ...other }), context);
   const side = findSide(action, difference);
   const inline = shown.inline && (side === undefined ? shown.inline : { [side]: shown.inline[side] ?? '' });
   const notes = [...shown.notes, `${word}: ${toSaid(theirs, side)}`];
@@ -196,7 +196,7 @@ const NOTHING = '(none)';
 const MAX_SAID = 160;
 
 /** A length of time is a number of milliseconds in a plan. */
-function toReadable({ from, to, ...rest }: Loose): Parameters<typeof toDifferenceView>[0] {
+function toReadable({ from, to, ...rest }: Loose): Parameters<typeof createDifferenceView>[0] {
   const read = (value: Loose['from']) =>
     rest.path === 'lifecycle.valid_for' && typeof value === 'number' ? renderTimeSpan(value) : value;
   return {

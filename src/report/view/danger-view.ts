@@ -16,17 +16,17 @@ import { assertNever } from '../../model/errors.ts';
 import { isAround, parsePath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, toCanonicalJson, toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { FormOptions, Report } from '../report.ts';
+import type { FormatOptions, Report } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
 import {
   type FieldView,
   findFieldType,
+  formatFieldPath,
   isEmpty,
   type KnownType,
   listBriefValues,
   type Names,
   renderScalar,
-  toStatedPath,
 } from './field-view.ts';
 import { formatCount, formatWaitTime } from './wording.ts';
 
@@ -98,7 +98,7 @@ function findStatedPath(
   const steps = parsePath(path ?? '');
   const own = differences.find((one) => steps !== undefined && isAround(parsePath(one.path) ?? [], steps));
   const cause = own?.path ?? (isComputed(kind, path) ? differences[0]?.path : path);
-  return cause === undefined ? undefined : toStatedPath(cause, { kind, names });
+  return cause === undefined ? undefined : formatFieldPath(cause, { kind, names });
 }
 
 /** No manifest states it. */
@@ -117,7 +117,7 @@ const SETTINGS: Readonly<Partial<Record<DangerName, string>>> = { unprotected: '
 /** The position of a field in the manifest or, if it is unknown, the manifest's start. None for deleted resources. */
 export function findFieldPlace(
   { change, stated: path }: Pick<DangerView, 'stated'> & { readonly change: Pick<Change, 'address' | 'place'> },
-  { locate }: { readonly locate?: FormOptions['locate'] | undefined },
+  { locate }: { readonly locate?: FormatOptions['locate'] | undefined },
 ): ManifestStart | undefined {
   const { address, place } = change;
   if (place === undefined) return undefined;
@@ -126,7 +126,7 @@ export function findFieldPlace(
 }
 
 /** Whether a danger says every value of a field, word for word: nobody has to read them twice. */
-export function isSaidBy({ path, clause }: DangerView, field: FieldView): boolean {
+export function isCoveredByDanger({ path, clause }: DangerView, field: FieldView): boolean {
   const values = listBriefValues(field);
   const isAbout = path !== undefined && field.path.startsWith(path);
   return isAbout && values.length > 0 && values.every((value) => clause.values.includes(value));
@@ -135,7 +135,7 @@ export function isSaidBy({ path, clause }: DangerView, field: FieldView): boolea
 /** The danger without the values that its fields show below it. */
 export function withoutValues(danger: DangerView, fields: readonly FieldView[]): DangerView {
   const { path = '', clause } = danger;
-  if (!fields.some((field) => isSaidBy(danger, field))) return danger;
+  if (!fields.some((field) => isCoveredByDanger(danger, field))) return danger;
   const isNamed = clause.lead.includes(`(${toPrintable(path)})`);
   const rest = isNamed ? { lead: clause.lead.replace(/:$/, ''), values: '' } : { ...clause, values: toPrintable(path) };
   return { ...danger, clause: rest };
@@ -148,8 +148,8 @@ export function listQuoted(text: string): readonly { readonly piece: string; rea
   return pieces.map((piece, index) => ({ piece, isCode: index % 2 === 1 })).filter(({ piece }) => piece !== '');
 }
 
-/** How many dangers some changes have, by group: `3 dangers (2 access, 1 secrets)`; empty: none. Every form says the same. */
-export function toDangerCount(changes: readonly Pick<Change, 'dangers'>[]): string {
+/** How many dangers some changes have, by group: `3 dangers (2 access, 1 secrets)`; empty: none. Every format says the same. */
+export function formatDangerCount(changes: readonly Pick<Change, 'dangers'>[]): string {
   return describeDangerCounts(countDangers(changes.flatMap(({ dangers = [] }) => dangers)));
 }
 
@@ -172,7 +172,7 @@ export function describeDangerCounts(counts: DangerCounts): string {
   return `${formatCount(total, 'danger')} (${groups.map((group) => `${counts[group]} ${group}`).join(', ')})`;
 }
 
-/** A clause whose subject is the resource, taken apart: forms may show what one copies in another way. */
+/** A clause whose subject is the resource, taken apart: formats may show what one copies in another way. */
 interface Clause {
   readonly lead: string;
   /** The field and both its values; empty: the lead says all. */

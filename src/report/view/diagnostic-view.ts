@@ -5,7 +5,7 @@ import { ApiError, NetworkError } from '../../model/errors.ts';
 import { parseRenderSource } from '../../model/field-path.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { Failure, FormOptions } from '../report.ts';
+import type { Failure, FormatOptions } from '../report.ts';
 import { toPrintableLines } from './escape.ts';
 
 /** The diagnostic with every text of it printable. Only excerpts and remedies have line breaks. */
@@ -91,7 +91,7 @@ export function listPlaceLines(place: SourcePlace | undefined, subject?: string)
   ];
 }
 
-/** The one view of why a command did not complete that all forms for people share: printable texts. */
+/** The one view of why a command did not complete that all formats for people share: printable texts. */
 interface FailureView {
   readonly diagnostics: readonly Diagnostic[];
   /** Absent where the diagnostics say it all. */
@@ -107,7 +107,7 @@ export interface ErrorView {
 }
 
 /** The view of a failure. */
-export function toFailureView({ command, diagnostics = [], error }: Failure): FailureView {
+export function createFailureView({ command, diagnostics = [], error }: Failure): FailureView {
   return {
     diagnostics: diagnostics.map(toPrintableDiagnostic),
     ...(error !== undefined && { error: toErrorView(error, command) }),
@@ -164,12 +164,12 @@ export interface FilePosition {
  * The position of a place in the repository; `undefined` for standard input, unless the text names the file that it was made from. The output of a command
  * has the position of the command.
  */
-export function toFilePosition(
+export function findFilePosition(
   { file, line, column, origin }: Omit<SourcePlace, 'excerpt'>,
   {
     toRepositoryPath = (path) => path,
     toOriginPath = (path) => path,
-  }: Pick<FormOptions, 'toRepositoryPath' | 'toOriginPath'>,
+  }: Pick<FormatOptions, 'toRepositoryPath' | 'toOriginPath'>,
 ): FilePosition | undefined {
   const printer = parseRenderSource(file);
   if (origin !== undefined) return { file: toOriginPath(origin, printer?.file), line: 1, column: 1 };
@@ -187,12 +187,12 @@ interface PlaceLink {
 /** Finds pages of manifests as they are in the commit that a plan was made of. Nothing for standard input. */
 export function createPlaceLinks(
   { made }: Pick<Plan, 'made'>,
-  options: FormOptions,
+  options: FormatOptions,
 ): (place: ManifestStart) => PlaceLink | undefined {
   const { commit, filesUrl } = options.pipeline ?? {};
   const base = made?.commit === commit ? filesUrl : undefined;
   return (place) => {
-    const position = toFilePosition({ ...place, column: 1 }, options);
+    const position = findFilePosition({ ...place, column: 1 }, options);
     if (position === undefined) return undefined;
     const label = place.origin === undefined ? `${position.file}:${position.line}` : position.file;
     return { label: toPrintable(label), page: toFilePage(base, position) };

@@ -5,6 +5,7 @@ import type { Danger } from '../../model/danger.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import {
   type Coverage,
+  countCoverage,
   countDriftStates,
   DRIFT_STATES,
   type Drift,
@@ -12,30 +13,35 @@ import {
   type DriftState,
   PROTECT_PATH,
   type ResourceDrift,
-  toCoverage,
 } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { FormOptions } from '../report.ts';
+import type { FormatOptions } from '../report.ts';
 import { listTraits } from './change-view.ts';
-import { type DangerView, listDangerViews, toDangerCount } from './danger-view.ts';
+import { type DangerView, formatDangerCount, listDangerViews } from './danger-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { quoteIfNeeded, quoteText } from './escape.ts';
-import { type FieldView, type Names, toDifferenceView, toDriftedFieldView, toStatedPath } from './field-view.ts';
+import {
+  createDifferenceView,
+  createDriftedFieldView,
+  type FieldView,
+  formatFieldPath,
+  type Names,
+} from './field-view.ts';
 import { listNarrowing } from './plan-wording.ts';
 import { redactDrift } from './redact.ts';
 import {
   formatCount,
   formatNameList,
+  formatReadSentence,
   formatSubject,
-  type Subject,
-  toReadSentence,
-  toShortCommit,
+  type ReportSubject,
+  shortenCommit,
   withoutZeros,
 } from './wording.ts';
 
-/** The one view of a comparison that all forms for people share: printable texts in reading order. */
+/** The one view of a comparison that all formats for people share: printable texts in reading order. */
 export interface DriftView {
   readonly title: string;
   /** What the live state is compared with, in one sentence; empty: the manifests, of which nothing more is known. */
@@ -50,7 +56,7 @@ export interface DriftView {
   /** Resources that differ, by state; no group is empty. */
   readonly groups: readonly DriftGroup[];
   /** What nobody manages. */
-  readonly unmanaged: readonly StrangerView[];
+  readonly unmanaged: readonly UnownedView[];
   /** Some say whose they are. */
   readonly hasOwners: boolean;
   readonly counts: Readonly<Record<DriftState, number>>;
@@ -101,7 +107,7 @@ export interface DriftedView {
 }
 
 /** A live resource without an owner. */
-export interface StrangerView {
+export interface UnownedView {
   readonly kind: string;
   readonly id: string;
   /** In quotes; empty: it has none. */
@@ -109,13 +115,13 @@ export interface StrangerView {
 }
 
 /** The view of a comparison. */
-export function toDriftView(
+export function createDriftView(
   compared: Drift,
-  { isPart = false, isAccountTold = false, locate }: Pick<FormOptions, 'isPart' | 'isAccountTold' | 'locate'> = {},
+  { isPart = false, isAccountTold = false, locate }: Pick<FormatOptions, 'isPart' | 'isAccountTold' | 'locate'> = {},
 ): DriftView {
   const drift = redactDrift(compared);
   const { strangers } = drift;
-  const scene = { names: toDriftNames(drift), locate };
+  const scene = { names: collectDriftNames(drift), locate };
   const groups = listGroups(drift, scene);
   const counts = countDriftStates(drift);
   return {
@@ -124,26 +130,26 @@ export function toDriftView(
     isAgainstPlan: drift.against !== undefined,
     notes: listNarrowing(drift.targets),
     dangers: listDriftDangerViews(drift.resources, scene),
-    dangerCount: toDangerCount(drift.resources),
+    dangerCount: formatDangerCount(drift.resources),
     groups,
     unmanaged: isAccountTold ? [] : listUnmanaged(drift),
     hasOwners: groups.some(({ resources }) => resources.some(({ owner }) => owner !== undefined)),
     counts,
-    headline: toDriftHeadline(drift),
-    summary: toDriftSummary(drift),
-    coverage: toCoverageSentence(toCoverage(drift), {
+    headline: formatDriftHeadline(drift),
+    summary: formatDriftSummary(drift),
+    coverage: toCoverageSentence(countCoverage(drift), {
       unmanaged: countBy(strangers.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
       foreign: countBy(strangers.flatMap(({ stack }) => stack ?? [])),
     }),
     remarks: listRemarks(drift),
-    requests: isPart ? '' : toReadSentence(drift.requests),
+    requests: isPart ? '' : formatReadSentence(drift.requests),
     diagnostics: drift.diagnostics.map(toPrintableDiagnostic),
   };
 }
 
 function toComparedSentence({ against, plannedAt, commit }: Drift): string {
   const at = plannedAt === undefined ? '' : `, made ${toPrintable(plannedAt)}`;
-  const from = commit === undefined ? '' : ` at commit ${toShortCommit(commit)}`;
+  const from = commit === undefined ? '' : ` at commit ${shortenCommit(commit)}`;
   if (against !== undefined) return `Compared with the planned result of ${toPrintable(against)}${at}${from}.`;
   return commit === undefined ? '' : `Compared with the manifests${from}.`;
 }
@@ -151,7 +157,7 @@ function toComparedSentence({ against, plannedAt, commit }: Drift): string {
 /** What the resources of a comparison are called, and where their manifests state them. */
 interface DriftScene {
   readonly names: Names;
-  readonly locate?: FormOptions['locate'] | undefined;
+  readonly locate?: FormatOptions['locate'] | undefined;
 }
 
 /** Dangers of the changes to some resources: by group, the most severe of each first. */
@@ -196,7 +202,7 @@ function withDoubt(danger: Danger, differences: readonly DriftedField[]): Danger
 const DOUBT = 'so compared with its manifest; what it was before is not known';
 
 /** Unmanaged resources, without those shown already as a missing resource's candidates. */
-function listUnmanaged({ strangers, resources }: Drift): readonly StrangerView[] {
+function listUnmanaged({ strangers, resources }: Drift): readonly UnownedView[] {
   const shown = new Set(resources.flatMap(({ state, id }) => (state === 'unowned' ? [id] : [])));
   return strangers
     .filter(({ stack, id }) => stack === undefined && !shown.has(id))
@@ -252,12 +258,12 @@ function listGroups(drift: Drift, scene: DriftScene): readonly DriftGroup[] {
   return DRIFT_STATES.flatMap((state): readonly DriftGroup[] => {
     const found = drift.resources.filter((resource) => resource.state === state);
     if (state === 'in-sync' || found.length === 0) return [];
-    return [{ state, heading: STATE_HEADINGS[state], resources: found.map((one) => toDriftedView(one, scene)) }];
+    return [{ state, heading: STATE_HEADINGS[state], resources: found.map((one) => createDriftedView(one, scene)) }];
   });
 }
 
 /** What ids are called. */
-export function toDriftNames({ resources, externals }: Pick<Drift, 'resources' | 'externals'>): Names {
+export function collectDriftNames({ resources, externals }: Pick<Drift, 'resources' | 'externals'>): Names {
   const named = Object.entries(externals).map(([address, id]) => [id, address] as const);
   return new Map([
     ...named,
@@ -266,7 +272,7 @@ export function toDriftNames({ resources, externals }: Pick<Drift, 'resources' |
 }
 
 /** A resource that differs, ready to read. */
-export function toDriftedView(resource: ResourceDrift, { names, locate }: DriftScene): DriftedView {
+export function createDriftedView(resource: ResourceDrift, { names, locate }: DriftScene): DriftedView {
   const { address, kind, id, owner, reason, moved = [], differences } = resource;
   const context = { kind: findKind(kind), names };
   const next = toNextClause(resource);
@@ -282,13 +288,13 @@ export function toDriftedView(resource: ResourceDrift, { names, locate }: DriftS
     ...(traits.length > 0 && { expected: `expected: ${traits.join('; ')}` }),
     ...(owner !== undefined && { owner: toPrintable(owner) }),
     change: { address, ...toPlace(resource, locate) },
-    ...(first !== undefined && { stated: toStatedPath(first.path, context) }),
+    ...(first !== undefined && { stated: formatFieldPath(first.path, context) }),
     dangers: listDriftDangerViews([resource], { names, locate }),
     moved: moved.map(quoteIfNeeded),
-    fields: differences.filter(isOfService).map((one) => toDriftedFieldView(one, context)),
+    fields: differences.filter(isOfService).map((one) => createDriftedFieldView(one, context)),
     pending: differences
       .filter(({ origin }) => origin === 'manifest' || origin === 'both')
-      .map((one) => withProtectionDoubt(toDifferenceView(toDifference(one), context), one)),
+      .map((one) => withProtectionDoubt(createDifferenceView(toDifference(one), context), one)),
     ...(next !== undefined && { next }),
   };
 }
@@ -344,10 +350,10 @@ function countBy(words: readonly string[]): readonly (readonly [string, number])
   return [...counts].map(([word, all]) => [quoteIfNeeded(word), all.length] as const).sort();
 }
 
-/** What forms say of drift. */
+/** What formats say of drift. */
 
 /** The title of a comparison. */
-function toDriftTitle(drift: Subject): string {
+function toDriftTitle(drift: ReportSubject): string {
   return `Drift of ${formatSubject(drift)}`;
 }
 
@@ -377,10 +383,10 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
 };
 
 /** Said of a field that drifted from a saved plan, which stores only its digest. */
-export const MOVED = 'changed; the plan does not store the old value';
+export const CHANGED_VALUE_UNKNOWN = 'changed; the plan does not store the old value';
 
 /** The sum of a comparison in one sentence. Each resource is counted once. */
-export function toDriftSummary(drift: Pick<Drift, 'resources'>): string {
+export function formatDriftSummary(drift: Pick<Drift, 'resources'>): string {
   const counts = countDriftStates(drift);
   const inSync = counts['in-sync'];
   if (inSync === drift.resources.length)
@@ -398,9 +404,9 @@ export function toDriftSummary(drift: Pick<Drift, 'resources'>): string {
 }
 
 /** How many resources are how, without zeros, behind the dangers of what happened to them. */
-export function toDriftHeadline({ resources }: Pick<Drift, 'resources'>): string {
-  const dangers = toDangerCount(resources);
-  return [...(dangers === '' ? [] : [`⚠ ${dangers}`]), withoutZeros(toDriftSummary({ resources }))].join(' · ');
+export function formatDriftHeadline({ resources }: Pick<Drift, 'resources'>): string {
+  const dangers = formatDangerCount(resources);
+  return [...(dangers === '' ? [] : [`⚠ ${dangers}`]), withoutZeros(formatDriftSummary({ resources }))].join(' · ');
 }
 
 type Counts = readonly (readonly [word: string, number: number])[];

@@ -11,7 +11,7 @@ import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { listCutWords, type TokenPlace } from '../../model/token-place.ts';
 import { quoteIfNeeded, quoteText, toPrintableLines } from './escape.ts';
-import { STATED_NO_LONGER } from './wording.ts';
+import { UNSET_WORDING } from './wording.ts';
 
 /** One field of a change, either on one line (`inline`) or as a block of lines below its path. */
 export interface FieldView {
@@ -49,27 +49,27 @@ const INLINE_COLUMNS = 72;
 const CONTEXT_LINES = 2;
 
 /** The view of one difference. */
-export function toDifferenceView(difference: Difference, { kind, names, origins = {} }: FieldContext): FieldView {
+export function createDifferenceView(difference: Difference, { kind, names, origins = {} }: FieldContext): FieldView {
   const { path, from, to, origin, forcesReplace } = difference;
   const type = kind === undefined ? undefined : findFieldType(kind, path);
   const label = `${toPathLabel(path)}${toKeyName(parsePath(path) ?? [], { kind, names })}`;
-  const stated = toStatedPath(path, { kind, names });
+  const stated = formatFieldPath(path, { kind, names });
   const base = { path: label, stated, notes: listNotes(difference, type, origins), forcesReplace, origin };
   const isLeft = to === undefined && kind?.fields[path]?.serviceDefault === true;
   const inline = {
     from: renderScalar(type, from, names),
-    to: isLeft ? STATED_NO_LONGER : renderScalar(type, to, names),
+    to: isLeft ? UNSET_WORDING : renderScalar(type, to, names),
   };
   if (isInline(difference, `${base.path}: ${inline.from} → ${inline.to}`)) return { ...base, inline, lines: [] };
   return { ...base, lines: compareValues(difference, type, names) };
 }
 
 /** The view of a field's change at the service: from expected to live, and in words. */
-export function toDriftedFieldView(drifted: DriftedField, { kind, names }: FieldContext): FieldView {
+export function createDriftedFieldView(drifted: DriftedField, { kind, names }: FieldContext): FieldView {
   const { path, expected, live, origin } = drifted;
   const type = kind === undefined ? undefined : findFieldType(kind, path);
   const label = `${toPathLabel(path)}${toKeyName(parsePath(path) ?? [], { kind, names })}`;
-  const stated = toStatedPath(path, { kind, names });
+  const stated = formatFieldPath(path, { kind, names });
   const base = { path: label, stated, notes: [toWhatHappened(drifted, type)], forcesReplace: false, origin };
   const sides = { from: expected, to: live };
   const isAlone = origin === 'both';
@@ -170,7 +170,7 @@ function listRevertNotes({ from, to, origin, forcesReplace }: Difference, type: 
 }
 
 /** A path as its manifest states it: by the name of what it refers to. */
-export function toStatedPath(path: string, { kind, names }: FieldContext): string {
+export function formatFieldPath(path: string, { kind, names }: FieldContext): string {
   const steps = parsePath(path) ?? [];
   const last = steps.at(-1);
   const name = toKeyName(steps, { kind, names }) === '' || typeof last !== 'string' ? undefined : names.get(last);
@@ -207,7 +207,7 @@ function isPlainList(value: Json | undefined): boolean {
 
 /** A field on one line: `hostports: a → b`. Each value is cut to `room` characters: the whole is shown elsewhere. */
 export function formatBrief(field: FieldView, room: number): string {
-  return `${toShortNames(field.path)}: ${toBriefValues(field, room)}`;
+  return `${shortenNames(field.path)}: ${toBriefValues(field, room)}`;
 }
 
 function toBriefValues({ inline, lines }: FieldView, room: number): string {
@@ -226,7 +226,7 @@ function toBriefValues({ inline, lines }: FieldView, room: number): string {
 export function listBriefValues({ inline, lines }: FieldView): readonly string[] {
   const values = inline === undefined ? lines.filter(isChanged).map(({ text }) => text) : [inline.from, inline.to];
   return values.flatMap((value) => {
-    const bare = toShortNames(value ?? '')
+    const bare = shortenNames(value ?? '')
       .replace(/^(?:\s|• )*/, '')
       .replace(/^[\w-]+:(?: (?=[^ ])|$)/, '');
     return bare === '' || bare === NO_VALUE ? [] : [bare];
@@ -250,12 +250,12 @@ function toSides(from: string | undefined, to: string | undefined): string {
 }
 
 function toCut(text: string, room: number): string {
-  const named = toShortNames(text);
+  const named = shortenNames(text);
   return named.length <= room ? named : `${named.slice(0, room).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /** Replaces an id by the name beside it. Quoted text comes from outside and is not changed. */
-export function toShortNames(text: string): string {
+export function shortenNames(text: string): string {
   return text.replace(NAMED_ID, (whole, name: string | undefined) => name ?? whole);
 }
 
@@ -438,7 +438,7 @@ function findField(type: ObjectType, name: string): Field | undefined {
 }
 
 /**
- * Values as text. Free text is in quotes; ids, addresses, enumerated and validated words are not. So unquoted text comes from edgewise itself, or has a form
+ * Values as text. Free text is in quotes; ids, addresses, enumerated and validated words are not. So unquoted text comes from edgewise itself, or has a format
  * without a meaning of its own.
  */
 

@@ -52,10 +52,10 @@ interface NamedScope extends InventoryScope {
 }
 
 /** The view of what a stack owns. */
-export function toInventoryView(inventory: Inventory, scope: InventoryScope): InventoryView {
+export function createInventoryView(inventory: Inventory, scope: InventoryScope): InventoryView {
   const { resources, externals = new Map() } = redactInventory(inventory);
   const named = Array.from(externals, ([address, id]) => [id, toPrintable(address)] as const);
-  const owned = resources.map((one) => [one.live.id, toOwnedAddress(one)] as const);
+  const owned = resources.map((one) => [one.live.id, formatOwnedAddress(one)] as const);
   const names = new Map([...named, ...owned]);
   return {
     rows: resources.map((one) => toRow(one, { ...scope, names })),
@@ -64,7 +64,7 @@ export function toInventoryView(inventory: Inventory, scope: InventoryScope): In
 }
 
 /** The address as people see it: with its id where several resources bear the same mark. */
-export function toOwnedAddress({ address, isShared, live: { id } }: OwnedResource): string {
+export function formatOwnedAddress({ address, isShared, live: { id } }: OwnedResource): string {
   return toPrintable(formatAddress({ address, id, ...(isShared && { duplicateOf: address }) }));
 }
 
@@ -72,7 +72,7 @@ function toRow(resource: OwnedResource, scope: NamedScope): InventoryRow {
   const { live } = resource;
   const kind = getKind(live.kind);
   return {
-    address: toOwnedAddress(resource),
+    address: formatOwnedAddress(resource),
     id: quoteIfNeeded(live.id),
     createdAt: live.createdAt === '' ? '' : quoteIfNeeded(live.createdAt),
     state: listStates(kind, resource, scope.now),

@@ -1,4 +1,4 @@
-import { toWriteRequest } from '../../kinds/request-body.ts';
+import { createWriteRequest } from '../../kinds/request-body.ts';
 import {
   CHANGE_ACTIONS,
   type Change,
@@ -11,26 +11,26 @@ import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnosti
 import type { GuardViolation, Plan, SuppressedDelete } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
-import type { FormOptions } from '../report.ts';
-import { type ChangeView, listPlanParts, type PlanPart, toChangeView } from './change-view.ts';
-import { type DangerView, listDangerViews, toDangerCount } from './danger-view.ts';
+import type { FormatOptions } from '../report.ts';
+import { type ChangeView, createChangeView, listPlanParts, type PlanPart } from './change-view.ts';
+import { type DangerView, formatDangerCount, listDangerViews } from './danger-view.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import type { Names } from './field-view.ts';
 import {
+  formatPlanSummary,
+  formatPlanTitle,
+  formatRehearsalSentence,
+  formatRequestSentence,
   listFileCount,
   listNarrowing,
-  toPlanSummary,
-  toPlanTitle,
-  toRehearsalSentence,
-  toRequestSentence,
 } from './plan-wording.ts';
 import { redactPlan } from './redact.ts';
 import { countSeverities, formatCount, formatWriteName } from './wording.ts';
 
 /**
- * The one view of a plan that all forms for people share: its texts in reading order, printable and free of secrets, but not styled, wrapped or escaped for a
- * form. Renderers decide on looks only.
+ * The one view of a plan that all formats for people share: its texts in reading order, printable and free of secrets, but not styled, wrapped or escaped for a
+ * format. Renderers decide on looks only.
  */
 export interface PlanView {
   readonly title: string;
@@ -103,32 +103,32 @@ export interface WriteView {
 }
 
 /** How the view of a plan is made. */
-interface PlanViewOptions extends Pick<FormOptions, 'isPart'> {
+interface PlanViewOptions extends Pick<FormatOptions, 'isPart'> {
   /** Each change is read once, from the first to the last: nothing of its fields is kept. */
   readonly isReadOnce?: boolean;
 }
 
 /** Computes the view of a plan. */
-export function toPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanViewOptions = {}): PlanView {
+export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanViewOptions = {}): PlanView {
   const redacted = redactPlan(plan);
   const { changes, diagnostics, violations, suppressedDeletes = [], writes, files } = redacted;
   const totals = countActions(changes);
   const isEmpty = isEmptyPlan(redacted);
   const isValid = !hasErrors(diagnostics);
-  const names = toNames(redacted);
+  const names = collectNames(redacted);
   const byId = new Map(writes.map((write) => [write.id, write]));
   const { caused, apart } = divideDiagnostics(redacted);
   return {
-    title: toPlanTitle('plan', plan),
-    headline: toHeadline(redacted, isEmpty),
+    title: formatPlanTitle('plan', plan),
+    headline: formatPlanHeadline(redacted, isEmpty),
     notes: listNotes(redacted),
     violations: violations.map(toViolationView),
     dangers: listDangerViews(changes, names),
-    dangerCount: toDangerCount(changes),
+    dangerCount: formatDangerCount(changes),
     parts: listPlanParts(changes).map((part) => ({
       ...part,
       changes: part.changes.map((share) => {
-        const view = toChangeView(share, names, { warnings: caused.get(share.change.address) });
+        const view = createChangeView(share, names, { warnings: caused.get(share.change.address) });
         return isReadOnce ? view : { ...view };
       }),
     })),
@@ -138,12 +138,12 @@ export function toPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanViewO
     lint: toLintViews(apart.filter(isLintWarning)),
     found: countSeverities(diagnostics),
     totals,
-    summary: toPlanSummary({ totals, suppressedDeletes, diagnostics, files, isEmpty }),
-    requests: [toRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }), toRehearsalSentence(plan)]
+    summary: formatPlanSummary({ totals, suppressedDeletes, diagnostics, files, isEmpty }),
+    requests: [formatRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }), formatRehearsalSentence(plan)]
       .filter(Boolean)
       .join(' '),
     writes: toWriteViews(writes),
-    files: files.map(toFileSentence),
+    files: files.map(formatFileSentence),
     hasOwners: plan.ownerLabel !== undefined,
     isOrderTelling: writes.some((write) => isSurprising(write, byId)),
     isEmpty,
@@ -158,8 +158,8 @@ export function isEmptyPlan({ writes, files, changes }: Pick<Plan, 'writes' | 'f
 
 /** A creation comes after the resources that it refers to, and a delete after those that refer to it: that needs no picture. */
 function isSurprising(write: Write, byId: ReadonlyMap<Write['id'], Write>): boolean {
-  const isRemoval = (id: Write['id']): boolean => byId.get(id)?.act === 'delete';
-  return write.act === 'give-up' || write.last || (write.act !== 'delete' && write.dependsOn.some(isRemoval));
+  const isRemoval = (id: Write['id']): boolean => byId.get(id)?.type === 'delete';
+  return write.type === 'vacate' || write.last || (write.type !== 'delete' && write.dependsOn.some(isRemoval));
 }
 
 /** A release is narrow by nature. */
@@ -195,7 +195,7 @@ function divideDiagnostics({ changes, diagnostics }: Plan): {
 }
 
 /** The findings of a rule in one line. */
-export function toLintSentence({ rule, places }: LintView): string {
+export function formatLintSentence({ rule, places }: LintView): string {
   return `${rule}: ${places.map(({ position = '', said }) => `${position} ${said}`.trim()).join(', ')}`;
 }
 
@@ -212,7 +212,7 @@ function toLintViews(diagnostics: readonly Diagnostic[]): readonly LintView[] {
 }
 
 /** A file that will be written, in one sentence. */
-export function toFileSentence({ address, path, text, replaces }: Plan['files'][number]): string {
+export function formatFileSentence({ address, path, text, replaces }: Plan['files'][number]): string {
   const notes = [
     ...(text === undefined ? ['known after apply'] : []),
     ...(replaces === true ? ['replaces an existing file that has other content'] : []),
@@ -233,7 +233,7 @@ function toViolationView(violation: GuardViolation): GuardViolation {
 }
 
 /** What the ids of a plan are called. */
-export function toNames({ changes, externals }: Plan): Names {
+export function collectNames({ changes, externals }: Plan): Names {
   const known = changes.flatMap((change) =>
     change.live === undefined ? [] : [[change.live.id, formatChangeAddress(change)] as const],
   );
@@ -245,7 +245,7 @@ export function toNames({ changes, externals }: Plan): Names {
 function toWriteViews(writes: readonly Write[]): readonly WriteView[] {
   const numbers = new Map(writes.map(({ id }, index) => [id, index + 1]));
   return writes.map((write, index) => {
-    const { method, path } = toWriteRequest(write);
+    const { method, path } = createWriteRequest(write);
     return {
       number: index + 1,
       id: formatWriteName(write),
@@ -262,16 +262,16 @@ function toWriteViews(writes: readonly Write[]): readonly WriteView[] {
 type HeadlinePlan = Pick<Plan, 'changes' | 'diagnostics' | 'violations' | 'suppressedDeletes' | 'files'>;
 
 /** The whole plan on one line, dangers first: `⚠ 3 dangers (2 access, 1 secrets) · 1 delete · 6 updates · 53 unchanged`. */
-export function toHeadline(
+export function formatPlanHeadline(
   { changes, diagnostics, violations, suppressedDeletes = [], files }: HeadlinePlan,
   isEmpty: boolean,
 ): string {
   const totals = countActions(changes);
   if (hasErrors(diagnostics)) return `✗ This plan cannot be applied: ${countSeverities(diagnostics)}`;
   if (isEmpty)
-    return `✓ ${toPlanSummary({ totals, suppressedDeletes, diagnostics, files, isEmpty }).replace(/[.]$/, '')}`;
+    return `✓ ${formatPlanSummary({ totals, suppressedDeletes, diagnostics, files, isEmpty }).replace(/[.]$/, '')}`;
   const losses = listCounts(totals, (action) => LOSSES.has(action)).join(', ');
-  const heeded = [toDangerCount(changes), losses].filter((text) => text !== '');
+  const heeded = [formatDangerCount(changes), losses].filter((text) => text !== '');
   const rest = listCounts(totals, (action) => !LOSSES.has(action));
   const refused = violations.length === 0 ? [] : [`⛔ refused by ${formatCount(violations.length, 'safety rule')}`];
   const unchanged = totals['no-op'] === 0 ? [] : [`${totals['no-op']} unchanged`];

@@ -7,9 +7,9 @@ import { toPrintable } from '../../model/printable.ts';
 import { formatWriteAddress, type Write } from '../../model/write.ts';
 import type { CommandLine } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { formatCount, formatSubject, formatWaitTime, type Subject, toReadSentence } from './wording.ts';
+import { formatCount, formatReadSentence, formatSubject, formatWaitTime, type ReportSubject } from './wording.ts';
 
-/** What forms say of plans. */
+/** What formats say of plans. */
 
 /** The title of each report by what it is about, before its subject. */
 const TITLES = {
@@ -18,7 +18,7 @@ const TITLES = {
 } as const satisfies Record<string, Readonly<Record<Plan['mode'], string>>>;
 
 /** The title of a plan, or of how its apply ended. */
-export function toPlanTitle(about: keyof typeof TITLES, plan: Subject & Pick<Plan, 'mode'>): string {
+export function formatPlanTitle(about: keyof typeof TITLES, plan: ReportSubject & Pick<Plan, 'mode'>): string {
   return `${TITLES[about][plan.mode]} ${formatSubject(plan)}`;
 }
 
@@ -46,7 +46,7 @@ export const PART_HEADINGS = {
 } as const;
 
 /** The owner of a resource, where there is no column for it. */
-export function toOwnerNote(owner: string): string {
+export function formatOwnerNote(owner: string): string {
   return `owner: ${owner}`;
 }
 
@@ -54,15 +54,15 @@ export function toOwnerNote(owner: string): string {
 export const LOSSES_HEADING = 'Deletes and replacements';
 
 /** Said of a change whose other fields are shown in the part above. */
-export const CONTINUED = 'see above';
+export const SEE_ABOVE = 'see above';
 
 /** Said of a resource that the stack takes over without any other change. */
-export function toTakesOver(id: string): string {
+export function formatTakeOver(id: string): string {
   return `takes over ${id}`;
 }
 
 /** Precedes the command that applies a plan. */
-export function toApplyLead({ readsInput }: CommandLine): string {
+export function formatApplyLead({ readsInput }: CommandLine): string {
   return readsInput ? 'To apply, with the same manifests on standard input:' : 'To apply:';
 }
 
@@ -87,18 +87,20 @@ interface PlanNumbers {
 }
 
 /** The sum of a plan in one sentence. A plan with errors cannot be applied, so it has no numbers to approve. */
-export function toPlanSummary(plan: PlanNumbers): string {
+export function formatPlanSummary(plan: PlanNumbers): string {
   if (hasErrors(plan.diagnostics)) return 'This plan cannot be applied.';
-  return plan.isEmpty ? toNothing(plan) : `${[toActionCounts(plan.totals), ...listFileCount(plan.files)].join('; ')}.`;
+  return plan.isEmpty
+    ? toNothing(plan)
+    : `${[formatActionCounts(plan.totals), ...listFileCount(plan.files)].join('; ')}.`;
 }
 
 /** `1 file to write`; nothing when none is. */
 export function listFileCount(files: readonly unknown[]): readonly string[] {
-  return files.length === 0 ? [] : [`${files.length} ${toFileLabel(files)}`];
+  return files.length === 0 ? [] : [`${files.length} ${formatFileLabel(files)}`];
 }
 
 /** Follows the number of files that are written. */
-export function toFileLabel({ length }: readonly unknown[]): string {
+export function formatFileLabel({ length }: readonly unknown[]): string {
   return length === 1 ? 'file to write' : 'files to write';
 }
 
@@ -118,7 +120,7 @@ function countLeftOut(diagnostics: readonly Diagnostic[]): number {
 }
 
 /** `1 to delete, 0 to replace, …; 3 unchanged`. Releases are rare, and named only when there are some. */
-export function toActionCounts(totals: Totals): string {
+export function formatActionCounts(totals: Totals): string {
   const actions = CHANGE_ACTIONS.filter((action) => action !== 'release' || totals.release > 0).map(
     (action) => `${totals[action]} ${ACTION_LABELS[action]}`,
   );
@@ -126,13 +128,13 @@ export function toActionCounts(totals: Totals): string {
 }
 
 /** What reading took and applying will take: `4 writes`, `at least 13 writes and 2 look-ups (10 changes: …)`; the time, where it takes some. */
-export function toRequestSentence(
+export function formatRequestSentence(
   plan: Pick<Plan, 'requests' | 'settings' | 'writes' | 'changes'>,
   { isApplied, isPart = false }: { readonly isApplied: boolean; readonly isPart?: boolean | undefined },
 ): string {
   const { requests, settings, writes } = plan;
   const { read, apply, mayTakeMore = false, leastMs } = requests;
-  if (!isApplied) return isPart ? '' : toReadSentence(read);
+  if (!isApplied) return isPart ? '' : formatReadSentence(read);
   const lookUps = apply - writes.length;
   const sent = [formatCount(writes.length, 'write'), ...(lookUps > 0 ? [formatCount(lookUps, 'look-up')] : [])].join(
     ' and ',
@@ -161,12 +163,12 @@ function toWriteReason({ action, kind: name }: Change, writes: readonly Write[])
   const kind = findKind(name);
   if (action === 'replace') return 'a replace';
   if (action === 'create' && kind !== undefined) return `a new ${kind.title}`;
-  if (writes.some(({ act }) => act === 'give-up')) return 'what gives up a value first';
-  return writes.some(({ act }) => act === 'remove-module') ? 'a removed module' : 'what has several modules';
+  if (writes.some(({ type }) => type === 'vacate')) return 'what gives up a value first';
+  return writes.some(({ type }) => type === 'remove-module') ? 'a removed module' : 'what has several modules';
 }
 
 /** How the rehearsal of a plan went, on what, and what it could not know; empty: there was nothing to try. */
-export function toRehearsalSentence(
+export function formatRehearsalSentence(
   plan: Pick<Plan, 'rehearsal' | 'writes' | 'diagnostics' | 'targets' | 'settings'>,
 ): string {
   const { rehearsal, writes, diagnostics, targets } = plan;
@@ -211,12 +213,12 @@ function toList(texts: readonly string[]): string {
 }
 
 /** `2 safety rules block this plan`. */
-export function toStandingText(number: number): string {
+export function formatBlockingCount(number: number): string {
   return `${formatCount(number, 'safety rule blocks', 'safety rules block')} this plan`;
 }
 
 /** `3 fields unchanged`. Said where the fields that change are shown, so that nobody looks for the others. */
-export function toUnchangedText(number: number): string {
+export function formatUnchangedCount(number: number): string {
   return `${formatCount(number, 'field')} unchanged`;
 }
 

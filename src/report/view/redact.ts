@@ -88,17 +88,17 @@ function redactWrite(write: Write): Write {
   if (secrets.length === 0) return write;
   const without = (spec: Spec): Spec => redactSpec(spec, secrets);
   const unmarked = (mark: MarkDraft): MarkDraft => ({ ...mark, pending: without(mark.pending) });
-  switch (write.act) {
+  switch (write.type) {
     case 'create':
     case 'adopt':
       return { ...write, body: without(write.body), mark: unmarked(write.mark) };
     case 'update':
       return { ...write, body: without(write.body), ...(write.mark !== undefined && { mark: unmarked(write.mark) }) };
     case 'deliver':
-    case 'deliver-again':
+    case 'redeliver':
       return { ...write, mark: unmarked(write.mark) };
     case 'release':
-    case 'give-up':
+    case 'vacate':
       return { ...write, body: without(write.body) };
     case 'set-module':
     case 'remove-module':

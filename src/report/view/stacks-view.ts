@@ -5,21 +5,21 @@ import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackListing } from '../../model/stack-tree.ts';
 import type { ApplyReport, PlanReport, Report, StackPart, StacksReport, Validation } from '../report.ts';
-import { toApplySummary } from './apply-view.ts';
-import { toComparisonView } from './comparison-view.ts';
-import { type DangerView, describeDangerCounts, listDangerViews, toDangerCount } from './danger-view.ts';
-import { toFailureView } from './diagnostic-view.ts';
-import { listDriftDangerViews, toDriftHeadline, toDriftNames } from './drift-view.ts';
+import { formatApplySummary } from './apply-view.ts';
+import { createComparisonView } from './comparison-view.ts';
+import { type DangerView, describeDangerCounts, formatDangerCount, listDangerViews } from './danger-view.ts';
+import { createFailureView } from './diagnostic-view.ts';
+import { collectDriftNames, formatDriftHeadline, listDriftDangerViews } from './drift-view.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { isEmptyPlan, toHeadline, toNames as toPlanNames } from './plan-view.ts';
+import { formatPlanHeadline, isEmptyPlan, collectNames as toPlanNames } from './plan-view.ts';
 import { redactDrift, redactPlan } from './redact.ts';
 import {
+  countApplyTotals,
   countSeverities,
   formatCount,
+  formatReadSentence,
+  formatValidationSize,
   formatWaitTime,
-  toApplyTotals,
-  toReadSentence,
-  toValidationSize,
   trimDot,
   withoutZeros,
 } from './wording.ts';
@@ -66,7 +66,7 @@ interface StacksView {
 }
 
 /** The view of a run. */
-export function toStacksView({ root, parts, selection, requests }: StacksReport): StacksView {
+export function createStacksView({ root, parts, selection, requests }: StacksReport): StacksView {
   const names = Map.groupBy(parts, ({ name }) => name);
   const rows = parts.map((part) => toRow(part, { isOnly: names.get(part.name)?.length === 1 }));
   const bad = rows.filter(({ isBad }) => isBad).length;
@@ -77,7 +77,7 @@ export function toStacksView({ root, parts, selection, requests }: StacksReport)
   const sentences = [
     toPrintable(selection),
     ...(counts.length === 0 ? [] : [`${counts.join(', ')}.`]),
-    ...(requests === undefined ? [] : [toReadSentence(requests)]),
+    ...(requests === undefined ? [] : [formatReadSentence(requests)]),
   ];
   const dangers = listStackDangers(parts);
   return {
@@ -129,14 +129,14 @@ function hasContent(report: Report): boolean {
 }
 
 /** The stacks that nothing more is shown of, in one sentence: `9 stacks without changes: s02, s05 (1 warning)`. */
-export function toQuietLead(run: Pick<StacksReport, 'parts'>, { length }: readonly StackRow[]): string {
+export function formatQuietLead(run: Pick<StacksReport, 'parts'>, { length }: readonly StackRow[]): string {
   const contents = new Set(run.parts.map(({ report }) => CONTENTS[report.about]));
   contents.delete(CONTENTS.failure);
   return `${formatCount(length, 'stack')} without ${[...contents].join(' and ')}`;
 }
 
 /** The name of a stack that nothing more is shown of. */
-export function toQuietTitle({ title, found }: StackRow): string {
+export function formatQuietTitle({ title, found }: StackRow): string {
   return found === '' ? title : `${title} (${found})`;
 }
 
@@ -161,7 +161,7 @@ function listReportDangers({ report, options: { locate } }: StackPart): readonly
     }
     case 'drift': {
       const drift = redactDrift(report.drift);
-      return listDriftDangerViews(drift.resources, { names: toDriftNames(drift), locate });
+      return listDriftDangerViews(drift.resources, { names: collectDriftNames(drift), locate });
     }
     default:
       return [];
@@ -173,7 +173,7 @@ function listStackDangers(parts: readonly StackPart[]): readonly StackDangers[] 
   const found = parts.flatMap((part, index): readonly StackDangers[] => {
     const { name } = part;
     // Where no other stack has the name, the folder says nothing more.
-    const title = name !== '' && byName.get(name)?.length === 1 ? quoteIfNeeded(name) : toStackTitle(part);
+    const title = name !== '' && byName.get(name)?.length === 1 ? quoteIfNeeded(name) : formatStackTitle(part);
     const byOwner = Map.groupBy(listReportDangers(part), ({ owner }) => owner);
     return [...byOwner].map(([owner, dangers]) => {
       return { index, title, ...(owner !== undefined && { owner }), dangers };
@@ -213,17 +213,17 @@ function joinPlans(reports: readonly PlanReport[]): readonly string[] {
     diagnostics: [],
     violations: [],
   };
-  return [toHeadline(whole, plans.every(isEmptyPlan))];
+  return [formatPlanHeadline(whole, plans.every(isEmptyPlan))];
 }
 
 function joinDrifts(drifts: readonly Drift[]): readonly string[] {
-  return drifts.length === 0 ? [] : [toDriftHeadline({ resources: drifts.flatMap(({ resources }) => resources) })];
+  return drifts.length === 0 ? [] : [formatDriftHeadline({ resources: drifts.flatMap(({ resources }) => resources) })];
 }
 
 function joinApplies([first, ...more]: readonly ApplyReport[]): readonly string[] {
   if (first === undefined) return [];
   const outcomes = [first, ...more].flatMap(({ result }) => result.outcomes);
-  return [withoutZeros(toApplySummary(toApplyTotals({ ...first.result, outcomes })))];
+  return [withoutZeros(formatApplySummary(countApplyTotals({ ...first.result, outcomes })))];
 }
 
 function joinValidations(validations: readonly Validation[]): readonly string[] {
@@ -231,11 +231,11 @@ function joinValidations(validations: readonly Validation[]): readonly string[] 
   const sum = (count: (one: Validation) => number): number => validations.reduce((all, one) => all + count(one), 0);
   const size = { files: sum(({ files }) => files), resources: sum(({ resources }) => resources) };
   const found = listFound(validations.flatMap(({ diagnostics }) => diagnostics));
-  return [[toValidationSize(size), ...found].join(' · ')];
+  return [[formatValidationSize(size), ...found].join(' · ')];
 }
 
 /** The name of a stack, and its folder where that has another name. */
-export function toStackTitle({ name, folder }: Pick<StackPart, 'name' | 'folder'>): string {
+export function formatStackTitle({ name, folder }: Pick<StackPart, 'name' | 'folder'>): string {
   const shown = name === '' ? '(no name)' : quoteIfNeeded(name);
   return name === folder ? shown : `${shown} (${toPrintable(folder)})`;
 }
@@ -246,7 +246,7 @@ function toRow(part: StackPart, { isOnly }: { readonly isOnly: boolean }): Stack
     name: name === '' ? '(no name)' : quoteIfNeeded(name),
     folder: toPrintable(folder),
     // A folder that ends with the name says nothing more.
-    title: isOnly && name !== '' && folder.endsWith(`/${name}`) ? quoteIfNeeded(name) : toStackTitle(part),
+    title: isOnly && name !== '' && folder.endsWith(`/${name}`) ? quoteIfNeeded(name) : formatStackTitle(part),
   };
   return { ...shown, time: '', found: '', isBad: exitCode !== 0 && exitCode !== 2, ...toSaid(part) };
 }
@@ -259,18 +259,18 @@ function toSaid({ report }: StackPart): Pick<StackRow, 'said' | 'isQuiet'> & Par
       return describeApply(report);
     case 'drift': {
       const { drift } = report;
-      const said = [toDriftHeadline(drift), ...listFound(drift.diagnostics)].join(' · ');
+      const said = [formatDriftHeadline(drift), ...listFound(drift.diagnostics)].join(' · ');
       return { said, isQuiet: isQuietDrift(drift), found: countSeverities(drift.diagnostics) };
     }
     case 'validation': {
       const { diagnostics } = report.validation;
-      const said = [toValidationSize(report.validation), ...listFound(diagnostics)].join(' · ');
+      const said = [formatValidationSize(report.validation), ...listFound(diagnostics)].join(' · ');
       return { said, isQuiet: diagnostics.length === 0 };
     }
     case 'comparison':
-      return { said: trimDot(toComparisonView(report).summary), isQuiet: false };
+      return { said: trimDot(createComparisonView(report).summary), isQuiet: false };
     case 'failure': {
-      const { diagnostics, error } = toFailureView(report.failure);
+      const { diagnostics, error } = createFailureView(report.failure);
       const why = [...(error?.lines ?? []), ...diagnostics.map(({ message }) => message)];
       const first = why.slice(0, 1).map(trimEnd);
       return { said: `✗ ${[...listFound(diagnostics), ...first].join(': ')}`, isQuiet: false };
@@ -281,7 +281,7 @@ function toSaid({ report }: StackPart): Pick<StackRow, 'said' | 'isQuiet'> & Par
 }
 
 function isQuietDrift(drift: Drift): boolean {
-  return !hasDrift(drift) && drift.diagnostics.every(isLintWarning) && toDangerCount(drift.resources) === '';
+  return !hasDrift(drift) && drift.diagnostics.every(isLintWarning) && formatDangerCount(drift.resources) === '';
 }
 
 /** The same run, in which one part of each account tells what nobody manages there: the first that is shown. */
@@ -305,13 +305,13 @@ function toAccount({ keyEnv, report }: StackPart): string | undefined {
   return report.about === 'drift' ? JSON.stringify([report.drift.baseUrl, keyEnv]) : undefined;
 }
 
-function describePlan({ plan, standing }: PlanReport): Pick<StackRow, 'said' | 'isQuiet' | 'time' | 'found'> {
+function describePlan({ plan, blocking }: PlanReport): Pick<StackRow, 'said' | 'isQuiet' | 'time' | 'found'> {
   const { diagnostics, writes, requests } = plan;
   const isEmpty = isEmptyPlan(plan);
-  const headline = toHeadline({ ...plan, violations: standing }, isEmpty);
+  const headline = formatPlanHeadline({ ...plan, violations: blocking }, isEmpty);
   // Errors are in the headline.
   const said = [headline, ...(hasErrors(diagnostics) ? [] : listFound(diagnostics))].join(' · ');
-  const isQuiet = isEmpty && standing.length === 0 && diagnostics.every(isLintWarning);
+  const isQuiet = isEmpty && blocking.length === 0 && diagnostics.every(isLintWarning);
   const time = requests.leastMs > 0 && writes.length > 0 ? formatWaitTime(requests.leastMs) : '';
   return { said, isQuiet, time, found: countSeverities(diagnostics) };
 }
@@ -322,7 +322,7 @@ function listFound(diagnostics: readonly Diagnostic[]): readonly string[] {
 
 function describeApply({ plan, result }: ApplyReport): Pick<StackRow, 'said' | 'isQuiet'> {
   if (result.outcomes.length + result.files.length > 0)
-    return { said: withoutZeros(toApplySummary(toApplyTotals(result))), isQuiet: false };
+    return { said: withoutZeros(formatApplySummary(countApplyTotals(result))), isQuiet: false };
   const diagnostics = [...plan.diagnostics, ...result.diagnostics];
   return { said: ['nothing to do', ...listFound(diagnostics)].join(' · '), isQuiet: diagnostics.length === 0 };
 }

@@ -6,8 +6,8 @@ import type { Write } from '../../model/write.ts';
 import { quoteIfNeeded } from './escape.ts';
 
 /**
- * All wording that several forms share. Results are printable text; a form escapes, wraps and colours it, and adds
- * wording of its own only where no other form says the same.
+ * All wording that several formats share. Results are printable text; a format escapes, wraps and colours it, and adds
+ * wording of its own only where no other format says the same.
  */
 
 /** `1 request`, `2 requests`. */
@@ -34,10 +34,10 @@ export function countSeverities(diagnostics: readonly Diagnostic[]): string {
 }
 
 /** What reports are about. */
-export type Subject = Pick<Plan, 'stack' | 'baseUrl'>;
+export type ReportSubject = Pick<Plan, 'stack' | 'baseUrl'>;
 
 /** What a report is about: `stack production on https://api.example.com`. */
-export function formatSubject({ stack, baseUrl }: Subject): string {
+export function formatSubject({ stack, baseUrl }: ReportSubject): string {
   return `stack ${quoteIfNeeded(stack)} on ${toPlace(baseUrl)}`;
 }
 
@@ -49,7 +49,7 @@ function toPlace(baseUrl: string): string {
 }
 
 /** What reading took. */
-export function toReadSentence(requests: number): string {
+export function formatReadSentence(requests: number): string {
   return `Reading took ${formatCount(requests, 'request')}.`;
 }
 
@@ -67,7 +67,7 @@ export function formatNameList(names: readonly string[]): string {
 const MAX_NAMES = 5;
 
 /** The text for the value of a field that its manifest unsets. */
-export const STATED_NO_LONGER = '(no longer stated)';
+export const UNSET_WORDING = '(no longer stated)';
 
 /** Of a row of counts those that there are; all of them when there is none. */
 export function withoutZeros(counts: string): string {
@@ -83,19 +83,25 @@ export function trimDot(sentence: string): string {
 }
 
 /** The digits of a commit that people read. */
-export function toShortCommit(commit: string): string {
+export function shortenCommit(commit: string): string {
   return toPrintable(commit.slice(0, SHORT_COMMIT));
 }
 
 const SHORT_COMMIT = 7;
 
 /** How many manifests were checked: `5 resources in 2 files`. */
-export function toValidationSize({ files, resources }: { readonly files: number; readonly resources: number }): string {
+export function formatValidationSize({
+  files,
+  resources,
+}: {
+  readonly files: number;
+  readonly resources: number;
+}): string {
   return `${formatCount(resources, 'resource')} in ${formatCount(files, 'file')}`;
 }
 
 /** `edgewise plan did not complete`. */
-export function toNoResult(command: string | undefined): string {
+export function formatNoResult(command: string | undefined): string {
   return `${command === undefined ? 'edgewise' : `edgewise ${toPrintable(command)}`} did not complete`;
 }
 
@@ -108,7 +114,7 @@ export interface ApplyTotals {
 }
 
 /** The totals of an apply. */
-export function toApplyTotals({ outcomes }: ApplyResult): ApplyTotals {
+export function countApplyTotals({ outcomes }: ApplyResult): ApplyTotals {
   const totals = { applied: 0, alreadyDone: 0, failed: 0, skipped: 0 };
   for (const result of outcomes) {
     totals[result.outcome] += 1;

@@ -1,19 +1,19 @@
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { FormOptions, Report, StacksReport } from '../report.ts';
+import type { FormatOptions, Report, StacksReport } from '../report.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
-import { type Annotation, listAnnotations, listRelatedTexts } from './remarks.ts';
+import { type Annotation, listAnnotations, listRelatedTexts } from './annotations.ts';
 
 /**
  * A report as test results: a suite for each kind, in it a case that passes for each resource that nothing is wrong with, and one
  * that fails for each thing that is wrong. What an apply will do is nothing wrong; files to write are a suite of their own. Structure: the schema of the Jenkins JUnit plugin.
  */
-export function renderJunitForm(report: Report, options: FormOptions): string {
+export function renderJunitReport(report: Report, options: FormatOptions): string {
   return renderSuites(listCases(report, options));
 }
 
 /** A run over many stacks as test results: a suite for each stack. */
-export function renderStacksJunit({ parts }: StacksReport, options: FormOptions): string {
+export function renderStacksJunit({ parts }: StacksReport, options: FormatOptions): string {
   return renderSuites(
     parts.flatMap(({ name, folder, report, options: own }) => {
       const suite = toPrintable(name === '' ? folder : name);
@@ -48,7 +48,7 @@ export interface JunitCase {
   readonly remark?: Annotation;
 }
 
-function listCases(report: Report, options: FormOptions): readonly JunitCase[] {
+function listCases(report: Report, options: FormatOptions): readonly JunitCase[] {
   const remarks = listAnnotations(report, options).filter(({ nature }) => nature !== 'danger');
   const told = new Set(remarks.flatMap(({ address }) => (address === undefined ? [] : [address])));
   const passed = [...new Set(listAddresses(report))].filter((address) => !told.has(address));

@@ -4,22 +4,28 @@ import { assertNever } from '../../model/errors.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
 import { withoutJobCommands } from '../../model/pipeline.ts';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
-import type { FormOptions, Report, StacksReport } from '../report.ts';
-import { toApplySummary } from '../view/apply-view.ts';
-import { toComparisonView } from '../view/comparison-view.ts';
-import { toDangerCount } from '../view/danger-view.ts';
-import { toFilePosition } from '../view/diagnostic-view.ts';
-import { toDriftSummary } from '../view/drift-view.ts';
-import { listFileCount, toActionCounts } from '../view/plan-wording.ts';
-import { toStacksView } from '../view/stacks-view.ts';
-import { countSeverities, formatCount, toApplyTotals, toNoResult, toValidationSize } from '../view/wording.ts';
-import { type Annotation, joinNotStarted, listAnnotations, listRelatedTexts } from './remarks.ts';
+import type { FormatOptions, Report, StacksReport } from '../report.ts';
+import { formatApplySummary } from '../view/apply-view.ts';
+import { createComparisonView } from '../view/comparison-view.ts';
+import { formatDangerCount } from '../view/danger-view.ts';
+import { findFilePosition } from '../view/diagnostic-view.ts';
+import { formatDriftSummary } from '../view/drift-view.ts';
+import { formatActionCounts, listFileCount } from '../view/plan-wording.ts';
+import { createStacksView } from '../view/stacks-view.ts';
+import {
+  countApplyTotals,
+  countSeverities,
+  formatCount,
+  formatNoResult,
+  formatValidationSize,
+} from '../view/wording.ts';
+import { type Annotation, joinNotStarted, listAnnotations, listRelatedTexts } from './annotations.ts';
 
 /**
  * A report as workflow annotations: a command on each line and nothing else, so that no text of others is ever read as one.
  * Source: "Workflow commands for GitHub Actions".
  */
-export function renderGithubForm(report: Report, options: FormOptions): string {
+export function renderGithubReport(report: Report, options: FormatOptions): string {
   const remarks = joinNotStarted(listAnnotations(report, options));
   const notices = remarks.filter(({ level }) => level === 'notice');
   const shown = remarks.filter((remark) => remark.level !== 'notice' || notices.indexOf(remark) < MAX_NOTICES);
@@ -30,13 +36,13 @@ export function renderGithubForm(report: Report, options: FormOptions): string {
 }
 
 /** The annotations of a run over many stacks: those of each, and one summary. */
-export function renderStacksGithub(run: StacksReport, options: FormOptions): string {
+export function renderStacksGithub(run: StacksReport, options: FormatOptions): string {
   const shown = run.parts.flatMap(({ report, options: own }) => {
     const whole = { ...options, ...own };
     const remarks = joinNotStarted(listAnnotations(report, whole)).filter(({ level }) => level !== 'notice');
     return remarks.map((remark) => toAnnotation(remark, whole));
   });
-  const { headline, summary: sentences } = toStacksView(run);
+  const { headline, summary: sentences } = createStacksView(run);
   const summary = toCommand('notice', { title: 'edgewise' }, `${headline}\n${sentences}`);
   return [...shown, summary, ''].join('\n');
 }
@@ -44,15 +50,15 @@ export function renderStacksGithub(run: StacksReport, options: FormOptions): str
 /** GitHub shows ten annotations of each level for a step; one of the notices is the summary. */
 const MAX_NOTICES = 9;
 
-function toAnnotation(remark: Annotation, options: FormOptions): string {
+function toAnnotation(remark: Annotation, options: FormatOptions): string {
   const { rule, level, message, remedy, place } = remark;
   const text = [message, ...listRelatedTexts(remark), ...(remedy === undefined ? [] : [remedy])].join('\n');
   return toCommand(level, { ...toPosition(place, options), title: `edgewise: ${rule}` }, text);
 }
 
 /** Empty without a file: the annotation is then shown at the run. */
-function toPosition(place: Annotation['place'], options: FormOptions): Properties {
-  const position = place === undefined ? undefined : toFilePosition(place, options);
+function toPosition(place: Annotation['place'], options: FormatOptions): Properties {
+  const position = place === undefined ? undefined : findFilePosition(place, options);
   return position === undefined
     ? {}
     : { file: position.file, line: String(position.line), col: String(position.column) };
@@ -78,44 +84,44 @@ function escapeProperty(text: string): string {
 function summarizeReport(report: Report): string {
   switch (report.about) {
     case 'plan':
-      return summarizePlan(report.plan, report.standing);
+      return summarizePlan(report.plan, report.blocking);
     case 'comparison':
-      return toComparisonView(report).summary;
+      return createComparisonView(report).summary;
     case 'apply':
       return summarizeApply(report.result);
     case 'drift': {
       const { resources } = report.drift;
       const off = resources.filter(({ state }) => state !== 'in-sync').length;
-      const dangers = toDangerCount(resources);
+      const dangers = formatDangerCount(resources);
       const said = hasDrift(report.drift)
         ? `${off} of ${formatCount(resources.length, 'resource')} ${off === 1 ? 'differs' : 'differ'} from the manifests.`
-        : toDriftSummary(report.drift);
+        : formatDriftSummary(report.drift);
       return dangers === '' ? said : `${dangers}. ${said}`;
     }
     case 'validation': {
       const { diagnostics } = report.validation;
       const found = diagnostics.length === 0 ? 'no diagnostics' : countSeverities(diagnostics);
-      return `${toValidationSize(report.validation)}: ${found}.`;
+      return `${formatValidationSize(report.validation)}: ${found}.`;
     }
     case 'failure': {
       const { diagnostics = [], command } = report.failure;
-      return `${toNoResult(command)}${diagnostics.length === 0 ? '' : `: ${countSeverities(diagnostics)}`}.`;
+      return `${formatNoResult(command)}${diagnostics.length === 0 ? '' : `: ${countSeverities(diagnostics)}`}.`;
     }
     default:
       return assertNever(report);
   }
 }
 
-function summarizePlan({ changes, diagnostics, files }: Plan, standing: readonly GuardViolation[]): string {
+function summarizePlan({ changes, diagnostics, files }: Plan, blocking: readonly GuardViolation[]): string {
   const found = [
     ...listFileCount(files),
     ...(diagnostics.length === 0 ? [] : [countSeverities(diagnostics)]),
-    ...(standing.length === 0 ? [] : [`refused by ${formatCount(standing.length, 'safety rule')}`]),
+    ...(blocking.length === 0 ? [] : [`refused by ${formatCount(blocking.length, 'safety rule')}`]),
   ];
-  return `${[toActionCounts(countActions(changes)), ...found].join('; ')}.`;
+  return `${[formatActionCounts(countActions(changes)), ...found].join('; ')}.`;
 }
 
 function summarizeApply(result: ApplyResult): string {
   const end = result.interrupted ? '; interrupted' : '';
-  return `${toApplySummary(toApplyTotals(result))}${end}.`;
+  return `${formatApplySummary(countApplyTotals(result))}${end}.`;
 }

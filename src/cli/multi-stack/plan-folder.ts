@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { findMadeByAnother, isOfAnother } from '../../files/boundary.ts';
 import { InputBudgetError, readInput } from '../../files/read-input.ts';
-import { toReason } from '../../model/errors.ts';
+import { describeError } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import {
@@ -13,7 +13,7 @@ import {
   PLAN_INDEX_FORMAT,
   type PlanIndex,
 } from '../../model/stack-tree.ts';
-import { renderPlanJson } from '../../report/programs/json.ts';
+import { renderPlanJson } from '../../report/machine/json.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
@@ -78,7 +78,7 @@ async function makeFolder(folder: string, { cwd }: FolderContext): Promise<void>
   try {
     await mkdir(resolve(cwd, folder), { recursive: true });
   } catch (cause) {
-    const message = `The plans cannot be written to ${folder}: ${toReason(cause)}`;
+    const message = `The plans cannot be written to ${folder}: ${describeError(cause)}`;
     throw new CommandError(message, {
       exitCode: EXIT.invalid,
       remedy: 'With --recursive, -o names a folder, which gets a plan file for each stack.',
@@ -195,7 +195,7 @@ async function readIndex(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'b
   try {
     text = readInput(resolve(cwd, file), { onlyFiles: true, budget }).toString('utf8');
   } catch (error) {
-    throw finding(toReason(error), error);
+    throw finding(describeError(error), error);
   }
   const value = checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
   if (!isJsonObject(value)) throw finding('it is not a JSON object');

@@ -8,30 +8,30 @@ import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatWriteAddress } from '../../model/write.ts';
-import type { ComparisonReport, Failure, FormOptions, Report } from '../report.ts';
-import { findFailedPlace, isUnreachable, toNotStarted } from '../view/apply-view.ts';
-import { toComparisonView } from '../view/comparison-view.ts';
+import type { ComparisonReport, Failure, FormatOptions, Report } from '../report.ts';
+import { findFailedPlace, formatNotStarted, isUnreachable } from '../view/apply-view.ts';
+import { createComparisonView } from '../view/comparison-view.ts';
 import { listDangerViews } from '../view/danger-view.ts';
 import { findApiErrorRemedy, toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
 import {
+  CHANGED_VALUE_UNKNOWN,
+  collectDriftNames,
+  createDriftedView,
+  createDriftView,
   listDriftDangerViews,
-  MOVED,
   NEXT_APPLY,
-  type StrangerView,
-  toDriftedView,
-  toDriftNames,
-  toDriftView,
   UNMANAGED_WORDING,
+  type UnownedView,
 } from '../view/drift-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
 import { formatBrief, type Names } from '../view/field-view.ts';
-import { toNames } from '../view/plan-view.ts';
+import { collectNames } from '../view/plan-view.ts';
 import { redactDrift } from '../view/redact.ts';
 import { findNotStarted, formatWriteName } from '../view/wording.ts';
 
 /**
- * Statements about single resources and places, for forms that have no room for a plan (annotations, findings,
- * test cases). Texts are printable; forms escape them for their syntax and for nothing else.
+ * Statements about single resources and places, for formats that have no room for a plan (annotations, findings,
+ * test cases). Texts are printable; formats escape them for their syntax and for nothing else.
  */
 export interface Annotation {
   /** A diagnostic code, a safety rule, or one of `OTHER_RULES`. */
@@ -84,18 +84,18 @@ export const OTHER_RULES = {
 type OtherRule = keyof typeof OTHER_RULES;
 
 /** Everything that a report has to say of single resources and places, the most important first. */
-export function listAnnotations(report: Report, options: FormOptions): readonly Annotation[] {
+export function listAnnotations(report: Report, options: FormatOptions): readonly Annotation[] {
   const remarks = [...listUnordered(report, options)].map((remark) => withPlace(remark, options));
   return LEVELS.flatMap((level) => remarks.filter((remark) => remark.level === level));
 }
 
 const LEVELS = ['error', 'warning', 'notice'] as const;
 
-function listUnordered(report: Report, options: FormOptions): readonly Annotation[] {
+function listUnordered(report: Report, options: FormatOptions): readonly Annotation[] {
   switch (report.about) {
     case 'plan':
       return [
-        ...report.standing.map(toViolationRemark),
+        ...report.blocking.map(toViolationRemark),
         ...report.plan.diagnostics.map(toDiagnosticRemark),
         ...listChangesRemarks(report.plan),
       ];
@@ -115,18 +115,18 @@ function listUnordered(report: Report, options: FormOptions): readonly Annotatio
 }
 
 /** The line of its field or the start of the resource's document, where nothing says more exactly what the remark is about. */
-function withPlace(remark: Annotation, { locate }: FormOptions): Annotation {
+function withPlace(remark: Annotation, { locate }: FormatOptions): Annotation {
   if (remark.place !== undefined || remark.address === undefined) return remark;
   const place = locate?.(stripDuplicateId(remark.address), remark.field);
   return place === undefined ? remark : { ...remark, place: toPrintablePlace(place) };
 }
 
-/** The other places of a remark, a line for each, for forms that show one place. */
+/** The other places of a remark, a line for each, for formats that show one place. */
 export function listRelatedTexts({ related = [] }: Annotation): readonly string[] {
   return related.map(({ message, place: { file, line, column } }) => `${message}: ${file}:${line}:${column}`);
 }
 
-/** The remarks, with a single one for all writes that an interrupt kept from starting. For forms that show remarks one by one. */
+/** The remarks, with a single one for all writes that an interrupt kept from starting. For formats that show remarks one by one. */
 export function joinNotStarted(remarks: readonly Annotation[]): readonly Annotation[] {
   const found = remarks.filter(({ isNotStarted }) => isNotStarted);
   const [first] = found;
@@ -136,7 +136,7 @@ export function joinNotStarted(remarks: readonly Annotation[]): readonly Annotat
     rule,
     level,
     nature,
-    message: toNotStarted(
+    message: formatNotStarted(
       found.map(({ message }) => message),
       found.some(({ isOutOfReach }) => isOutOfReach),
     ),
@@ -178,7 +178,7 @@ function toList(addresses: readonly string[]): string {
 }
 
 function listChangesRemarks(plan: Plan): readonly Annotation[] {
-  const names = toNames(plan);
+  const names = collectNames(plan);
   return plan.changes.flatMap((change) => listChangeRemarks(change, names));
 }
 
@@ -222,14 +222,14 @@ function toDriftRemark(address: string, differences: readonly Difference[], leve
 }
 
 /** Dangers first; unmanaged resources last. */
-function listDriftRemarks(compared: Drift, options: FormOptions): readonly Annotation[] {
+function listDriftRemarks(compared: Drift, options: FormatOptions): readonly Annotation[] {
   const drift = redactDrift(compared);
-  const names = toDriftNames(drift);
+  const names = collectDriftNames(drift);
   return [
     ...drift.resources.flatMap((resource) => listDriftDangerRemarks(resource, names)),
     ...drift.diagnostics.map(toDiagnosticRemark),
     ...drift.resources.flatMap((resource) => listResourceRemarks(resource, names)),
-    ...toDriftView(drift, options).unmanaged.map(toUnmanagedRemark),
+    ...createDriftView(drift, options).unmanaged.map(toUnmanagedRemark),
   ];
 }
 
@@ -244,7 +244,7 @@ function listDriftDangerRemarks(resource: ResourceDrift, names: Names): readonly
   );
 }
 
-function toUnmanagedRemark({ kind, id, description }: StrangerView): Annotation {
+function toUnmanagedRemark({ kind, id, description }: UnownedView): Annotation {
   const message = `${kind} ${id} is unmanaged${description === '' ? '' : `: ${description}`}`;
   return { rule: 'unmanaged', level: 'notice', nature: 'finding', message, remedy: UNMANAGED_WORDING.hint };
 }
@@ -254,11 +254,11 @@ const MAX_VALUE = 200;
 
 function listResourceRemarks(resource: ResourceDrift, names: Names): readonly Annotation[] {
   const { state } = resource;
-  const { reason, expected, moved, fields, pending, next } = toDriftedView(resource, { names });
+  const { reason, expected, moved, fields, pending, next } = createDriftedView(resource, { names });
   const address = formatAddress(resource);
   const why = [
     ...fields.map((field) => `${formatBrief(field, MAX_VALUE)} (${field.notes.join(', ')})`),
-    ...moved.map((name) => `${name}: ${MOVED}`),
+    ...moved.map((name) => `${name}: ${CHANGED_VALUE_UNKNOWN}`),
     ...[reason, expected].filter((text) => text !== undefined),
     ...(next === undefined ? [] : [`${NEXT_APPLY}: ${next}`]),
     ...pending.map((field) => formatBrief(field, MAX_VALUE)),
@@ -293,7 +293,7 @@ function listResourceRemarks(resource: ResourceDrift, names: Names): readonly An
 
 function listResultRemarks(
   { outcomes, files, tokens, diagnostics }: ApplyResult,
-  options: FormOptions,
+  options: FormatOptions,
 ): readonly Annotation[] {
   const notStarted = findNotStarted(outcomes);
   return [
@@ -316,7 +316,7 @@ function listResultRemarks(
 
 function listOutcomeRemarks(
   outcome: Outcome,
-  { options, notStarted }: { readonly options: FormOptions; readonly notStarted: ReadonlyMap<string, unknown> },
+  { options, notStarted }: { readonly options: FormatOptions; readonly notStarted: ReadonlyMap<string, unknown> },
 ): readonly Annotation[] {
   const { write } = outcome;
   const address = formatWriteAddress(write);
@@ -341,7 +341,7 @@ function listOutcomeRemarks(
 }
 
 /** At the field that the service names, if it names one. */
-function toFailedRemark(failed: Extract<Outcome, { readonly outcome: 'failed' }>, options: FormOptions): Annotation {
+function toFailedRemark(failed: Extract<Outcome, { readonly outcome: 'failed' }>, options: FormatOptions): Annotation {
   const { write, message } = failed;
   const place = findFailedPlace(failed, options);
   const remark = toRemark('write-failed', 'error', `${formatWriteName(write)}: ${toPrintable(message)}`, {
@@ -366,7 +366,7 @@ function listFailureRemarks({ command, diagnostics = [], error }: Failure): read
 
 /** What was not approved is an error; that plans differ is what one wants to know. */
 function listComparisonRemarks(report: ComparisonReport): readonly Annotation[] {
-  const { parts } = toComparisonView(report);
+  const { parts } = createComparisonView(report);
   const isApply = report.command === 'apply';
   return parts.flatMap(({ part, heading, changes }) =>
     changes.map(({ address, action, fields, notes }) => {

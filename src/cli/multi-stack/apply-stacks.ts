@@ -15,7 +15,7 @@ import {
   refuseTwiceApproved,
   tellOfTrust,
 } from '../reconcile/apply-plan.ts';
-import { findManifests, readPlanFile, toPlanLocate } from '../reconcile/plan-file.ts';
+import { createPlanLocate, findManifests, readPlanFile } from '../reconcile/plan-file.ts';
 import { refuseOtherManifests, toConsent, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { type Applying, type ApplyStacksFlags, admitStack, finishApply } from './apply-ready.ts';
 import { type IndexedFolder, readPlanFolder } from './plan-folder.ts';
@@ -25,10 +25,10 @@ import {
   planFolder,
   refuseSingleFlags,
   rejectConflictingStacks,
+  runOnSelected,
   runOnStacks,
   type StackResult,
   type StacksRun,
-  withSelected,
 } from './stacks-run.ts';
 
 /** What of the stacks below a folder is applied. */
@@ -144,7 +144,7 @@ export async function applyPlans(plans: IndexedFolder, flags: ApplyStacksFlags, 
   refuseSingleFlags(flags, { names: [], count: selected.stacks.length });
   if (roots.length > 0) return applyAgain(selected.stacks, { flags, roots, stacks: plans.stacks }, context);
   tellOfTrust(folder, context);
-  return withSelected(selected, { flags, command: 'apply' }, context, async (run) => {
+  return runOnSelected(selected, { flags, command: 'apply' }, context, async (run) => {
     const applying: Applying = { run, flags, mode: 'apply', ready: new Map() };
     return finishApply(applying, await forEachStack(run, (one) => prepareOne(applying, one)));
   });
@@ -208,7 +208,7 @@ async function prepareOne(applying: Applying, folder: StackFolder): Promise<Stac
   const { plan, settings, approved } = await prepareSaved(await readSaved(folder.file, quiet), flags, quiet);
   const pooled = await run.pool.find(settings, folder.file);
   const account = pooled.account.toView(settings);
-  const locate = toPlanLocate(folder.file);
+  const locate = createPlanLocate(folder.file);
   return admitStack(applying, folder, { plan, pooled, locate, apply: (options) => account.apply(approved, options) });
 }
 

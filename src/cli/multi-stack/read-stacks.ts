@@ -6,36 +6,41 @@ import { hasDrift, type Inventory, isComplete } from '../../model/drift.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
 import { listFilePaths } from '../../plan/files.ts';
-import { renderJsonDocument } from '../../report/programs/json.ts';
-import { toInventoryDocument } from '../../report/programs/stacks.ts';
+import { renderJsonDocument } from '../../report/machine/json.ts';
+import { createInventoryDocument } from '../../report/machine/stacks.ts';
 import type { StackPart } from '../../report/report.ts';
 import { renderStackEnds, renderStacksTable } from '../../report/text/lists.ts';
-import { toStackTitle } from '../../report/view/stacks-view.ts';
-import { toAccountId } from '../../repository/hand-over.ts';
+import { formatStackTitle } from '../../report/view/stacks-view.ts';
+import { getAccountId } from '../../repository/hand-over.ts';
 import { resolveShard } from '../../repository/select-stacks.ts';
 import { isInvalid } from '../../stack/plan-live.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
-import { EXIT, type ExitCode, toValidationExitCode } from '../exit-code.ts';
-import { PLAIN, toTextOptions } from '../output/present.ts';
-import { lacksSink, toApplyCommand, toSavedCommand, toStacksCommand } from '../reconcile/apply-command.ts';
-import { listRefused, type PlanFlags, toPlanExitCode, toPlanOptions } from '../reconcile/plan-flags.ts';
+import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
+import { getTextOptions, PLAIN } from '../output/present.ts';
+import {
+  formatApplyCommand,
+  formatSavedPlanCommand,
+  formatStacksCommand,
+  lacksSink,
+} from '../reconcile/apply-command.ts';
+import { exitCodeOfPlan, listRefused, type PlanFlags, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { openPlanFolder, type PlanFolder } from './plan-folder.ts';
 import {
+  createOutlook,
+  createStacksReport,
   findWorstExitCode,
   forEachStack,
-  noteClaims,
   openFolder,
   planFolder,
   publishRun,
+  recordClaims,
   rejectConflictingStacks,
   runOnStacks,
   type StackResult,
   type StacksFlags,
   type StacksRun,
-  toOutlook,
   toStackFilter,
-  toStacksReport,
 } from './stacks-run.ts';
 
 /** Flags of a plan for many stacks. */
@@ -62,7 +67,7 @@ export async function planStacks(
     );
     await plans?.finish(selected);
     const planned = { paths: [selected.tree.root], flags, env: context.env };
-    const applyCommand = isApplicable(shown) ? toStacksCommand(planned, { narrowing: flags, out }) : undefined;
+    const applyCommand = isApplicable(shown) ? formatStacksCommand(planned, { narrowing: flags, out }) : undefined;
     return publishRun(run, shown, { applyCommand });
   });
 }
@@ -97,12 +102,12 @@ interface PlannedStack {
 
 /** A plan as the result of its stack. */
 function toPlanResult(plan: Plan, { run, folder, flags, out, locate }: PlannedStack): StackResult {
-  const standing = listRefused(plan, flags);
+  const blocking = listRefused(plan, flags);
   const planned = { paths: [folder.folder], flags, env: run.context.env };
-  const applyCommand = out === undefined ? toApplyCommand(planned) : toSavedCommand(out, planned);
+  const applyCommand = out === undefined ? formatApplyCommand(planned) : formatSavedPlanCommand(out, planned);
   return {
-    report: { about: 'plan', plan, standing },
-    exitCode: toPlanExitCode(plan, standing, flags),
+    report: { about: 'plan', plan, blocking: blocking },
+    exitCode: exitCodeOfPlan(plan, blocking, flags),
     options: { ...(isQuiet(plan) ? {} : { locate }), ...(!lacksSink(plan) && { applyCommand }) },
   };
 }
@@ -138,14 +143,14 @@ export async function validateStacks(
         policies: flags.policies ?? [],
       });
       if (state !== undefined)
-        noteClaims({ state, tokens: state.stack.tokens }, { folder: one, account: toAccountId(one, context) }, run);
+        recordClaims({ state, tokens: state.stack.tokens }, { folder: one, account: getAccountId(one, context) }, run);
       const diagnostics = found.map(flags.toShown);
       const addresses = [...(state?.resources.keys() ?? [])];
       const stack = name === '' ? {} : { stack: name };
       const validation = { diagnostics, files, resources: addresses.length, addresses, ...stack };
       return {
         report: { about: 'validation', command: 'validate', validation },
-        exitCode: state === undefined ? EXIT.invalid : toValidationExitCode(diagnostics),
+        exitCode: state === undefined ? EXIT.invalid : exitCodeOfValidation(diagnostics),
         options: diagnostics.length === 0 ? {} : { locate: subject.locate },
       };
     });
@@ -162,11 +167,11 @@ export async function driftOfStacks(
   return runOnStacks(paths, { flags, command: 'drift' }, context, async (run) => {
     const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
       const { stack, locate } = await openFolder(run, folder);
-      const onPlanned = (plan: Plan): void => run.planned.note(toAccountId(folder, context), plan);
+      const onPlanned = (plan: Plan): void => run.planned.note(getAccountId(folder, context), plan);
       const drift = await stack.drift({
         signal: run.signal,
         targets: flags.target,
-        ...toOutlook(run, folder),
+        ...createOutlook(run, folder),
         onPlanned,
       });
       const differs = hasDrift(drift) ? EXIT.changes : EXIT.done;
@@ -182,10 +187,10 @@ export async function driftOfStacks(
 
 /** A query of many stacks, and the function that renders one. */
 interface GetStacks {
-  readonly flags: Omit<StacksFlags, 'format'> & { readonly form: 'table' | 'json' | 'yaml' | 'name' | 'value' };
+  readonly flags: Omit<StacksFlags, 'format'> & { readonly format: 'table' | 'json' | 'yaml' | 'name' | 'value' };
   readonly names: readonly string[];
   readonly isOfUse: (kind: Kind) => boolean;
-  /** One stack, in the forms that are text. */
+  /** One stack, in the formats that are text. */
   readonly render: (inventory: Inventory) => string;
 }
 
@@ -207,21 +212,27 @@ export async function getOfStacks(paths: readonly string[], asked: GetStacks, co
   });
 }
 
-function tellFailed(failed: readonly StackPart[], run: Parameters<typeof toStacksReport>[0], context: Context): void {
-  const options = toTextOptions(context.stderr, context, PLAIN);
-  context.stderr.write(`${renderStackEnds(failed, options)}${renderStacksTable(toStacksReport(run, failed), options)}`);
+function tellFailed(
+  failed: readonly StackPart[],
+  run: Parameters<typeof createStacksReport>[0],
+  context: Context,
+): void {
+  const options = getTextOptions(context.stderr, context, PLAIN);
+  context.stderr.write(
+    `${renderStackEnds(failed, options)}${renderStacksTable(createStacksReport(run, failed), options)}`,
+  );
 }
 
 function render(found: readonly (readonly [StackFolder, Inventory])[], { flags, render: toText }: GetStacks): string {
-  const stacks = found.map(([{ folder }, inventory]) => ({ folder, ...toInventoryDocument(inventory) }));
+  const stacks = found.map(([{ folder }, inventory]) => ({ folder, ...createInventoryDocument(inventory) }));
   const document = { format: 1, command: 'get', ok: true, stacks };
-  switch (flags.form) {
+  switch (flags.format) {
     case 'json':
       return renderJsonDocument(document);
     case 'yaml':
       return renderYaml(document);
     case 'table':
-      return found.map(([folder, inventory]) => `── ${toStackTitle(folder)}\n${toText(inventory)}\n`).join('');
+      return found.map(([folder, inventory]) => `── ${formatStackTitle(folder)}\n${toText(inventory)}\n`).join('');
     default:
       return found.map(([{ name }, inventory]) => toText(inventory).replace(/^(?=.)/gm, `${name}\t`)).join('');
   }

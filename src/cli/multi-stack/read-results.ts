@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { createReadBudget, type ReadBudget, readInput } from '../../files/read-input.ts';
 import { STDIN } from '../../manifest/environment.ts';
 import { DRIFT_STATES, type Drift, hasDrift, isComplete } from '../../model/drift.ts';
-import { toReason } from '../../model/errors.ts';
+import { describeError } from '../../model/errors.ts';
 import { parseRenderSource } from '../../model/field-path.ts';
 import { checkJsonLimits, isJsonObject, type JsonObject, parseJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
@@ -18,8 +18,8 @@ import {
 } from '../../schemas/results.ts';
 import { parsePlan } from '../../stack/parse-plan.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode, toValidationExitCode } from '../exit-code.ts';
-import { toPlanExitCode } from '../reconcile/plan-flags.ts';
+import { CommandError, EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
+import { exitCodeOfPlan } from '../reconcile/plan-flags.ts';
 
 /** Results that were read from files, as those of one run. */
 type JoinedResults = Pick<StacksReport, 'command' | 'root' | 'parts'>;
@@ -88,7 +88,7 @@ function parseFile(file: string, { cwd, budget }: Pick<Context, 'cwd'> & { reado
     const value = checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
     if (value !== undefined && isJsonObject(value)) return value;
   } catch (cause) {
-    throw new CommandError(`${file} cannot be read: ${toReason(cause)}`, { exitCode: EXIT.invalid, cause });
+    throw new CommandError(`${file} cannot be read: ${describeError(cause)}`, { exitCode: EXIT.invalid, cause });
   }
   throw refuse(file, 'it is not a JSON object');
 }
@@ -102,8 +102,8 @@ function toReport(
   if ('writes' in document && 'changes' in document) {
     const plan = parsePlan(JSON.stringify(document), file);
     const isRefused = exitCode === undefined ? plan.violations.length > 0 : exitCode === EXIT.refused;
-    const report = { about: 'plan', plan, standing: isRefused ? plan.violations : [] } as const;
-    return { report, exitCode: exitCode ?? toPlanExitCode(plan, report.standing, {}) };
+    const report = { about: 'plan', plan, blocking: isRefused ? plan.violations : [] } as const;
+    return { report, exitCode: exitCode ?? exitCodeOfPlan(plan, report.blocking, {}) };
   }
   const report = toOther(document, file);
   return { report, exitCode: exitCode ?? toExitCode(report, document['ok'] === true) };
@@ -116,9 +116,9 @@ function toExitCode(report: Report, isGood: boolean): ExitCode {
       if (!isComplete(report.drift)) return EXIT.invalid;
       return hasDrift(report.drift) ? EXIT.changes : EXIT.done;
     case 'validation':
-      return toValidationExitCode(report.validation.diagnostics);
+      return exitCodeOfValidation(report.validation.diagnostics);
     case 'failure':
-      return report.failure.error === undefined ? toValidationExitCode(report.failure.diagnostics ?? []) : EXIT.failed;
+      return report.failure.error === undefined ? exitCodeOfValidation(report.failure.diagnostics ?? []) : EXIT.failed;
     case 'apply':
       if (report.result.interrupted) return EXIT.interrupted;
       return isGood ? EXIT.done : EXIT.failed;

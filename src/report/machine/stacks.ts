@@ -11,15 +11,15 @@ import type { PolicyTestResult } from '../../model/policy.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing } from '../../model/stack-tree.ts';
 import type { FieldPath } from '../../model/state.ts';
-import type { FormOptions, StackPart, StacksReport } from '../report.ts';
+import type { FormatOptions, StackPart, StacksReport } from '../report.ts';
 import { countReportDangers } from '../view/danger-view.ts';
 import { toPrintablePlace } from '../view/diagnostic-view.ts';
 import { quoteText } from '../view/escape.ts';
-import { toOwnedAddress } from '../view/inventory-view.ts';
+import { formatOwnedAddress } from '../view/inventory-view.ts';
 import { redactInventory } from '../view/redact.ts';
-import { toStacksView } from '../view/stacks-view.ts';
-import { renderJsonDocument, renderJsonForm } from './json.ts';
-import { type EventBody, renderEventLine, renderJsonLinesForm } from './json-lines.ts';
+import { createStacksView } from '../view/stacks-view.ts';
+import { renderJsonDocument, renderJsonReport } from './json.ts';
+import { type EventBody, renderEventLine, renderJsonLinesReport } from './json-lines.ts';
 import { type JunitCase, renderSuites } from './junit.ts';
 
 /** The stacks of a tree, for a program. */
@@ -75,8 +75,8 @@ export function renderGitLabMatrix({ stacks }: StackListing): string {
 }
 
 /** A run over many stacks as one document: for each what its own document says. */
-export function renderStacksReportJson(run: StacksReport, { exitCode = 0 }: FormOptions): string {
-  const { rows, headline, summary } = toStacksView(run);
+export function renderStacksReportJson(run: StacksReport, { exitCode = 0 }: FormatOptions): string {
+  const { rows, headline, summary } = createStacksView(run);
   return renderJsonDocument({
     format: 1,
     command: run.command,
@@ -93,14 +93,14 @@ export function renderStacksReportJson(run: StacksReport, { exitCode = 0 }: Form
       exitCode: own,
       summary: rows[index]?.said ?? '',
       dangers: countReportDangers([report]),
-      report: parseJson(renderJsonForm(report)),
+      report: parseJson(renderJsonReport(report)),
     })),
   });
 }
 
 /** The events of every stack, each with its name, and a summary of the run at the end. Events that an apply sent while it ran come first. */
-export function renderStacksJsonLines(run: StacksReport, options: FormOptions): string {
-  const { rows, headline, summary } = toStacksView(run);
+export function renderStacksJsonLines(run: StacksReport, options: FormatOptions): string {
+  const { rows, headline, summary } = createStacksView(run);
   const events = run.parts.flatMap((part) => listEvents(part, options));
   const { at = new Date(0), exitCode = null, sent = { text: '', count: 0 } } = options;
   const stacks = run.parts.map(({ name, folder, exitCode: own, report }, index) => {
@@ -119,10 +119,10 @@ export function renderStacksJsonLines(run: StacksReport, options: FormOptions): 
 /** What of a stack was sent while it was applied is not sent again. */
 function listEvents(
   { name, folder, exitCode, report, options: own }: StackPart,
-  { sent, ...options }: FormOptions,
+  { sent, ...options }: FormatOptions,
 ): readonly EventBody[] {
   const known = sent?.parts?.has(folder) === true ? { sent: { text: '', count: 1 } } : {};
-  const lines = renderJsonLinesForm(report, { ...options, ...own, ...known, exitCode })
+  const lines = renderJsonLinesReport(report, { ...options, ...own, ...known, exitCode })
     .trimEnd()
     .split('\n');
   return lines.map((line) => {
@@ -133,7 +133,7 @@ function listEvents(
 }
 
 /** The document of what a stack owns: for each resource its spec, as a manifest would state it, and what the service computed. */
-export function toInventoryDocument(inventory: Inventory): JsonObject {
+export function createInventoryDocument(inventory: Inventory): JsonObject {
   const { stack, baseUrl, requests, resources } = redactInventory(inventory);
   return {
     format: 1,
@@ -148,12 +148,12 @@ export function toInventoryDocument(inventory: Inventory): JsonObject {
 
 /** The same as JSON. */
 export function renderInventoryJson(inventory: Inventory): string {
-  return renderJsonDocument(toInventoryDocument(inventory));
+  return renderJsonDocument(createInventoryDocument(inventory));
 }
 
 /** An address a line. */
 export function renderInventoryNames({ resources }: Inventory): string {
-  return resources.map((one) => `${toOwnedAddress(one)}\n`).join('');
+  return resources.map((one) => `${formatOwnedAddress(one)}\n`).join('');
 }
 
 function toResourceDocument({ address, live }: OwnedResource): JsonObject {
@@ -197,7 +197,7 @@ export function renderFieldValues(inventory: Inventory, path: FieldPath, isNamed
   const lines = redactInventory(inventory).resources.flatMap((resource) => {
     const value = readPath(resource, path);
     const texts = isJsonArray(value) ? value.map(toText) : value === null ? [] : [toText(value)];
-    return isNamed ? texts.map((text) => `${toOwnedAddress(resource)}\t${text}`) : texts;
+    return isNamed ? texts.map((text) => `${formatOwnedAddress(resource)}\t${text}`) : texts;
   });
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -1,37 +1,42 @@
-import type { SideBySide } from '../../apply/apply.ts';
+import type { ParallelApplyContext } from '../../apply/apply.ts';
 import { awaitWork, type WaitOptions } from '../../client/await-work.ts';
 import type { Locate } from '../../model/diagnostic.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
-import { createEventStream, type EventBody, listStartEvents, toEventBody } from '../../report/programs/json-lines.ts';
+import {
+  createEventBody,
+  createEventStream,
+  type EventBody,
+  listStartEvents,
+} from '../../report/machine/json-lines.ts';
 import type { SentEvents, StackPart } from '../../report/report.ts';
 import { renderStackEnds, renderStacksReportText, renderStacksTable } from '../../report/text/lists.ts';
-import { toDangerCount } from '../../report/view/danger-view.ts';
+import { formatDangerCount } from '../../report/view/danger-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import { listNeeded, listRounds, orderStacks, type WriteRounds } from '../../repository/order-stacks.ts';
 import { isInvalid } from '../../stack/plan-live.ts';
 import { EMPTY_APPLY_RESULT, type RunOptions } from '../../stack/run-plan.ts';
 import type { Output } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { findEventOutput, toTextOptions } from '../output/present.ts';
+import { findEventOutput, getTextOptions } from '../output/present.ts';
 import { createProgress, type Progress } from '../output/progress.ts';
 import type { ApplyFlags } from '../reconcile/apply-plan.ts';
-import { listWritten, toAppliedExitCode, toProgressOutput } from '../reconcile/execute-plan.ts';
+import { createProgressOutput, exitCodeOfApply, listWritten } from '../reconcile/execute-plan.ts';
 import { listRefused } from '../reconcile/plan-flags.ts';
 import {
+  createFailedStack,
   createStackPart,
-  type NarrowingFlags,
+  createStacksReport,
   type PooledAccount,
   publishRun,
+  type StackFilterFlags,
   type StackResult,
   type StacksRun,
-  toFailed,
-  toStacksReport,
 } from './stacks-run.ts';
 
 /** Flags of an apply of many stacks. */
-export interface ApplyStacksFlags extends ApplyFlags, NarrowingFlags {
+export interface ApplyStacksFlags extends ApplyFlags, StackFilterFlags {
   readonly stack?: readonly string[];
 }
 
@@ -72,7 +77,7 @@ function showPlans(run: StacksRun, planned: readonly StackPart[]): void {
 }
 
 function renderPlans(run: StacksRun, planned: readonly StackPart[], output: Output): string {
-  return renderStacksReportText(toStacksReport(run, planned), toTextOptions(output, run.context, run.flags));
+  return renderStacksReportText(createStacksReport(run, planned), getTextOptions(output, run.context, run.flags));
 }
 
 function showEnds(
@@ -80,8 +85,8 @@ function showEnds(
   { applied, ended }: { readonly applied: readonly StackPart[]; readonly ended: readonly StackPart[] },
 ): void {
   const { context, flags } = run;
-  const options = toTextOptions(context.stdout, context, flags);
-  const { requests: _, ...report } = toStacksReport(run, applied);
+  const options = getTextOptions(context.stdout, context, flags);
+  const { requests: _, ...report } = createStacksReport(run, applied);
   context.stdout.write(`\n${renderStackEnds(ended, options)}${renderStacksTable(report, options)}`);
 }
 
@@ -93,7 +98,7 @@ async function confirm({ run, flags, ...rest }: Applying, planned: readonly Stac
   const writes = ready.reduce((sum, { plan }) => sum + plan.writes.length, 0);
   const places = [...new Set(ready.map(({ plan }) => plan.baseUrl))].join(', ');
   const unseen = flags.format === 'text' ? '' : `${renderPlans(run, planned, context.stderr)}\n`;
-  const dangers = toDangerCount(ready.flatMap(({ plan }) => plan.changes));
+  const dangers = formatDangerCount(ready.flatMap(({ plan }) => plan.changes));
   const warning = dangers === '' ? '' : `! ${dangers}. `;
   const question = `${unseen}${warning}Do ${formatCount(writes, 'write')} in ${formatCount(ready.length, 'stack')} on ${places}? Only "yes" does it: `;
   const answer = await context.ask(question);
@@ -236,7 +241,7 @@ async function applyOne(
     onWritten(outcomes);
   });
   try {
-    if (failed.length > 0) return toFailed(toWaited(failed), folder, run.command);
+    if (failed.length > 0) return createFailedStack(toWaited(failed), folder, run.command);
     const written = await one.apply({
       ...watch.follow(folder, one.plan),
       journal,
@@ -248,9 +253,9 @@ async function applyOne(
     pass();
     const result = await waitFor(written, one.pooled.account, applying, watch);
     const report = { about: 'apply', plan: one.plan, result } as const;
-    return { report, exitCode: toAppliedExitCode(result), options: { locate: one.locate } };
+    return { report, exitCode: exitCodeOfApply(result), options: { locate: one.locate } };
   } catch (error) {
-    return toFailed(error, folder, run.command);
+    return createFailedStack(error, folder, run.command);
   } finally {
     pass();
   }
@@ -292,8 +297,8 @@ async function awaitOthers(
 /** The way of a stack through the gates: round by round, and through all that are left when it ends. */
 function toPassage(
   { gates, rounds = new Map(), isAwaited }: Turn,
-  onWritten: SideBySide['onWritten'],
-): { readonly sideBySide: SideBySide; readonly pass: () => void } {
+  onWritten: ParallelApplyContext['onWritten'],
+): { readonly sideBySide: ParallelApplyContext; readonly pass: () => void } {
   let passed = 0;
   const pass = (until = Number.POSITIVE_INFINITY): void => {
     for (const gate of gates?.slice(passed, until) ?? []) gate.pass();
@@ -308,7 +313,7 @@ function toPassage(
 
 /** Nobody waits for a delete. One that is refused because of what another stack refers to would otherwise stop the very stack that lets go of it. */
 function isGoodEnough({ outcome, write }: Outcome, { mode }: Applying): boolean {
-  return outcome === 'applied' || (mode === 'apply' && write.act === 'delete');
+  return outcome === 'applied' || (mode === 'apply' && write.type === 'delete');
 }
 
 /** The ids that a stack waits for, as far as another one has made them. */
@@ -318,7 +323,7 @@ function listMadeIds(
   outcomes: readonly Outcome[],
 ): readonly (readonly [string, string])[] {
   const made = outcomes.flatMap((one) =>
-    one.outcome === 'applied' && one.write.act === 'create' && one.id !== undefined
+    one.outcome === 'applied' && one.write.type === 'create' && one.id !== undefined
       ? [[one.write.address, one.id] as const]
       : [],
   );
@@ -343,16 +348,16 @@ export function admitStack(
   candidate: ReadyStack,
 ): StackResult {
   const { plan, locate } = candidate;
-  const standing = listRefused(plan, flags);
+  const blocking = listRefused(plan, flags);
   const options = { locate };
-  if (isInvalid(plan) || standing.length > 0) {
+  if (isInvalid(plan) || blocking.length > 0) {
     const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
-    return { report: { about: 'plan', plan, standing }, exitCode, options };
+    return { report: { about: 'plan', plan, blocking: blocking }, exitCode, options };
   }
   if (plan.writes.length + plan.files.length === 0)
     return { report: { about: 'apply', plan, result: EMPTY_APPLY_RESULT }, exitCode: EXIT.done, options };
   ready.set(folder, candidate);
-  return { report: { about: 'plan', plan, standing }, exitCode: EXIT.done, options };
+  return { report: { about: 'plan', plan, blocking: blocking }, exitCode: EXIT.done, options };
 }
 
 /** A point that several have to reach before it opens. */
@@ -404,8 +409,8 @@ interface Followed {
 function createRunProgress({ context, flags }: StacksRun, all: readonly Followed[]): RunProgress {
   const total = all.reduce((sum, { plan }) => sum + plan.writes.length, 0);
   const rateLimit = all[0]?.plan.settings.rateLimit ?? 'none';
-  const options = toTextOptions(context.stderr, context, flags);
-  const progress = createProgress({ ...context, output: toProgressOutput(context) }, { total, rateLimit }, options);
+  const options = getTextOptions(context.stderr, context, flags);
+  const progress = createProgress({ ...context, output: createProgressOutput(context) }, { total, rateLimit }, options);
   for (const { pooled } of all) pooled.setLineWriter(progress.tell, progress.wait);
   const stream = createEventStream(context.now, findEventOutput(flags, context));
   const parts = new Set<string>();
@@ -421,7 +426,7 @@ function createRunProgress({ context, flags }: StacksRun, all: readonly Followed
         onEvent: (event) => {
           if (event.event === 'write-ended') done += 1;
           progress.onEvent(withStack(event, { stack, done, total }));
-          send(toEventBody(event));
+          send(createEventBody(event));
         },
         onWarning: (message) => progress.tell(`Warning: ${message}`),
       };

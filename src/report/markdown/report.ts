@@ -1,21 +1,21 @@
 import { assertNever } from '../../model/errors.ts';
-import type { ApplyReport, Failure, FormOptions, PlanReport, Report, ValidationReport } from '../report.ts';
+import type { ApplyReport, Failure, FormatOptions, PlanReport, Report, ValidationReport } from '../report.ts';
 import {
   APPLIED_PLAN,
   type AppliedView,
   type ApplyView,
+  createApplyView,
   type FailedView,
-  NOT_ALL,
+  INCOMPLETE_PREFIX,
   RESULT_HEADINGS,
   type SkippedView,
-  toApplyView,
 } from '../view/apply-view.ts';
-import { toComparisonView } from '../view/comparison-view.ts';
+import { createComparisonView } from '../view/comparison-view.ts';
 import { findFieldPlace } from '../view/danger-view.ts';
-import { toFailureView } from '../view/diagnostic-view.ts';
-import { toDriftView } from '../view/drift-view.ts';
-import { toPlanView } from '../view/plan-view.ts';
-import { formatCount, toNoResult, toValidationSize } from '../view/wording.ts';
+import { createFailureView } from '../view/diagnostic-view.ts';
+import { createDriftView } from '../view/drift-view.ts';
+import { createPlanView } from '../view/plan-view.ts';
+import { formatCount, formatNoResult, formatValidationSize } from '../view/wording.ts';
 import { createLinks, type LinkTo, type LinkToDanger, listDangerSections, renderFooter } from './changes.ts';
 import { createDriftLinks, listDriftHeadSections, listDriftSections } from './drift.ts';
 import {
@@ -26,17 +26,26 @@ import {
   listHeadSections,
   listPlanSections,
 } from './plan.ts';
-import { joinSections, type Section, toCode, toDiagnosticSection, toFence, toMarker, toProse, toRow } from './text.ts';
+import {
+  escapeProse,
+  joinSections,
+  renderCode,
+  renderDiagnosticSection,
+  renderFence,
+  renderMarker,
+  renderRow,
+  type Section,
+} from './text.ts';
 
 /** A report as a comment on a pull request. It never has more characters than a comment may, and says what it left out for that. */
-export function renderMarkdownForm(report: Report, options: FormOptions): string {
+export function renderMarkdownReport(report: Report, options: FormatOptions): string {
   const { command, stack, head, body } = toComment(report, options);
-  const marker: Section = { text: `${toMarker(command, stack)}\n\n`, weight: 'always' };
+  const marker: Section = { text: `${renderMarker(command, stack)}\n\n`, weight: 'always' };
   return `${joinSections([marker, ...head], body).trimEnd()}\n`;
 }
 
 /** A report without what makes it a comment: a part of a longer one. */
-export function listReportSections(report: Report, options: FormOptions): readonly Section[] {
+export function listReportSections(report: Report, options: FormatOptions): readonly Section[] {
   const { head, body } = toComment(report, options);
   return [...head, ...body];
 }
@@ -50,14 +59,14 @@ interface Comment {
   readonly body: readonly Section[];
 }
 
-function toComment(report: Report, options: FormOptions): Comment {
+function toComment(report: Report, options: FormatOptions): Comment {
   switch (report.about) {
     case 'plan':
       return toPlanComment(report, options);
     case 'apply':
       return toApplyComment(report, options);
     case 'comparison': {
-      const view = toComparisonView(report);
+      const view = createComparisonView(report);
       return {
         command: report.command === 'diff' ? 'diff' : 'plan',
         stack: report.comparison.after.stack,
@@ -66,7 +75,7 @@ function toComment(report: Report, options: FormOptions): Comment {
       };
     }
     case 'drift': {
-      const view = toDriftView(report.drift, options);
+      const view = createDriftView(report.drift, options);
       return {
         command: 'drift',
         stack: report.drift.stack,
@@ -83,9 +92,9 @@ function toComment(report: Report, options: FormOptions): Comment {
   }
 }
 
-function toPlanComment({ plan, standing }: PlanReport, options: FormOptions): Comment {
+function toPlanComment({ plan, blocking }: PlanReport, options: FormatOptions): Comment {
   const { applyCommand, verbose } = options;
-  const view = toPlanView({ ...plan, violations: standing }, options);
+  const view = createPlanView({ ...plan, violations: blocking }, options);
   return {
     command: 'plan',
     stack: plan.stack,
@@ -100,16 +109,16 @@ function toPlanComment({ plan, standing }: PlanReport, options: FormOptions): Co
 }
 
 /** Links to the lines that dangers are about. */
-export function createDangerLinks(linkTo: LinkTo, options: Pick<FormOptions, 'locate'>): LinkToDanger {
+export function createDangerLinks(linkTo: LinkTo, options: Pick<FormatOptions, 'locate'>): LinkToDanger {
   return (danger) => {
     const place = findFieldPlace(danger, options);
     return place === undefined ? '' : linkTo(place);
   };
 }
 
-function toApplyComment({ plan, result }: ApplyReport, options: FormOptions): Comment {
-  const view = toPlanView({ ...plan, violations: [] });
-  const ended = toApplyView(plan, result, options);
+function toApplyComment({ plan, result }: ApplyReport, options: FormatOptions): Comment {
+  const view = createPlanView({ ...plan, violations: [] });
+  const ended = createApplyView(plan, result, options);
   return {
     command: plan.mode,
     stack: plan.stack,
@@ -129,34 +138,34 @@ function toValidationComment({ command, validation }: ValidationReport): Comment
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const conclusion =
     errors === 0
-      ? `${toValidationSize(validation)}: valid.`
+      ? `${formatValidationSize(validation)}: valid.`
       : `The manifests are invalid: ${formatCount(errors, 'error')}.`;
   return {
     command,
     ...(validation.stack !== undefined && { stack: validation.stack }),
     head: [{ text: `## Manifests\n\n**${conclusion}**\n\n`, weight: 'always' }],
-    body: diagnostics.map(toDiagnosticSection),
+    body: diagnostics.map(renderDiagnosticSection),
   };
 }
 
 function toFailureComment(failure: Failure): Comment {
-  const { diagnostics, error } = toFailureView(failure);
+  const { diagnostics, error } = createFailureView(failure);
   const lines = error === undefined ? [] : [...error.lines, ...(error.remedy?.split('\n') ?? [])];
-  const why: Section = { text: lines.length === 0 ? '' : `${toFence('text', lines)}\n\n`, weight: 'always' };
+  const why: Section = { text: lines.length === 0 ? '' : `${renderFence('text', lines)}\n\n`, weight: 'always' };
   return {
     command: failure.command ?? 'edgewise',
     ...(failure.stack !== undefined && { stack: failure.stack }),
-    head: [{ text: `## ${toProse(toNoResult(failure.command))}\n\n`, weight: 'always' }, why],
-    body: diagnostics.map(toDiagnosticSection),
+    head: [{ text: `## ${escapeProse(formatNoResult(failure.command))}\n\n`, weight: 'always' }, why],
+    body: diagnostics.map(renderDiagnosticSection),
   };
 }
 
 /** How an apply ended, above the fold: its numbers, and what to do next. */
 function listResultHeadPieces({ title, isComplete, summary, next }: ApplyView): readonly Section[] {
-  const steps = next.map((step) => `- ${toProse(step)}\n`).join('');
+  const steps = next.map((step) => `- ${escapeProse(step)}\n`).join('');
   return [
-    { text: `## ${toProse(title)}\n\n`, weight: 'always' },
-    { text: `**${isComplete ? '' : NOT_ALL}${toProse(summary)}.**\n\n`, weight: 'always' },
+    { text: `## ${escapeProse(title)}\n\n`, weight: 'always' },
+    { text: `**${isComplete ? '' : INCOMPLETE_PREFIX}${escapeProse(summary)}.**\n\n`, weight: 'always' },
     { text: steps === '' ? '' : `${RESULT_HEADINGS.next}:\n\n${steps}\n`, weight: 'always' },
   ];
 }
@@ -172,7 +181,7 @@ function listResultPieces({
   diagnostics,
 }: ApplyView): readonly Section[] {
   return [
-    ...(notStarted === undefined ? [] : [{ text: `${toProse(notStarted)}\n\n`, weight: 'always' } as const]),
+    ...(notStarted === undefined ? [] : [{ text: `${escapeProse(notStarted)}\n\n`, weight: 'always' } as const]),
     ...listTablePieces(
       ['', 'Write', 'What'],
       [...failed.map(toFailedPiece), ...skipped.map(toSkippedPiece), ...applied.map(toAppliedPiece)],
@@ -180,42 +189,42 @@ function listResultPieces({
     ...listTablePieces(
       ['', 'Token of', 'Place'],
       tokens.map(({ address, place, rescued }) =>
-        toRowPiece([rescued ? '**rescued**' : 'delivered', toCode(address), toCode(place)], 'of a token'),
+        toRowPiece([rescued ? '**rescued**' : 'delivered', renderCode(address), renderCode(place)], 'of a token'),
       ),
     ),
     ...listTablePieces(
       ['', 'File', 'What'],
       files.map(({ address, path, outcome, message = '' }) =>
-        toRowPiece([outcome, toCode(path), `${toCode(address)} ${toProse(message)}`.trim()], 'of a file'),
+        toRowPiece([outcome, renderCode(path), `${renderCode(address)} ${escapeProse(message)}`.trim()], 'of a file'),
       ),
     ),
-    ...diagnostics.map(toDiagnosticSection),
+    ...diagnostics.map(renderDiagnosticSection),
   ];
 }
 
 function listTablePieces(heading: readonly string[], rows: readonly Section[]): readonly Section[] {
   if (rows.length === 0) return [];
-  const head = `${toRow(heading)}${toRow(heading.map(() => '---'))}`;
+  const head = `${renderRow(heading)}${renderRow(heading.map(() => '---'))}`;
   return [{ text: head, weight: 'always' }, ...rows, { text: '\n', weight: 'always' }];
 }
 
 function toRowPiece(cells: readonly string[], what: string, weight: Section['weight'] = 'warning'): Section {
-  return { text: toRow(cells), weight, names: [`row ${what}`, `rows ${what}`] };
+  return { text: renderRow(cells), weight, names: [`row ${what}`, `rows ${what}`] };
 }
 
 function toFailedPiece({ name, request, sentences, place }: FailedView): Section {
-  const where = request === undefined ? '' : `${toCode(request)}: `;
-  const at = place === undefined ? '' : ` at ${toCode(`${place.file}:${place.line}:${place.column}`)}`;
-  const why = `${where}${sentences.map(toProse).join('. ')}`;
-  return toRowPiece(['**failed**', `${toCode(name)}${at}`, why], 'of what failed', 'error');
+  const where = request === undefined ? '' : `${renderCode(request)}: `;
+  const at = place === undefined ? '' : ` at ${renderCode(`${place.file}:${place.line}:${place.column}`)}`;
+  const why = `${where}${sentences.map(escapeProse).join('. ')}`;
+  return toRowPiece(['**failed**', `${renderCode(name)}${at}`, why], 'of what failed', 'error');
 }
 
 function toSkippedPiece({ name, reasons }: SkippedView): Section {
-  const shown = reasons.slice(0, 5).map(toProse).join('; ');
-  return toRowPiece(['**skipped**', toCode(name), shown], 'of what was skipped', 'warning');
+  const shown = reasons.slice(0, 5).map(escapeProse).join('; ');
+  return toRowPiece(['**skipped**', renderCode(name), shown], 'of what was skipped', 'warning');
 }
 
 function toAppliedPiece({ name, id, remark }: AppliedView): Section {
-  const what = [...(id === undefined ? [] : [toCode(id)]), ...(remark === undefined ? [] : [toProse(remark)])];
-  return toRowPiece(['applied', toCode(name), what.join(': ')], 'of what was applied', 'create');
+  const what = [...(id === undefined ? [] : [renderCode(id)]), ...(remark === undefined ? [] : [escapeProse(remark)])];
+  return toRowPiece(['applied', renderCode(name), what.join(': ')], 'of what was applied', 'create');
 }

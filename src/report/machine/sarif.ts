@@ -2,20 +2,20 @@ import { countDangers } from '../../model/danger.ts';
 import { DIAGNOSTIC_CODES, type SourcePlace } from '../../model/diagnostic.ts';
 import { toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { FormOptions, Report, StacksReport } from '../report.ts';
-import { type FilePosition, toFilePosition } from '../view/diagnostic-view.ts';
-import { type Annotation, joinNotStarted, listAnnotations, OTHER_RULES } from './remarks.ts';
+import type { FormatOptions, Report, StacksReport } from '../report.ts';
+import { type FilePosition, findFilePosition } from '../view/diagnostic-view.ts';
+import { type Annotation, joinNotStarted, listAnnotations, OTHER_RULES } from './annotations.ts';
 
 /**
  * A report as a SARIF log: a result for each diagnostic or danger, a notification for the reason why a run failed. Successful writes are not in it. Source:
  * SARIF 2.1.0.
  */
-export function renderSarifForm(report: Report, options: FormOptions): string {
+export function renderSarifReport(report: Report, options: FormatOptions): string {
   return renderLog([{ report, options }], { ...options, ...toVersion(report, options) });
 }
 
 /** A run over many stacks as a SARIF log with one run. */
-export function renderStacksSarif({ parts }: StacksReport, options: FormOptions): string {
+export function renderStacksSarif({ parts }: StacksReport, options: FormatOptions): string {
   const subjects = parts.map(({ name, report, options: own }) => ({
     report,
     options: { ...options, ...own },
@@ -26,12 +26,12 @@ export function renderStacksSarif({ parts }: StacksReport, options: FormOptions)
 
 interface Subject {
   readonly report: Report;
-  readonly options: FormOptions;
+  readonly options: FormatOptions;
   /** Of a run over many stacks, whose it is. */
   readonly stack?: string | undefined;
 }
 
-function renderLog(subjects: readonly Subject[], run: FormOptions): string {
+function renderLog(subjects: readonly Subject[], run: FormatOptions): string {
   const remarks = subjects.flatMap(({ report, options, stack }) =>
     joinNotStarted(listAnnotations(report, options)).map((remark) => ({ remark, options, stack })),
   );
@@ -62,14 +62,14 @@ function renderLog(subjects: readonly Subject[], run: FormOptions): string {
   return `${JSON.stringify(log, null, 2).split('\n').map(toPrintable).join('\n')}\n`;
 }
 
-function toVersion(report: Report, { version }: FormOptions): { readonly version?: string } {
+function toVersion(report: Report, { version }: FormatOptions): { readonly version?: string } {
   if (version !== undefined) return { version };
   return 'plan' in report ? { version: report.plan.tool.version } : {};
 }
 
 const MEANINGS: Readonly<Record<string, string>> = { ...DIAGNOSTIC_CODES, ...OTHER_RULES };
 
-function toRule(id: string, { describeRule }: FormOptions): object {
+function toRule(id: string, { describeRule }: FormatOptions): object {
   const text = Object.hasOwn(MEANINGS, id) ? MEANINGS[id] : undefined;
   if (text === undefined) return { id };
   const description = describeRule?.(id);
@@ -94,7 +94,7 @@ function toPascalCase(id: string): string {
 
 function toInvocation(
   failures: readonly Annotation[],
-  { exitCode = failures.length > 0 ? 1 : 0 }: FormOptions,
+  { exitCode = failures.length > 0 ? 1 : 0 }: FormatOptions,
 ): object {
   const notifications = failures.map(({ message, remedy }) => ({
     level: 'error',
@@ -135,8 +135,8 @@ function toResults(findings: readonly Finding[], rules: readonly string[]): read
 }
 
 /** It does not contain the line: a finding stays the same when lines are inserted above it. */
-function toFingerprint({ rule, address, message, place }: Annotation, options: FormOptions): string {
-  const position = place === undefined ? undefined : toFilePosition(place, options);
+function toFingerprint({ rule, address, message, place }: Annotation, options: FormatOptions): string {
+  const position = place === undefined ? undefined : findFilePosition(place, options);
   return toDigest([rule, address ?? '', message, position === undefined ? '' : toUri(position.file)]);
 }
 
@@ -145,18 +145,22 @@ function toMessage(message: string, remedy: string | undefined): { readonly text
 }
 
 /** Code scanning takes no result without a place: one without a place of its own gets that of the Stack. */
-function toLocations({ address }: Annotation, place: SourcePlace | undefined, options: FormOptions): readonly object[] {
+function toLocations(
+  { address }: Annotation,
+  place: SourcePlace | undefined,
+  options: FormatOptions,
+): readonly object[] {
   const logical =
     address === undefined ? {} : { logicalLocations: [{ fullyQualifiedName: address, kind: 'resource' }] };
   return [{ ...toPhysical(place ?? options.locate?.(), options), ...logical }];
 }
 
-function toRelated({ message, place }: NonNullable<Annotation['related']>[number], options: FormOptions): object {
+function toRelated({ message, place }: NonNullable<Annotation['related']>[number], options: FormatOptions): object {
   return { ...toPhysical(place, options), message: { text: message } };
 }
 
-function toPhysical(place: SourcePlace | undefined, options: FormOptions): object {
-  const { file, line, column } = (place && toFilePosition(place, options)) ?? toUnfiled(place);
+function toPhysical(place: SourcePlace | undefined, options: FormatOptions): object {
+  const { file, line, column } = (place && findFilePosition(place, options)) ?? toUnfiled(place);
   return {
     physicalLocation: {
       artifactLocation: { uri: toUri(file) },

@@ -6,7 +6,7 @@ import type {
   ComparisonReport,
   DriftReport,
   FailureReport,
-  FormOptions,
+  FormatOptions,
   PlanReport,
   Report,
   ValidationReport,
@@ -15,27 +15,35 @@ import {
   APPLIED_PLAN,
   type AppliedView,
   type ApplyView,
+  createApplyView,
   type FailedView,
   type FileView,
-  NOT_ALL,
+  INCOMPLETE_PREFIX,
   RESULT_HEADINGS,
   type SkippedView,
-  toApplyView,
 } from '../view/apply-view.ts';
-import { toComparisonView } from '../view/comparison-view.ts';
+import { createComparisonView } from '../view/comparison-view.ts';
 import { findFieldPlace } from '../view/danger-view.ts';
 import {
+  createFailureView,
   createPlaceLinks,
   type ErrorView,
   findSubject,
-  toFailureView,
   toPrintableDiagnostic,
 } from '../view/diagnostic-view.ts';
-import { toDriftView } from '../view/drift-view.ts';
-import { type PlanView, toLintSentence, toPlanView, type WriteView } from '../view/plan-view.ts';
-import { LIST_HEADINGS, REQUESTS_HEADING, REQUESTS_ORDER, toOwnerNote, toStandingText } from '../view/plan-wording.ts';
-import { countSeverities, formatCount, toNoResult, toValidationSize } from '../view/wording.ts';
+import { createDriftView } from '../view/drift-view.ts';
+import { createPlanView, formatLintSentence, type PlanView, type WriteView } from '../view/plan-view.ts';
 import {
+  formatBlockingCount,
+  formatOwnerNote,
+  LIST_HEADINGS,
+  REQUESTS_HEADING,
+  REQUESTS_ORDER,
+} from '../view/plan-wording.ts';
+import { countSeverities, formatCount, formatNoResult, formatValidationSize } from '../view/wording.ts';
+import {
+  getChangeAnchor,
+  getResourceAnchor,
   type RenderPlace,
   renderChanges,
   renderClause,
@@ -44,20 +52,18 @@ import {
   renderDrifted,
   renderPlanCounts,
   renderUnmanaged,
-  toChangeAnchor,
-  toResourceAnchor,
 } from './change-list.ts';
 import { type HtmlPage, renderHtmlDocument } from './document.ts';
 import { renderGraph } from './graph.ts';
 import { type Html, html, renderCounts, renderList } from './node.ts';
 
 /** A report as one self-contained page that loads nothing: to be kept as the artifact of a pipeline, and read in a browser. */
-export function renderHtmlForm(report: Report, options: FormOptions): string {
-  return renderHtmlDocument(toPage(report, options));
+export function renderHtmlReport(report: Report, options: FormatOptions): string {
+  return renderHtmlDocument(createPage(report, options));
 }
 
 /** The page of a report. As a part of a longer page it omits the texts that are above it there. */
-export function toPage(report: Report, options: FormOptions): HtmlPage {
+export function createPage(report: Report, options: FormatOptions): HtmlPage {
   switch (report.about) {
     case 'plan':
       return toPlanPage(report, options);
@@ -76,14 +82,14 @@ export function toPage(report: Report, options: FormOptions): HtmlPage {
   }
 }
 
-function toPlanPage({ plan, standing }: PlanReport, options: FormOptions): HtmlPage {
+function toPlanPage({ plan, blocking }: PlanReport, options: FormatOptions): HtmlPage {
   const { applyCommand, isPart = false } = options;
-  const view = toPlanView({ ...plan, violations: standing }, options);
+  const view = createPlanView({ ...plan, violations: blocking }, options);
   const { title, notes, violations, diagnostics } = view;
   const renderPlace = createPlaces(plan, options);
   const changes = renderChanges(view, { renderPlace, isPart });
   const shown = view.parts.flatMap((part) => part.changes);
-  const dangers = listDangers(view, { shown, toAnchor: toChangeAnchor, renderPlace });
+  const dangers = listDangers(view, { shown, toAnchor: getChangeAnchor, renderPlace });
   const found = renderDiagnostics(diagnostics);
   return {
     heading: title,
@@ -109,26 +115,28 @@ function toPlanPage({ plan, standing }: PlanReport, options: FormOptions): HtmlP
 /** The content below the changes of a plan, applied or not. With many plans the drawings are omitted: the list names the dependencies. */
 function listMore(
   { suppressedDeletes, unchanged, lint, writes }: PlanView,
-  { isPart = false }: Pick<FormOptions, 'isPart'>,
+  { isPart = false }: Pick<FormatOptions, 'isPart'>,
 ): readonly (Html | undefined)[] {
   return [
     renderList('suppressedDeletes', LIST_HEADINGS.suppressedDeletes, suppressedDeletes),
     renderList('unchanged', LIST_HEADINGS.unchanged, unchanged),
-    renderList('lint', LIST_HEADINGS.lint, lint.map(toLintSentence)),
+    renderList('lint', LIST_HEADINGS.lint, lint.map(formatLintSentence)),
     isPart ? undefined : renderGraph(writes),
     renderWrites(writes),
   ];
 }
 
-function toApplyPage({ plan, result }: ApplyReport, options: FormOptions): HtmlPage {
-  const ended = toApplyView(plan, result, options);
-  const view = toPlanView({ ...plan, violations: [] });
+function toApplyPage({ plan, result }: ApplyReport, options: FormatOptions): HtmlPage {
+  const ended = createApplyView(plan, result, options);
+  const view = createPlanView({ ...plan, violations: [] });
   const { title, isComplete, summary, diagnostics } = ended;
   return {
     heading: title,
     notes: view.notes,
     conclusion: [
-      isComplete ? html`<strong>${summary}.</strong>` : html`<strong class="bad">${NOT_ALL}${summary}.</strong>`,
+      isComplete
+        ? html`<strong>${summary}.</strong>`
+        : html`<strong class="bad">${INCOMPLETE_PREFIX}${summary}.</strong>`,
     ],
     body: [
       renderOutcomeCounts(ended),
@@ -144,7 +152,7 @@ function toApplyPage({ plan, result }: ApplyReport, options: FormOptions): HtmlP
 }
 
 function toComparisonPage(report: ComparisonReport): HtmlPage {
-  const { title, summary, remedy, parts, isRefused } = toComparisonView(report);
+  const { title, summary, remedy, parts, isRefused } = createComparisonView(report);
   const sentences = [`${summary}`, ...(remedy === undefined ? [] : [remedy])].join(' ');
   return {
     heading: title,
@@ -157,15 +165,15 @@ function toComparisonPage(report: ComparisonReport): HtmlPage {
   };
 }
 
-function toDriftPage({ drift }: DriftReport, options: FormOptions): HtmlPage {
+function toDriftPage({ drift }: DriftReport, options: FormatOptions): HtmlPage {
   const { isPart = false } = options;
-  const view = toDriftView(drift, options);
+  const view = createDriftView(drift, options);
   const renderPlace = createPlaces(
     { made: { at: drift.at, ...(drift.commit !== undefined && { commit: drift.commit }) } },
     options,
   );
   const shown = view.groups.flatMap(({ resources }) => resources);
-  const dangers = listDangers(view, { shown, toAnchor: toResourceAnchor, renderPlace });
+  const dangers = listDangers(view, { shown, toAnchor: getResourceAnchor, renderPlace });
   return {
     heading: view.title,
     notes: [view.compared, ...view.notes].filter(Boolean),
@@ -191,15 +199,15 @@ function toValidationPage({ validation }: ValidationReport): HtmlPage {
   return {
     heading: isValid ? 'The manifests are valid' : 'The manifests are invalid',
     notes: [],
-    conclusion: [html`${toValidationSize(validation)}.`, renderPointers([], diagnostics)],
+    conclusion: [html`${formatValidationSize(validation)}.`, renderPointers([], diagnostics)],
     body: [renderDiagnostics(diagnostics.map(toPrintableDiagnostic))],
   };
 }
 
 function toFailurePage({ failure }: FailureReport): HtmlPage {
-  const { error, diagnostics } = toFailureView(failure);
+  const { error, diagnostics } = createFailureView(failure);
   return {
-    heading: toNoResult(failure.command),
+    heading: formatNoResult(failure.command),
     notes: [],
     conclusion: [renderPointers([], diagnostics)],
     body: [error === undefined ? undefined : renderError(error), renderDiagnostics(diagnostics)],
@@ -312,7 +320,7 @@ function renderWrite({ number, id, method, path, reason, waitsFor, last }: Write
 }
 
 /** Where manifests state fields, with links to pages of the forge where it is known. */
-function createPlaces(plan: Pick<Plan, 'made'>, options: FormOptions): RenderPlace {
+function createPlaces(plan: Pick<Plan, 'made'>, options: FormatOptions): RenderPlace {
   const findLink = createPlaceLinks(plan, options);
   return (about) => {
     const place = findFieldPlace(about, options);
@@ -342,7 +350,7 @@ function listDangers(
     const anchor = findAnchor(address);
     const name = html`<code>${address}</code>`;
     const place = renderPlace(danger);
-    return html`<strong>${group}</strong> ${anchor === undefined ? name : html`<a href="#${anchor}">${name}</a>`} ${renderClause(danger)}${owner === undefined ? '' : html` <span class="remark">${toOwnerNote(owner)}</span>`}${place === undefined ? '' : html` ${place}`}`;
+    return html`<strong>${group}</strong> ${anchor === undefined ? name : html`<a href="#${anchor}">${name}</a>`} ${renderClause(danger)}${owner === undefined ? '' : html` <span class="remark">${formatOwnerNote(owner)}</span>`}${place === undefined ? '' : html` ${place}`}`;
   });
 }
 
@@ -379,7 +387,7 @@ function renderPointers(violations: readonly GuardViolation[], diagnostics: read
   const found = countSeverities(diagnostics);
   const look = hasErrors(diagnostics) ? 'bad' : 'heed';
   if (violations.length === 0 && found === '') return undefined;
-  return html`${violations.length === 0 ? '' : html`<a class="bad" href="#refusals">${toStandingText(violations.length)}</a>. `}${
+  return html`${violations.length === 0 ? '' : html`<a class="bad" href="#refusals">${formatBlockingCount(violations.length)}</a>. `}${
     found === '' ? '' : html`<a class="${look}" href="#messages">${found}</a>.`
   }`;
 }

@@ -4,12 +4,12 @@ import { countDriftStates, type Drift, hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import { isSamePlan, isWithin } from '../../model/plan-comparison.ts';
+import { isCoveredBy, isSamePlan } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { ApplyReport, FormOptions, Report, SentEvents } from '../report.ts';
+import type { ApplyReport, FormatOptions, Report, SentEvents } from '../report.ts';
 import { countReportDangers } from '../view/danger-view.ts';
 import { redactDrift } from '../view/redact.ts';
-import { isFullyApplied, toApplyTotals } from '../view/wording.ts';
+import { countApplyTotals, isFullyApplied } from '../view/wording.ts';
 
 /** Version of the shape of events. Fields may be added without raising it. */
 const EVENT_FORMAT = 1;
@@ -24,14 +24,14 @@ export interface EventBody {
  * A report as a stream of events, one JSON object a line. Events that an apply sent while it ran come first; every stream ends with a summary, even that of a
  * failure.
  */
-export function renderJsonLinesForm(report: Report, options: FormOptions): string {
+export function renderJsonLinesReport(report: Report, options: FormatOptions): string {
   const { sent = { text: '', count: 0 }, at = new Date(0) } = options;
   const bodies = [...listEvents(report, sent.count > 0, options), { event: 'summary', ...toSummary(report, options) }];
   const lines = bodies.map((body, index) => renderEventLine(body, { seq: sent.count + index + 1, time: at }));
   return `${sent.text}${lines.join('')}`;
 }
 
-function listEvents(report: Report, isSent: boolean, options: FormOptions): readonly EventBody[] {
+function listEvents(report: Report, isSent: boolean, options: FormatOptions): readonly EventBody[] {
   switch (report.about) {
     case 'plan':
       return listDiagnosticEvents(report.plan.diagnostics);
@@ -55,7 +55,9 @@ function listApplyEvents({ plan, result }: ApplyReport): readonly EventBody[] {
   const total = result.outcomes.length;
   return [
     ...listStartEvents(plan),
-    ...result.outcomes.map((one, index) => toEventBody({ event: 'write-ended', result: one, done: index + 1, total })),
+    ...result.outcomes.map((one, index) =>
+      createEventBody({ event: 'write-ended', result: one, done: index + 1, total }),
+    ),
     ...listDiagnosticEvents(result.diagnostics),
   ];
 }
@@ -63,7 +65,7 @@ function listApplyEvents({ plan, result }: ApplyReport): readonly EventBody[] {
 /** An event for each resource that is not as it should be, those with dangers first, and for each that nobody manages. */
 function listDriftEvents(
   { resources, strangers, diagnostics }: Drift,
-  { isAccountTold = false }: FormOptions,
+  { isAccountTold = false }: FormatOptions,
 ): readonly EventBody[] {
   const off = resources.filter(({ state }) => state !== 'in-sync');
   const [grave, rest] = [off.filter(({ dangers }) => dangers), off.filter(({ dangers }) => !dangers)];
@@ -80,27 +82,27 @@ function listDiagnosticEvents(diagnostics: readonly Diagnostic[]): readonly Even
 }
 
 /** How it ended: `ok` as in the JSON document of the same result. */
-function toSummary(report: Report, { exitCode = null }: Pick<FormOptions, 'exitCode'> | { exitCode?: null }): object {
+function toSummary(report: Report, { exitCode = null }: Pick<FormatOptions, 'exitCode'> | { exitCode?: null }): object {
   switch (report.about) {
     case 'plan': {
-      const { plan, standing } = report;
-      const ok = !hasErrors(plan.diagnostics) && standing.length === 0;
+      const { plan, blocking } = report;
+      const ok = !hasErrors(plan.diagnostics) && blocking.length === 0;
       const { 'no-op': unchanged, ...changes } = countActions(plan.changes);
       const dangers = countReportDangers([report]);
       const numbers = { changes: { ...changes, unchanged }, dangers, files_to_write: plan.files.length };
-      return { command: 'plan', ok, exit_code: exitCode, ...numbers, violations: standing };
+      return { command: 'plan', ok, exit_code: exitCode, ...numbers, violations: blocking };
     }
     case 'apply': {
       const { plan, result } = report;
       const { interrupted, tokens, files } = result;
-      const { applied, alreadyDone, failed, skipped } = toApplyTotals(result);
+      const { applied, alreadyDone, failed, skipped } = countApplyTotals(result);
       const totals = { applied, already_done: alreadyDone, failed, skipped };
       const ok = isFullyApplied(result);
       return { command: plan.mode, ok, exit_code: exitCode, interrupted, totals, tokens, files };
     }
     case 'comparison': {
       const { command, comparison } = report;
-      const within = isWithin(comparison);
+      const within = isCoveredBy(comparison);
       return { command, ok: command === 'diff' || within, exit_code: exitCode, same: isSamePlan(comparison), within };
     }
     case 'drift':
@@ -162,7 +164,7 @@ export function listStartEvents(plan: Plan): readonly EventBody[] {
 }
 
 /** What happens during an apply as an event. */
-export function toEventBody(event: ApplyEvent): EventBody {
+export function createEventBody(event: ApplyEvent): EventBody {
   switch (event.event) {
     case 'write-started':
       return { event: 'write-started', write: event.write.id, address: event.write.address };

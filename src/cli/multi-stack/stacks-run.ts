@@ -10,14 +10,14 @@ import type { CommandLine, Report, StackPart, StacksReport } from '../../report/
 import { describeStacks, listUnownedLines } from '../../report/view/stacks-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import {
-  type ClaimLedger,
+  type ClaimRegistry,
   type ClaimSource,
-  createClaimLedger,
+  createClaimRegistry,
+  listClaimConflicts,
   listStackClaims,
   type ReadClaims,
-  toClaimConflictDiagnostics,
 } from '../../repository/claim-registry.ts';
-import { findTaker, refuseStillDescribed, toAccountId } from '../../repository/hand-over.ts';
+import { findTaker, getAccountId, refuseStillDescribed } from '../../repository/hand-over.ts';
 import { orderStacks } from '../../repository/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../repository/planned-resources.ts';
 import { type SelectedStacks, type StackFilter, selectStacks } from '../../repository/select-stacks.ts';
@@ -26,7 +26,7 @@ import { isInvalid, type PlanOptions } from '../../stack/plan-live.ts';
 import { readManifests, readValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokens, type TokenFlags } from '../../stack/run-plan.ts';
 import type { SavedFile } from '../../stack/saved-plan.ts';
-import { isEmbedded, type RunSettings, readApiKey, toEmbeddedFile } from '../../stack/settings.ts';
+import { getEmbeddedFile, isEmbedded, type RunSettings, readApiKey } from '../../stack/settings.ts';
 import { createStack, type SharedAccount, type Stack, shareAccount } from '../../stack/stack.ts';
 import { announceService, createServiceNotices, type SetLineWriter } from '../connection/notices.ts';
 import { type ConnectionFlags, listenForInterrupts } from '../connection/stack-session.ts';
@@ -34,11 +34,11 @@ import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { refuseInputs } from '../output/output-files.ts';
 import type { FormatFlags } from '../output/present.ts';
-import { publishStacks, toFailedExitCode, toReported } from '../output/publish.ts';
+import { exitCodeOfError, getReportedError, publishStacks } from '../output/publish.ts';
 import { type PlanFlags, resolveStackSettings } from '../reconcile/plan-flags.ts';
 
 /** Flags that narrow a run over many stacks. */
-export interface NarrowingFlags {
+export interface StackFilterFlags {
   readonly stack?: readonly string[];
   /** Those names are of plan files. */
   readonly isOfPlans?: boolean;
@@ -56,12 +56,12 @@ export function toStackFilter({
   shard,
   baseUrl,
   keyEnv,
-}: NarrowingFlags): StackFilter {
+}: StackFilterFlags): StackFilter {
   return { names: stack, isOfPlans, since: changedSince, shard, baseUrl, keyEnv };
 }
 
 /** What a run over many stacks is asked for. */
-export interface StacksFlags extends NarrowingFlags, ConnectionFlags, TokenFlags, FormatFlags {
+export interface StacksFlags extends StackFilterFlags, ConnectionFlags, TokenFlags, FormatFlags {
   readonly recursive?: boolean;
   /** Files and folders of policies, for each of the stacks. */
   readonly policies?: readonly string[];
@@ -78,7 +78,7 @@ export interface StacksRun {
   /** What the plans that were made so far make of resources: it holds for those that are planned after them. */
   readonly planned: PlannedResources;
   /** What the stacks claim that were read so far. */
-  readonly claims: ClaimLedger;
+  readonly claims: ClaimRegistry;
 }
 
 /** One stack of a run, its manifests read. */
@@ -110,11 +110,11 @@ export async function runOnStacks(
   const context = withinTree(root, given);
   const selected = await selectStacks(root, toStackFilter(flags), context);
   refuseSingleFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
-  return withSelected(selected, { flags, command }, context, task);
+  return runOnSelected(selected, { flags, command }, context, task);
 }
 
 /** Does the same with stacks that are known. */
-export async function withSelected(
+export async function runOnSelected(
   selected: SelectedStacks,
   { flags, command }: Pick<StacksRun, 'flags' | 'command'>,
   context: Context,
@@ -132,7 +132,7 @@ export async function withSelected(
       signal,
       context,
       planned: createPlannedResources(),
-      claims: createClaimLedger(),
+      claims: createClaimRegistry(),
     });
   } finally {
     try {
@@ -170,7 +170,7 @@ export async function forEachStack(
   const { selected, command, signal, context } = run;
   const parts = new Map<StackFolder, StackPart>();
   const { ordered, circles } = orderStacks(selected.stacks);
-  const groups = [...Map.groupBy(ordered, (folder) => toAccountId(folder, context)).values()];
+  const groups = [...Map.groupBy(ordered, (folder) => getAccountId(folder, context)).values()];
   const perform = async (folder: StackFolder): Promise<StackResult> => {
     const circle = circles.get(folder);
     if (circle !== undefined) throw circle;
@@ -182,7 +182,10 @@ export async function forEachStack(
         signal.throwIfAborted();
         parts.set(
           folder,
-          createStackPart(folder, await perform(folder).catch((error: unknown) => toFailed(error, folder, command))),
+          createStackPart(
+            folder,
+            await perform(folder).catch((error: unknown) => createFailedStack(error, folder, command)),
+          ),
         );
       }
     }),
@@ -200,11 +203,11 @@ export function createStackPart(
 }
 
 /** Why one stack came to no result. */
-export function toFailed(error: unknown, { name, file }: StackFolder, command: string): StackResult {
+export function createFailedStack(error: unknown, { name, file }: StackFolder, command: string): StackResult {
   const place = { file, line: 1, column: 1, excerpt: '' };
   return {
-    report: { about: 'failure', failure: { command, ...(name !== '' && { stack: name }), ...toReported(error) } },
-    exitCode: toFailedExitCode(error),
+    report: { about: 'failure', failure: { command, ...(name !== '' && { stack: name }), ...getReportedError(error) } },
+    exitCode: exitCodeOfError(error),
     options: { locate: (address) => (address === undefined ? place : undefined) },
   };
 }
@@ -231,19 +234,19 @@ export async function openFolder(run: StacksRun, folder: StackFolder, options: O
   await refuseInputs(flags, { files: listOutputs(state), settings }, context);
   const tokens = resolveTokens(flags, state.stack.tokens, state.stack.name);
   const pooled = await pool.find(settings, folder.file);
-  if (isExclusive(command)) noteClaims({ state, tokens }, { folder, account: pooled.account }, run);
+  if (checksClaims(command)) recordClaims({ state, tokens }, { folder, account: pooled.account }, run);
   const parts = { state, diagnostics, policies: read.policies, tokens, version: VERSION };
   const stack = createStack(parts, pooled.account.toView(settings), context);
   return { folder, state, diagnostics, locate, settings, stack, pooled };
 }
 
 /** Whether conflicting claims stop this command. They do not stop `get` and `destroy`, which write no claimed value. */
-function isExclusive(command: string): boolean {
+function checksClaims(command: string): boolean {
   return command !== 'get' && command !== 'destroy';
 }
 
 /** Remembers what a stack claims. */
-export function noteClaims(
+export function recordClaims(
   source: ClaimSource,
   { folder, account }: { readonly folder: StackFolder; readonly account: unknown },
   { claims, context }: Pick<StacksRun, 'claims' | 'context'>,
@@ -261,29 +264,29 @@ export async function planFolder(
   const { folder, stack } = opened;
   const { signal, context } = run;
   const { tree, stacks } = run.selected;
-  const account = toAccountId(folder, context);
+  const account = getAccountId(folder, context);
   await refuseStillDescribed(folder, tree, context);
   const isInRun = (name: string): boolean =>
-    stacks.some((other) => other !== folder && other.name === name && toAccountId(other, context) === account);
-  const all = { ...options, ...toOutlook(run, folder), isInRun, signal };
+    stacks.some((other) => other !== folder && other.name === name && getAccountId(other, context) === account);
+  const all = { ...options, ...createOutlook(run, folder), isInRun, signal };
   const plan = saved === undefined ? await stack.plan(all) : await stack.replan(saved.plan, all, saved.name);
   if (!isInvalid(plan)) run.planned.note(account, plan);
   return plan;
 }
 
 /** What a stack has to know of others of the run. */
-export function toOutlook(
+export function createOutlook(
   { planned, selected: { tree }, context }: StacksRun,
   folder: StackFolder,
 ): Required<Pick<PlanOptions, 'findTaker' | 'findPlanned'>> {
   return {
     findTaker: (address) => findTaker(folder, { tree, address }, context),
-    findPlanned: planned.of(toAccountId(folder, context)),
+    findPlanned: planned.of(getAccountId(folder, context)),
   };
 }
 
 /** The report of a run. */
-export function toStacksReport({ selected, command, pool }: StacksRun, parts: readonly StackPart[]): StacksReport {
+export function createStacksReport({ selected, command, pool }: StacksRun, parts: readonly StackPart[]): StacksReport {
   const requests = pool.countReads();
   const selection = describeStacks(toListing(selected));
   return { command, root: selected.tree.root, selection, ...(requests > 0 && { requests }), parts };
@@ -296,7 +299,7 @@ export function publishRun(
   { applyCommand, ...more }: PublishOptions = {},
 ): Promise<ExitCode> {
   const exitCode = findWorstExitCode(parts.map((part) => part.exitCode));
-  const report = { ...toStacksReport(run, parts), ...(applyCommand !== undefined && { applyCommand }) };
+  const report = { ...createStacksReport(run, parts), ...(applyCommand !== undefined && { applyCommand }) };
   return publishStacks(report, { flags: run.flags, exitCode, ...more }, run.context);
 }
 
@@ -409,7 +412,7 @@ function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
 
 /** The same for every name of a file that the embedded server keeps its data in: two servers would each write over what the other has kept. */
 function toPlace(baseUrl: string, cwd: string): string {
-  return isEmbedded(baseUrl) && toEmbeddedFile(baseUrl) !== '' ? resolve(cwd, toEmbeddedFile(baseUrl)) : baseUrl;
+  return isEmbedded(baseUrl) && getEmbeddedFile(baseUrl) !== '' ? resolve(cwd, getEmbeddedFile(baseUrl)) : baseUrl;
 }
 
 /** Two clients of one account would each keep to the rate limit, and together exceed it. */
@@ -443,11 +446,7 @@ export async function rejectConflictingStacks(
   parts: readonly StackPart[],
   withdraw: (folder: StackFolder) => Promise<void> | void = () => undefined,
 ): Promise<readonly StackPart[]> {
-  const errors = await toClaimConflictDiagnostics(
-    run.claims.listRivals(),
-    (folder) => readClaims(run, folder),
-    run.context,
-  );
+  const errors = await listClaimConflicts(run.claims.listRivals(), (folder) => readClaims(run, folder), run.context);
   for (const folder of errors.keys()) await withdraw(folder);
   const { stacks } = run.selected;
   return parts.map((part, index) => {
@@ -482,7 +481,7 @@ function withErrors(report: Report, errors: readonly Diagnostic[]): Report {
     case 'plan':
       return { ...report, plan: toPlan(report.plan) };
     case 'apply':
-      return { about: 'plan', plan: toPlan(report.plan), standing: [] };
+      return { about: 'plan', plan: toPlan(report.plan), blocking: [] };
     case 'drift':
       return { ...report, drift: { ...report.drift, diagnostics: add(report.drift.diagnostics) } };
     case 'validation':

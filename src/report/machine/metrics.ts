@@ -1,5 +1,5 @@
 import { countDangers, DANGER_GROUPS } from '../../model/danger.ts';
-import { countDriftStates, DRIFT_STATES, type Drift, isComplete, toCoverage } from '../../model/drift.ts';
+import { countCoverage, countDriftStates, DRIFT_STATES, type Drift, isComplete } from '../../model/drift.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { DriftReport, Report, StacksReport } from '../report.ts';
 
@@ -8,7 +8,7 @@ import type { DriftReport, Report, StacksReport } from '../report.ts';
  * bears the stack, so that files of several stacks can stand side by side. A command that did not complete says just that, so that an old result
  * is not taken for a new one. Source: OpenMetrics 1.0.
  */
-export function renderMetricsForm(report: Report): string {
+export function renderMetricsReport(report: Report): string {
   if (report.about !== 'drift') return renderFamilies([toSuccess(false, toLabels(report))]);
   return renderFamilies([...listStackFamilies(report.drift), ...listAccountFamilies(report)]);
 }
@@ -123,7 +123,7 @@ function listAccountFamilies({ drift, keyEnv }: AccountReading): readonly Family
       name: 'edgewise_account_managed_ratio',
       unit: 'ratio',
       help: 'Share of live resources that a stack manages.',
-      samples: [{ labels, value: toCoverage(drift).share }],
+      samples: [{ labels, value: countCoverage(drift).share }],
     },
   ];
 }
@@ -151,7 +151,7 @@ function listAccountSamples(drift: Drift, labels: Sample['labels']): readonly Sa
     const ofKind = (one: { readonly kind: string }): boolean => one.kind === kind;
     const { resources, strangers } = drift;
     const part = { ...drift, resources: resources.filter(ofKind), strangers: strangers.filter(ofKind) };
-    const { owned, foreign, unmanaged } = toCoverage(part);
+    const { owned, foreign, unmanaged } = countCoverage(part);
     return [
       { labels: { ...labels, kind, managed: 'yes' }, value: owned + foreign },
       { labels: { ...labels, kind, managed: 'no' }, value: unmanaged },

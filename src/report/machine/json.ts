@@ -1,19 +1,19 @@
 import type { SubmittedKind } from '../../kinds/kind.ts';
-import { toPlanDocument } from '../../kinds/request-body.ts';
+import { createPlanDocument } from '../../kinds/request-body.ts';
 import { countShownActions, formatChangeAddress } from '../../model/change.ts';
 import { countDangers } from '../../model/danger.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
-import { countDriftStates, type Drift, hasDrift, isComplete, toCoverage } from '../../model/drift.ts';
+import { countCoverage, countDriftStates, type Drift, hasDrift, isComplete } from '../../model/drift.ts';
 import { ApiError, assertNever } from '../../model/errors.ts';
 import { type JsonObject, renderStableJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import { type ExtraChange, type ExtraChanges, isSamePlan, isWithin } from '../../model/plan-comparison.ts';
+import { type ExtraChange, type ExtraChanges, isCoveredBy, isSamePlan } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { ComparisonReport, Failure, LintRuleRow, Report, SettingRow, Validation } from '../report.ts';
-import { toApplyView } from '../view/apply-view.ts';
+import { createApplyView } from '../view/apply-view.ts';
 import { redactComparison, redactDrift, redactPlan } from '../view/redact.ts';
-import { isFullyApplied, toApplyTotals } from '../view/wording.ts';
+import { countApplyTotals, isFullyApplied } from '../view/wording.ts';
 
 /**
  * JSON documents for programs. A plan is its file; every other document starts with `format`, `command` and `ok`. Each is one
@@ -34,7 +34,7 @@ export interface SubmissionResult {
 }
 
 /** A report as one JSON document. A plan is its file, byte for byte, even if it is blocked. */
-export function renderJsonForm(report: Report): string {
+export function renderJsonReport(report: Report): string {
   switch (report.about) {
     case 'plan':
       return renderPlanJson(report.plan);
@@ -42,7 +42,7 @@ export function renderJsonForm(report: Report): string {
       return renderJsonDocument({
         format: REPORT_FORMAT,
         command: report.command,
-        ok: report.command === 'diff' || isWithin(report.comparison),
+        ok: report.command === 'diff' || isCoveredBy(report.comparison),
         ...toComparisonDocument(report),
       });
     case 'apply':
@@ -60,7 +60,7 @@ export function renderJsonForm(report: Report): string {
 
 /** A plan as its published schema says: the bytes of a plan file. Equal plans give equal bytes. */
 export function renderPlanJson(plan: Plan): string {
-  return renderStableJson(toPlanDocument(redactPlan(plan)))
+  return renderStableJson(createPlanDocument(redactPlan(plan)))
     .split('\n')
     .map(toPrintable)
     .join('\n');
@@ -74,16 +74,16 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
     command,
     ok: isFullyApplied(result) && error === undefined && !hasErrors(diagnostics),
     interrupted: result.interrupted,
-    totals: toApplyTotals(result),
+    totals: countApplyTotals(result),
     outcomes: result.outcomes.map(toOutcomeDocument),
     tokens: result.tokens,
     files: result.files,
     lookUps: result.lookUps,
     ...(result.waited !== undefined && { waited: result.waited }),
-    next: toApplyView(plan, result).next,
+    next: createApplyView(plan, result).next,
     diagnostics: [...result.diagnostics, ...diagnostics],
     ...(error !== undefined && { error: toErrorDocument(error) }),
-    plan: toPlanDocument(redactPlan(plan)),
+    plan: createPlanDocument(redactPlan(plan)),
   });
 }
 
@@ -96,7 +96,7 @@ function renderDriftJson(drift: Drift): string {
     drifted: hasDrift(drift),
     dangers: countDangers(drift.resources.flatMap(({ dangers = [] }) => dangers)),
     counts: countDriftStates(drift),
-    coverage: toCoverage(drift),
+    coverage: countCoverage(drift),
     ...redactDrift(drift),
   });
 }
@@ -137,7 +137,7 @@ export function renderFailureJson({ command, stack, diagnostics = [], error, pla
     ...(stack !== undefined && { stack }),
     diagnostics,
     ...(error !== undefined && { error: toErrorDocument(error) }),
-    ...(plan !== undefined && { totals: countShownActions(plan.changes), plan: toPlanDocument(redactPlan(plan)) }),
+    ...(plan !== undefined && { totals: countShownActions(plan.changes), plan: createPlanDocument(redactPlan(plan)) }),
   });
 }
 
@@ -174,7 +174,7 @@ function toComparisonDocument({ comparison, names }: ComparisonReport): object {
   return {
     stack: after.stack,
     same: isSamePlan(comparison),
-    within: isWithin(comparison),
+    within: isCoveredBy(comparison),
     ...(mismatch !== undefined && { mismatch }),
     before: { name: names.before, ...before.made },
     after: { name: names.after, ...after.made },

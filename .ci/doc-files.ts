@@ -24,17 +24,18 @@ function withReference(document: string, render: (() => string) | undefined): st
   return render === undefined ? document : document.replace(REFERENCE, () => `\n${render()}\n\n`);
 }
 
-/** The part of docs/lint.md that says what each rule looks for, as the table of rules says it. */
+/** The part of docs/lint.md that lists every rule. Remedies and examples are left to `explain`. */
 function renderLintReference(): string {
-  const rows = LINT_RULES.map(({ id, severity, remedy }) => [`\`${id}\``, severity, LINT_CODES[id], remedy]);
-  const headings = ['Rule', 'Default', 'What it finds', 'What to do'];
+  const rows = LINT_RULES.map(({ id, severity }) => [`\`${id}\``, severity, LINT_CODES[id]]);
+  const headings = ['Rule', 'Default', 'Finding'];
   const lines = [headings, headings.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   return lines.join('\n');
 }
 
-/** The part of docs/diagnostics.md that lists every code. Remedies and examples are left to `explain`. */
+/** The part of docs/diagnostics.md that lists every code except the lint rules. Remedies and examples are left to `explain`. */
 function renderDiagnosticsReference(): string {
-  const codes = Object.keys(DIAGNOSTIC_CODES) as DiagnosticCode[]; // the keys of a constant table
+  const all = Object.keys(DIAGNOSTIC_CODES) as DiagnosticCode[]; // the keys of a constant table
+  const codes = all.filter((code) => !Object.hasOwn(LINT_CODES, code));
   const rows = codes.map((code) => `| <a id="${code}"></a>\`${code}\` | ${DIAGNOSTIC_CODES[code]} |`);
   return ['| Code | Meaning |', '| --- | --- |', ...rows].join('\n');
 }

@@ -122,7 +122,7 @@ export const LINTING = {
   },
   'credential-unrestricted': {
     meaning:
-      'Without an ACL, or with `*` in it, the token of a credential may bind any domain, address and label of the account. Whoever finds the token can take over traffic.',
+      'Without an ACL, or with `*` in it, the token of a credential may bind any domain, address and label of the account. Anyone who finds the token can take over traffic.',
     remedy: 'List in `spec.acl` what the agent binds.',
     ...toExamples(
       toCredential('spec:', '  description: The agent of the shop'),

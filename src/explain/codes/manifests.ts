@@ -43,7 +43,7 @@ export const READING = {
           'any',
           'spec:',
           '  require: change.address != ""',
-          '  message: Anything is let through.',
+          '  message: Everything is allowed.',
         ),
       },
     },
@@ -186,7 +186,7 @@ export const READING = {
   },
   'env-not-offered': {
     meaning:
-      'A text contains `${env:NAME}`, and the run does not let manifests read this variable. The environment of a pipeline is full of tokens, and a plan shows what it reads; so manifests read only what whoever starts edgewise offers, by name or by prefix. Variables for API keys and for tokens (`EDGEWISE_API_KEY…`, `GITHUB_TOKEN`, `GH_TOKEN`, `EDGEWISE_GITLAB_TOKEN`, `GITLAB_TOKEN`) are never offered.',
+      'A text contains `${env:NAME}`, and the run does not let manifests read this variable. The environment of a pipeline is full of tokens, and a plan shows what it reads; so manifests read only variables that the user who starts edgewise offers, by name or by prefix. Variables for API keys and for tokens (`EDGEWISE_API_KEY…`, `GITHUB_TOKEN`, `GH_TOKEN`, `EDGEWISE_GITLAB_TOKEN`, `GITLAB_TOKEN`) are never offered.',
     remedy:
       'Offer the variable with `--env NAME`, all that start alike with `--env PREFIX_*`, or either in `EDGEWISE_ENV`. Or give it a default: `${env:NAME:-default}`.',
     bad: {

@@ -253,7 +253,7 @@ function findOwnerFinding(
 ): string | undefined {
   if (kind.role === 'attached' || live === undefined) return undefined;
   const { mark } = live;
-  if (mark === undefined) return action === 'adopt' ? undefined : 'is about a resource that is not ours';
+  if (mark === undefined) return action === 'adopt' ? undefined : 'is about an unmanaged resource';
   if (mark.stack !== stack) {
     // A credential that is handed over without its token is replaced.
     const mayTake = action === 'adopt' || (action === 'replace' && kind.oneTimeFields.length > 0);

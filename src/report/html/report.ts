@@ -296,7 +296,7 @@ function renderApplied(applied: readonly AppliedView[]): Html {
       html`<tr><th scope="row"><code>${name}</code></th><td><code>${id}</code></td><td>${remark}</td></tr>\n`,
   );
   return html`<details class="requests" open><summary><h2>${formatCount(applied.length, 'write')} applied</h2></summary>
-<table class="grid" aria-label="Applied writes"><thead><tr><th scope="col">Write</th><th scope="col">Id</th><th scope="col">Remark</th></tr></thead>
+<table class="grid" aria-label="Applied writes"><thead><tr><th scope="col">Write</th><th scope="col">Id</th><th scope="col">Note</th></tr></thead>
 <tbody>
 ${rows}</tbody></table></details>
 `;

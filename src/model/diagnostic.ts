@@ -91,7 +91,7 @@ export const DIAGNOSTIC_CODES = {
   'write-left-out': 'A change is left out, because the service would reject it or something that it depends on.',
   'rehearsal-gap': 'The rehearsal of the plan found a gap: between two writes, something is missing.',
   'created-twice': 'Two concurrent applies of one stack created the same resource.',
-  'concurrent-apply': 'Another apply of the stack has created what this one is to create.',
+  'concurrent-apply': 'Another apply of the stack has created a resource that this one was to create.',
   'changed-since-plan': 'A field was changed at the service after the plan and before the write.',
   ...LINT_CODES,
   lockout: 'A write may lock out the user who applies it.',

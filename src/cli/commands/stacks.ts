@@ -36,9 +36,9 @@ export function defineStacks(command: Command, act: CommandAction): void {
     )
     .argument('[root]', 'the folder (default: the current folder)');
   addStackFilterOptions(command)
-    .option('--base-url <url>', 'URL of the service, for all of them; decides whether two may have one name')
+    .option('--base-url <url>', 'URL of the service, for all of them; stacks at one URL need different names')
     .addOption(
-      new Option('--format <form>', 'form of the list').choices(FORMS).default('table').helpGroup(RESULT_GROUP),
+      new Option('--format <form>', 'format of the list').choices(FORMS).default('table').helpGroup(RESULT_GROUP),
     );
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
   addExamples(addColorOption(command), [

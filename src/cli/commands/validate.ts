@@ -95,9 +95,9 @@ async function listRules(paths: readonly string[], flags: FormatFlags, context: 
 
 function checkForm({ format, report = [] }: FormatFlags): void {
   if (format !== 'text' && format !== 'json')
-    throw new CommandError(`--list-rules has the forms text and json, not ${format}.`, { exitCode: EXIT.invalid });
+    throw new CommandError(`--list-rules has the formats text and json, not ${format}.`, { exitCode: EXIT.invalid });
   if (report.length > 0)
-    throw new CommandError('--report is for findings, and --list-rules gives none.', { exitCode: EXIT.invalid });
+    throw new CommandError('--report is for findings, and --list-rules prints none.', { exitCode: EXIT.invalid });
 }
 
 async function readSettings(paths: readonly string[], context: Context): Promise<LintSettings | undefined> {

@@ -253,14 +253,14 @@ function findOwnerFinding(
 ): string | undefined {
   if (kind.role === 'attached' || live === undefined) return undefined;
   const { mark } = live;
-  if (mark === undefined) return action === 'adopt' ? undefined : 'is about a resource that is not ours';
+  if (mark === undefined) return action === 'adopt' ? undefined : 'is about a resource that the stack does not own';
   if (mark.stack !== stack) {
     // A credential that is handed over without its token is replaced.
     const mayTake = action === 'adopt' || (action === 'replace' && kind.oneTimeFields.length > 0);
     const isTaken = mayTake && takeOver.includes(mark.stack);
     return isTaken ? undefined : `is about a resource of the stack ${mark.stack}, which the plan does not take over`;
   }
-  if (action === 'adopt') return 'adopts a resource that is ours';
+  if (action === 'adopt') return 'adopts a resource that the stack already owns';
   const isRenamed = differences.length > 0 && action !== 'delete' && action !== 'release';
   const isOwn = mark.name === toName(address);
   return isOwn || isRenamed || duplicateOf !== undefined ? undefined : 'is about a resource of another name';

@@ -76,7 +76,7 @@ export function toParagraph(message: string, remedy: string | undefined): string
 
 /** What a check of manifests found, for a person at a terminal. The only report that this form has. */
 export function renderValidationForm(report: Report, options: FormOptions): string {
-  if (report.about !== 'validation') throw new InvariantError(`This form shows no ${report.about}`);
+  if (report.about !== 'validation') throw new InvariantError(`This format shows no ${report.about}`);
   return renderValidationText(report.validation, options);
 }
 

@@ -34,7 +34,7 @@ export function diffUnpersisted(write: Write, sent: ResolvedWrite, live: LiveRes
   return [
     ...(isMarked ? [] : [`the service did not keep the metadata of ${live.id}, which holds the mark`]),
     ...(isMarked && !isKept && isOtherMetadata(sent, live) ? ['the service did not accept metadata'] : []),
-    ...(isKept ? ['the service left the metadata unchanged, with the mark in it'] : []),
+    ...(isKept ? ['the service did not change the metadata, which still has the mark'] : []),
     ...compareFields(write, sent.body ?? {}, live.spec),
   ];
 }

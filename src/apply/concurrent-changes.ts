@@ -93,7 +93,7 @@ function toWarning(address: string, fields: readonly string[]): Diagnostic {
   return {
     code: 'changed-since-plan',
     severity: 'warning',
-    message: `${address}: ${fields.join(', ')} changed at the service after the plan and before this write, which left the new value alone.`,
+    message: `${address}: ${fields.join(', ')} changed at the service after the plan was made. This write left the new value alone.`,
     remedy: 'The next plan shows it as drift.',
     address,
   };

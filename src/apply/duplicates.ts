@@ -278,7 +278,7 @@ function toConcurrentWarning({ address }: CreateWrite, other: LiveResource): Dia
     code: 'concurrent-apply',
     severity: 'warning',
     message: `${address}: another apply of the stack${toAuthor(other)} created it after this plan was made, as ${other.id}.`,
-    remedy: `${TOGETHER} This one goes on; run it again when both are over.`,
+    remedy: `${TOGETHER} This apply continues. Run it again when both have ended.`,
     address,
   };
 }
@@ -308,7 +308,7 @@ function toLoserWarning({ write: { address }, id }: CreatedResource, loser: Live
     code: 'created-twice',
     severity: 'warning',
     message: `${address}: another apply${toAuthor(loser)} created it too, as ${loser.id}; ${id}, which this run created, stays.`,
-    remedy: `${TOGETHER} The other apply deletes its own, or the next apply does.`,
+    remedy: `${TOGETHER} The other apply or the next one deletes the duplicate.`,
     address,
   };
 }

@@ -296,7 +296,7 @@ async function verifyCreation(
     ...(isRotatable(kind) ? diffUnpersisted(write, sent, live) : []),
   ];
   if (failures.length > 0) {
-    const message = await deleteOwnCreation(made, context, 'Delete it by hand, unless the next plan does');
+    const message = await deleteOwnCreation(made, context, 'Delete it by hand, unless the next plan deletes it');
     return [...failures, message].join('; ');
   }
   const lost = field === undefined ? undefined : await resolveDuplicate(made, context);

@@ -143,5 +143,5 @@ class Run {
 function toSkipped(write: Write, inVain: readonly Outcome[]): Outcome | undefined {
   const waitedFor = inVain.map((result) => result.write.id);
   if (waitedFor.length === 0) return undefined;
-  return { outcome: 'skipped', write, message: `waited for ${waitedFor.join(', ')}`, waitedFor };
+  return { outcome: 'skipped', write, message: `depends on ${waitedFor.join(', ')}`, waitedFor };
 }

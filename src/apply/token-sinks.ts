@@ -157,7 +157,7 @@ export function createDirectorySink(
           const kept = isFirst ? keepAside(directory, file) : undefined;
           await writeAtomically(join(directory, file), `${token}\n`, PRIVATE);
           const place = join(shown, file);
-          return kept === undefined ? place : `${place} (what was there before is in ${join(shown, kept)})`;
+          return kept === undefined ? place : `${place} (its former content is in ${join(shown, kept)})`;
         }),
       ),
   };

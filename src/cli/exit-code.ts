@@ -25,7 +25,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.invalid]: 'manifests or usage invalid',
   [EXIT.authentication]: 'authentication or permission',
   [EXIT.refused]: 'refused by a safety rule',
-  [EXIT.stale]: 'the saved plan is stale, or does not cover what would be done',
+  [EXIT.stale]: 'the saved plan is stale, or the approved plan does not cover every change',
   [EXIT.bug]: 'a bug in edgewise',
   [EXIT.interrupted]: 'interrupted, or declined',
 };

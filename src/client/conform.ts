@@ -50,7 +50,7 @@ function expectFit(json: JsonObject, schema: Schema, { place, excerpt }: Respons
   if (isDeeper(json, MAX_DEPTH)) throw new NetworkError(`${place} is nested too deeply`);
   const found = schema.safeParse(json).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
   if (found !== undefined)
-    throw new NetworkError(`${place} does not match the interface: ${found.join('; ')}${toShown(json, excerpt)}`);
+    throw new NetworkError(`${place} does not match the API: ${found.join('; ')}${toShown(json, excerpt)}`);
 }
 
 function toShown(json: Json, excerpt: ResponseSource['excerpt']): string {

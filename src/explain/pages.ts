@@ -190,12 +190,12 @@ function listFacts(kind: Kind, { steps, fields, field }: Way): readonly Fact[] {
 const LIFECYCLES: Readonly<Record<Lifecycle, string>> = {
   mutable: 'mutable',
   immutable: 'immutable: set when the resource is created, and never changed',
-  computed: 'computed: the service sets it; manifests never state it',
-  'one-time': 'one-time: only in the response to the creation; manifests never state it',
+  computed: 'computed: the service sets it; manifests never set it',
+  'one-time': 'one-time: only in the response to the creation; manifests never set it',
 };
 
 function describeRequired(steps: readonly string[]): string {
-  return steps.length === 1 ? 'yes' : `yes, where ${steps.slice(0, -1).join('.')} is stated`;
+  return steps.length === 1 ? 'yes' : `yes, where ${steps.slice(0, -1).join('.')} is set`;
 }
 
 function describeChange({ role, title }: Kind, lifecycle: Lifecycle): string {
@@ -245,11 +245,11 @@ function listBehaviourFacts(
   const isSet = type.type === 'list' && type.unordered;
   return [
     ...(unique ? ([['Unique', `${each} belongs to one ${title} at a time`]] as const) : []),
-    ...(isSet ? ([['Order', 'means nothing']] as const) : []),
+    ...(isSet ? ([['Order', 'is ignored']] as const) : []),
     ...(serviceDefault ? ([['Left out', 'it is not compared']] as const) : []),
     ...(serviceDefault
       ? ([
-          ['No longer stated', staysWhenLeftOut ? 'it keeps its value, with a warning' : 'the service chooses again'],
+          ['No longer set', staysWhenLeftOut ? 'it keeps its value, with a warning' : 'the service chooses again'],
         ] as const)
       : []),
     ...(alwaysSent

@@ -190,7 +190,7 @@ function toComment({ kind, stated }: NamedResource): readonly string[] {
 const RENEWAL =
   'It is not renewed. To have it renewed, write lifecycle.valid_for instead of spec.valid_after and spec.valid_until.';
 
-const NO_MODULES = 'None of its modules is set, or it does not exist: the interface does not tell which.';
+const NO_MODULES = 'None of its modules is set, or it does not exist: the API does not tell which.';
 
 function toPreface(leftOut: readonly SkippedResource[], kept: readonly NamedResource[]): readonly string[] {
   const lines = leftOut.map(({ kind, id, reason }) => `Left out: ${kind} ${id}: ${reason}.`);
@@ -198,7 +198,7 @@ function toPreface(leftOut: readonly SkippedResource[], kept: readonly NamedReso
   return ['Made by edgewise export.', ...lines, ...(hasAttached ? [] : [NO_LIST])];
 }
 
-const NO_LIST = `Modules of ${ATTACHED_KINDS.map(({ title }) => `${title}s`).join(' and ')} are not here, because the interface does not list them. Name them with --modules-of.`;
+const NO_LIST = `Modules of ${ATTACHED_KINDS.map(({ title }) => `${title}s`).join(' and ')} are not here, because the API does not list them. Name them with --modules-of.`;
 
 function sortLeftOut(leftOut: readonly SkippedResource[]): readonly SkippedResource[] {
   const toKey = ({ kind, id }: SkippedResource) => `${MANIFEST_KINDS.indexOf(getKind(kind))} ${id}`;
@@ -249,7 +249,7 @@ function findReason(
   if (mark === undefined) return undefined;
   if (mark.stack !== stack) return `it belongs to the stack ${mark.stack}, as ${resource.kind}/${mark.name}`;
   const owner = first.get(toMarkKey(resource) ?? '');
-  return owner === resource ? undefined : `it bears the same mark as ${owner?.id}, ${resource.kind}/${mark.name}`;
+  return owner === resource ? undefined : `it has the same mark as ${owner?.id}, ${resource.kind}/${mark.name}`;
 }
 
 function toMarkKey({ kind, mark }: LiveResource): string | undefined {
@@ -278,14 +278,14 @@ function findExportFinding(
     ...(closerChecks !== undefined && { closerChecks }),
   });
   const error = diagnostics.find(({ severity }) => severity === 'error');
-  if (error !== undefined) return `no manifest can state it: ${withoutAddress(error)}`;
+  if (error !== undefined) return `no manifest can describe it: ${withoutAddress(error)}`;
   const [read] = state?.resources.values() ?? [];
   if (read === undefined) return NOT_TO_THE_LETTER;
   const normal = normalizeSpec(kind, read.spec);
   return isSameJson(normal, fillUnknown(kind, live.spec, normal)) ? undefined : NOT_TO_THE_LETTER;
 }
 
-const NOT_TO_THE_LETTER = 'no manifest can state it exactly';
+const NOT_TO_THE_LETTER = 'no manifest can describe it exactly';
 
 /** The message does not name the address, because no document has it. */
 function withoutAddress({ message, address }: Diagnostic): string {

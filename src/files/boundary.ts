@@ -96,7 +96,7 @@ const OUTSIDE = { finding: 'lies outside of the repository' } as const;
 
 /** What to do about a path that is refused. */
 export const BOUNDARY_REMEDY =
-  'What manifests name must lie in the repository, also behind symbolic links. Move the file, or name with --root a folder that holds all of it.';
+  'Files that manifests name must be in the repository, with symbolic links resolved. Move the file, or use --root to name a folder that contains all of them.';
 
 /** Whether a path is a folder or lies in it. Both are absolute. */
 function isBelow(path: string, folder: string): boolean {

@@ -106,18 +106,19 @@ export function createOneOriginFetch(baseUrl: string): typeof fetch {
   return async (input, init) => {
     let url = toUrl(input);
     requests += 1;
-    if (requests > MAX_REQUESTS) throw new OtherOrigin(`the forge leads on and on, lately to ${url.pathname}`);
+    if (requests > MAX_REQUESTS)
+      throw new OtherOrigin(`the forge names more and more pages, the last one ${url.pathname}`);
     const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(init?.signal ? [init.signal] : [])]);
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       if (url.origin !== origin)
-        throw new OtherOrigin(`the forge leads to ${url.origin}, but the token is only for ${origin}`);
+        throw new OtherOrigin(`the forge names a page at ${url.origin}, but the token is only for ${origin}`);
       const response = await fetch(url, { ...init, signal, redirect: 'manual' });
       const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
       if (location === null) return response;
       await response.body?.cancel();
       url = new URL(location, url);
     }
-    throw new OtherOrigin(`the forge leads on and on, lately to ${url.pathname}`);
+    throw new OtherOrigin(`the forge names more and more pages, the last one ${url.pathname}`);
   };
 }
 

@@ -24,7 +24,7 @@ export async function openForge(context: ForgeContext): Promise<Forge> {
   if (env['GITHUB_REPOSITORY'] !== undefined) return openGitHub(env['GITHUB_REPOSITORY'], context);
   if (env['CI_PROJECT_ID'] !== undefined) return openGitLab(env['CI_PROJECT_ID'], context);
   throw new NoForge(
-    'This is no job of GitHub or GitLab: neither GITHUB_REPOSITORY nor CI_PROJECT_ID is set. Set them to post from elsewhere.',
+    'This is not a job of GitHub or GitLab: neither GITHUB_REPOSITORY nor CI_PROJECT_ID is set. Set them to post from elsewhere.',
   );
 }
 

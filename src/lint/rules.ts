@@ -241,7 +241,7 @@ function listRepeated(
     const before = first.get(key);
     if (before === undefined) first.set(key, index);
     if (before === undefined) return NONE;
-    const related = { message: 'first stated here', locate: () => locate([...path, before]) };
+    const related = { message: 'first set here', locate: () => locate([...path, before]) };
     return [{ path: [...path, index], message: `${formatPath([...path, index])} repeats ${String(member)}`, related }];
   });
 }
@@ -332,7 +332,7 @@ function checkCommand({ command }: CommandSinkSettings, path: FieldPath): readon
     return [
       {
         path: [...path, index],
-        message: `${placeholder} is inside of a text that ${program} runs, so it runs what is filled in`,
+        message: `${placeholder} is inside a text that ${program} runs, so ${program} runs the value, too`,
         remedy: `Write "${variable}" there, in double quotes: the variable has the same value. Or give ${placeholder} as an argument of its own.`,
       },
     ];

@@ -12,8 +12,7 @@ import { createSourceText, type SourceText } from './source-text.ts';
 
 type Search = Pick<Secrets, 'redact' | 'find'>;
 
-const REMEDY =
-  'Remove it. If others can read where it came from, replace it: what they have read is no secret any more.';
+const REMEDY = 'Remove it. If others can read its source, replace the secret.';
 
 /** Has no meaning in YAML, in any position. */
 const STAND_IN = 'REDACTED';

@@ -319,8 +319,8 @@ const SECOND_STACK = {
 };
 
 const PRINTED_STACK = {
-  message: 'the command of spec.render prints a Stack that differs from the one that has it run',
-  remedy: 'Leave the Stack out of what the command prints, or hand it through unchanged: settings come from the file.',
+  message: 'the command of spec.render prints a Stack that differs from the one that names the command',
+  remedy: 'Leave the Stack out of what the command prints, or print it unchanged: the settings come from the file.',
 };
 
 /** Whether `spec.render` had a document printed. */
@@ -373,7 +373,7 @@ export function listDescribedHandOvers(
     const finding = {
       code: 'bad-value',
       message: `spec.handed_over names ${described.address}, which a document still describes`,
-      remedy: 'Remove the document, once another stack takes the resource over, or the line.',
+      remedy: 'Remove the line; or remove the document, once another stack takes the resource over.',
       path: ['spec', 'handed_over', at],
       target: 'value',
       related: [{ message: 'described here', place: toNamePlace(described) }],

@@ -91,7 +91,7 @@ function listConflictsOf(
       {
         code: LATE_CLAIM.code,
         severity: isLate ? LATE_CLAIM.severity : 'error',
-        message: `${address}: ${field} ${value} is held by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
+        message: `${address}: ${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
         remedy: isLate ? LATE : toRemedy(holder, pair),
         address,
         place: desired.locate(['spec', ...toClaimPath(pair.kind, desired.spec, { field, key })]),
@@ -101,7 +101,7 @@ function listConflictsOf(
 }
 
 const LATE =
-  'That stack is applied in the same run. What claims the value is written when it has made its writes, and fails if it does not give the value up.';
+  'That stack is applied in the same run. This write follows its writes, and fails if they do not give the value up.';
 
 const LATE_CLAIM = { code: 'claimed-elsewhere', severity: 'warning' } as const;
 
@@ -122,9 +122,9 @@ function describeOwner({ kind, mark }: LiveResource): string {
 
 function toRemedy({ resource, isLeftOut, isOurs, isWithheld, taker }: Holder, { desired, live }: Pair): string {
   const { kind, id, mark } = resource;
-  if (isWithheld) return 'Remove --no-delete, so that the plan releases it there first.';
+  if (isWithheld) return 'Remove --no-delete, so that the plan removes it there first.';
   if (taker !== undefined) return `Apply the stack ${taker} first, which takes it over, or both in one run.`;
-  if (isLeftOut) return `Add --target ${kind}/${mark?.name}, so that the plan releases it there first.`;
+  if (isLeftOut) return `Add --target ${kind}/${mark?.name}, so that the plan removes it there first.`;
   if (isOurs || live !== undefined || desired === undefined) return 'Remove it there first, or choose another value.';
   if (mark !== undefined) return toHandOver(desired, { id, mark });
   return `To adopt that resource as ${kind}/${desired.name}, ${describeLifecycleLine(desired, { name: 'adopt', value: id })}`;
@@ -137,7 +137,7 @@ function toHandOver(
 ) {
   const line = describeLifecycleLine(desired, { name: 'renamed_from', value: { stack, name } });
   return [
-    'Choose another value, or agree with that stack that its resource moves here.',
+    'Choose another value, or agree with the owner of that stack that its resource moves here.',
     `For that, remove its document there, and ${line}`,
     `In an emergency only: lifecycle.adopt: ${id} with --take-over ${stack} takes it while that stack may still describe it.`,
   ].join('\n');

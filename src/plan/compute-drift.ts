@@ -81,14 +81,14 @@ function toUnowned(
   return {
     ...base,
     id: holder.id,
-    reason: `${describeUnownedReason(holder)}, and has what the manifest claims`,
+    reason: `${describeUnownedReason(holder)}, and has a unique value that the manifest claims`,
     next: 'create',
   };
 }
 
 /** Why a resource is not ours. */
 export function describeUnownedReason({ mark, markError }: LiveResource): string {
-  if (mark !== undefined) return `it carries the mark of the stack ${mark.stack}`;
+  if (mark !== undefined) return `it has the mark of the stack ${mark.stack}`;
   return markError === undefined ? 'it has no mark' : 'its mark cannot be read';
 }
 

@@ -142,7 +142,8 @@ function explainDeletedFirst(changes: readonly Change[], writes: readonly Write[
   return changes.map((change) => (isDeletedFirst(change) ? { ...change, reason: DELETED_FIRST } : change));
 }
 
-const DELETED_FIRST = 'the old one is deleted before the new one is created, because another resource takes its place';
+const DELETED_FIRST =
+  'the old one is deleted before the new one is created, because a unique value must be freed first';
 
 /** Warnings of one rule that a plan shows in addition to those that its changes cause: the changes matter more. */
 const MAX_WARNINGS = 10;

@@ -119,13 +119,13 @@ function listMissing(resource: DesiredResource, { foreign, gone, isKnown, isInRu
     const message = `${resource.address}: ${where}, which is ${named.resource} of the stack ${named.stack}, and ${why ?? 'no live resource has that mark'}`;
     const first = isInRun(named.stack)
       ? `The stack ${named.stack} is part of this run: correct what stopped it, or the name.`
-      : `Apply the stack ${named.stack} first, or both in one run with -R (--recursive). If it is there, correct the name.`;
+      : `Apply the stack ${named.stack} first, or both in one run with -R (--recursive). If it is already applied, correct the name.`;
     return [
       {
         code: 'cross-stack-reference-missing',
         severity: 'error',
         message,
-        remedy: why === undefined ? first : 'Refer to what is there after the run.',
+        remedy: why === undefined ? first : 'Refer to a resource that exists after the run.',
         address: resource.address,
         place: resource.locate(['spec', ...path]),
       },

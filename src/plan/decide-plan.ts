@@ -174,8 +174,8 @@ function listRetainedValueWarnings(decisions: readonly Decision[]): readonly Dia
         {
           code: 'unset-field-kept',
           severity: 'warning',
-          message: `${address}: spec.${path} is no longer stated, but stays ${value}, because the service chooses it only for a new resource`,
-          remedy: `To keep the value, state ${path}: ${value}. Another value replaces the resource.${rotation}`,
+          message: `${address}: spec.${path} is no longer set in the manifest, but stays ${value}, because the service chooses it only for a new resource`,
+          remedy: `To keep the value, set ${path}: ${value}. Another value replaces the resource.${rotation}`,
           address,
           place: desired.locate(['spec']),
         },
@@ -207,8 +207,8 @@ function listLengthWarnings(decisions: readonly Decision[]): readonly Diagnostic
       {
         code: 'unset-field-kept',
         severity: 'warning',
-        message: `${address}: it is valid for ${length}, which its manifest does not state, and a new one would be for ${formatRoundedDuration(defaultMs)}`,
-        remedy: `To keep the length, state lifecycle.valid_for. For a new one now, add --rotate ${address}.`,
+        message: `${address}: it is valid for ${length}, which its manifest does not set; a new one would be valid for ${formatRoundedDuration(defaultMs)}`,
+        remedy: `To keep the length, set lifecycle.valid_for. For a new one now, add --rotate ${address}.`,
         address,
         place: desired.locate(['spec']),
       },
@@ -238,7 +238,7 @@ function listCrossStackUsers(
         code: 'used-elsewhere',
         severity: 'warning',
         message: `${address} would be ${action === 'delete' ? 'deleted' : 'replaced'}, and ${names.join(', ')} ${names.length === 1 ? 'refers' : 'refer'} to it`,
-        remedy: 'Change who refers to it first: the service refuses to delete what is in use.',
+        remedy: 'Change the resources that refer to it first: the service does not delete a resource in use.',
         address,
       },
     ];
@@ -327,6 +327,6 @@ function toWarning(kind: string, paths: readonly string[]): Diagnostic {
     code: 'not-shown',
     severity: 'warning',
     message: `${kind}: the service does not show ${paths.join(', ')}, so ${isOne ? 'it is' : 'they are'} not compared`,
-    remedy: `A change that others make to ${isOne ? 'it' : 'them'} is not noticed. Check ${isOne ? 'it' : 'them'} at the service.`,
+    remedy: `Edgewise does not notice when others change ${isOne ? 'it' : 'them'}. Check ${isOne ? 'it' : 'them'} at the service.`,
   };
 }

@@ -149,8 +149,8 @@ function toMoveReason({ kind, formerName, live, by }: Pair, stack: string): stri
 }
 
 function toDeleteReason({ by }: Pair, mode: Plan['mode']): string | undefined {
-  if (by === 'duplicate') return 'a duplicate: another resource carries the same mark';
-  return mode === 'destroy' ? undefined : 'not in the manifests any more';
+  if (by === 'duplicate') return 'a duplicate: another resource has the same mark';
+  return mode === 'destroy' ? undefined : 'no longer in the manifests';
 }
 
 function keepsItsId({ action }: Decision): boolean {
@@ -271,7 +271,7 @@ function findLoss({ kind, live, hasUndelivered }: Subject): string | undefined {
 }
 
 function findRequest({ address }: Subject, { rotate }: RenewalContext): string | undefined {
-  return rotate.includes(address) ? 'asked for with --rotate' : undefined;
+  return rotate.includes(address) ? 'requested with --rotate' : undefined;
 }
 
 /** An end that the manifest sets does not cause a replace: the new resource would end at the same time. */
@@ -349,7 +349,7 @@ export function listTokensWithoutSink(decisions: readonly Decision[], settings: 
   return lost.map(({ pair: { address, desired } }) => ({
     code: 'token-sink-missing',
     severity: 'warning',
-    message: `${address} would be created, but no place for its token is set, and the service shows the token only once`,
+    message: `${address} would be created, but no token sink is set for it, and the service shows the token only once`,
     remedy:
       'Set spec.tokens in the Stack, or apply with --token-directory or --token-command. Otherwise apply refuses this plan.',
     address,

@@ -128,7 +128,7 @@ function toDuplicateWarning(pair: Pair): Diagnostic {
   return {
     code: 'duplicate-mark',
     severity: 'warning',
-    message: `${pair.live?.id} carries the mark of ${marked}, and so does another live resource.`,
+    message: `${pair.live?.id} has the mark of ${marked}, and so does another live resource.`,
     remedy: 'It is pruned. To keep a copy that was made by hand, remove the mark from its metadata.',
     address: pair.address,
   };
@@ -265,13 +265,13 @@ function explainIdle(
   if (stack === own) return ['it is the stack of these manifests', 'Name the stack that owns the resources now.'];
   if (bearing.length === 0)
     return [
-      'no resource that was read carries its mark',
+      'no resource that was read has its mark',
       'Correct the name. If everything is already moved, remove the flag.',
     ];
   const more = bearing.length > MAX_LISTED ? ` and ${bearing.length - MAX_LISTED} more` : '';
   return [
     `no new manifest has the kind and name of one of its resources (${bearing.slice(0, MAX_LISTED).join(', ')}${more})`,
-    'Give a manifest that kind and name, or state the id of the resource in lifecycle.adopt.',
+    'Give a manifest that kind and name, or write the id of the resource in lifecycle.adopt.',
   ];
 }
 
@@ -282,7 +282,7 @@ function accept(resource: DesiredResource, found: LiveResource, ownership: Owner
   if (!isOffered(mark.stack, ownership)) return toRefusal(resource, found, ownership);
   if (!mark.protect || resource.lifecycle.protect) return found;
   return refuse(resource, {
-    message: `${id} is protected by the stack ${mark.stack}, and would lose its protection`,
+    message: `${id} is protected by the stack ${mark.stack}, and would no longer be protected`,
     remedy: 'Add lifecycle.protect: true to the manifest. Once the resource is in this stack, you can remove it.',
   });
 }
@@ -301,7 +301,7 @@ function toRefusal(resource: DesiredResource, { id, mark }: LiveResource, { stac
   return refuse(resource, {
     message: `${id} belongs to ${owner} of the stack ${mark?.stack}`,
     remedy: [
-      'Agree with that stack that the resource moves here. Then remove its document there, and state here instead:',
+      'Agree with the owner of that stack that the resource moves here. Then remove its document there, and write here instead:',
       `renamed_from: { stack: ${mark?.stack}, name: ${mark?.name} }`,
       `In an emergency only: --take-over ${mark?.stack} takes it while that stack may still describe it.`,
     ].join('\n'),

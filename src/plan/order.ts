@@ -309,7 +309,7 @@ function toGiveUpWrite(
     field,
     body: { [field]: kept },
     dependsOn: [],
-    reason: `gives up ${field} that another resource takes over while this one takes over others`,
+    reason: `gives up ${field}, which another resource claims, before this one claims values of others`,
   };
 }
 

@@ -156,7 +156,7 @@ function patchWrite(change: Change, { mark, patched, ...parts }: Patch): Draft<U
   const base = { address, kind, resourceId: liveOf(change).id, ...parts };
   if (change.action === 'adopt') {
     const id = toWriteId({ type: 'adopt', address });
-    const reason = patched.length === 0 ? 'marks it as ours' : `marks it as ours and sets ${patched.join(', ')}`;
+    const reason = patched.length === 0 ? 'sets its mark' : `sets its mark and ${patched.join(', ')}`;
     return { type: 'adopt', id, ...base, mark: assertDefined(mark, `mark of ${address}`), reason };
   }
   const id = toWriteId({ type: 'update', address });

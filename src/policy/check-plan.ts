@@ -87,7 +87,7 @@ function toUnanswered({ document, locateRule }: Policy): GuardViolation {
     rule: 'policy',
     policy: name,
     message: `The policy ${name} needs values from the manifests, so the plan is refused.`,
-    remedy: 'Name the manifests that the plan was made of with --manifests.',
+    remedy: 'With --manifests, name the manifests from which the plan was made.',
     addresses: [],
     places: [{ message: 'the policy is here', place: locateRule() }],
   };

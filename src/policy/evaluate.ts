@@ -65,7 +65,7 @@ function evaluatePolicy(policy: Policy, { values }: PolicySubject, all: Budget):
   const required = policy.require.run(values, budget);
   if ('finding' in required) return toFailure('spec.require', required.finding);
   if (required.value === true) return undefined;
-  if (required.value !== false) return toFailure('spec.require', 'it comes to neither true nor false');
+  if (required.value !== false) return toFailure('spec.require', 'its value is neither true nor false');
   const parts = policy.message.map((part) => (typeof part === 'string' ? { value: part } : fill(part, values, budget)));
   const finding = parts.find((part) => 'finding' in part);
   if (finding !== undefined) return toFailure('spec.message', finding.finding);

@@ -95,7 +95,9 @@ function toTemplateDiagnostic(document: PolicyDocument, finding: TemplateFinding
 function compile(cel: Cel, { field, text }: Expression): CelProgram | { readonly finding: CelFinding } {
   const program = cel.compile(text);
   if ('finding' in program || field === 'message' || program.type === 'bool' || program.type === 'dyn') return program;
-  return { finding: { message: `comes to ${program.type}, and must come to bool`, start: 0, length: text.length } };
+  return {
+    finding: { message: `has the type ${program.type}, but must have the type bool`, start: 0, length: text.length },
+  };
 }
 
 /** The kinds that a policy names; without a name, those that have the fields that it names. */

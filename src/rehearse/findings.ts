@@ -136,8 +136,8 @@ function toRejection({ write, code, said, field }: Refusal, { desired, users, pl
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  already_taken: 'Choose another value, or free it where it is taken.',
-  in_use: 'Change what refers to it first, or keep it.',
+  already_taken: 'Choose another value, or remove it from the resource that has it.',
+  in_use: 'Change the resources that refer to it first, or keep it.',
   missing_reference: 'Refer to something that exists.',
 };
 
@@ -221,7 +221,9 @@ function toRemedy(users: readonly LiveResource[]): string {
   const named = [...marked, ...unmarked];
   const more = named.length > MAX_NAMED ? [`${named.length - MAX_NAMED} more`] : [];
   const change =
-    named.length === 0 ? 'Change what uses it' : `Change ${[...named.slice(0, MAX_NAMED), ...more].join(', ')}`;
+    named.length === 0
+      ? 'Change the resources that use it'
+      : `Change ${[...named.slice(0, MAX_NAMED), ...more].join(', ')}`;
   const adopt =
     first === undefined ? '' : `, or adopt what has no mark (lifecycle.adopt: ${first.id}) and change it here`;
   return `${change}${adopt}. Or keep it in the manifests.`;

@@ -254,7 +254,7 @@ export class RejectedChangeFilter {
       for (const write of writes) {
         const needed = [...write.dependsOn.map((id) => addresses.get(id) ?? ''), ...toKept(write)];
         const cause = needed.find((address) => this.#diagnostics.has(address));
-        if (cause !== undefined) this.#note(write, `it depends on ${cause}`, `See what is said of ${cause}.`);
+        if (cause !== undefined) this.#note(write, `it depends on ${cause}`, `See the finding about ${cause}.`);
       }
     }
     const decided = this.#decided ?? decidePlan(this.#input);

@@ -140,7 +140,7 @@ function toErrors(
       place: own.place,
       related: others.flatMap((other) => {
         const place = find(other)?.place;
-        return place === undefined ? [] : [{ message: `the stack ${other.name} has it here`, place }];
+        return place === undefined ? [] : [{ message: `the stack ${other.name} claims it here`, place }];
       }),
     }),
   ];
@@ -208,7 +208,7 @@ function listTaken({ address, lifecycle: { adopt, takenFrom } }: DesiredResource
   const take = (name: string, what: string): StackClaim => {
     const path = ['lifecycle', name];
     const key = `${kind.name} ${name} ${what}`;
-    const said = `lifecycle.${name} takes ${what}`;
+    const said = `lifecycle.${name} claims ${what}`;
     return { key, range: 'account', address, path, said, remedy: 'Remove it from one of them.' };
   };
   const former = takenFrom && `${toAddress(kind.name, takenFrom.name)} of the stack ${takenFrom.stack}`;

@@ -104,7 +104,7 @@ async function findCommit(ask: () => Promise<string>, since: string): Promise<st
   try {
     return (await ask()).trim();
   } catch (cause) {
-    throw new StackError(`${since} is no commit of this repository.`, {
+    throw new StackError(`${since} is not a commit of this repository.`, {
       reason: 'invalid',
       remedy:
         'Correct the name, or fetch it: a pipeline often has a part of the history only (`fetch-depth: 0` on GitHub).',

@@ -64,7 +64,7 @@ function toCircle(round: Round): StackError {
   const files = [...new Set(round.map(({ file }) => file))].join(', ');
   return new StackError(`Stacks refer to each other in a circle: ${round.map(({ name }) => name).join(' → ')}.`, {
     reason: 'invalid',
-    remedy: `Take one reference out of the manifests of one of them (${files}), or state the id.`,
+    remedy: `Take one reference out of the manifests of one of them (${files}), or write the id.`,
   });
 }
 

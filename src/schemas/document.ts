@@ -202,7 +202,7 @@ function toExternalSchema(): z.ZodType {
     .refine(({ stack, resource }) => resource === undefined || stack !== undefined, toMissing('stack'))
     .refine(({ id: own, stack }) => own === undefined || stack === undefined, {
       path: ['id'],
-      error: 'cannot stand beside spec.stack, which says where to find it',
+      error: 'cannot be used with spec.stack, which says where to find it',
       params: { code: 'bad-value' },
     })
     .meta({ minProperties: 1, dependentRequired: { stack: ['resource'], resource: ['stack'] } })
@@ -239,7 +239,7 @@ function toStackSchema(): z.ZodType {
 
 function toDefaultsSchema(): z.ZodType {
   const description =
-    'Settings of every stack in its folder and below it: what the Stack itself does not state, the nearest Defaults does.';
+    'Settings of every stack in its folder and below it. The Stack itself and nearer Defaults override them.';
   const { apiVersion, kind } = toHeader('Defaults', description);
   return z
     .strictObject({ apiVersion, kind, metadata: toUnusedMetadataSchema(), spec: createSettingsSchema() })
@@ -248,15 +248,14 @@ function toDefaultsSchema(): z.ZodType {
 
 function toPolicySchema(): z.ZodType {
   const description =
-    "A rule of one's own: what must be true of the changes of a plan. Checked by plan, by apply and, where it needs nothing live, by lint.";
+    'A rule of your own for the changes of a plan. Checked by plan, by apply and, if it needs no live values, by validate.';
   return z
     .strictObject({ ...toHeader('Policy', description), spec: createPolicySpecSchema() })
     .meta({ title: 'policy', description });
 }
 
 function toPolicyTestSchema(): z.ZodType {
-  const description =
-    'Cases of a policy, which `edgewise test-policy` runs as unit tests. Other commands pass over them.';
+  const description = 'Cases of a policy, which `edgewise test-policy` runs as unit tests. Other commands ignore them.';
   return z
     .strictObject({ ...toHeader('PolicyTest', description), spec: createPolicyTestSpecSchema() })
     .meta({ title: 'policy test', description });

@@ -370,7 +370,7 @@ function toComponentParameters(versionHeader: string): JsonObject {
     name: versionHeader,
     in: 'header',
     required: true,
-    description: 'Version of the interface.',
+    description: 'Version of the API.',
     schema: { type: 'string', enum: [SERVICE_API_VERSION] },
   };
   return { version, limit: LIMIT };

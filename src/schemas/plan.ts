@@ -25,7 +25,7 @@ const place = z.strictObject({
   line: z.int().describe('From 1.'),
   column: z.int().describe('From 1.'),
   excerpt: z.string().describe('The source lines, with a caret line.'),
-  origin: optional(z.string()).describe('The file that a tool made this of, as kustomize says.'),
+  origin: optional(z.string()).describe('The source file of this document, as kustomize reports it.'),
 });
 
 /** A safety rule that a plan breaks. */
@@ -36,7 +36,7 @@ export const VIOLATION_SCHEMA = z.strictObject({
   addresses: texts,
   policy: optional(z.string()).describe('Name of the policy.'),
   places: optional(z.array(z.strictObject({ message: z.string(), place }))).describe(
-    'Where the resource and the policy stand.',
+    'Positions of the resource and the policy.',
   ),
 });
 
@@ -61,7 +61,7 @@ const mark = z.strictObject({
   protect: z.boolean(),
   delivered: z.boolean(),
   was: optional(z.string()).describe('The name before this one.'),
-  owner: optional(z.string()).describe('Whose it is, as its last write knew.'),
+  owner: optional(z.string()).describe('Its owner, as of its last write.'),
   fields: digests.describe('Digest of each field as last applied.'),
 });
 
@@ -78,7 +78,7 @@ const difference = z.strictObject({
   path: z.string().describe('Such as `policy.inbound[0].name`.'),
   from: optional(json).describe('Live. Absent: no value.'),
   to: optional(json).describe('Desired. Absent: no value. An address stands for an id that is known after apply.'),
-  origin: z.enum(['manifest', 'drift', 'both', 'unknown']).describe('What the difference comes from.'),
+  origin: z.enum(['manifest', 'drift', 'both', 'unknown']).describe('The origin of the difference.'),
   forcesReplace: z.boolean(),
 });
 
@@ -117,7 +117,7 @@ const change = z.strictObject({
         timeoutMs: z.number().describe('Milliseconds after which it is stopped.'),
       }),
     ]),
-  ).describe('Where the token of the new credential goes. Left out: there is none, or no place is set.'),
+  ).describe('Where the token of the new credential is delivered. Left out: there is none, or no token sink is set.'),
   notes: optional(texts),
   kept: optional(texts).describe('Drifted fields that the plan leaves alone.'),
   live: optional(
@@ -129,14 +129,14 @@ const change = z.strictObject({
   validForMs: optional(validForMs),
   protect: optional(z.boolean()).describe('Whether its mark will record protection.'),
   was: optional(z.string()).describe('The former name that its mark will record.'),
-  owner: optional(z.string()).describe('Whose it is. Its mark will record it where it is short.'),
+  owner: optional(z.string()).describe('Its owner. Its mark will record it if it is short.'),
   labels: optional(namedTexts).describe('For readers and rules: the labels of its manifest.'),
   annotations: optional(namedTexts).describe('For readers and rules: the annotations of its manifest.'),
   place: optional(
     z.strictObject({
       file: z.string().describe('Path as it was given.'),
       line: z.int().describe('From 1.'),
-      origin: optional(z.string()).describe('The file that a tool made this of, as kustomize says.'),
+      origin: optional(z.string()).describe('The source file of this document, as kustomize reports it.'),
     }),
   ).describe('For readers: where its manifest starts.'),
 });
@@ -204,7 +204,7 @@ const file = z.strictObject({
   address: z.string().describe('The resource whose value it holds.'),
   path: z.string().describe('Relative to the working folder, or absolute.'),
   text: optional(z.string()).describe('The text to write. Left out: known after apply.'),
-  replaces: optional(z.literal(true)).describe('A file with other content stands there, and is replaced.'),
+  replaces: optional(z.literal(true)).describe('A file with other content exists there, and is replaced.'),
 });
 
 /** Schema of a plan file. */
@@ -215,7 +215,9 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
     made: optional(
       z.strictObject({
         at: z.string().describe('RFC 3339.'),
-        commit: optional(z.string()).describe('The commit of the manifests. Left out: the environment did not say it.'),
+        commit: optional(z.string()).describe(
+          'The commit of the manifests. Left out: the environment did not name it.',
+        ),
       }),
     ).describe('For readers: when the plan was made, and from what.'),
     stack: z.string(),
@@ -237,14 +239,16 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
     targets: texts,
     takeOver: texts.describe('Other stacks whose resources the plan may take over.'),
     manifests: optional(z.array(z.string())).describe(
-      'The paths that were planned, as they were given: an apply that is not told takes these.',
+      'The paths that were planned, as they were given: the default of an apply.',
     ),
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     externals: z.record(z.string(), z.string()).describe('Ids that the manifests name, by address.'),
     awaitedReferences: optional(z.record(address, z.strictObject({ stack: z.string(), resource: address }))).describe(
       'Resources of other stacks whose ids are known after those are applied, by the address of the External.',
     ),
-    ownerLabel: optional(z.string()).describe('For readers: the label or annotation that says whose a resource is.'),
+    ownerLabel: optional(z.string()).describe(
+      'For readers: the label or annotation that names the owner of a resource.',
+    ),
     totals: z
       .strictObject({
         delete: count,
@@ -278,10 +282,10 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
         writes: z.int().describe('Writes that were tried.'),
         rejected: z.int().describe('Writes that were rejected, or depended on one that was.'),
         remaining: z.int().describe('Changes that a plan after it would still make.'),
-        tokens: z.int().describe('Tokens that are made and delivered.'),
-        unchecked: optional(texts).describe('Ids that are sent, and that nothing that was read shows to exist.'),
+        tokens: z.int().describe('Tokens that are created and delivered.'),
+        unchecked: optional(texts).describe('Ids that are sent, but were not found in what was read.'),
       }),
-    ).describe('How it went when the plan was tried in memory. Left out: it was not tried.'),
+    ).describe('Result of the rehearsal. Left out: the plan was not rehearsed.'),
     requests: z.strictObject({
       read: z.int().describe('Requests that reading took.'),
       apply: z
@@ -308,10 +312,10 @@ export const PLAN_INDEX_SCHEMA: z.ZodType<PlanIndex> = z
     tool: z.strictObject({ name: z.literal('edgewise'), version: z.string() }),
     shard: z
       .exactOptional(z.strictObject({ index: z.int().min(1), total: z.int().min(1) }))
-      .describe('The part of the stacks that the run planned. Left out: it planned all that it was narrowed to.'),
+      .describe('The part of the stacks that the run planned. Left out: it planned all selected stacks.'),
     manifests: z
       .exactOptional(z.array(z.string()))
-      .describe('The folder below which the stacks are: an apply that is not told takes it.'),
+      .describe('The folder below which the stacks are: the default of an apply.'),
     stacks: z
       .array(name)
       .describe('Names of the stacks of the run, also of those that have no plan that can be applied.'),

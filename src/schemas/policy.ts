@@ -26,7 +26,7 @@ export const createPolicySpecSchema = once(() =>
       severity: z
         .enum(['error', 'warning'])
         .default('error')
-        .describe('`error`: the plan is refused, and no flag allows it. `warning`: it is told.'),
+        .describe('`error`: the plan is refused, and no flag allows it. `warning`: it is reported.'),
     })
     .describe('The rule.'),
 );
@@ -46,7 +46,7 @@ const toMatchSchema = once(() =>
         .min(1)
         .optional()
         .describe(
-          'What a plan does. Left out: everything, but a rule that names `after` is about what will be there, and one that names `before` about what is.',
+          'What a plan does. Left out: everything; but a rule that names `after` is only for resources that exist afterwards, and one that names `before` only for resources that exist now.',
         ),
       danger: z
         .array(z.enum([...DANGER_GROUPS, ...DANGER_NAMES]))
@@ -59,7 +59,7 @@ const toMatchSchema = once(() =>
         .describe('Labels that the manifest has, each with this value or one of these.'),
       stacks: z.array(z.string().min(1)).min(1).optional().describe('Names of stacks. `*` stands for any text.'),
     })
-    .describe('Which changes the rule is about: those that every line fits. Left out: all of them.'),
+    .describe('Changes that the rule applies to: those that match every line. Left out: all of them.'),
 );
 
 /** Schema of the `spec` of a `PolicyTest`. */
@@ -80,9 +80,9 @@ const toCaseSchema = once(() =>
       expect: z
         .enum(EXPECTATIONS)
         .describe(
-          'What the policy does: `allow`, `refuse`, `warn`, or `no-match`, when the rule is not about the change.',
+          'What the policy does: `allow`, `refuse`, `warn`, or `no-match`, when the rule does not apply to the change.',
         ),
-      message: z.string().min(1).optional().describe('A part of the message that is told.'),
+      message: z.string().min(1).optional().describe('A part of the message.'),
     })
     .describe('A change, and what the policy says to it.'),
 );

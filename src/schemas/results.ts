@@ -54,20 +54,20 @@ const RESOURCE_DRIFT_SCHEMA = z.looseObject({
   differences: z.array(
     z.looseObject({
       path: text,
-      expected: optional(z.json()).describe('What the manifest or the saved plan states.'),
-      live: optional(z.json()).describe('What the service holds.'),
+      expected: optional(z.json()).describe('Value in the manifest or the saved plan.'),
+      live: optional(z.json()).describe('Value at the service.'),
       origin: z.enum(['manifest', 'drift', 'both', 'unknown']),
       forcesReplace: z.boolean(),
     }),
   ),
-  owner: optional(text).describe('Whose it is, as its manifest or its mark says.'),
-  expected: optional(z.record(text, z.json())).describe('What the manifest states of a resource that is missing.'),
+  owner: optional(text).describe('Its owner, from its manifest or its mark.'),
+  expected: optional(z.record(text, z.json())).describe('What the manifest of a missing resource sets.'),
   moved: optional(z.array(text)),
   reason: optional(text),
   next: optional(z.enum(['create', 'update', 'replace', 'delete', 'adopt', 'release', 'write-file'])).describe(
     'What the next apply does to it.',
   ),
-  dangers: optional(z.array(DANGER_SCHEMA)).describe('What is dangerous in what happened at the service.'),
+  dangers: optional(z.array(DANGER_SCHEMA)).describe('Dangers of the changes at the service.'),
   validUntil: optional(text),
 });
 
@@ -131,7 +131,7 @@ export const APPLY_RESULT_SCHEMA = z.looseObject({
         computed: optional(z.record(text, z.json())),
       }),
     ),
-  ).describe('What became of what was waited for.'),
+  ).describe('Results of the resources that the apply waited for.'),
   next: optional(z.array(text)).describe('What to do elsewhere, such as with NS records.'),
   diagnostics,
   plan: z.record(text, z.json()),
@@ -300,11 +300,11 @@ const JOURNAL_LINE_SCHEMA = z
     version: z.string().describe('Version of edgewise.'),
     stack: z.string(),
     baseUrl: z.string(),
-    event: z.enum(['before', 'after']).describe('Before the request is sent, or when it is over.'),
+    event: z.enum(['before', 'after']).describe('Before the request is sent, or after it ended.'),
     request: z
       .enum(['write', 'look-up', 'undo'])
       .describe(
-        'A write of the plan; a list that finds out what became of a creation or who else created the same; or a delete of its own creation when a concurrent apply was first.',
+        'A write of the plan; a list that finds out whether a creation took effect or another apply created the same; or a delete of its own creation when a concurrent apply was first.',
       ),
     write: optional(z.string()).describe(
       'The write of the plan that it serves, such as `create Kind/name`. Absent for a look-up.',

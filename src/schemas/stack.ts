@@ -40,7 +40,7 @@ function toSpecSchema() {
         .min(1)
         .meta({ examples: ['team', 'example.net/owner'] })
         .optional()
-        .describe('Label or annotation that says whose a resource is. Plans show it beside the resource.'),
+        .describe('Label or annotation that names the owner of a resource. Plans show it beside the resource.'),
       handed_over: z
         .array(toHandedOverSchema())
         .optional()
@@ -114,7 +114,7 @@ function toApiSchema() {
           params: { code: 'bad-value' },
         })
         .default(DEFAULT_VERSION_HEADER)
-        .describe('Name of the header that carries the interface version.'),
+        .describe('Name of the header that carries the API version.'),
       page_size: z.int().min(1).max(100).default(100).describe('Resources per list request.'),
       concurrency: z.int().min(1).max(64).default(8).describe('Concurrent requests.'),
       rate_limit: toRateLimitSchema().optional(),
@@ -178,9 +178,12 @@ function toTokensSchema() {
   return z
     .strictObject({
       default: toSinkSchema().optional().describe('For every credential that `credentials` does not name.'),
-      credentials: z.record(z.string(), toSinkSchema()).default({}).describe('Places for single credentials, by name.'),
+      credentials: z
+        .record(z.string(), toSinkSchema())
+        .default({})
+        .describe('Token sinks for single credentials, by name.'),
     })
-    .describe('Where the tokens of new credentials go. Without a place, no credential can be created.');
+    .describe('Where the tokens of new credentials are delivered. Without a token sink, no credential can be created.');
 }
 
 function toLintSchema() {

@@ -120,8 +120,8 @@ async function runRender(
     return {
       code: 'render-not-allowed',
       severity: 'error',
-      message: `${command} makes the manifests of this stack, and this run may not start it`,
-      remedy: `Add --render if you trust what ${file} has run, or print the manifests yourself and give them on standard input, with \`-\`.`,
+      message: `${command} prints the manifests of this stack, but this run may not start it`,
+      remedy: `Add --render if you trust the command in ${file}, or print the manifests yourself and give them on standard input, with \`-\`.`,
       place,
     };
   const output = await render({ words, folder: dirname(file) });
@@ -164,8 +164,8 @@ export function refuseOtherTools(paths: readonly string[], sources: readonly Man
     .slice(0, MAX_NEAREST);
   const files =
     apart.length === 1
-      ? `its file is of another tool: ${first.file}`
-      : `its ${apart.length} files are of other tools, such as ${first.file}`;
+      ? `its file belongs to another tool: ${first.file}`
+      : `its ${apart.length} files belong to other tools, such as ${first.file}`;
   throw new InvalidManifests([
     {
       code: 'no-stack',

@@ -155,7 +155,7 @@ function chooseSinks(
 function refuseSecrets(tokens: TokenSettings, { find }: Pick<Secrets, 'find'>): void {
   const found = find(JSON.stringify(tokens));
   if (found === undefined) return;
-  throw new StackError(`The place for tokens contains ${found.name}.`, {
+  throw new StackError(`The token sink contains ${found.name}.`, {
     reason: 'invalid',
     remedy: 'Let the command read what it needs from a file or a variable of its own. Nothing was written.',
   });
@@ -172,7 +172,10 @@ function refuseOtherPlaces({ changes }: Plan, open: readonly Write[], tokens: To
     const shown = changes.find((one) => one.address === address && one.token !== undefined)?.token;
     if (own === undefined || shown === undefined || isSameTokenPlace(own, shown)) continue;
     const message = `The token of ${address} would go to ${describeTokenPlace(own)}, and the plan says ${describeTokenPlace(shown)}.`;
-    throw new StackError(message, { reason: 'stale', remedy: 'Nothing was written. Make a new plan for that place.' });
+    throw new StackError(message, {
+      reason: 'stale',
+      remedy: 'Nothing was written. Make a new plan for that token sink.',
+    });
   }
 }
 
@@ -190,7 +193,7 @@ function chooseSink(write: CreateWrite, sinks: TokenSinks): TokenSink {
   const sink = sinks.find(write.mark.name);
   if (sink !== undefined) return sink;
   throw new StackError(
-    `${write.address} would be created, but no place for its token is set, and the service shows the token only once.`,
+    `${write.address} would be created, but no token sink is set for it, and the service shows the token only once.`,
     {
       reason: 'invalid',
       remedy: 'Set spec.tokens in the Stack, or use --token-directory or --token-command. Nothing was written.',

@@ -94,7 +94,7 @@ const MAX_LINES = 50;
 
 const ABANDONED = {
   reason: 'stale',
-  remedy: 'Nothing was written. Apply it with --manifests, which creates it anew, or make a new plan.',
+  remedy: 'Nothing was written. Apply it with --manifests, which creates it again, or make a new plan.',
 } as const;
 
 const STALE = {
@@ -135,7 +135,7 @@ function toStaleMessage(name: string, moved: readonly StaleItem[]): readonly str
     const from = planned === undefined ? 'nothing' : toCanonicalJson(planned);
     return `  ${address}: ${field} was ${from} when the plan was made and is ${toCanonicalJson(live ?? null)} now`;
   });
-  return [`${name} is stale, because what it would change has moved since:`, ...lines];
+  return [`${name} is stale, because live values changed after it was made:`, ...lines];
 }
 
 /** An approved plan. */
@@ -152,7 +152,7 @@ export class NotApproved extends StackError {
 
   constructor(comparison: PlanComparison, name: string) {
     super(
-      `The plan does what ${name} does not${comparison.mismatch === undefined ? '' : `: ${comparison.mismatch}`}.`,
+      `The plan contains changes that ${name} does not approve${comparison.mismatch === undefined ? '' : `: ${comparison.mismatch}`}.`,
       {
         reason: 'stale',
         remedy: NOT_APPROVED_REMEDY,
@@ -249,7 +249,7 @@ function withPaths(plan: Plan, paths: readonly string[], cwd: string): Plan {
 export function verifyShown(name: string, document: PlanDocument): Plan {
   const plan = verifyPlan(document);
   if (typeof plan !== 'string') return plan;
-  throw new StackError(`${name} would do what it does not show: ${plan}.`, {
+  throw new StackError(`${name} would make changes that it does not show: ${plan}.`, {
     reason: 'invalid',
     remedy: 'It was edited. Make a new plan and have that approved.',
   });

@@ -54,7 +54,7 @@ export function resolveSettings(given: SettingOverrides, env: Host['env'], store
   if (baseUrl === undefined || baseUrl === '') {
     const remedy =
       'Use --base-url URL, EDGEWISE_BASE_URL, or spec.api.base_url in the Stack. `embedded:` is the bundled server.';
-    throw new StackError('No base URL says where the service is.', { reason: 'invalid', remedy });
+    throw new StackError('No base URL of the service is set.', { reason: 'invalid', remedy });
   }
   return {
     baseUrl: normalizeUrl(baseUrl),
@@ -227,13 +227,13 @@ function findDisagreement({ name, locate }: GivenSetting, { stored, given, cwd }
   };
   if (toSame(says) === toSame(is)) return [];
   const used = name === 'key_env' ? (is ?? KEY_VARIABLE) : is;
-  const but = used === undefined ? 'and no flag and no variable says so' : `and this run uses ${used}`;
+  const but = used === undefined ? 'and no flag or variable sets it' : `and this run uses ${used}`;
   const value = /^[\w@%+=:,./-]+$/.test(says) ? ` ${says}` : '';
   return [
     {
       code: 'untrusted-setting',
       severity: 'error',
-      message: `spec.api.${name} is ${says}, ${but}: a Stack that is not trusted cannot decide it`,
+      message: `spec.api.${name} is ${says}, ${but}: an untrusted Stack cannot set it`,
       remedy: `Remove the line. Or, if you trust the value, start edgewise with \`${flag}${value}\` or ${variable}.`,
       place: locate(),
     },

@@ -25,7 +25,7 @@ export function readTrust(
   const offered = listOffered({ env: names }, env);
   const wrong = offered.find((name) => !OFFER.test(name));
   if (wrong !== undefined)
-    throw new StackError(`${JSON.stringify(wrong)} is no name of a variable that could be offered to manifests.`, {
+    throw new StackError(`${JSON.stringify(wrong)} is not the name of a variable that can be offered to manifests.`, {
       reason: 'invalid',
       remedy: 'Name a variable, such as DEPLOY_REGION, or a prefix, such as DEPLOY_*.',
     });
@@ -46,7 +46,7 @@ function isOn(text = ''): boolean {
 /** Refuses to write for manifests that are not trusted. */
 export function refuseUntrusted({ isUntrusted = false }: Pick<Host, 'isUntrusted'>): void {
   if (!isUntrusted) return;
-  throw new StackError('The manifests are not trusted, and what they say is not applied.', {
+  throw new StackError('The manifests are not trusted, so they cannot be applied.', {
     reason: 'refused',
     remedy: 'Plan them. Apply after the merge, without --untrusted and without EDGEWISE_UNTRUSTED.',
   });

@@ -130,7 +130,7 @@ describe('a new credential', () => {
     expect(toOutcomes(result)).toMatchInlineSnapshot(`
       [
         "create Credential/agent: failed: it was created, but its token could not be delivered (disk full); the token is in safe/agent. The next apply replaces the credential",
-        "deliver Credential/agent: skipped: waited for create Credential/agent",
+        "deliver Credential/agent: skipped: depends on create Credential/agent",
       ]
     `);
   });
@@ -176,7 +176,7 @@ describe('a new credential', () => {
     const answer = (method: string) => (method === 'DELETE' ? refuse(500) : { ...WHOLE('POST'), metadata: '' });
     const { result } = await apply([CREATE, DELIVER], { answer });
     expect(toOutcomes(result)[0]).toMatch(
-      /cr_1, which this run created, could not be deleted again \(.*\). Delete it by hand, unless the next plan does$/,
+      /cr_1, which this run created, could not be deleted again \(.*\). Delete it by hand, unless the next plan deletes it$/,
     );
   });
 

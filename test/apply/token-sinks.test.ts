@@ -52,8 +52,8 @@ describe('a folder', () => {
     await sink?.deliver(AGENT, 'rotated');
     expect(places).toEqual([
       'tokens/agent.token',
-      'tokens/agent.token (what was there before is in tokens/agent.token.1)',
-      'tokens/agent.token (what was there before is in tokens/agent.token.2)',
+      'tokens/agent.token (its former content is in tokens/agent.token.1)',
+      'tokens/agent.token (its former content is in tokens/agent.token.2)',
     ]);
     const names = ['agent.token', 'agent.token.1', 'agent.token.2'];
     expect((await readdir(join(folder, 'tokens'))).sort()).toEqual(names);

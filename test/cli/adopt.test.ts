@@ -90,7 +90,7 @@ describe('a resource that bears no mark', () => {
       Not managed: no mark of this stack:
         TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)
           it has no mark; its manifest adopts it: lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
-          next apply: adopts it, and makes it as the manifest says
+          next apply: adopts it, and sets the values of the manifest
 
       0 missing, 0 drifted, 1 not managed, 0 pending, 0 to prune; 0 in sync.
       Live resources of the kinds that were read: 0 of this stack, 1 unmanaged (TCPEdge 1).

@@ -76,7 +76,7 @@ while True:
     if part == b'':
         break
     seen += part
-    if not isDone and b'does it: ' in seen:
+    if not isDone and b'is accepted: ' in seen:
         isDone = True
         if deed == 'SIGTERM':
             os.kill(child, signal.SIGTERM)

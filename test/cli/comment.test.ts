@@ -82,7 +82,7 @@ describe('the open part of a comment on ten changes', () => {
       '> - **access** `TCPEdge/open` (open-team) will no longer be restricted: `ip_restriction ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa → (none)` @',
       '> - **traffic** `TCPEdge/gone` (gone-team) will be deleted, and no longer be reached at `hostports 1.tcp.example.net:20001`',
       '> - **traffic** `AgentIngress/agents` will be reached elsewhere: `domain a.example.com → b.example.com` @',
-      '> - **traffic** `AgentIngress/agents` will get `ns_targets` anew from the service: set the NS records of the domain to them @',
+      '> - **traffic** `AgentIngress/agents` will get a new `ns_targets` from the service: set the NS records of the domain to them @',
       '> - **traffic** `TCPEdge/moved` (moved-team) will be reached elsewhere: `hostports 1.tcp.example.net:20003 → 1.tcp.example.net:20013` @',
       '> - **secrets** `Credential/agent` will get its first token, which goes to `the folder tokens` @',
     ]);

@@ -247,7 +247,7 @@ spec:
     await edgewise('apply --yes');
     const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
     await server.handle(toRequest('DELETE', `/edges/tcp/${String(id)}/ip_restriction`));
-    const doubt = 'what it was before is not known';
+    const doubt = 'its value before is not known';
     expect((await edgewise('drift')).stdout).not.toContain(doubt);
     await write({ 'edgewise.yaml': STACK + RESTRICTED.replace('ipp_office', 'ipp_home') });
     expect((await edgewise('drift')).stdout).toMatch(
@@ -277,7 +277,7 @@ spec:
       expect(json).toMatchObject({ dangers: { protection: 1 }, resources: [{ state: 'drifted' }] });
       // Without a plan nobody knows, and nobody says otherwise.
       expect((await edgewise('drift')).stdout).toMatch(
-        /lifecycle[.]protect: false → true {2}\(or taken away at the service: the mark does not tell\)/,
+        /lifecycle[.]protect: false → true {2}\(or removed at the service: the mark does not tell which\)/,
       );
     },
   );

@@ -91,7 +91,7 @@ describe('a plan file that would do what it does not show is refused before any 
       (plan) => ({
         ...plan,
         suppressedDeletes: [
-          { address: 'TCPEdge/old', kind: 'TCPEdge', id: 'edgtcp_old', reason: 'not in the manifests any more' },
+          { address: 'TCPEdge/old', kind: 'TCPEdge', id: 'edgtcp_old', reason: 'no longer in the manifests' },
         ],
       }),
     ],
@@ -106,7 +106,7 @@ describe('a plan file that would do what it does not show is refused before any 
     await edit(change);
     for (const line of ['apply plan.json --no-manifests --yes --token-directory tokens', 'show plan.json']) {
       const { exitCode, stderr } = await edgewise(line);
-      expect(stderr).toContain('plan.json would do what it does not show');
+      expect(stderr).toContain('plan.json would make changes that it does not show');
       expect(exitCode).toBe(3);
     }
     expect(recorder.take()).toEqual([]);
@@ -268,7 +268,9 @@ describe('what a plan file says of safety is not believed:', () => {
     );
     recorder.take();
     const { exitCode, stderr } = await edgewise('apply plan.json --yes --manifests edgewise.yaml');
-    expect(stderr).toContain('calls ipp_evil External/office, and in the manifests External/office is ipp_office');
+    expect(stderr).toContain(
+      'uses the name External/office for ipp_evil, but in the manifests External/office is ipp_office',
+    );
     expect(exitCode).toBe(6);
     expect(recorder.take()).toEqual([]);
   });

@@ -78,7 +78,7 @@ describe('edgewise explain', () => {
         Type       \`WeightedBackend/name\`, \`External/name\`, \`bkdwd_…\`, \`bkdhr_…\`, \`bkdtg_…\`
         Refers to  WeightedBackend, External, or an id bkdwd_…, bkdhr_…, bkdtg_…
         Lifecycle  mutable
-        Required   yes, where backend is stated
+        Required   yes, where backend is set
         A change   updates the TCP edge
         Module     backend, which is set and removed as a whole
         Interface  backend.backend_id of /edges/tcp, and backend.backend in responses

@@ -266,7 +266,7 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
     ['TCPEgde/postgres', 3, 'Did you mean TCPEdge/postgres? A path of that name is written ./TCPEgde/postgres.'],
     ['AgentIngres', 3, 'Did you mean AgentIngress?'],
     ['--format result.json', 3, 'A format is one of table, json, yaml, name, or value=FIELD'],
-    ['-o json', 3, '--format says in which format the result is shown.'],
+    ['-o json', 3, '--format sets the format of the result.'],
     ['--format value=', 3, 'value=FIELD'],
     ['--format value=region_domain', 3, 'Did you mean `region_domains`?'],
     ['Credential/agent --format value=token', 3, 'is shown only once'],

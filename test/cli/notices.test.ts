@@ -16,9 +16,9 @@ it('tells a person of each cause once, and forges no line', async () => {
   const refused = (path: string) => `GET https://api.test${path}: the connection was refused`;
   expect(await tell({}, [refused('/a'), refused('/b'), 'HTTP 429', 'HTTP 429', 'HTTP 500\u001b[2J\nok'])).toBe(
     [
-      'Reading goes on after a pause: the connection was refused.',
-      'Reading goes on after a pause: HTTP 429.',
-      'Reading goes on after a pause: HTTP 500\\u001b[2J\\nok.',
+      'Reading continues after a pause: the connection was refused.',
+      'Reading continues after a pause: HTTP 429.',
+      'Reading continues after a pause: HTTP 500\\u001b[2J\\nok.',
       '',
     ].join('\n'),
   );

@@ -147,7 +147,9 @@ describe('apply', () => {
       await write({ 'edgewise.yaml': TWO.replaceAll(':20001', ':20009') });
       const { stdout, stderr } = await edgewise(`apply ${paths}`, { answers: ['no'] });
       expect(stdout).toContain('\n! 1 danger (1 traffic).\n');
-      expect(stderr).toMatch(/! 1 danger \(1 traffic\)[.] Do (this|1) write (in 1 stack )?on .* Only "yes" does it: /);
+      expect(stderr).toMatch(
+        /! 1 danger \(1 traffic\)[.] Send (this|1) write (in 1 stack )?to .* Only "yes" is accepted: /,
+      );
     },
   );
 
@@ -160,7 +162,7 @@ describe('apply', () => {
       const { stderr, stdout, exitCode } = await edgewise(`${line} --format json`, { answers: ['yes'] });
       expect(exitCode).toBe(0);
       expect(stderr).toContain(shown);
-      expect(stderr.indexOf(shown)).toBeLessThan(stderr.indexOf('Only "yes" does it'));
+      expect(stderr.indexOf(shown)).toBeLessThan(stderr.indexOf('Only "yes" is accepted'));
       expect(JSON.parse(stdout)).toMatchObject({ ok: true, outcomes: [{}, {}] });
     }
     const unasked = await edgewise('apply edgewise.yaml --format json');

@@ -59,7 +59,7 @@ describe('a plan file', () => {
     writeFileSync(join(folder, 'real.json'), 'old');
     symlinkSync('real.json', join(folder, 'link.json'));
     const written = writePlanFile('link.json', PLAN, { cwd: folder, stderr: SILENT });
-    await expect(written).rejects.toThrow('link.json is a symbolic link, and is not written over.');
+    await expect(written).rejects.toThrow('link.json is a symbolic link, and is not overwritten.');
     expect(lstatSync(join(folder, 'link.json')).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(folder, 'real.json'), 'utf8')).toBe('old');
     expect(readdirSync(folder).sort()).toEqual(['link.json', 'real.json']);

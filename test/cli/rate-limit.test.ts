@@ -38,7 +38,7 @@ describe('a rate limit', () => {
     const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': MANY }, { now, rateLimit });
     const { exitCode, stderr } = await edgewise('apply --yes --rate-limit none', { now, sleep });
     expect([exitCode, server.snapshot().resources['TCPEdge']?.length]).toEqual([0, 60]);
-    expect(stderr).toContain('Writing goes on in 10 s, as the service asked (Retry-After): HTTP 429.');
+    expect(stderr).toContain('Writing continues in 10 s, as the service asked (Retry-After): HTTP 429.');
   });
 
   /** An apply whose every wait lasts as long as its clock says: each second, what asked to be called back is. */

@@ -40,7 +40,7 @@ describe('release', () => {
 
       1 write applied, 0 failed, 0 skipped: stack test on https://api.test.
       --- stderr
-      ! 1 danger (1 protection). Do this write on https://api.test? Only "yes" does it: yes
+      ! 1 danger (1 protection). Send this write to https://api.test? Only "yes" is accepted: yes
       [1/1] release TCPEdge/a … done
       "
     `);

@@ -18,7 +18,7 @@ async function refuses({ edgewise, recorder, folder }: Workspace, line: string, 
   recorder.take();
   const { exitCode, stderr } = await edgewise(line, { env });
   expect(stderr).toMatch(
-    /\S+ is a (file that this run reads(, and would be written over)?|symbolic link, and is not written over)\.$/m,
+    /\S+ is a (file that this run reads(, and would be overwritten)?|symbolic link, and is not overwritten)\.$/m,
   );
   expect(await readAll()).toEqual(before);
   expect(recorder.take()).toEqual([]);

@@ -63,7 +63,7 @@ describe('a saved plan', () => {
     const applied = await edgewise('apply plan.json --no-manifests --yes --format json');
     expect(applied).toMatchObject({ exitCode: 0 });
     const { plan } = JSON.parse(applied.stdout);
-    expect(plan.suppressedDeletes).toMatchObject([{ address: 'TCPEdge/b', reason: 'not in the manifests any more' }]);
+    expect(plan.suppressedDeletes).toMatchObject([{ address: 'TCPEdge/b', reason: 'no longer in the manifests' }]);
     expect(server.snapshot().resources['TCPEdge']).toHaveLength(3);
   });
 
@@ -229,7 +229,7 @@ describe('a plan file without --manifests', () => {
     const elsewhere = await edgewise('apply ../b.json --yes', { cwd: join(folder, 'live') });
     expect(elsewhere).toMatchObject({ exitCode: 3, stdout: '' });
     expect(elsewhere.stderr).toMatchInlineSnapshot(`
-      "edgewise: ../b.json was made of live/a, which is not below this folder.
+      "edgewise: ../b.json was made from live/a, which is not below this folder.
       Start the command where it is, or add --manifests live/a, with the path from here. To apply ../b.json as it is, without any manifests: --no-manifests.
       "
     `);
@@ -242,7 +242,7 @@ describe('a plan file without --manifests', () => {
       return stderr;
     };
     expect(await refuse(['-'])).toContain('Pipe the same manifests in, and add --manifests -. ');
-    expect(await refuse(undefined)).toContain('does not say which manifests it was made of');
+    expect(await refuse(undefined)).toContain('does not say from which manifests it was made');
     expect(await refuse([tmpdir()])).toContain('which is not below this folder');
   });
 });

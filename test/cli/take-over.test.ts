@@ -27,13 +27,11 @@ describe('--take-over', () => {
     const { edgewise } = await createTaken({ 'empty.yaml': `${STACK}${toEdge('b', 20002)}` });
     const misspelt = await edgewise('plan empty.yaml --take-over ohter');
     expect(misspelt).toMatchObject({ exitCode: 0 });
-    expect(misspelt.stdout).toContain(
-      '--take-over ohter takes nothing over: no resource that was read carries its mark',
-    );
+    expect(misspelt.stdout).toContain('--take-over ohter takes nothing over: no resource that was read has its mark');
     const elsewhere = await edgewise('plan empty.yaml --take-over other');
     expect(elsewhere.stdout.match(/warning\[take-over-unused\][\s\S]*?\n\n/)?.[0]).toMatchInlineSnapshot(`
       "warning[take-over-unused]: --take-over other takes nothing over: no new manifest has the kind and name of one of its resources (TCPEdge/a)
-        help: Give a manifest that kind and name, or state the id of the resource in lifecycle.adopt.
+        help: Give a manifest that kind and name, or write the id of the resource in lifecycle.adopt.
 
       "
     `);
@@ -88,7 +86,7 @@ describe('--take-over', () => {
     expect(stale).toMatchObject({ exitCode: 6 });
     expect(stale.stderr).toMatchInlineSnapshot(`
       "plan.json is trusted as it is: with --no-manifests it is not compared with the manifests.
-      edgewise: plan.json is stale, because what it would change has moved since:
+      edgewise: plan.json is stale, because live values changed after it was made:
         TCPEdge/a: its mark was changed
       Nothing was written. Make a new plan and have that approved.
       "

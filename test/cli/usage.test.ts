@@ -111,7 +111,7 @@ describe('usage', () => {
     expect(toTranscript(await edgewise('plan .', { env: { EDGEWISE_BASE_URL: '' } }))).toMatchInlineSnapshot(`
       "exit code 3
       --- stderr
-      edgewise: No base URL says where the service is.
+      edgewise: No base URL of the service is set.
       Use --base-url URL, EDGEWISE_BASE_URL, or spec.api.base_url in the Stack. \`embedded:\` is the bundled server.
       "
     `);

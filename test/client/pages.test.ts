@@ -232,7 +232,7 @@ describe('list, rather than give a part', () => {
     [
       'has a field of the wrong type',
       { tcp_edges: [{ id: 'edgtcp_1', description: 5, backend: { enabled: 'yes' } }] },
-      'tcp_edges[0] (edgtcp_1) does not match the interface: description: Invalid input: expected string, received number; backend.enabled: Invalid input: expected boolean, received string: {"id":"edgtcp_1","description":5,"backend":{"enabled":"yes"}}',
+      'tcp_edges[0] (edgtcp_1) does not match the API: description: Invalid input: expected string, received number; backend.enabled: Invalid input: expected boolean, received string: {"id":"edgtcp_1","description":5,"backend":{"enabled":"yes"}}',
     ],
   ])('refuses a page that %s', async (_, answer, message) => {
     expect(await failureOf(answer)).toBe(`${FIRST}: ${message}`);

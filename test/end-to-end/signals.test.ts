@@ -128,7 +128,7 @@ describeLong('an interrupt does not wait', { timeout: 30_000 }, () => {
   it('for another attempt while it reads', async () => {
     const { start } = await prepare(async ({ route }) => (route === LIST ? refuse(503, LONG) : undefined));
     const { child, ended } = start('plan');
-    await shows(child.stderr, 'Reading goes on in ');
+    await shows(child.stderr, 'Reading continues in ');
     child.kill('SIGTERM');
     expect(await ended).toMatchObject({ exitCode: 130, stderr: expect.stringContaining('Nothing was written.') });
   });
@@ -147,7 +147,7 @@ describeLong('an interrupt does not wait', { timeout: 30_000 }, () => {
   it('for a service that asks for a pause, when it surely did nothing', async () => {
     const { apply } = await prepare(async ({ route }) => (route === CREATE ? refuse(429, LONG) : undefined));
     const { child, ended } = apply('--format', 'json');
-    await shows(child.stderr, 'Writing goes on in ');
+    await shows(child.stderr, 'Writing continues in ');
     child.kill('SIGINT');
     const end = await ended;
     expect(readOutcomes(end)).toEqual(['skipped: interrupted', 'skipped: interrupted']);
@@ -160,7 +160,7 @@ describeLong('an interrupt does not wait', { timeout: 30_000 }, () => {
     );
     await apply().ended;
     const { child, ended } = start('destroy', '--yes', '--format', 'json');
-    await shows(child.stderr, 'Writing goes on in ');
+    await shows(child.stderr, 'Writing continues in ');
     child.kill('SIGINT');
     const end = await ended;
     expect(readOutcomes(end)).toEqual([expect.stringMatching(/^failed: .*busy/), 'skipped: interrupted']);

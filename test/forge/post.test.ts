@@ -120,7 +120,7 @@ describe('a report that cannot be posted', () => {
   });
 
   it.each([
-    ['outside of a pipeline', {}, /no job of GitHub or GitLab/],
+    ['outside of a pipeline', {}, /not a job of GitHub or GitLab/],
     ['without a token', { GITHUB_REPOSITORY: 'o/r' }, /no token to write with: set GITHUB_TOKEN/],
   ])('%s says what to set', async (_, env, message) => {
     const { edgewise } = await createReports();

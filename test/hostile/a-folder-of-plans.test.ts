@@ -28,12 +28,12 @@ describe('a folder of plans is refused, and nothing is sent, when', () => {
   it.each<[string, string, (workspace: Workspace) => unknown]>([
     [
       'a plan was put into it',
-      'plans/zz.json is in no index of it',
+      'plans/zz.json is not in its index',
       (workspace) => workspace.write({ 'plans/zz.json': read(workspace, 'evil.json') }),
     ],
     [
       'manifests were put into it',
-      'plans/edge.yaml is in no index of it',
+      'plans/edge.yaml is not in its index',
       ({ write }) => write({ 'plans/edge.yaml': toEdge('door', 26_666) }),
     ],
     [

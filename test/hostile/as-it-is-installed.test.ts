@@ -97,7 +97,7 @@ describe('of a plan file with its manifests, nothing is written after', () => {
     await scene.run(PLAN);
     await scene.write('plans/zz.json', scene.read('plan.json'));
     const { exitCode, stderr } = await scene.run('apply ~/plans --manifests ~/m --yes');
-    expect(stderr).toContain('zz.json is in no index of it');
+    expect(stderr).toContain('zz.json is not in its index');
     expect(exitCode).toBe(6);
     expect(await listLive(scene)).not.toContain('hostports');
   });
@@ -223,7 +223,7 @@ describe('a plan of a pull request is refused, and nothing was sent, with', () =
 });
 
 describe('what a pull request commits', () => {
-  it('is no report of edgewise, and is not written over, nor is what it links to', async () => {
+  it('is no report of edgewise, and is not overwritten, nor is what it links to', async () => {
     const scene = await setScene({ ...OWN, 'plan.md': '# nothing to do\n', 'mine.html': 'mine\n' });
     await symlink('mine.html', join(scene.folder, 'plan.html'));
     for (const report of ['markdown=~/plan.md', 'html=~/plan.html'])

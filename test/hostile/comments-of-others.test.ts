@@ -135,7 +135,7 @@ describe('a token for a forge', () => {
     const forge = await startListener(() => ({ status: 302, headers: { location: 'http://elsewhere.test/' } }));
     const { exitCode, stderr } = await edgewise('post drift.md --number 7', { env: toEnv(forge.url, PERSONAL_TOKEN) });
     expect({ exitCode, requests: forge.seen.length }).toEqual({ exitCode: 1, requests: 1 });
-    expect(stderr).toContain(`the forge leads to http://elsewhere.test, but the token is only for ${forge.url}`);
+    expect(stderr).toContain(`the forge names a page at http://elsewhere.test, but the token is only for ${forge.url}`);
     expect(stderr).not.toContain(PERSONAL_TOKEN);
   });
 
@@ -145,7 +145,7 @@ describe('a token for a forge', () => {
     const front = await startListener((path) => ({ status: 307, headers: { location: `/moved${path}` } }));
     const { stderr } = await edgewise('post drift.md --number 7', { env: atGitHub(front.url, PERSONAL_TOKEN) });
     expect(front.seen.map(({ path }) => path).slice(0, 2)).toEqual(['/user', '/moved/user']);
-    expect(stderr).toContain('the forge leads on and on');
+    expect(stderr).toContain('the forge names more and more pages');
     expect(forge.requests).toEqual([]);
   });
 
@@ -156,7 +156,7 @@ describe('a token for a forge', () => {
       return { status: 200, headers: { link: `<${forge.url}${path}>; rel="next"` } };
     });
     const { exitCode, stderr } = await edgewise('post drift.md --number 7', { env: toEnv(forge.url, PERSONAL_TOKEN) });
-    expect(stderr).toContain('the forge leads on and on');
+    expect(stderr).toContain('the forge names more and more pages');
     expect({ exitCode, requests: forge.seen.length }).toEqual({ exitCode: 1, requests: 1000 });
   });
 

@@ -113,7 +113,7 @@ describe.runIf(isRoot)(
       await workspace.write({ 'shared/theirs/plan.md': old });
       const command = flags.startsWith('--journal') ? `apply --yes --token-directory tokens ${flags}` : `plan ${flags}`;
       const { exitCode, stderr } = await workspace.edgewise(command, { uid: 0 });
-      expect(stderr).toContain(`lies in ${theirs}, which belongs to another user, and is not written over.`);
+      expect(stderr).toContain(`lies in ${theirs}, which belongs to another user, and is not overwritten.`);
       expect(exitCode).toBe(3);
       expect(await readdir(theirs)).toEqual(['plan.md']);
       expect(await readFile(join(theirs, 'plan.md'), 'utf8')).toBe(old);
@@ -166,7 +166,7 @@ describe.runIf(isRoot)('in a folder that everybody may write to, what another us
     const workspace = await createShared();
     const theirs = await plant(workspace, make);
     const { exitCode, stderr } = await workspace.edgewise(`plan --report markdown=${theirs}`, { uid: 0 });
-    expect(stderr).toContain(`${theirs} belongs to another user, and is not written over.`);
+    expect(stderr).toContain(`${theirs} belongs to another user, and is not overwritten.`);
     expect(exitCode).toBe(3);
   });
 

@@ -24,7 +24,7 @@ describe('a Stack that is not trusted', () => {
     const folder = await makeCheckout({ 'edgewise.yaml': toStack('shop', { base_url: attacker.url }) });
     const alone = await plan(folder, [], {});
     expect(alone.exitCode).toBe(3);
-    expect(alone.stderr).toContain(`spec.api.base_url is ${attacker.url}, and no flag and no variable says so`);
+    expect(alone.stderr).toContain(`spec.api.base_url is ${attacker.url}, and no flag or variable sets it`);
     expect(alone.stderr).toContain('edgewise.yaml:1:');
     const pinned = await plan(folder, [], { EDGEWISE_BASE_URL: 'https://service.invalid' });
     expect(pinned.exitCode).toBe(3);

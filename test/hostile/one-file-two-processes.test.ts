@@ -115,7 +115,7 @@ describe('several processes on one file of the embedded server', () => {
       env: { EDGEWISE_BASE_URL: '' },
     });
     expect(exitCode, stderr).toBe(3);
-    expect(stdout + stderr).toContain('says another base URL than');
+    expect(stdout + stderr).toContain('sets another base URL than');
   });
 });
 

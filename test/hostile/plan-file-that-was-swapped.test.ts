@@ -97,12 +97,12 @@ const ATTACKS: readonly (readonly [string, string, Attack])[] = [
   ],
   [
     'a file at another path',
-    'm-evil/b-cert.pub: the file has it written, and the manifests have not',
+    'm-evil/b-cert.pub: the plan file writes it, and the manifests do not',
     swap({ file: 'b' }),
   ],
   [
     'a file at a path that was written into it',
-    '/etc/cron.d/x: the file has it written',
+    '/etc/cron.d/x: the plan file writes it',
     edit((plan) => ({ ...plan, files: plan.files.map((file) => ({ ...file, path: '/etc/cron.d/x' })) })),
   ],
   [
@@ -142,7 +142,7 @@ const ATTACKS: readonly (readonly [string, string, Attack])[] = [
   ],
   [
     'a stack that it waits for',
-    'what is awaited of other stacks',
+    'the cross-stack references',
     edit((plan) => ({ ...plan, awaitedReferences: { 'External/x': { stack: 'theirs', resource: 'TCPEdge/x' } } })),
   ],
   [
@@ -152,11 +152,11 @@ const ATTACKS: readonly (readonly [string, string, Attack])[] = [
   ],
   [
     'a delete that it says is suppressed',
-    'what is kept: ["TCPEdge/x edgtcp_x"] by the file',
+    'the kept resources: ["TCPEdge/x edgtcp_x"] by the file',
     edit((plan) => ({
       ...plan,
       suppressedDeletes: [
-        { address: 'TCPEdge/x', kind: 'TCPEdge', id: 'edgtcp_x', reason: 'not in the manifests any more' },
+        { address: 'TCPEdge/x', kind: 'TCPEdge', id: 'edgtcp_x', reason: 'no longer in the manifests' },
       ],
     })),
   ],
@@ -335,7 +335,7 @@ const INVENTED: readonly (readonly [string, string, (plan: PlanDocument) => Plan
       ['used-elsewhere', 'TCPEdge/door would be deleted, and TCPEdge/a of the stack s00 refers to it'],
       [
         'claimed-elsewhere',
-        'TCPEdge/door: hostports 1.tcp.example.net:1 is held by TCPEdge edgtcp_1, which is TCPEdge/a of the stack s00',
+        'TCPEdge/door: hostports 1.tcp.example.net:1 is claimed by TCPEdge edgtcp_1, which is TCPEdge/a of the stack s00',
       ],
     ] as const
   ).map(

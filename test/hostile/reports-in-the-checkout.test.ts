@@ -39,7 +39,7 @@ describe('a report of the commit', () => {
     for (const line of [`plan . ${output}`, `plan no-such-folder ${output}`]) {
       const { exitCode, stderr } = await run(workspace, line);
       expect(exitCode).toBe(3);
-      expect(stderr).toContain('plan.md belongs to the commit that is checked out, and is not written over');
+      expect(stderr).toContain('plan.md belongs to the commit that is checked out, and is not overwritten');
     }
     expect(workspace.recorder.take()).toEqual([]);
   });
@@ -49,7 +49,7 @@ describe('a report of the commit', () => {
     git(workspace, 'add', '.');
     execFileSync('chown', ['-R', '65534:65534', join(workspace.folder, 'repo')]);
     const { exitCode, stderr } = await run(workspace, 'plan . --report markdown=plan.md');
-    expect(stderr).toContain('plan.md belongs to the commit that is checked out, and is not written over');
+    expect(stderr).toContain('plan.md belongs to the commit that is checked out, and is not overwritten');
     expect(exitCode).toBe(3);
   });
 
@@ -108,12 +108,12 @@ describe('an older report', () => {
     for (const _ of [1, 2]) expect((await run(workspace, failed)).stderr).not.toContain('not written');
   });
 
-  it('is not written over when it is a file of somebody else', async () => {
+  it('is not overwritten when it is a file of somebody else', async () => {
     const workspace = await createCheckout({ 'notes.md': '# What I know\n' });
     for (const output of ['--report markdown=notes.md', '-o notes.md']) {
       const { exitCode, stderr } = await run(workspace, `plan . ${output}`);
       expect(exitCode).toBe(3);
-      expect(stderr).toContain('notes.md was not written by edgewise, and is not written over');
+      expect(stderr).toContain('notes.md was not written by edgewise, and is not overwritten');
     }
     expect(await readFile(join(workspace.folder, 'repo/notes.md'), 'utf8')).toBe('# What I know\n');
   });
@@ -133,7 +133,7 @@ describe('a link in the checkout', () => {
     for (const line of [`plan . ${output}`, `plan no-such-folder ${output}`, `plan . ${output} --no-such-flag`]) {
       const { exitCode, stderr } = await run(workspace, line);
       expect(exitCode).toBe(3);
-      if (!line.endsWith('flag')) expect(stderr).toContain('is not written over');
+      if (!line.endsWith('flag')) expect(stderr).toContain('is not overwritten');
     }
     expect(await readFile(join(workspace.folder, 'home/.bashrc'), 'utf8')).toBe('# mine\n');
     expect(await readFile(join(workspace.folder, 'repo/m.yaml'), 'utf8')).toBe(MANIFEST);
@@ -149,7 +149,7 @@ describe('a link in the checkout', () => {
         const { exitCode, stderr } = await edgewise(`${line} --root top --report markdown=top/out/${name}`);
         expect({ exitCode, stderr }).toMatchObject({
           exitCode: 3,
-          stderr: expect.stringContaining('not written over'),
+          stderr: expect.stringContaining('not overwritten'),
         });
       }
     }
@@ -163,7 +163,7 @@ describe('a link in the checkout', () => {
     await symlink('../../home/.bashrc', join(workspace.folder, 'repo/logs/journal'));
     const { exitCode, stderr } = await run(workspace, 'apply . --yes --journal logs/journal');
     expect(exitCode).toBe(3);
-    expect(stderr).toContain('is not written over');
+    expect(stderr).toContain('is not overwritten');
     expect(await readFile(join(workspace.folder, 'home/.bashrc'), 'utf8')).toBe('# mine\n');
   });
 });

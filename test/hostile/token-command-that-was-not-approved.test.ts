@@ -92,7 +92,7 @@ it('a plan file that was altered along with the Stack shows the other command to
   await workspace.write(toFiles({ ...APPROVED, command: [SH, 'evil.sh'] }));
   await workspace.edgewise('plan live/one -o plan.json');
   const { exitCode, stdout } = await workspace.edgewise('diff approved.json plan.json');
-  expect(stdout).toContain('not so approved.json: its token goes to the command /bin/sh evil.sh');
+  expect(stdout).toContain('not as approved.json: its token goes to the command /bin/sh evil.sh');
   expect(stdout).toContain('approved.json: its token goes to the command /bin/sh deliver.sh');
   expect(exitCode).toBe(2);
 });

@@ -92,7 +92,7 @@ describe('whoever approved', () => {
       makeLiveChange('AgentIngress/a', 'replace', {
         id: 'agin_1',
         spec: {},
-        reason: 'asked for with --rotate',
+        reason: 'requested with --rotate',
         desired: toNormal('AgentIngress/a', { domain: 'a.example.com' }),
         dangers: gap === 0 ? [] : [{ group: 'traffic', danger: 'gap', writes: gap }],
       });

@@ -149,7 +149,7 @@ describe('--rotate', () => {
   it('is a reason by itself', () => {
     const pair = toPair(CREDENTIAL, {});
     const rotate = (address: string) => findRenewal(pair, {}, { now: toDayAfter(0), rotate: [address] }).reason;
-    expect(rotate('Credential/it')).toBe('asked for with --rotate');
+    expect(rotate('Credential/it')).toBe('requested with --rotate');
     expect(rotate('Credential/other')).toBeUndefined();
   });
 });

@@ -74,7 +74,7 @@ describe('an owner that is stated no longer', () => {
     const drift = await edgewise('drift');
     expect(drift.exitCode).toBe(2);
     expect(drift.stdout).toContain('Changed in the manifests and not applied yet:\n  Credential/agent');
-    expect(drift.stdout).toContain('owner_id: usr_bot → (no longer stated)\n');
+    expect(drift.stdout).toContain('owner_id: usr_bot → (no longer in the manifest)\n');
     expect(drift.stdout).toContain('warning[unset-field-kept]');
     recorder.take();
     expect(await edgewise('apply --yes --no-revert-drift')).toMatchObject({ exitCode: 0 });
@@ -122,8 +122,8 @@ describe('a certificate whose lifecycle.valid_for is gone', () => {
     expect((await edgewise('plan')).stdout).not.toContain('unset-field-kept');
     await write({ 'edgewise.yaml': toText({}) });
     const { stdout } = await edgewise('plan');
-    expect(stdout).toContain('it is valid for 90d, which its manifest does not state, and a new one would be for 1d');
-    expect(stdout).toContain('To keep the length, state lifecycle.valid_for.');
+    expect(stdout).toContain('it is valid for 90d, which its manifest does not set; a new one would be valid for 1d');
+    expect(stdout).toContain('To keep the length, set lifecycle.valid_for.');
     await edgewise('apply --yes --rotate SSHUserCertificate/alice');
     expect((await edgewise('plan')).stdout).not.toContain('unset-field-kept');
   });

@@ -71,7 +71,7 @@ it('shows every mistake in every expression, at its place', async () => {
          |               ^^
       help: Correct the expression. docs/policies.md lists the names that it may use, and their types.
 
-    error[policy-expression]: Policy/plain: spec.require: comes to int, and must come to bool
+    error[policy-expression]: Policy/plain: spec.require: has the type int, but must have the type bool
       --> policies.yaml:30:12
       29 | spec:
       30 |   require: size(after.acl)

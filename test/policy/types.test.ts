@@ -39,7 +39,12 @@ describe('the type of a field', () => {
       'after.backend.enabled > 3',
       'no such overload: bool > int',
     ],
-    ['TCPEdge', 'after.backend.backend_id', 'after.backend.backend_id', 'comes to string, and must come to bool'],
+    [
+      'TCPEdge',
+      'after.backend.backend_id',
+      'after.backend.backend_id',
+      'has the type string, but must have the type bool',
+    ],
     ['TCPEdge', '!before.backend.backend_id', '!before.backend.backend_id', 'no such overload: !string'],
     ['TCPEdge', 'after.policy.inbound.all(rule, rule.name == 1)', 'rule.name == 1', 'no such overload: string == int'],
     ['TCPEdge', 'after.policy.inbound.exists(rule, rule.nmae == "a")', 'nmae', 'No such key: nmae'],

@@ -111,7 +111,7 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
     update('WeightedBackend/a', { backends: { bkdhr_2aaa: 70 } }, { backends: { bkdhr_2aaa: 0 } }),
   ],
   [
-    'will get `ns_targets` anew from the service: set the NS records of the domain to them',
+    'will get a new `ns_targets` from the service: set the NS records of the domain to them',
     { ...update('AgentIngress/a', { domain: 'a.test' }, { domain: 'a.test' }), action: 'replace' },
   ],
   [

@@ -40,7 +40,7 @@ const PLAN: Report = {
   about: 'plan',
   plan: makePlan({
     changes: [
-      makeLiveChange('TCPEdge/gone', 'delete', { id: 'edgtcp_1', reason: 'not in the manifests any more' }),
+      makeLiveChange('TCPEdge/gone', 'delete', { id: 'edgtcp_1', reason: 'no longer in the manifests' }),
       makeLiveChange('AgentIngress/moved', 'replace', { id: 'agin_1' }),
       makeLiveChange('TCPEdge/a', 'update', {
         id: 'edgtcp_2',
@@ -102,9 +102,9 @@ describe('github', () => {
     expect(renderGithubReport(PLAN, { ...PLAIN, locate })).toMatchInlineSnapshot(`
       "::error title=edgewise%3A protect::TCPEdge/gone is protected.%0AAllow it.
       ::warning title=edgewise%3A mark-invalid::The mark cannot be read: 100%25
-      ::warning title=edgewise%3A delete::TCPEdge/gone (edgtcp_1) will be deleted: not in the manifests any more
+      ::warning title=edgewise%3A delete::TCPEdge/gone (edgtcp_1) will be deleted: no longer in the manifests
       ::warning file=m.yaml,line=3,col=1,title=edgewise%3A replace::AgentIngress/moved (agin_1) will be replaced
-      ::notice file=m.yaml,line=3,col=1,title=edgewise%3A drift::TCPEdge/a: description changed at the service; the apply makes it as the manifest says
+      ::notice file=m.yaml,line=3,col=1,title=edgewise%3A drift::TCPEdge/a: description changed at the service; the apply sets the values of the manifest
       ::notice title=edgewise::1 to delete, 1 to replace, 1 to update, 0 to adopt, 1 to create; 0 unchanged; 1 warning; refused by 1 safety rule.
       "
     `);

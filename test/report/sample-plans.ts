@@ -117,7 +117,7 @@ export const EVERYTHING: Plan = makePlan({
   changes: [
     makeLiveChange('TCPEdge/legacy', 'delete', {
       id: 'edgtcp_2aaa',
-      reason: 'not in the manifests any more',
+      reason: 'no longer in the manifests',
       spec: {
         description: 'The old one',
         hostports: ['1.tcp.example.net:20009'],
@@ -126,7 +126,7 @@ export const EVERYTHING: Plan = makePlan({
     }),
     makeLiveChange('WeightedBackend/old-pool', 'delete', {
       id: 'bkdwd_2aaa',
-      reason: 'not in the manifests any more',
+      reason: 'no longer in the manifests',
       spec: { backends: { bkdhr_2aaa: 100 } },
     }),
     makeLiveChange('SSHUserCertificate/alice', 'replace', {
@@ -206,7 +206,7 @@ export const EVERYTHING: Plan = makePlan({
     }),
     makeWrite('delete', 'TCPEdge/legacy', {
       resourceId: 'edgtcp_2aaa',
-      reason: 'not in the manifests any more',
+      reason: 'no longer in the manifests',
     }),
     makeWrite('delete', 'WeightedBackend/old-pool', {
       resourceId: 'bkdwd_2aaa',
@@ -214,12 +214,12 @@ export const EVERYTHING: Plan = makePlan({
         toWriteId({ type: 'update', address: EDGE }),
         toWriteId({ type: 'delete', address: 'TCPEdge/legacy', resourceId: 'edgtcp_2aaa' }),
       ],
-      reason: 'not in the manifests any more',
+      reason: 'no longer in the manifests',
     }),
     makeWrite('update', 'IPRestriction/api', {
       resourceId: 'ipx_2abc',
       last: true,
-      reason: 'marks it as ours and sets enforced',
+      reason: 'sets its mark and enforced',
     }),
   ],
   settings: {

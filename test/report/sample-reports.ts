@@ -75,7 +75,7 @@ export const DRIFT: Drift = {
       differences: [toField('metadata.team', { expected: 'b', live: 'a', origin: 'manifest' })],
       next: 'update',
     }),
-    toDrifted('d', 'to-prune', { reason: 'not in the manifests any more', next: 'delete' }),
+    toDrifted('d', 'to-prune', { reason: 'no longer in the manifests', next: 'delete' }),
     toDrifted('e', 'in-sync'),
     { address: 'WeightedBackend/pool', kind: 'WeightedBackend', state: 'missing', differences: [], next: 'create' },
     toDrifted('f', 'drifted', { moved: ['policy'] }),

@@ -20,7 +20,7 @@ export function makeFailed(
 
 /** A write that waited in vain, or that an interruption kept from starting. */
 export function makeSkipped(write: Write, ...waitedFor: readonly WriteId[]): Outcome {
-  const message = waitedFor.length === 0 ? 'interrupted' : `waited for ${waitedFor.join(', ')}`;
+  const message = waitedFor.length === 0 ? 'interrupted' : `depends on ${waitedFor.join(', ')}`;
   return { outcome: 'skipped', write, message, waitedFor };
 }
 

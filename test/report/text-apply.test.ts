@@ -79,7 +79,7 @@ test('a write that failed says where its manifest stands, and what is written wh
 
 test('a write that waited for one outside of the plan says so', () => {
   const result = makeResult([makeSkipped(makeWrite('delete', 'TCPEdge/b'), ...toCreateIds('TCPEdge/x'))]);
-  expect(renderApplyResultText(PLAN, result, PLAIN)).toContain('waited for create TCPEdge/x, which is not in the plan');
+  expect(renderApplyResultText(PLAN, result, PLAIN)).toContain('depends on create TCPEdge/x, which is not in the plan');
 });
 
 test('colour of a result is colour only', () => {
@@ -96,11 +96,11 @@ test('a pipe gets one line for each write that ended', () => {
   const lines = events.flatMap(createEventLog(PLAIN).take);
   expect(lines.join('\n')).toMatchInlineSnapshot(`
     "[1/8] create WeightedBackend/pool … done
-    [2/8] create Credential/agent … was done before
+    [2/8] create Credential/agent … was already done
     [3/8] delete TCPEdge/legacy … done
     [4/8] update TCPEdge/postgres … failed: 409 CONFLICT: 1.tcp.example.net:20002 belongs to edgtcp_2xyz already (operation op_2abc)
     [5/8] create TCPEdge/redis … failed, and may have taken effect: the service did not answer in 30 s
-    [6/8] delete WeightedBackend/old-pool … skipped: waited for update TCPEdge/postgres, delete TCPEdge/older"
+    [6/8] delete WeightedBackend/old-pool … skipped: depends on update TCPEdge/postgres, delete TCPEdge/older"
   `);
 });
 
@@ -121,12 +121,12 @@ test('an interruption is one line for all that it kept from starting, whatever w
   expect([...lines, ...log.end()]).toEqual([
     '[1/6] create TCPEdge/a … done',
     '[2/6] create TCPEdge/b … failed: no',
-    '[6/6] create TCPEdge/f … skipped: waited for create TCPEdge/b',
+    '[6/6] create TCPEdge/f … skipped: depends on create TCPEdge/b',
     '3 writes were not started, because the run was interrupted.',
   ]);
   const text = renderApplyResultText(PLAN, makeResult(outcomes, { interrupted: true }), { ...PLAIN, width: 0 });
   expect(text).toContain(
-    'Skipped:\n  create TCPEdge/f\n    waited for create TCPEdge/b, which failed\n  3 writes were not started, because the run was interrupted.\n',
+    'Skipped:\n  create TCPEdge/f\n    depends on create TCPEdge/b, which failed\n  3 writes were not started, because the run was interrupted.\n',
   );
   const live = createLiveProgress({ total: 6, rateLimit: 'none' }, PLAIN);
   const kept = outcomes.flatMap((one, index) => live.apply(toEnded(one, index + 1, 6)));
@@ -175,7 +175,7 @@ test('live progress leaves blocking what went wrong', () => {
   ]);
   expect(
     progress.apply(toEnded(makeSkipped(makeWrite('delete', 'TCPEdge/c'), ...toCreateIds('TCPEdge/b')), 2, 4)),
-  ).toEqual(['[2/4] delete TCPEdge/c … skipped: waited for create TCPEdge/b']);
+  ).toEqual(['[2/4] delete TCPEdge/c … skipped: depends on create TCPEdge/b']);
   const diagnostic = { code: 'lockout', severity: 'warning', message: 'x', remedy: 'y' } as const;
   expect(progress.apply({ event: 'diagnostic', diagnostic })).toEqual(['warning[lockout]: x', '  help: y']);
   expect(progress.render(0)).toBe('2 of 4 done, 1 failed, 1 skipped');

@@ -99,7 +99,7 @@ test('a plan of nothing at all says that there is nothing', () => {
 
 test('a plan that keeps all that there is does not say that there is nothing', () => {
   const suppressedDeletes = [
-    { address: 'TCPEdge/a', kind: 'TCPEdge', id: 'edgtcp_2a', reason: 'not in the manifests any more' } as const,
+    { address: 'TCPEdge/a', kind: 'TCPEdge', id: 'edgtcp_2a', reason: 'no longer in the manifests' } as const,
   ];
   expect(render(makePlan({ suppressedDeletes }))).toContain('Nothing to do: 1 resource kept.');
 });

@@ -94,7 +94,7 @@ describe('stacks in several accounts of one service', () => {
     expect((await accounts.edgewise('apply live/b --yes', { env: fromFile })).exitCode).toBe(0);
     expect(await accounts.listNames(KEYS.EDGEWISE_API_KEY_TWO)).toEqual(['second']);
     const { stderr } = await accounts.edgewise('plan live/b -o key', { env: fromFile });
-    expect(stderr).toContain('key is a file that this run reads, and would be written over.');
+    expect(stderr).toContain('key is a file that this run reads, and would be overwritten.');
   });
 
   it('have names that differ, do not refer to each other, and keep what the other one says that it takes over', async () => {

@@ -78,7 +78,7 @@ describe('a reference to another stack', () => {
         : workspace.recorder.transport(request);
     const { stdout, exitCode } = await workspace.edgewise('apply -R live --yes', { transport });
     expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/^apps +live\/apps +✗ Not applied: it waited for network, which did not succeed$/m);
+    expect(stdout).toMatch(/^apps +live\/apps +✗ Not applied: it depends on network, which did not succeed$/m);
     expect(listWrites(workspace)).toEqual(['POST /agent_ingresses']);
   });
 
@@ -127,7 +127,7 @@ describe('a reference to another stack', () => {
     await write({
       'shop.yaml': `${toManifest('External', 'pool', { id: 'bkdwd_1', stack: 'a', resource: 'WeightedBackend/b' })}`,
     });
-    expect((await edgewise('validate')).stdout).toContain('spec.id cannot stand beside spec.stack');
+    expect((await edgewise('validate')).stdout).toContain('spec.id cannot be used with spec.stack');
     await write({ 'shop.yaml': `${toForeign('Nonsense/b')}` });
     expect((await edgewise('validate')).stdout).toContain('spec.resource must be Kind/name');
   });

@@ -248,7 +248,7 @@ describe('a hand-over in git', () => {
     await write({ 'live/a/edgewise.yaml': toStack('a'), 'live/b/edgewise.yaml': `${toStack('b')}${TAKEN}` });
     const { stdout, exitCode } = await edgewise('apply live/b --yes');
     expect(exitCode).toBe(3);
-    expect(stdout).toContain('is protected by the stack a, and would lose its protection');
+    expect(stdout).toContain('is protected by the stack a, and would no longer be protected');
   });
 
   it('leaves what is released alone, in a destroy too', async () => {

@@ -90,7 +90,9 @@ describe('stacks of one run that refer to each other', () => {
       }),
     );
     const { stdout } = await workspace.edgewise('plan -R live');
-    expect(stdout).toMatch(/^warning.claimed-elsewhere.: TCPEdge\/own: hostports 1.tcp.example.net:20001 is held by/m);
+    expect(stdout).toMatch(
+      /^warning.claimed-elsewhere.: TCPEdge\/own: hostports 1.tcp.example.net:20001 is claimed by/m,
+    );
     workspace.recorder.take();
     expect(await applyAll(workspace, 1)).toEqual([0]);
     expect(listWrites(workspace).map((one) => one.replace(/_\w+/, ''))).toEqual([

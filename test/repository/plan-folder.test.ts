@@ -14,7 +14,7 @@ describe('a folder of plan files', () => {
     await workspace.edgewise('apply live/s01 --yes');
     workspace.recorder.take();
     const { stdout, stderr, exitCode } = await workspace.edgewise('apply plans --no-manifests', { answers: ['yes'] });
-    expect(stderr).toContain('Do 3 writes in 3 stacks on https://api.test?');
+    expect(stderr).toContain('Send 3 writes in 3 stacks to https://api.test?');
     expect(exitCode).toBe(6);
     expect(stdout).toContain('plans/s01.json is stale');
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp', 'POST /edges/tcp']);
@@ -38,7 +38,7 @@ describe('a folder of plan files', () => {
     await workspace.edgewise('plan -R live -o plans');
     const without = await workspace.edgewise('apply plans --no-manifests --yes');
     expect(without.exitCode).toBe(3);
-    expect(without.stdout).toContain('no place for its token is set');
+    expect(without.stdout).toContain('no token sink is set for it');
     expect((await workspace.edgewise('apply plans --manifests live --yes')).exitCode).toBe(0);
     expect(readdirSync(join(workspace.folder, 'tokens/a'))).toEqual(['agent.token']);
     expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);

@@ -63,9 +63,11 @@ describe('a stack with spec.render', () => {
     expect((await edgewise('apply web --render --yes')).exitCode).toBe(0);
     recorder.take();
     const { exitCode, stdout, stderr } = await edgewise(line);
-    expect(`${stdout}${stderr}`).toContain('error[render-not-allowed]: cat edges.in makes the manifests of this stack');
+    expect(`${stdout}${stderr}`).toContain(
+      'error[render-not-allowed]: cat edges.in prints the manifests of this stack',
+    );
     expect(`${stdout}${stderr}`).toContain('--> web/edgewise.yaml:1:78');
-    expect(`${stdout}${stderr}`).toContain('help: Add --render if you trust what web/edgewise.yaml has run');
+    expect(`${stdout}${stderr}`).toContain('help: Add --render if you trust the command in web/edgewise.yaml');
     expect(exitCode).toBe(3);
     expect(recorder.take()).toEqual([]);
   });
@@ -150,7 +152,9 @@ describe('a stack with spec.render', () => {
       await workspace.write({ 'web/edgewise.yaml': toRendered('web', `sed '${edit}' edgewise.yaml; cat edges.in`) });
       const { exitCode, stdout } = await workspace.edgewise('validate web --render');
       expect(stdout).toContain('error[multiple-stacks]: Stack/');
-      expect(stdout).toContain('the command of spec.render prints a Stack that differs from the one that has it run');
+      expect(stdout).toContain(
+        'the command of spec.render prints a Stack that differs from the one that names the command',
+      );
       expect(exitCode).toBe(3);
     }
   });

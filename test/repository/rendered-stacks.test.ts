@@ -86,7 +86,7 @@ describe('a saved plan of a rendered stack', () => {
     expect((await edgewise('plan web --render -o plan.json')).exitCode).toBe(0);
     expect((await edgewise('plan -R . --render -o plans')).exitCode).toBe(0);
     const refused = await edgewise('apply plan.json --manifests web --yes');
-    expect(refused.stderr).toContain('Add --render if you trust what web/edgewise.yaml has run');
+    expect(refused.stderr).toContain('Add --render if you trust the command in web/edgewise.yaml');
     expect(refused.exitCode).toBe(3);
     await write({ 'web/edgewise.yaml': toRendered('web', 'exit 1') });
     expect((await edgewise('apply plan.json --manifests web --render --yes')).exitCode).toBe(3);

@@ -62,7 +62,7 @@ describe('what two stacks of one run claim', () => {
     const { stdout, exitCode } = await edgewise('plan live/b');
     expect(exitCode).toBe(3);
     expect(stdout).toMatch(
-      /TCPEdge\/pay: hostports 1\.tcp\.example\.net:20001 is held by TCPEdge \w+, which is TCPEdge\/shop of the stack a/,
+      /TCPEdge\/pay: hostports 1\.tcp\.example\.net:20001 is claimed by TCPEdge \w+, which is TCPEdge\/shop of the stack a/,
     );
   });
 
@@ -91,8 +91,8 @@ describe('what two stacks of one run claim', () => {
     });
     const cases = [
       [toBoth(route), 'HTTPSEdge/web: spec.id attaches modules to edghts_1'],
-      [toBoth(adopted), 'WeightedBackend/pool: lifecycle.adopt takes bkdwd_1'],
-      [toBoth(taken), 'TCPEdge/shop: lifecycle.renamed_from takes TCPEdge/x of the stack old'],
+      [toBoth(adopted), 'WeightedBackend/pool: lifecycle.adopt claims bkdwd_1'],
+      [toBoth(taken), 'TCPEdge/shop: lifecycle.renamed_from claims TCPEdge/x of the stack old'],
       [toBoth(toCredential('ci'), tokens), 'Credential/ci: its token goes to tokens/ci.token'],
       [toBoth(certificate), 'SSHUserCertificate/ci: lifecycle.write_to writes to tokens/ci.token'],
     ] as const;

@@ -142,7 +142,7 @@ describe('what changed since a commit', () => {
     });
     expect(await edgewise('stacks --changed-since nope')).toMatchObject({
       exitCode: 3,
-      stderr: expect.stringContaining('nope is no commit of this repository.'),
+      stderr: expect.stringContaining('nope is not a commit of this repository.'),
     });
     expect((await edgewise('stacks --changed-since --output=x')).exitCode).toBe(3);
     await write({ 'live/README.md': 'x', 'live/s01/notes.md': 'x', 'live/s01/new.yaml': toEdge('new', 1) });
@@ -153,7 +153,7 @@ describe('what changed since a commit', () => {
       s01    live/s01  https://api.test  live/s01/new.yaml
 
       1 of 3 stacks below live changed since HEAD.
-      Changed, but of no stack: live/README.md.
+      Changed, but part of no stack: live/README.md.
       "
     `);
   });
@@ -238,7 +238,7 @@ describe('what changed since a commit', () => {
     commitAll(folder);
     rmSync(join(folder, 'live/s00'), { recursive: true });
     const { stdout } = await workspace.edgewise('stacks --changed-since HEAD');
-    expect(stdout).toContain('Changed, but of no stack: live/s00/edgewise.yaml.');
+    expect(stdout).toContain('Changed, but part of no stack: live/s00/edgewise.yaml.');
   });
 
   it('sees no change of a stack in that of the Stack inside of it, whichever file has that', async () => {
@@ -320,7 +320,7 @@ describe('a folder of other tools', () => {
       expect(exitCode).toBe(3);
       expect(
         stdout + stderr,
-      ).toBe(`error[no-stack]: k8s is not the folder of a stack: it has no Stack document, and its 60 files are of other tools, such as k8s/d0.yaml
+      ).toBe(`error[no-stack]: k8s is not the folder of a stack: it has no Stack document, and its 60 files belong to other tools, such as k8s/d0.yaml
   help: Name the folder of a stack. The nearest: network, live/s00, live/s01.
 
 1 error.

@@ -28,7 +28,7 @@ export async function judgeRun(world: World, run: Run): Promise<void> {
   const { exitCode } = await result;
   world.tell(`${name}: exits with ${exitCode}`);
   if (exitCode === 70) accuse(`a bug: ${shown}`);
-  if (shown.includes('would do what it does not show')) accuse(`refuses a plan that nobody edited: ${shown}`);
+  if (shown.includes('would make changes that it does not show')) accuse(`refuses a plan that nobody edited: ${shown}`);
 }
 
 /** What a run says that could not read. */

@@ -186,7 +186,7 @@ async function applyLate(place: Place): Promise<void> {
   if (existsSync(join(world.folder, 'plans'))) {
     const run = start(world, apply, { owns, chance: chance.fork('late'), fate: chooseFate(chance) });
     await runAll(world, [run]);
-    if (isAgain && /is in no index of it/.test(run.shown()))
+    if (isAgain && /is not in its index/.test(run.shown()))
       world.ledger.accuse(`a folder has plans of an earlier run:\n${run.shown()}`);
   }
   rmSync(join(world.folder, 'plans'), { recursive: true, force: true });

@@ -21,7 +21,7 @@ import { addExamples, addExitCodes } from './options.ts';
 export function defineCompletion(command: Command, act: CommandAction): void {
   command
     .description('Print the script with which a shell completes commands, options, values, files and addresses.')
-    .addArgument(new Argument('<shell>', 'the shell that is to read the script').choices(SHELLS));
+    .addArgument(new Argument('<shell>', 'the shell that reads the script').choices(SHELLS));
   addExitCodes(command, [EXIT.done, EXIT.invalid]);
   addExamples(command, [
     ['edgewise completion fish > ~/.config/fish/completions/edgewise.fish', 'once'],

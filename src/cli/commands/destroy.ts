@@ -25,7 +25,7 @@ import {
 export function defineDestroy(command: Command, act: CommandAction): void {
   command
     .description(
-      'Delete everything that the stack owns, and the modules that its manifests attach. Protected resources are refused.',
+      'Delete everything that the stack owns, and the modules that its manifests attach. A protected resource blocks the plan.',
     )
     .argument('[paths...]', 'the manifests of the stack (default: the current folder)');
   addRecursiveOptions(command);
@@ -57,7 +57,7 @@ async function destroy(paths: readonly string[], flags: Flags, context: Context)
 /** `edgewise release`. */
 export function defineRelease(command: Command, act: CommandAction): void {
   command
-    .description('Remove the mark of the stack from resources and change nothing else. They are unmanaged then.')
+    .description('Remove the mark of the stack from resources and change nothing else. They are unmanaged afterwards.')
     .usage('[options] <address...> [paths...]')
     .argument(
       '<address...>',

@@ -24,7 +24,7 @@ import {
 export function defineExplain(command: Command, act: CommandAction): void {
   command
     .description(
-      'Explain a diagnostic code, a kind, or a field of one. Or list the settings that a run has, and where each comes from. Sends no request.',
+      'Explain a diagnostic code, a kind, or a field of one. Or list the settings of a run, and where each is set. Sends no request.',
     )
     .argument(
       '[topic]',
@@ -37,7 +37,7 @@ export function defineExplain(command: Command, act: CommandAction): void {
     [`edgewise explain ${EXAMPLE_KINDS[0]}`, 'the fields of a kind'],
     [`edgewise explain ${EXAMPLE_KINDS[0]}.description`, 'everything about a field; its name alone is enough'],
     ['edgewise explain Stack.api.rate_limit', 'a setting'],
-    ['edgewise explain settings live/payments', 'the settings of that stack, and what states each'],
+    ['edgewise explain settings live/payments', 'the settings of that stack, and where each is set'],
   ]).action((topic: string | undefined, paths: string[], flags: FormatFlags) =>
     act(flags, (context) =>
       topic === 'settings' ? listSettings(paths, flags, context) : explainTopic(topic, { ...flags, paths }, context),
@@ -66,7 +66,7 @@ async function explainTopic(
   context: Context,
 ): Promise<ExitCode> {
   if (paths.length > 0)
-    throw new CommandError(`edgewise explain ${topic} reads no manifests, so no path can follow.`, {
+    throw new CommandError(`edgewise explain ${topic} reads no manifests, so it takes no path.`, {
       exitCode: EXIT.invalid,
       remedy: 'Leave the path out. For the settings of a stack: edgewise explain settings PATH.',
     });
@@ -93,7 +93,7 @@ export function defineSchema(command: Command, act: CommandAction): void {
   addExamples(command, [
     ['edgewise schema > manifest.schema.json', 'for an editor'],
     [`edgewise schema ${EXAMPLE_KINDS[0]}`, 'one kind only'],
-    ['edgewise schema events', 'a line of an apply that a program follows'],
+    ['edgewise schema events', 'a line of --format json-lines'],
   ]).action((name: string | undefined) =>
     act(PLAIN, async (context) => {
       context.stdout.write(`${JSON.stringify(toSchema(name), null, 2)}\n`);

@@ -30,7 +30,7 @@ interface Flags extends ConnectionFlags {
 export function defineExport(command: Command, act: CommandAction): void {
   command
     .description('Write live resources as manifests that adopt them. Sends GET requests only.')
-    .argument('[kinds...]', `kinds to export, such as ${EXAMPLE_KINDS[0]} (default: all that the interface lists)`)
+    .argument('[kinds...]', `kinds to export, such as ${EXAMPLE_KINDS[0]} (default: all that the API lists)`)
     .option(
       '-o, --out <folder>',
       'write a file for each resource to this folder; needs --owner (default: one text on stdout)',
@@ -77,7 +77,7 @@ function checkFlags({ out, owner, force }: Flags): void {
   if (out !== undefined && owner === undefined)
     throw refuse('The stack that will own the exported resources is not named.', 'Name a new stack: --owner NAME.');
   if (out === undefined && force === true)
-    throw refuse('--force is about files.', 'Name a folder for them: -o FOLDER.');
+    throw refuse('--force replaces files, and no folder is named.', 'Name a folder: -o FOLDER.');
 }
 
 function showText(exported: ExportResult, { stdout, stderr }: Context): void {

@@ -69,7 +69,7 @@ export function refuseMisspelt(words: readonly string[]): void {
     if (nearest === undefined) continue;
     throw new CommandError(`There is no kind ${name}.`, {
       exitCode: EXIT.invalid,
-      remedy: `Did you mean ${nearest}${word.slice(name.length)}? A path of that name is written ./${word}.`,
+      remedy: `Did you mean ${nearest}${word.slice(name.length)}? To name a path, write ./${word}.`,
     });
   }
 }
@@ -94,7 +94,7 @@ export const GET_FORMATS = ['table', 'json', 'yaml', 'name'] as const;
 export function defineGet(command: Command, act: CommandAction): void {
   command
     .description(
-      'Show what the stack owns as it is at the service, with the fields that the service computed. Tokens are never shown. Sends GET requests only.',
+      'Show the live resources of the stack, with the fields that the service computed. Tokens are never shown. Sends GET requests only.',
     )
     .usage('[options] [addresses...] [paths...]')
     .argument(
@@ -107,7 +107,7 @@ export function defineGet(command: Command, act: CommandAction): void {
         .default({ name: 'table' }, 'table')
         .helpGroup(RESULT_GROUP),
     )
-    .addOption(new Option('--verbose', 'in the table, also the fields that manifests state').helpGroup(RESULT_GROUP));
+    .addOption(new Option('--verbose', 'in the table, also the fields that manifests set').helpGroup(RESULT_GROUP));
   addRecursiveOptions(command);
   addWaitOption(command, 'it');
   const { done, failed, invalid, authentication } = EXIT;
@@ -172,7 +172,7 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
   return unready.length === 0 ? EXIT.done : EXIT.failed;
 }
 
-const LATER = 'The service goes on without you. To wait again, run the same command.';
+const LATER = 'The service continues. To wait again, run the same command.';
 
 /** Whether a kind can have the value that is asked for. Throws when none can, or one that is asked for by name cannot. */
 function toFilter(names: readonly string[], format: GetFormat): (kind: Kind) => boolean {
@@ -236,6 +236,6 @@ function parseFormat(text: string): GetFormat {
   const path = text.startsWith('value=') ? parsePath(text.slice('value='.length)) : undefined;
   if (path !== undefined && path.length > 0) return { name: 'value', path };
   throw new InvalidArgumentError(
-    `A format is one of ${GET_FORMATS.join(', ')}, or value=FIELD, such as value=id. What goes to a file is redirected: > FILE.`,
+    `A format is one of ${GET_FORMATS.join(', ')}, or value=FIELD, such as value=id. To write to a file, redirect the output: > FILE.`,
   );
 }

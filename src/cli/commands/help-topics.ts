@@ -15,16 +15,16 @@ interface HelpTopic {
 }
 
 const PRECEDENCE =
-  'A flag overrides the environment, the environment the Stack, the Stack its Defaults, and those the default.';
+  'The first of these that sets a value counts: flag, environment variable, Stack, Defaults, built-in default.';
 
 /** What each topic of options is about. */
 const ABOUT: Readonly<Record<Exclude<OptionTopic, 'connection'>, string>> = {
   'many-stacks':
-    'With -R, a command does every stack below a folder: each folder with a Stack document. These options choose among them, and move resources from one to another.',
+    'With -R, a command runs for every stack below a folder: each folder with a Stack document. These options choose among them, and move resources from one to another.',
   safety:
-    'What a run may delete and overwrite, what it is checked by, and its journal. Without consent, what a rule forbids ends with exit code 5 before the first write.',
+    'What a run may delete and overwrite, which policies check it, and its journal. A violation without consent ends the run with exit code 5, before the first write.',
   tokens:
-    'Where tokens go that the service shows only once, instead of where the Stack says, and how they are renewed.',
+    'Where new tokens are delivered, instead of the token sinks of the Stack, and how they are renewed. The service shows a token only once.',
   trust: 'What manifests may decide, run, read and name.',
 };
 

@@ -50,7 +50,10 @@ export function addPlanOptions(command: Command): Command {
   return addTokenOptions(addRotateOption(addScopeOptions(command)))
     .addOption(inTopic('safety', new Option('--allow-deletes', 'allow more deletes than the guard does')))
     .addOption(
-      inTopic('safety', new Option('--no-delete', 'delete nothing but what is replaced; list the suppressed deletes')),
+      inTopic(
+        'safety',
+        new Option('--no-delete', 'delete nothing except replaced resources; list the suppressed deletes'),
+      ),
     )
     .addOption(inTopic('safety', new Option('--no-revert-drift', 'leave alone fields that have only drifted')))
     .addOption(
@@ -76,20 +79,20 @@ export function addScopeOptions(command: Command): Command {
 function addRejectedOptions(command: Command): Command {
   const skip = new Option(
     '--skip-rejected',
-    'leave out changes that the service will reject, as the rehearsal foretells, and what depends on them',
+    'leave out changes that the service will reject according to the rehearsal, and what depends on them',
   );
-  return command
-    .addOption(inTopic('safety', skip.conflicts('rehearsal')))
-    .addOption(
-      inTopic(
-        'safety',
-        repeatable(
-          '--allow-rejected <address>',
-          'send the writes of this resource all the same; what fails is reported',
-          { parse: parseTarget },
-        ),
+  return command.addOption(inTopic('safety', skip.conflicts('rehearsal'))).addOption(
+    inTopic(
+      'safety',
+      repeatable(
+        '--allow-rejected <address>',
+        'send the writes of this resource although the service will reject them; failures are reported',
+        {
+          parse: parseTarget,
+        },
       ),
-    );
+    ),
+  );
 }
 
 /** Rules of one's own. */
@@ -300,7 +303,7 @@ export function addReadingOptions(command: Command): Command {
   );
   const root = new Option(
     '--root <folder>',
-    'folder below which everything must lie that manifests name (EDGEWISE_ROOT; default: their repository)',
+    'folder that must contain every file that manifests name (EDGEWISE_ROOT; default: their repository)',
   );
   return command.addOption(inTopic('trust', env)).addOption(inTopic('trust', root));
 }
@@ -320,7 +323,7 @@ function listNarrowingOptions(): readonly Option[] {
     ),
     new Option(
       '--shard <shard>',
-      'only a part of the stacks, such as 2/5 (EDGEWISE_SHARD, or what an indexed Job or GitLab parallel says)',
+      'only a part of the stacks, such as 2/5 (EDGEWISE_SHARD, or set by an indexed Job or GitLab parallel)',
     ).argParser(parseShardFlag),
   ];
 }
@@ -347,7 +350,7 @@ export function addManifestsOptions(command: Command): Command {
   return command
     .addOption(repeatable('--manifests <path>', 'the manifests of a plan file'))
     .addOption(
-      inTopic('safety', new Option('--no-manifests', 'apply a plan file as it is, not compared with its manifests')),
+      inTopic('safety', new Option('--no-manifests', 'apply a plan file without comparing it with its manifests')),
     );
 }
 

@@ -18,11 +18,9 @@ export function defineShow(command: Command, act: CommandAction): void {
     .description('Show a saved plan. Sends no request.')
     .argument('<plan>', 'a file that edgewise plan -o wrote')
     .addOption(
-      repeatable(
-        '--manifests <path>',
-        'the manifests that it was made of, for the command that applies it in markdown and html',
-        { default: 'those it names' },
-      ),
+      repeatable('--manifests <path>', 'the manifests of the plan, for the apply command that markdown and html show', {
+        default: 'those it names',
+      }),
     );
   addExitCodes(command, [EXIT.done, EXIT.invalid]);
   addExamples(addPlanFormatOptions(command), [
@@ -47,14 +45,17 @@ export function defineShow(command: Command, act: CommandAction): void {
 export function defineDiff(command: Command, act: CommandAction): void {
   command
     .description(
-      'Compare what two saved plans do. Ids that the service gives and the order of things mean nothing. Sends no request.',
+      'Compare what two saved plans do. Ids that the service assigns and the order are ignored. Sends no request.',
     )
     .argument('<before>', 'a file that edgewise plan -o wrote')
     .argument('<after>', 'another one, usually of the same manifests at a later time');
   addExitCodes(command, [EXIT.done, EXIT.changes, EXIT.invalid]);
   addExamples(addPlanFormatOptions(command), [
     ['edgewise diff approved.json plan.json', 'what the later plan does that the earlier one did not'],
-    ['edgewise diff approved.json plan.json --format json', 'for programs: `within` says whether it does no more'],
+    [
+      'edgewise diff approved.json plan.json --format json',
+      'for programs: `within` says whether the later plan does no more',
+    ],
   ]).action((before: string, after: string, flags: FormatFlags) =>
     act(flags, async (context) => {
       const comparison = comparePlans(await readPlanFile(before, context), await readPlanFile(after, context));

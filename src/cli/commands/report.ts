@@ -27,7 +27,7 @@ export function defineJoin(command: Command, act: CommandAction): void {
     .argument('<file...>', 'files of --report json=FILE, of runs over many stacks or over one each');
   addExitCodes(command, Object.values(EXIT));
   addExamples(addPlanFormatOptions(command, listFormatNames('drift')), [
-    ['edgewise join shard-*.json', 'what all shards came to'],
+    ['edgewise join shard-*.json', 'the result of all shards'],
     ['edgewise join shard-*.json --report markdown=plan.md', 'as one comment'],
   ]).action((files: string[], flags: FormatFlags) => act(flags, (context) => join(files, flags, context)));
 }
@@ -44,7 +44,7 @@ async function join(files: readonly string[], flags: FormatFlags, context: Conte
 function refuseForms(command: string, { format, report: reports = [] }: FormatFlags): void {
   const special = [format, ...reports.map((one) => one.format)].find((name) => !FORMAT_NAMES.includes(name));
   if (special === undefined || command === 'drift') return;
-  throw new CommandError(`There are no ${special} of the results of ${command}.`, {
+  throw new CommandError(`The results of ${command} have no ${special}.`, {
     exitCode: EXIT.invalid,
     remedy: 'Join results of drift, or choose another format.',
     isUnreported: true,
@@ -130,7 +130,7 @@ const SENTENCES: Readonly<Record<PostResult['outcome'], (what: string, place: st
   updated: (what, place) => `Updated the ${what} at ${place}`,
   unchanged: (what, place) => `The ${what} at ${place} is already up to date`,
   closed: (what, place) => `Closed the ${what} at ${place}`,
-  none: (what, place) => `There is no open ${what} at ${place}, and nothing to say`,
+  none: (what, place) => `There is no open ${what} at ${place}, and nothing to report`,
 };
 
 /** What a forge refuses, or a network does not deliver, ends the command; the report itself is not lost. */

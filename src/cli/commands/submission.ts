@@ -48,7 +48,7 @@ function describeGroup(group: Command, kind: SubmittedKind): void {
   group
     .helpCommand(false)
     .description(
-      `${purpose.charAt(0).toUpperCase()}${purpose.slice(1)}, and read what became of ${withArticle(noun)}.`,
+      `${purpose.charAt(0).toUpperCase()}${purpose.slice(1)}, and show what was decided about ${withArticle(noun)}.`,
     );
   addExitCodes(group, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication]);
   addExamples(group, [
@@ -63,7 +63,7 @@ function defineSubmit(group: Command, kind: SubmittedKind, act: CommandAction): 
   const command = group
     .command('submit')
     .description(
-      `Submit ${withArticle(noun)}. The service takes it from authorized accounts only. It cannot be changed or withdrawn.`,
+      `Submit ${withArticle(noun)}. The service accepts it from authorized accounts only. It cannot be changed or withdrawn.`,
     );
   for (const field of kind.specFields) {
     const option = toFieldOption(field);
@@ -183,7 +183,7 @@ const ENDS: Readonly<Record<Waited['ended'], { readonly exitCode: ExitCode; read
     'too-late': { exitCode: EXIT.failed, undecided: 'Timeout' },
     interrupted: { exitCode: EXIT.interrupted, undecided: 'Interrupted' },
   };
-const LATER = 'The service goes on deciding without you. To wait again, run the same command.';
+const LATER = 'The service continues. To wait again, run the same command.';
 
 function show(
   { kind, verb, shown, error }: Omit<SubmissionResult, 'command'> & { readonly verb: 'submit' | 'get' },

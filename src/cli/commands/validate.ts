@@ -97,7 +97,7 @@ function checkFormat({ format, report = [] }: FormatFlags): void {
   if (format !== 'text' && format !== 'json')
     throw new CommandError(`--list-rules has the formats text and json, not ${format}.`, { exitCode: EXIT.invalid });
   if (report.length > 0)
-    throw new CommandError('--report is for findings, and --list-rules gives none.', { exitCode: EXIT.invalid });
+    throw new CommandError('--report is for findings, and --list-rules prints none.', { exitCode: EXIT.invalid });
 }
 
 async function readSettings(paths: readonly string[], context: Context): Promise<LintSettings | undefined> {

@@ -60,7 +60,7 @@ export async function createNotices(
         askedMs === undefined || askedMs < WORTH_TELLING_MS
           ? 'after a pause'
           : `in ${formatWaitTime(askedMs)}, as the service asked (Retry-After)`;
-      tell(`${what} goes on ${when}: ${cause}.`);
+      tell(`${what} continues ${when}: ${cause}.`);
     },
     onWait: ({ waitMs, reason }) => {
       logger?.debug({ waitMs: Math.ceil(waitMs), reason }, 'request waits');

@@ -43,14 +43,14 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
   },
   { about: 'a file that holds the API key', environment: ['EDGEWISE_API_KEY_FILE'] },
   {
-    about: 'variable that holds the API key; its name starts like that of the usual one',
+    about: 'variable that holds the API key; its name starts with `EDGEWISE_API_KEY`',
     flag: '--key-env <name>',
     environment: ['EDGEWISE_KEY_ENV'],
     stack: 'api.key_env',
     default: 'EDGEWISE_API_KEY',
   },
   {
-    about: 'name of the header that carries the interface version',
+    about: 'name of the header that carries the API version',
     flag: '--version-header <name>',
     environment: ['EDGEWISE_VERSION_HEADER'],
     stack: 'api.version_header',
@@ -76,7 +76,7 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
     environment: ['EDGEWISE_CA_FILE'],
     stack: 'api.ca_file',
   },
-  { about: 'certificate authorities to trust, as everywhere in Node', environment: ['NODE_EXTRA_CA_CERTS'] },
+  { about: 'certificate authorities to trust, as in every Node program', environment: ['NODE_EXTRA_CA_CERTS'] },
   { about: 'proxy for https: URLs', environment: ['HTTPS_PROXY', 'https_proxy'] },
   { about: 'proxy for http: URLs', environment: ['http_proxy'] },
   { about: 'proxy for both', environment: ['ALL_PROXY', 'all_proxy'] },
@@ -100,13 +100,13 @@ export const OTHER_SETTINGS: readonly Setting[] = [
     stack: 'tokens',
   },
   {
-    about: 'most deletes of one kind without consent',
+    about: 'maximum number of deletes of one kind without consent',
     flag: '--allow-deletes',
     stack: 'guard.max_deletes',
     default: '5',
   },
   {
-    about: 'largest share of one kind that is deleted without consent',
+    about: 'maximum share of one kind that is deleted without consent',
     flag: '--allow-deletes',
     stack: 'guard.max_delete_share',
     default: '30 %',
@@ -117,10 +117,10 @@ export const OTHER_SETTINGS: readonly Setting[] = [
     environment: ['EDGEWISE_JOURNAL'],
   },
   {
-    about: 'the part of the stacks that a run over many stacks does, such as `2/5`',
+    about: 'the part of the stacks that a run over many stacks handles, such as `2/5`',
     flag: '--shard <shard>',
     environment: ['EDGEWISE_SHARD', 'EDGEWISE_SHARD_INDEX', 'EDGEWISE_SHARD_TOTAL'],
-    default: 'what an indexed Job of Kubernetes or `parallel` of GitLab says',
+    default: 'set by an indexed Job of Kubernetes or `parallel` of GitLab',
   },
   {
     about: 'extra input files of a stack, as patterns; a change to one counts as a change of the stack',
@@ -139,7 +139,7 @@ export const OTHER_SETTINGS: readonly Setting[] = [
     default: 'none',
   },
   {
-    about: 'folder below which everything must lie that manifests name, behind all symbolic links',
+    about: 'folder that must contain every file that manifests name, with symbolic links resolved',
     flag: '--root <folder>',
     environment: ['EDGEWISE_ROOT'],
     default: 'the folder with `.git` above the manifests; without one, the working folder',
@@ -147,7 +147,7 @@ export const OTHER_SETTINGS: readonly Setting[] = [
   { about: 'no colours on a terminal', flag: '--no-color', environment: ['NO_COLOR'] },
   {
     about:
-      'commit of the manifests, for plans and links to files; left out: as GitHub (GITHUB_SHA) or GitLab (CI_COMMIT_SHA) says',
+      'commit of the manifests, for plans and links to files; default: from GitHub (GITHUB_SHA) or GitLab (CI_COMMIT_SHA)',
     environment: ['EDGEWISE_COMMIT'],
   },
   { about: 'token with which `post` writes to GitHub', environment: ['GITHUB_TOKEN', 'GH_TOKEN'] },

@@ -100,7 +100,7 @@ async function confirm({ run, flags, ...rest }: Applying, planned: readonly Stac
   const unseen = flags.format === 'text' ? '' : `${renderPlans(run, planned, context.stderr)}\n`;
   const dangers = formatDangerCount(ready.flatMap(({ plan }) => plan.changes));
   const warning = dangers === '' ? '' : `! ${dangers}. `;
-  const question = `${unseen}${warning}Do ${formatCount(writes, 'write')} in ${formatCount(ready.length, 'stack')} on ${places}? Only "yes" does it: `;
+  const question = `${unseen}${warning}Send ${formatCount(writes, 'write')} in ${formatCount(ready.length, 'stack')} to ${places}? Only "yes" is accepted: `;
   const answer = await context.ask(question);
   if (answer?.trim() === 'yes') return;
   if (answer !== undefined) throw new CommandError('Declined: nothing was written.', { exitCode: EXIT.interrupted });
@@ -335,9 +335,9 @@ function listMadeIds(
 }
 
 function toWaited(names: readonly string[]): CommandError {
-  return new CommandError(`Not applied: it waited for ${names.join(', ')}, which did not succeed.`, {
+  return new CommandError(`Not applied: it depends on ${names.join(', ')}, which did not succeed.`, {
     exitCode: EXIT.failed,
-    remedy: 'Nothing of it was written. Run the command again when the other is done.',
+    remedy: 'Nothing of it was written. Run the command again when the other stack is applied.',
   });
 }
 

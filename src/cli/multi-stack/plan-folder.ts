@@ -150,7 +150,7 @@ export async function readPlanFolder(
   const plans = indexes.flatMap((index) => index.plans);
   const known = new Set(plans.map(({ file }) => file));
   for (const name of names)
-    if (!known.has(name) && !isIndexName(name)) throw refuse(folder, `${join(folder, name)} is in no index of it`);
+    if (!known.has(name) && !isIndexName(name)) throw refuse(folder, `${join(folder, name)} is not in its index`);
   for (const { file, sha256 } of plans) {
     if (!names.includes(file)) throw refuse(folder, `${join(folder, file)} is missing`);
     if (!hasDigest(join(path, file), sha256, context))

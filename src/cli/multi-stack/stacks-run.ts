@@ -420,10 +420,13 @@ function refuseOther(entry: Entry, settings: RunSettings, file: string): void {
   const names = Object.keys(WORDS) as (keyof typeof WORDS)[]; // its keys are those of its type
   const differing = names.find((name) => JSON.stringify(entry.settings[name]) !== JSON.stringify(settings[name]));
   if (differing === undefined) return;
-  throw new StackError(`${file} says another ${WORDS[differing]} than ${entry.file}, and both are of one account.`, {
-    reason: 'invalid',
-    remedy: 'Stacks of one account share one connection in a run. State the same in spec.api of both.',
-  });
+  throw new StackError(
+    `${file} sets another ${WORDS[differing]} than ${entry.file}, but both stacks use the same account.`,
+    {
+      reason: 'invalid',
+      remedy: 'Set the same value in spec.api of both. Stacks of one account share one connection in a run.',
+    },
+  );
 }
 
 /** Two names of one key are one way. */

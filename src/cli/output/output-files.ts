@@ -73,7 +73,7 @@ async function refusePlace(file: string, context: OutputContext): Promise<void> 
 const BY_ANOTHER = 'belongs to another user';
 
 function toRefusal(file: string, finding: string): CommandError {
-  return new CommandError(`${file} ${finding}, and is not written over.`, {
+  return new CommandError(`${file} ${finding}, and is not overwritten.`, {
     exitCode: EXIT.invalid,
     isUnreported: true,
     remedy: 'Name another file, or remove this one first. Nothing was written.',
@@ -159,7 +159,7 @@ export async function refuseInputs(
   const outputs = [...results, ...files];
   for (const file of outputs) {
     if (file === undefined || file === '' || (await inputs?.has(file)) !== true) continue;
-    throw new CommandError(`${file} is a file that this run reads, and would be written over.`, {
+    throw new CommandError(`${file} is a file that this run reads, and would be overwritten.`, {
       exitCode: EXIT.invalid,
       isUnreported: true,
       remedy: 'Name another file to write. Nothing was written.',

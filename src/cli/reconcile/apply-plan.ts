@@ -166,7 +166,7 @@ export async function readSaved(file: string, context: Context): Promise<SavedFi
 
 export function refuseTwiceApproved({ approved }: ApplyFlags): void {
   if (approved === undefined) return;
-  const message = 'A saved plan is what was approved already, and takes no --approved.';
+  const message = 'A saved plan is already approved, so it takes no --approved.';
   throw new CommandError(message, { exitCode: EXIT.invalid });
 }
 

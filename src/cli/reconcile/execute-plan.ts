@@ -132,9 +132,9 @@ async function confirm({ plan, flags }: Execution, writes: number, context: Cont
   const what = writes === 1 ? 'this write' : `these ${writes} writes`;
   const dangers = formatDangerCount(plan.changes);
   const warning = dangers === '' ? '' : `! ${dangers}. `;
-  const question = `${warning}${writes === 0 ? 'Write the files?' : `Do ${what} on ${plan.baseUrl}?`}`;
+  const question = `${warning}${writes === 0 ? 'Write the files?' : `Send ${what} to ${plan.baseUrl}?`}`;
   const unseen = flags.format !== 'text' ? `${renderAskedPlan(plan, context, flags)}\n` : '';
-  const answer = await context.ask(`${unseen}${question} Only "yes" does it: `);
+  const answer = await context.ask(`${unseen}${question} Only "yes" is accepted: `);
   if (answer === undefined)
     throw new CommandError('There is no terminal to ask on.', {
       exitCode: EXIT.invalid,

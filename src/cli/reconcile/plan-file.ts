@@ -33,7 +33,7 @@ export function findManifests(
   if (given.length > 0) return given;
   const trust = `To apply ${name} as it is, without any manifests: --no-manifests.`;
   if (manifests === undefined || manifests.length === 0)
-    throw new CommandError(`${name} does not say which manifests it was made of.`, {
+    throw new CommandError(`${name} does not say from which manifests it was made.`, {
       exitCode: EXIT.invalid,
       remedy: `Add --manifests with their path. ${trust}`,
     });
@@ -49,12 +49,12 @@ export function findManifests(
   }
   const flags = manifests.map((path) => `--manifests ${path}`).join(' ');
   if (manifests.includes('-'))
-    throw new CommandError(`${name} was made of manifests on standard input.`, {
+    throw new CommandError(`${name} was made from manifests on standard input.`, {
       exitCode: EXIT.invalid,
       remedy: `Pipe the same manifests in, and add ${flags}. ${trust}`,
     });
   const missing = manifests.filter((path) => !isThere(path)).join(', ');
-  throw new CommandError(`${name} was made of ${missing}, which is not below this folder.`, {
+  throw new CommandError(`${name} was made from ${missing}, which is not below this folder.`, {
     exitCode: EXIT.invalid,
     remedy: `Start the command where it is, or add ${flags}, with the path from here. ${trust}`,
   });

@@ -114,7 +114,7 @@ export function refuseOtherService(
   const { plan, name } = saved;
   if (stack !== undefined && stack.name !== plan.stack) {
     const message = `${name} was made for the stack ${plan.stack}, and the manifests are of the stack ${stack.name}.`;
-    throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Name the manifests that it was made of.' });
+    throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Name the manifests from which it was made.' });
   }
   refuseOtherKey(saved, { settings, stack });
   if (settings.baseUrl === plan.baseUrl) return;
@@ -153,7 +153,7 @@ export function refuseOtherManifests(
   for (const [address, named] of externals) {
     const id = plan.externals[address];
     if (id === undefined || id === named) continue;
-    const message = `${name} calls ${id} ${address}, and in the manifests ${address} is ${named}.`;
+    const message = `${name} uses the name ${address} for ${id}, but in the manifests ${address} is ${named}.`;
     throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Make a new plan.' });
   }
 }

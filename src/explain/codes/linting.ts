@@ -192,7 +192,7 @@ export const LINTING = {
   },
   'placeholder-in-shell': {
     meaning:
-      'A command for tokens runs a shell, or another program that takes a text to run, and has `{name}`, `{address}`, `{id}` or `{stack}` in that text. What is filled in becomes a part of the program that runs, with the token at hand. Edgewise checks each of these values, but a shell should not depend on that.',
+      'A command for tokens runs a shell, or another program that takes a text to run, and has `{name}`, `{address}`, `{id}` or `{stack}` in that text. The value becomes a part of the program that runs, and that program has the token. Edgewise checks each of these values, but a shell should not depend on that.',
     remedy:
       'Use the variable with the same value, in double quotes: `"$EDGEWISE_NAME"`, `"$EDGEWISE_ADDRESS"`, `"$EDGEWISE_ID"`, `"$EDGEWISE_STACK"`. Or give the placeholder as an argument of its own.',
     ...toExamples(

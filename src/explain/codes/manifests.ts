@@ -28,7 +28,7 @@ export const READING = {
   },
   'path-refused': {
     meaning:
-      'What manifests name (policies, files with public keys, certificate authorities, inputs, folders for tokens, files to write) must lie in the repository: below the folder with `.git` that is above the manifests, or below the folder that `--root` names. The real path counts, with all symbolic links resolved. A link to a place outside, a path inside of `.git`, and a link on the way to a file that is to be written are refused, and nothing is said of what is there: it may be a secret. Without a repository, the working folder takes its place.',
+      'What manifests name (policies, files with public keys, certificate authorities, inputs, folders for tokens, files to write) must lie in the repository: below the folder with `.git` that is above the manifests, or below the folder that `--root` names. The real path counts, with all symbolic links resolved. Edgewise refuses a link that leads outside, a path inside of `.git`, and a link on the way to a file that it is to write. It does not show what is there, because it may be a secret. Without a repository, the working folder counts as the repository.',
     remedy:
       'Move the file into the repository. Where several checkouts belong together, name the folder that holds them with `--root`. A token folder elsewhere is named with `--token-directory`, a certificate authority with `--ca-file`, a policy with `--policies`.',
     bad: {
@@ -89,7 +89,7 @@ export const READING = {
   },
   'render-not-allowed': {
     meaning:
-      '`spec.render` of the Stack names a command that prints the manifests. Edgewise runs a command from the repository only with `--render`. Files below the folder are not read instead: what is missing there would be deleted.',
+      '`spec.render` of the Stack names a command that prints the manifests. Edgewise runs a command from the repository only with `--render`. It does not read the files below the folder instead, because resources that are missing there would be deleted.',
     remedy:
       'Add `--render` where you trust the repository, or build the manifests first and give them on standard input, with `-`.',
     bad: { command: 'validate', files: { 'edgewise.yaml': toRendered('[cat, pool.in]'), 'pool.in': POOL } },
@@ -97,7 +97,7 @@ export const READING = {
   },
   'render-failed': {
     meaning:
-      'The command of `spec.render` is not there, ended with another exit code than 0, took longer than two minutes, or printed more than 32 MiB. Nothing is planned from what it printed until then.',
+      'The command of `spec.render` does not exist, ended with another exit code than 0, took longer than two minutes, or printed more than 32 MiB. Edgewise plans nothing from a part of its output.',
     remedy:
       'Run the command in the folder of the Stack to see what is wrong. It gets the environment of edgewise without the API key.',
     bad: {
@@ -186,7 +186,7 @@ export const READING = {
   },
   'env-not-offered': {
     meaning:
-      'A text contains `${env:NAME}`, and the run does not let manifests read this variable. The environment of a pipeline is full of tokens, and a plan shows what it reads; so manifests read only variables that the user who starts edgewise offers, by name or by prefix. Variables for API keys and for tokens (`EDGEWISE_API_KEY…`, `GITHUB_TOKEN`, `GH_TOKEN`, `EDGEWISE_GITLAB_TOKEN`, `GITLAB_TOKEN`) are never offered.',
+      'A text contains `${env:NAME}`, and the run does not let manifests read this variable. The environment of a pipeline is full of tokens, and a plan shows what it reads; so manifests read only the variables that the user of edgewise offers, by name or by prefix. Variables for API keys and for tokens (`EDGEWISE_API_KEY…`, `GITHUB_TOKEN`, `GH_TOKEN`, `EDGEWISE_GITLAB_TOKEN`, `GITLAB_TOKEN`) are never offered.',
     remedy:
       'Offer the variable with `--env NAME`, all that start alike with `--env PREFIX_*`, or either in `EDGEWISE_ENV`. Or give it a default: `${env:NAME:-default}`.',
     bad: {
@@ -205,7 +205,7 @@ export const READING = {
     meaning:
       'The value of the API key, or of the token with which `post` writes, is in a manifest: written there, or through a variable, a file that a field names, or both together. It would be sent to the service as a description or the like, and shown in plans and comments. Values of 12 characters and more are found, escaped ones too.',
     remedy:
-      'Remove it, and do not offer the variable that has it. If it was committed or shown, replace the key or the token.',
+      'Remove it, and do not offer the variable that contains it. If it was committed or shown, replace the key or the token.',
     bad: {
       command: 'validate',
       files: {
@@ -321,7 +321,7 @@ export const FIELDS = {
     meaning:
       'A name has 1 to 63 lower-case letters, digits, `.`, `_` and `-`, and starts and ends with a letter or a digit. It becomes part of the mark, of addresses and of file names.',
     remedy:
-      'Choose a valid name. If the resource already exists under another name, state that name in `lifecycle.renamed_from`.',
+      'Choose a valid name. If the resource already exists under another name, write that name in `lifecycle.renamed_from`.',
     bad: inFile(formatDocument('TCPEdge', 'Postgres Main', 'spec:', PORT, ...BACKEND)),
     good: mended(formatDocument('TCPEdge', 'postgres-main', 'spec:', PORT, ...BACKEND)),
   },
@@ -364,24 +364,24 @@ const ADVICE = toPolicy(`'"team" in labels'`, '  severity: warning');
 export const POLICIES = {
   'policy-expression': {
     meaning:
-      'The rule of a policy, or a part of its message, is no CEL expression, names a variable or a field that is not there, or compares what cannot be compared. This is found when the policy is read: otherwise it would be found when a change meets the rule.',
+      'The rule of a policy, or a part of its message, is not a CEL expression, names a variable or a field that does not exist, or compares values of types that cannot be compared. Edgewise finds this when it reads the policy, before a change meets the rule.',
     remedy: 'Correct the expression at the caret. `docs/policies.md` lists the names that it may use, and their types.',
     ...toExamples([toPolicy(`'"team" in lables'`), OWNED], [RULE, OWNED]),
   },
   'policy-refused': {
     meaning:
-      'A policy of severity `error` does not let a resource through, or it could not be evaluated. No flag allows it. `plan` and `apply` say it as a safety rule that the plan breaks; `validate` says it of manifests, when the rule needs nothing live.',
+      'A policy of severity `error` refuses a resource, or it could not be evaluated. No flag allows it. `plan` and `apply` report it as a violation. `validate` reports it if the rule needs no live values.',
     remedy: 'Change the manifest so that the rule holds, or ask the owner of the policy.',
     ...toExamples([RULE, EDGE], [RULE, OWNED]),
   },
   'policy-warning': {
-    meaning: 'A policy of severity `warning` does not hold for a resource. The plan can be applied all the same.',
+    meaning: 'A policy of severity `warning` warns about a resource. The plan can still be applied.',
     remedy: 'Change the manifest so that the rule holds, or ask the owner of the policy.',
     ...toExamples([ADVICE, EDGE], [ADVICE, OWNED]),
   },
   'policy-missing': {
     meaning:
-      'A PolicyTest names a policy that is in none of the files that were read. Its cases would show nothing, so this is an error.',
+      'A PolicyTest names a policy that is in none of the files that were read. Its cases would test nothing, so this is an error.',
     remedy: 'Correct the name, or give the path of the policy too.',
     bad: {
       command: 'test-policy policies.yaml',

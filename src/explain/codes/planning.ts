@@ -129,7 +129,7 @@ export const PLANNING = {
   },
   'token-sink-missing': {
     meaning:
-      'The token of a credential is only in the response to its creation and can never be read again. Without a place for the token the credential would be useless, so apply refuses such a plan.',
+      'The token of a credential is only in the response to its creation and can never be read again. Without a token sink the credential would be useless, so apply refuses such a plan.',
     remedy: 'Set `spec.tokens` in the Stack, or apply with --token-directory or --token-command.',
     bad: toPlanOf(CREDENTIAL),
     good: {
@@ -154,7 +154,7 @@ export const PLANNING = {
   },
   'kept-for-hand-over': {
     meaning:
-      'A resource of this stack is in no manifest any more, so it would be deleted. But another stack of the folder takes it over, or may do so, and that cannot be known: the variable of its API key is not set or holds another key, its manifests have a mistake, its command was not run, or its own document is missing. What is deleted is gone, so the resource is kept until that is known.',
+      'A resource of this stack is no longer in a manifest, so it would be deleted. But another stack of the folder takes it over, or may take it over. Edgewise cannot know that, because of one of these: the variable of its API key is not set or holds another key, its manifests have a mistake, its command was not run, or its own document is missing. A delete cannot be undone, so the resource is kept until that is known.',
     remedy:
       'Correct what the message names, and plan again. If nothing takes the resource over, remove the `lifecycle.renamed_from` that says so.',
     bad: {
@@ -166,7 +166,7 @@ export const PLANNING = {
   },
   'taken-elsewhere': {
     meaning:
-      'A resource of this stack is in no manifest any more, so it would be deleted. The manifests of another stack of the same repository say that it moves there, with `lifecycle.renamed_from`. The run is of this stack alone, so it does not wait for that. Where a manifest has a mistake and names both stack and resource, it may be the one that takes over. Other repositories and manifests that a command prints are not looked at.',
+      'A resource of this stack is no longer in a manifest, so it would be deleted. The manifests of another stack of the same repository say that it moves there, with `lifecycle.renamed_from`. This run is for this stack alone, so it does not wait for that. A manifest that has a mistake and names both the stack and the resource counts as one that may take it over. Edgewise does not look at other repositories, or at manifests that a command prints.',
     remedy:
       'Apply the other stack first, or both in one run with `-R`: then only the mark moves, and nothing is deleted. Where each stack has a job of its own, list the resource in `spec.handed_over` of the old one.',
     bad: {
@@ -200,9 +200,9 @@ export const PLANNING = {
   },
   'adopt-refused': {
     meaning:
-      'The resource already carries a mark: of another stack, or of another address in this stack. Adopting it would take it away from there.',
+      'The resource already has a mark: of another stack, or of another address in this stack. Adopting it would take it away from there.',
     remedy:
-      'If it was renamed in this stack, use `lifecycle.renamed_from` instead. If another stack manages it, agree with that stack: its document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
+      'If it was renamed in this stack, use `lifecycle.renamed_from` instead. If another stack manages it, agree with its owner: the document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
     bad: toPlanOf(toPool('lifecycle:', '  adopt: bkdwd_pool'), {
       live: toPools({ bkdwd_pool: ['staging', 'pool'] }),
     }),
@@ -210,7 +210,7 @@ export const PLANNING = {
   },
   'adopt-replaces': {
     meaning:
-      'An immutable field differs between the manifest and the live resource. To apply the manifest, the resource would have to be deleted and created anew. Adopting must not do that.',
+      'An immutable field differs between the manifest and the live resource. To apply the manifest, the resource would have to be deleted and created again. Adopting must not do that.',
     remedy: 'Write the live value into the manifest and adopt the resource. Change the value afterwards if necessary.',
     bad: toPlanOf(toIngress('agents.example.com', 'lifecycle:', '  adopt: agin_live'), {
       live: toLiveIngress('connect.example.com'),
@@ -221,7 +221,7 @@ export const PLANNING = {
     meaning:
       '--take-over names a stack whose resources may be moved into this one, but no manifest describes any of them. If the name is misspelt, new resources are created beside the existing ones.',
     remedy:
-      'Correct the name of the stack. For a resource with another name there, state its id in `lifecycle.adopt`. When everything is moved, remove the flag.',
+      'Correct the name of the stack. For a resource with another name there, write its id in `lifecycle.adopt`. When everything is moved, remove the flag.',
     bad: {
       ...toPlanOf(POOL, { live: toPools({ bkdwd_pool: ['staging', 'pool'] }) }),
       command: 'plan --take-over stagign',
@@ -230,9 +230,9 @@ export const PLANNING = {
   },
   'unset-field-kept': {
     meaning:
-      'The manifest stated this field when it was last applied, and states it no longer. The service chooses the value only when a resource is created, and what it chooses depends on who asks. So the resource keeps its value. After the next apply the field counts as not managed. Of a certificate that is valid for much longer than usual, the line that is gone may have been `lifecycle.valid_for`.',
+      'The manifest set this field when it was last applied, and no longer sets it. The service chooses the value only when it creates a resource, and its choice depends on who sends the request. So the resource keeps its value. After the next apply the field counts as not managed. If a certificate is valid for much longer than usual, the removed line may have been `lifecycle.valid_for`.',
     remedy:
-      'State the value that the resource has, or another one, which replaces the resource. To let the service choose anew, replace it with --rotate.',
+      'Set the value that the resource has, or another one, which replaces the resource. To let the service choose again, replace it with --rotate.',
     bad: toPlanOf(CREDENTIAL, {
       live: {
         Credential: [
@@ -258,7 +258,7 @@ export const PLANNING = {
   },
   'renamed-from-missing': {
     meaning:
-      'The manifest says what its resource was called before, and nothing has that name: neither an old resource of the stack, nor the new one. So the plan creates a resource. Where the name is misspelt, the same plan deletes the resource that was meant. After a rename the line has no effect and no warning.',
+      'The manifest gives the former name of its resource, but no resource of the stack has the former name or the new one. So the plan creates a resource. If the name is misspelt, the same plan deletes the resource that was meant. After a rename the line has no effect and no warning.',
     remedy:
       'If the name is misspelt, correct it: then the resource is kept. If the resource is gone, or is not there yet in this account, remove the line or leave it.',
     bad: toPlanOf(toIngress('agents.example.com', 'lifecycle:', '  renamed_from: conect')),
@@ -267,7 +267,7 @@ export const PLANNING = {
   'rename-suggested': {
     meaning:
       'A new `metadata.name` means a new resource with a new id; the old one is deleted. Here the new resource claims all unique values (hostport, type or domain) of one that is no longer in the manifests. Most likely it is the same resource with a new name.',
-    remedy: 'If so, state the old name in `lifecycle.renamed_from`. Then only its mark gets the new name.',
+    remedy: 'If so, write the old name in `lifecycle.renamed_from`. Then the plan changes only the name in its mark.',
     bad: {
       command: 'plan --no-rehearsal',
       files: { 'edgewise.yaml': `${STACK}---\n${POOL}`, 'manifest.yaml': toIngress('agents.example.com') },
@@ -277,9 +277,9 @@ export const PLANNING = {
   },
   'claimed-elsewhere': {
     meaning:
-      'The value must be unique at the service. It is claimed by a resource of another owner, or by a resource of this stack that the plan does not change. The write would fail in the middle of an apply. With `-R` it is a warning where the holder is of another stack of the run, which gives the value up: the write comes after that.',
+      'The value must be unique at the service. It is claimed by a resource of another owner, or by a resource of this stack that the plan does not change. The write would fail in the middle of an apply. With `-R` it is a warning if another stack of the run gives the value up: the write comes after that.',
     remedy:
-      'Choose another value, or remove it there. A resource that no stack manages can be adopted. If another stack manages it, agree with that stack: its document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
+      'Choose another value, or remove it there. A resource that no stack manages can be adopted. If another stack manages it, agree with its owner: the document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
     bad: toPlanOf(toIngress('agents.example.com'), {
       live: toLiveIngress('agents.example.com'),
     }),
@@ -288,21 +288,21 @@ export const PLANNING = {
   'rehearsal-failed': {
     meaning:
       'Before a plan is shown, edgewise applies it to a copy of the account in memory. There a write failed, or something was left to do afterwards. It is a warning, because services may be more liberal, or because the failure follows from something that is only assumed. A write that every service rejects breaks the safety rule `rejected-write` instead.',
-    remedy: 'Correct what the message names, or apply the plan and see whether the service takes it.',
+    remedy: 'Correct what the message names, or apply the plan and see whether the service accepts it.',
     bad: toPlanOf(toCertificate('9999-12-31T12:00:00Z')),
     good: mended(toCertificate('2030-01-01T00:00:00Z')),
   },
   'write-left-out': {
     meaning:
-      'The rehearsal foretells that the service rejects a write, and the plan was made with --skip-rejected. So the change is left out, and with it every change that depends on it. The plan does everything else. What is left out is planned again next time.',
+      'According to the rehearsal, the service will reject a write, and the plan was made with --skip-rejected. So the change is left out, and with it every change that depends on it. The plan does everything else. What is left out is planned again next time.',
     remedy:
-      'Free the way for the change: the message names what is in the way. To send it all the same, use --allow-rejected with its address instead.',
+      'Correct what the message names as the reason. To send it all the same, use --allow-rejected with its address instead.',
     bad: toPlanOf(toIngress('agents.example.com'), { command: 'plan --skip-rejected', live: USED_POOL }),
     good: { files: { 'manifest.yaml': toIngress('agents.example.com'), 'pool.yaml': POOL } },
   },
   'rehearsal-gap': {
     meaning:
-      'Before a plan is shown, edgewise applies it to a copy of the account in memory. Something that is there before and after the plan is missing for some of its writes. A hostport that moves belongs to no edge, an edge has no backend, or a restriction is off.',
+      'Before a plan is shown, edgewise applies it to a copy of the account in memory. Something that is there before and after the plan is missing for some of its writes. For example, a hostport that moves belongs to no edge, an edge has no backend, or a restriction is off.',
     remedy:
       'Apply the plan in a maintenance window. A unique value is always released before another resource takes it.',
     bad: toPlanOf(toRestrictions('dashboard', 'endpoints'), { live: toLiveRestrictions('endpoints', 'dashboard') }),
@@ -317,7 +317,7 @@ export const PLANNING = {
   },
   'duplicate-mark': {
     meaning:
-      'Two live resources carry the same mark: one was copied together with its metadata, or a replace was interrupted. One is kept and the other is deleted; the plan shows which.',
+      'Two live resources have the same mark: one was copied together with its metadata, or a replace was interrupted. One is kept and the other is deleted; the plan shows which.',
     remedy:
       'If the plan deletes the right one, there is nothing to do. Otherwise, remove the mark from the metadata of the copy before you apply.',
     bad: toPlanOf(POOL, { live: toPools({ bkdwd_first: OURS, bkdwd_second: OURS }) }),

@@ -102,9 +102,9 @@ export const RUNNING = {
   },
   'certificate-expiring': {
     meaning:
-      'A live certificate has expired or will soon, and no apply replaces it in time. If its manifest states no end, an apply replaces it only after its end. If the manifest states the end, a new certificate would end at the same time, so nothing is replaced.',
+      'A live certificate has expired or will soon, and no apply replaces it in time. If its manifest sets no end, an apply replaces it only after its end. If the manifest sets the end, a new certificate would end at the same time, so nothing is replaced.',
     remedy:
-      'Set `lifecycle.renew_before`, so that an apply before the end replaces it, or replace it now with --rotate. Instead of a stated end, use `lifecycle.valid_for`, so that each new certificate ends later than the one before.',
+      'Set `lifecycle.renew_before`, so that an apply before the end replaces it, or replace it now with --rotate. Instead of a fixed end, use `lifecycle.valid_for`, so that each new certificate ends later than the one before.',
     bad: {
       command: 'plan',
       files: inStack(toCertificate()),
@@ -148,9 +148,9 @@ export const RUNNING = {
   },
   'concurrent-apply': {
     meaning:
-      'The service refused a creation, and lists a resource with the same mark that was not there when the plan was made: another apply of this stack is under way, or has just ended. Its mark says which pipeline wrote it, where it was one. What this run did is safe, and so is what it still does.',
+      'The service refused a creation, and lists a resource with the same mark that was not there when the plan was made: another apply of this stack is under way, or has just ended. If a pipeline created it, its mark names the pipeline. All other writes of this run are safe.',
     remedy:
-      'Run apply again when the other one is over. Let one apply of a stack run at a time: docs/pipelines.md has a recipe for each place.',
+      'Run apply again when the other one has ended. Let one apply of a stack run at a time: docs/pipelines.md has a recipe for each of them.',
     bad: {
       command: 'apply --yes',
       files: inStack(toEdge('postgres', 20_001)),
@@ -167,9 +167,9 @@ export const RUNNING = {
   },
   'untrusted-setting': {
     meaning:
-      'The run is on manifests that are not merged yet (`--untrusted`), and their Stack says something else than the flags and variables of the run about the URL of the service, its certificate authorities, the version header, the variable of the API key, or the rate limit. A pull request could send the key to its author that way. So flags and variables decide, and the Stack may only say the same.',
+      'The manifests are not merged yet (`--untrusted`), and their Stack sets one of these to another value than the flags and variables of the run: the URL of the service, its certificate authorities, the version header, the variable of the API key, or the rate limit. A pull request could send the key to its author that way. So flags and variables decide, and the Stack may only repeat their values.',
     remedy:
-      'Remove the line, or make it say what the run says. If the pipeline should use the new value, change its flag or variable.',
+      'Remove the line, or set it to the value that the run uses. If the pipeline should use the new value, change its flag or variable.',
     bad: {
       command: 'plan --untrusted',
       files: {
@@ -216,7 +216,7 @@ export const RELATIONS = {
   },
   'duplicate-claim': {
     meaning:
-      'Some values must be unique: a hostport, the domain of an ingress, the type of an IP restriction, an id to adopt, a former name, a file that something is written to. The service would refuse the second resource, or both would take the value from each other. With `-R`, this holds for the documents of all stacks of one account. A document for an HTTPS edge or route is the whole truth about its modules: a second document would remove the modules of the first.',
+      'Some values must be unique: a hostport, the domain of an ingress, the type of an IP restriction, an id to adopt, a former name, a file that something is written to. The service would refuse the second resource, or both would take the value from each other. With `-R`, this holds for the documents of all stacks of one account. A document for an HTTPS edge or route describes all of its modules: a second document would remove the modules of the first.',
     remedy:
       'Remove the value from one of the documents. Put the modules of one edge or route into one document. Give each stack a folder of its own for tokens.',
     bad: {
@@ -304,7 +304,7 @@ export const RELATIONS = {
   },
   'multiple-defaults': {
     meaning:
-      'Of the Defaults in the folders above a stack, the nearest one that states a setting decides it. Of two in one folder neither is nearer.',
+      'A stack takes each setting from the nearest Defaults document above it that sets it. If one folder has two, neither is nearer.',
     remedy: 'Put the settings into one of them, and remove the other.',
     bad: {
       command: 'validate',
@@ -338,7 +338,7 @@ export const RELATIONS = {
   },
   'duplicate-stack': {
     meaning:
-      'The name of a stack is part of the mark on everything that it owns. Two stacks of one name at one service would each take what the other made for its own, and delete it.',
+      'The name of a stack is part of the mark on everything that it owns. If two stacks at one service had one name, each would treat the resources of the other as its own, and delete them.',
     remedy: 'Rename one of them before its first apply; afterwards use `--take-over` with the old name.',
     bad: {
       command: 'stacks',

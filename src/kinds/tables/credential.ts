@@ -7,7 +7,7 @@ export const CREDENTIAL = defineKind({
   role: 'owned',
   title: 'tunnel credential',
   description:
-    'A token with which an agent starts tunnel sessions. The service returns it only once, and edgewise delivers it to the place in spec.tokens.',
+    'A token with which an agent starts tunnel sessions. The service returns it only once, and edgewise delivers it to the token sink in spec.tokens.',
   idPrefix: 'cr',
   path: '/credentials',
   listKey: 'credentials',

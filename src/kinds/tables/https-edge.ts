@@ -7,7 +7,7 @@ export const HTTPS_EDGE = defineKind({
   role: 'attached',
   title: 'HTTPS edge',
   description:
-    'Modules on an existing HTTPS edge. The document is the whole truth about these modules. Removing the document leaves them unchanged.',
+    'Modules on an existing HTTPS edge. The document describes all of these modules. Removing the document leaves them unchanged.',
   idPrefix: 'edghts',
   path: '/edges/https/{id}',
   fields: {
@@ -34,7 +34,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
   role: 'attached',
   title: 'HTTPS edge route',
   description:
-    'Modules on a route of an existing HTTPS edge. The document is the whole truth about these modules. Removing the document leaves them unchanged.',
+    'Modules on a route of an existing HTTPS edge. The document describes all of these modules. Removing the document leaves them unchanged.',
   idPrefix: 'edghtsrt',
   path: '/edges/https/{edge_id}/routes/{id}',
   fields: {

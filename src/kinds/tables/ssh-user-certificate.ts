@@ -53,7 +53,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
     }),
     principals: field(
       setOf(formatted('principal')),
-      'User names that the holder may sign in as. Always state them: without any, the API documentation says any user, but OpenSSH with TrustedUserCAKeys accepts no one.',
+      'User names that the holder may sign in as. Always set them: without any, the API documentation says any user, but OpenSSH with TrustedUserCAKeys accepts no one.',
       {
         lifecycle: 'immutable',
         protects: 'but-each-or-all',

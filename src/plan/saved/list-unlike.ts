@@ -38,8 +38,8 @@ export function listUnlike(saved: Plan, made: Plan, check: FileCheck): readonly 
       .filter(({ change }) => !isDeletedIn(deleted.file, change))
       .flatMap((extra) => describeExtraChange(extra, FROM_MANIFESTS)),
     ...left.flatMap((extra) => describeExtraChange(extra, FROM_FILE)),
-    ...more.files.map(({ path }) => `${path}: the manifests have it written, and the file has not`),
-    ...appeared.map(({ path }) => `${path}: the file has it written, and the manifests have not`),
+    ...more.files.map(({ path }) => `${path}: the manifests write it, and the plan file does not`),
+    ...appeared.map(({ path }) => `${path}: the plan file writes it, and the manifests do not`),
   ];
   if (lines.length > 0) return lines;
   const before = check.before ?? again;
@@ -171,7 +171,7 @@ function describeExtraChange(
   return [
     ...fields.map((field) => `${address}: ${describeField(field, direction)}`),
     ...dangers.map(({ danger }) => `${address}: the danger "${danger}" is shown by ${own} only`),
-    ...notes.map((note) => `${address}: "${note}" is said by ${own} only`),
+    ...notes.map((note) => `${address}: "${note}" is in ${own} only`),
   ];
 }
 
@@ -201,7 +201,7 @@ function listScope({ targets, takeOver, settings: { guard, kinds }, ownerLabel }
     'the stacks to take over from': [...takeOver].sort(),
     'the guard': { ...guard },
     'the kinds in use': kinds === undefined ? null : [...kinds].sort(),
-    'the label of owners': ownerLabel ?? null,
+    'the owner label': ownerLabel ?? null,
   };
 }
 
@@ -218,10 +218,10 @@ function listClaims(plan: Plan): Claims {
   return {
     ...listScope(plan),
     'the names of ids': Object.fromEntries(named),
-    'what is awaited of other stacks': Object.entries(awaitedReferences)
+    'the cross-stack references': Object.entries(awaitedReferences)
       .map(([address, { stack, resource }]) => `${address} is ${resource} of the stack ${stack}`)
       .sort(),
-    'what is kept': suppressedDeletes.map(({ address, id }) => `${address} ${id}`).sort(),
+    'the kept resources': suppressedDeletes.map(({ address, id }) => `${address} ${id}`).sort(),
     'the notes on changes': notes.sort(),
   };
 }

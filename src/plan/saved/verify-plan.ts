@@ -260,7 +260,7 @@ function findOwnerFinding(
     const isTaken = mayTake && takeOver.includes(mark.stack);
     return isTaken ? undefined : `is about a resource of the stack ${mark.stack}, which the plan does not take over`;
   }
-  if (action === 'adopt') return 'adopts a resource that is ours';
+  if (action === 'adopt') return 'adopts a resource that the stack already owns';
   const isRenamed = differences.length > 0 && action !== 'delete' && action !== 'release';
   const isOwn = mark.name === toName(address);
   return isOwn || isRenamed || duplicateOf !== undefined ? undefined : 'is about a resource of another name';

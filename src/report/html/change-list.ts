@@ -319,7 +319,7 @@ function toItem(change: ChangeView, { index, isOpen, renderPlace }: Place): Item
       ...notes.map((note) => html`<p>${note}</p>\n`),
       place === undefined ? undefined : html`<p>${place}</p>\n`,
       renderFields(`Fields of ${address}`, fields, createFieldPlaces(change, { fields, renderPlace })),
-      renderFields(`Fields of ${address} that will be lost`, lost),
+      renderFields(`Fields of ${address} that will be deleted`, lost),
       renderUnchanged(change),
     ],
     isOpen,

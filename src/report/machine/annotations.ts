@@ -67,7 +67,7 @@ export const OTHER_RULES = {
   delete: 'A resource is deleted.',
   replace: 'A resource is replaced.',
   danger: 'A change concerns access, traffic, secrets or protection.',
-  'not-approved': 'The plan does something that the approved plan does not.',
+  'not-approved': 'The plan contains a change that the approved plan does not contain.',
   'plan-differs': 'Two plans do different things.',
   drift: 'A live resource differs although its manifest did not change.',
   'drift-danger': 'What was changed at the service concerns access, traffic, secrets or protection.',
@@ -216,7 +216,7 @@ function toDriftRemark(address: string, differences: readonly Difference[], leve
   return toRemark(
     'drift',
     level,
-    `${quoteIfNeeded(address)}: ${fields} changed at the service; the apply makes it as the manifest says`,
+    `${quoteIfNeeded(address)}: ${fields} changed at the service; the apply sets the values of the manifest`,
     { address },
   );
 }
@@ -277,7 +277,7 @@ function listResourceRemarks(resource: ResourceDrift, names: Names): readonly An
     case 'differs':
       return tell('drift', 'differs from its manifest');
     case 'missing':
-      return tell('drift', 'is not there');
+      return tell('drift', 'does not exist');
     case 'unowned':
       return tell('drift', 'is not managed');
     case 'file-differs':

@@ -84,7 +84,7 @@ function listStackFamilies(drift: Drift): readonly Family[] {
     },
     {
       name: 'edgewise_drift_dangers',
-      help: 'What is dangerous in what happened at the service, by group.',
+      help: 'Dangers of the changes at the service, by group.',
       samples: listDangerSamples(drift),
     },
     {

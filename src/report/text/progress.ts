@@ -148,7 +148,7 @@ function renderEnd(result: Outcome, { color }: TextOptions): string {
   const paint = createPainter(color);
   switch (result.outcome) {
     case 'applied':
-      return paint('added', 'alreadyDone' in result ? 'was done before' : 'done');
+      return paint('added', 'alreadyDone' in result ? 'was already done' : 'done');
     case 'failed': {
       const how = result.isUnknown ? 'failed, and may have taken effect' : 'failed';
       return `${paint('error', how)}: ${toPrintable(result.message)}`;

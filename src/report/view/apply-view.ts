@@ -189,7 +189,7 @@ export const APPLIED_PLAN = 'The plan';
 /** How it is known that a write is applied, if no answer said so. */
 function toAppliedRemark(one: Extract<Outcome, { readonly outcome: 'applied' }>): string | undefined {
   if ('alreadyDone' in one) return 'already done';
-  return 'found' in one ? 'the answer could not be used; found by its mark' : undefined;
+  return 'found' in one ? 'the response could not be used; found by its mark' : undefined;
 }
 
 /** Said of a write whose response never came. */
@@ -208,7 +208,7 @@ export function isUnreachable(one: Outcome): boolean {
 
 /** Which write a skipped write waited for, and how that one ended; `undefined`: it is not in the plan. */
 function toWaitClause(name: string, ended: Outcome['outcome'] | undefined): string {
-  return `waited for ${name}, which ${toEnd(ended)}`;
+  return `depends on ${name}, which ${toEnd(ended)}`;
 }
 
 function toEnd(outcome: Outcome['outcome'] | undefined): string {

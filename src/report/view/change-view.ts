@@ -232,7 +232,7 @@ function listChangeNotes(change: Change): readonly string[] {
     ...notes,
     ...(isMade && validForMs !== undefined ? [`valid for ${renderTimeSpan(validForMs)} from its creation`] : []),
     ...(ignored.length === 0 ? [] : [`left to others: ${ignored.join(', ')}`]),
-    ...(isWasKnown ? [] : [`its mark remembers that its name was ${was}`]),
+    ...(isWasKnown ? [] : [`its mark still has its former name, ${was}`]),
   ].map(toPrintable);
 }
 

@@ -87,7 +87,13 @@ function toWords(command: ComparisonReport['command'], names: ComparisonReport['
   const [before, after] = [toPrintable(names.before), toPrintable(names.after)];
   const printable = { before, after };
   return command === 'apply'
-    ? { before: 'approved', after: 'now', more: 'Not approved', less: 'Approved, and not done now', names: printable }
+    ? {
+        before: 'approved',
+        after: 'now',
+        more: 'Not approved',
+        less: 'Approved, but not in this plan',
+        names: printable,
+      }
     : {
         before,
         after,
@@ -144,7 +150,7 @@ function toExtraChangeView(extra: ExtraChange, { other: word, names }: PartConte
   return {
     ...createChangeView({ ...share, differences: [] }, names),
     dangers: [],
-    notes: [...said.map((note) => `not so ${word}: ${note}`), ...theirs],
+    notes: [...said.map((note) => `not as ${word}: ${note}`), ...theirs],
     fields: [
       ...fields.map((field) => toExtraFieldView(field, { ...context, word, action })),
       ...(notes.length === 0 ? [] : listTokenFields(change.token, other.token)),

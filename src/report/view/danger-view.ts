@@ -247,7 +247,7 @@ function toClause(danger: Danger, context: ClauseContext): Clause {
     case 'gap':
       return clause(toGapLeads(danger), '');
     case 'new-values':
-      return clause([`get \`${path}\` anew from the service`, `got \`${path}\` anew from the service`], '');
+      return clause([`get a new \`${path}\` from the service`, `got a new \`${path}\` from the service`], '');
     case 'token':
       return clause(toTokenLeads(danger, change), toPrintable(String(danger.to ?? '')));
     case 'token-revoked':

@@ -199,7 +199,7 @@ function withDoubt(danger: Danger, differences: readonly DriftedField[]): Danger
   return { ...danger, consequence: [...(consequence === undefined ? [] : [consequence]), DOUBT].join('; ') };
 }
 
-const DOUBT = 'so compared with its manifest; what it was before is not known';
+const DOUBT = 'so it is compared with its manifest; its value before is not known';
 
 /** Unmanaged resources, without those shown already as a missing resource's candidates. */
 function listUnmanaged({ strangers, resources }: Drift): readonly UnownedView[] {
@@ -235,7 +235,7 @@ function listRemarks(drift: Drift): readonly string[] {
     ...(isDrifted ? [UNKNOWN_WHO] : []),
     ...(reasons.length === 0 || against !== undefined
       ? []
-      : [`As things are, the next apply is refused: ${reasons.join('; ')}.`]),
+      : [`The next apply would be refused: ${reasons.join('; ')}.`]),
     ...(isKept && against === undefined ? [TO_KEEP] : []),
   ];
 }
@@ -302,7 +302,7 @@ export function createDriftedView(resource: ResourceDrift, { names, locate }: Dr
 /** A mark holds no digest of its own words. */
 function withProtectionDoubt(view: FieldView, { path, expected, live }: DriftedField): FieldView {
   if (path !== PROTECT_PATH || expected !== true || live !== false) return view;
-  return { ...view, notes: [...view.notes, 'or taken away at the service: the mark does not tell'] };
+  return { ...view, notes: [...view.notes, 'or removed at the service: the mark does not tell which'] };
 }
 
 /** In the direction of an apply. */
@@ -322,9 +322,9 @@ function toNextClause({ id, next, differences }: ResourceDrift): string | undefi
     case 'replace':
       return `replaces it, which gives it a new id${toForcing(differences)}`;
     case 'adopt':
-      return 'adopts it, and makes it as the manifest says';
+      return 'adopts it, and sets the values of the manifest';
     case 'release':
-      return 'takes its mark off';
+      return 'removes its mark';
     case 'write-file':
       return 'writes the file';
     case 'update':
@@ -341,8 +341,8 @@ function toForcing(differences: readonly DriftedField[]): string {
 
 /** Reverts only certain drift. */
 function toUpdateClause(origins: ReadonlySet<Origin>): string {
-  if (!origins.has('drift')) return origins.has('unknown') ? 'makes it as the manifest says' : 'makes this change';
-  return origins.size === 1 ? 'reverts this' : 'reverts what drifted, and makes the changes of the manifest';
+  if (!origins.has('drift')) return origins.has('unknown') ? 'sets the values of the manifest' : 'makes this change';
+  return origins.size === 1 ? 'reverts this' : 'reverts the drift, and makes the changes of the manifest';
 }
 
 function countBy(words: readonly string[]): readonly (readonly [string, number])[] {

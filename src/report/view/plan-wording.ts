@@ -163,8 +163,8 @@ function toWriteReason({ action, kind: name }: Change, writes: readonly Write[])
   const kind = findKind(name);
   if (action === 'replace') return 'a replace';
   if (action === 'create' && kind !== undefined) return `a new ${kind.title}`;
-  if (writes.some(({ type }) => type === 'vacate')) return 'what gives up a value first';
-  return writes.some(({ type }) => type === 'remove-module') ? 'a removed module' : 'what has several modules';
+  if (writes.some(({ type }) => type === 'vacate')) return 'a resource that gives up a value first';
+  return writes.some(({ type }) => type === 'remove-module') ? 'a removed module' : 'a resource with several modules';
 }
 
 /** How the rehearsal of a plan went, on what, and what it could not know; empty: there was nothing to try. */

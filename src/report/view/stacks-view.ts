@@ -358,7 +358,7 @@ export function listUnownedLines({ unowned, changes }: StackListing): readonly s
   const changed = changes?.unowned ?? [];
   const rest = unowned.filter((file) => !changed.includes(file));
   return [
-    ...(changed.length === 0 ? [] : [`Changed, but of no stack: ${toNames(changed)}.`]),
+    ...(changed.length === 0 ? [] : [`Changed, but part of no stack: ${toNames(changed)}.`]),
     ...(changes !== undefined || rest.length === 0
       ? []
       : [`Manifests of no stack, which no run applies: ${toNames(rest)}.`]),

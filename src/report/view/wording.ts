@@ -67,7 +67,7 @@ export function formatNameList(names: readonly string[]): string {
 const MAX_NAMES = 5;
 
 /** The text for the value of a field that its manifest unsets. */
-export const UNSET_WORDING = '(no longer stated)';
+export const UNSET_WORDING = '(no longer in the manifest)';
 
 /** Of a row of counts those that there are; all of them when there is none. */
 export function withoutZeros(counts: string): string {

@@ -263,7 +263,7 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
       'The stack test owns no TCPEdge/postgers at https://api.test. Did you mean TCPEdge/postgres?',
     ],
     ['TCPEdge/theirs', 1, 'The stack test owns no TCPEdge/theirs'],
-    ['TCPEgde/postgres', 3, 'Did you mean TCPEdge/postgres? A path of that name is written ./TCPEgde/postgres.'],
+    ['TCPEgde/postgres', 3, 'Did you mean TCPEdge/postgres? To name a path, write ./TCPEgde/postgres.'],
     ['AgentIngres', 3, 'Did you mean AgentIngress?'],
     ['--format result.json', 3, 'A format is one of table, json, yaml, name, or value=FIELD'],
     ['-o json', 3, '--format sets the format of the result.'],

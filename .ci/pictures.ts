@@ -26,10 +26,11 @@ try {
     await page.setContent(pictures.page);
     await keepAsWebp(page, `review-${colorScheme}.webp`);
   }
-  const page = await browser.newPage({ viewport: { ...VIEWPORT, width: 840, height: 460 }, deviceScaleFactor: 1 });
+  const page = await browser.newPage({ viewport: { ...VIEWPORT, width: 900, height: 560 }, deviceScaleFactor: 1 });
   await page.goto(pathToFileURL(join(folder, 'index.html')).href);
   await page.locator('#example').selectOption('weights');
   await page.locator('#status', { hasText: '1 to update' }).waitFor();
+  await page.locator('main').evaluate((main) => main.scrollIntoView());
   await keepAsWebp(page, 'try.webp');
 } finally {
   rmSync(folder, { recursive: true });

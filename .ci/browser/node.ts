@@ -7,7 +7,7 @@ import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { Buffer } from 'buffer/';
 import path from 'path-browserify';
-import manifest from '../../package.json' with { type: 'json' };
+import { version } from '../../package.json' with { type: 'json' };
 
 // node:buffer
 export { Buffer } from 'buffer/';
@@ -85,7 +85,7 @@ export const hrtime = () => [Math.floor(performance.now() / 1000), (performance.
 export const getBuiltinModule = () => ({ hash });
 export const platform = () => 'linux';
 export const tmpdir = () => '/tmp';
-export const createRequire = () => () => ({ version: manifest.version });
+export const createRequire = () => () => ({ version });
 export const getCACertificates = () => [];
 export const kill = refuse;
 // biome-ignore lint/style/noDefaultExport: `node:process` has one

@@ -4,12 +4,14 @@ import {
   type FailureReport,
   findKind,
   InvalidManifests,
+  lintManifests,
   listBlockingViolations,
   loadReportFormat,
   openStack,
   type Plan,
   type Report,
   type RequestNotice,
+  readCel,
   type Stack,
   type TokenSinks,
 } from 'edgewise';
@@ -111,29 +113,21 @@ export async function answer(question: Question, tell: Tell): Promise<Outcome> {
       onRequest: (notice) => question.ask === 'apply' && tell({ tell: 'request', line: describe(notice) }),
     });
     plan = await stack.plan();
-    const { diagnostics } = plan;
+    // An editor says more than a plan: everything that `edgewise lint` finds.
+    const found = [...plan.diagnostics, ...lintManifests(stack.desired, { now: now(), readCel })];
+    const diagnostics = [
+      ...new Map(found.map((one) => [JSON.stringify([one.code, one.address, one.message]), one])).values(),
+    ];
     const report: Report = await toReport(stack, plan, question, tell);
     const needsConsent = plan.violations.some(({ rule }) => rule === 'delete-share' || rule === 'nothing-described');
     const writes = report.about === 'plan' ? plan.writes.length : 0;
-    return {
-      ...(await render(report)),
-      isFailure: false,
-      writes,
-      needsConsent,
-      diagnostics,
-      account: server.snapshot(),
-    };
+    const account = server.snapshot();
+    return { ...(await render(report)), isFailure: false, writes, needsConsent, diagnostics, account };
   } catch (error) {
     const diagnostics = error instanceof InvalidManifests ? error.diagnostics : [];
     const report = toFailure(error, diagnostics, plan);
-    return {
-      ...(await render(report)),
-      isFailure: true,
-      writes: 0,
-      needsConsent: false,
-      diagnostics,
-      account: server.snapshot(),
-    };
+    const account = server.snapshot();
+    return { ...(await render(report)), isFailure: true, writes: 0, needsConsent: false, diagnostics, account };
   }
 }
 
@@ -157,15 +151,14 @@ function toFailure(error: unknown, diagnostics: readonly Diagnostic[], plan: Pla
 }
 
 async function render(report: Report): Promise<Pick<Outcome, 'html' | 'text' | 'markdown' | 'json' | 'sentence'>> {
-  const form = async (name: 'html' | 'text' | 'markdown' | 'json') => (await loadReportFormat(name))(report, LOOK);
-  const text = await form('text');
-  return {
-    html: await form('html'),
-    text,
-    markdown: await form('markdown'),
-    json: await form('json'),
-    sentence: toSentence(report, text),
-  };
+  const render = async (name: 'html' | 'text' | 'markdown' | 'json') => (await loadReportFormat(name))(report, LOOK);
+  const [html, text, markdown, json] = await Promise.all([
+    render('html'),
+    render('text'),
+    render('markdown'),
+    render('json'),
+  ]);
+  return { html, text, markdown, json, sentence: toSentence(report, text) };
 }
 
 function toSentence(report: Report, text: string): string {
@@ -176,14 +169,25 @@ function toSentence(report: Report, text: string): string {
   return lines.filter((line) => said.test(line)).join(' ') || (lines.at(-1) ?? '');
 }
 
-/** Somebody changes a live resource behind the back of the manifests: some of its fields, or without any the whole of it. */
+/** Changes a live resource past the manifests: some of its fields, or without any the whole of it. Modules of what is attached have paths of their own. */
 async function edit(server: Server, { kind, resource, fields }: Extract<Question, { ask: 'edit' }>): Promise<void> {
   const found = findKind(kind);
-  if (found?.role !== 'owned') throw new Error(`A ${kind} cannot be changed by hand in this page.`);
+  const live = server.snapshot().resources[kind]?.find(({ id }) => id === resource);
+  if (found === undefined || live === undefined) throw new Error(`There is no ${kind} ${resource}.`);
+  const path = found.path.replace(/\{(\w+)\}/g, (_, name) => String(live[name]));
   const headers = { authorization: 'Bearer dev', 'content-type': 'application/json', 'service-version': '2' };
-  const write = fields === undefined ? { method: 'DELETE' } : { method: 'PATCH', body: JSON.stringify(fields) };
-  const response = await server.handle(new Request(`${BASE_URL}${found.path}/${resource}`, { headers, ...write }));
-  if (!response.ok) throw new Error(`The server refuses that: ${(await response.json()).msg}`);
+  const send = async (method: string, place: string, value: unknown): Promise<void> => {
+    const body = value === null ? {} : { body: JSON.stringify(value) };
+    const response = await server.handle(new Request(`${BASE_URL}${place}`, { method, headers, ...body }));
+    if (!response.ok) throw new Error(`The server refuses that: ${(await response.json()).msg}`);
+  };
+  if (found.role !== 'attached')
+    return send(fields === undefined ? 'DELETE' : 'PATCH', `${path}/${resource}`, fields ?? null);
+  const modules = Object.keys(fields ?? live).filter((name) => found.fields[name]?.hasPath === true);
+  for (const name of modules) {
+    const value = fields?.[name] ?? null;
+    await send(value === null ? 'DELETE' : 'PUT', `${path}/${name}`, value);
+  }
 }
 
 /** Tokens of the page's server are made up: they open nothing, and go nowhere. */

@@ -2,14 +2,16 @@ import type { Situation } from './account.ts';
 
 /** Situations to begin with, made of the examples of the repository. */
 
-/** One of them: what was applied before, what somebody then changed by hand, and what the manifests say now. */
+/** One of them: what was applied before, what a user then changed by hand, and what the manifests say now. */
 export interface Example {
   readonly title: string;
   /** What to look at. */
   readonly hint: string;
+  /** The file that it is about. */
+  readonly opens: string;
   readonly files: Situation['files'];
   readonly before?: Situation['files'];
-  /** Fields that somebody changed by hand of the first resource of a kind. */
+  /** Fields that a user changed by hand, of the first resource of a kind. */
   readonly edit?: { readonly kind: string; readonly fields: Readonly<Record<string, unknown>> };
 }
 
@@ -28,11 +30,14 @@ export const FAULTS: Readonly<Record<string, { readonly title: string; readonly 
   },
 };
 
-const TEXTS: Readonly<Record<string, string>> = import.meta.glob('../{quickstart,everything,policies}/*.yaml', {
-  query: '?raw',
-  import: 'default',
-  eager: true,
-});
+const TEXTS: Readonly<Record<string, string>> = import.meta.glob(
+  '../{quickstart/*,everything/*,policies/edges-are-restricted}.yaml',
+  {
+    query: '?raw',
+    import: 'default',
+    eager: true,
+  },
+);
 
 function take(folder: string, change = (text: string, _file: string): string => text): Situation['files'] {
   return Object.entries(TEXTS).flatMap(([path, text]) => {
@@ -48,18 +53,21 @@ const POLICY = { file: 'edges-are-restricted.yaml', text: TEXTS['../policies/edg
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   quickstart: {
     title: 'Quickstart: three new resources',
-    hint: 'Nothing is live yet, so the plan creates everything. Apply it, then change a value on the left.',
+    opens: 'postgres.yaml',
+    hint: 'Nothing is live yet, so the plan creates everything. Press Apply, then change a value on the left.',
     files: QUICKSTART,
   },
   everything: {
     title: 'Every kind of resource',
-    hint: 'Every kind, with every field it has.',
+    opens: 'postgres.yaml',
+    hint: 'Every kind, with every field that it has.',
     // A page has no files: neither certificates to read nor a folder for tokens.
     files: take('everything', (text) => text.replace(/^ +ca_file: .*\n/m, '')),
   },
   weights: {
     title: 'Weights: move traffic',
-    hint: 'The pool is live with 90 to 10. The manifest now says 50 to 50: one request, and no other resource is touched.',
+    opens: 'postgres-pool.yaml',
+    hint: 'The live pool sends 90 of 100 connections to blue. The manifest now says 50: that takes one request, and no other resource changes.',
     before: QUICKSTART,
     files: take('quickstart', (text) =>
       text.replace('External/blue: 90', 'External/blue: 50').replace('green: 10', 'green: 50'),
@@ -67,20 +75,23 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   replace: {
     title: 'A replace: a field that cannot be changed',
+    opens: 'dashboard.yaml',
     hint: 'The type of a restriction is fixed when it is created. A new one is created first, then the old one is deleted.',
     before: QUICKSTART,
     files: take('quickstart', (text) => text.replace('type: dashboard', 'type: api')),
   },
   drift: {
-    title: 'Drift: somebody changed the live edge',
-    hint: 'Drift is a live value that differs from the manifests though nobody changed these. Applying the plan reverts it.',
+    title: 'Drift: a user changed the live edge',
+    opens: 'postgres.yaml',
+    hint: 'The manifests are unchanged, but a user changed the port of the live edge. The plan reverts this drift. That is a danger: users of the new port lose it.',
     before: QUICKSTART,
     edit: { kind: 'TCPEdge', fields: { hostports: ['1.tcp.example.net:20999'] } },
     files: QUICKSTART,
   },
   'hand-over': {
     title: 'A hand-over: another stack takes it all over',
-    hint: 'Every resource belongs to the stack quickstart. The stack data takes them over: marks change, and nothing else.',
+    opens: 'postgres.yaml',
+    hint: 'A mark on each resource names the stack that owns it. These resources belong to the stack quickstart, and the stack data takes them over: only the marks change.',
     before: QUICKSTART,
     files: take('quickstart', (text, file) => {
       if (file === 'edgewise.yaml') return text.replace('name: quickstart', 'name: data');
@@ -91,7 +102,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   policy: {
     title: 'A policy that refuses',
-    hint: 'A rule of your own says that no edge is open to everybody. The edge lost its restriction, which is a danger, and the rule refuses it.',
+    opens: 'edges-are-restricted.yaml',
+    hint: 'The edge lost its IP restriction, so everybody could connect. The plan shows that danger, and the policy on the left refuses the plan: it cannot be applied.',
     before: QUICKSTART,
     files: [
       ...take('quickstart', (text) => text.replace(/ {2}ip_restriction:[\s\S]*$/, '')),

@@ -50,22 +50,8 @@ async function pipe(
 }
 
 function isSituation(value: unknown): value is Situation {
-  if (typeof value !== 'object' || value === null) return false;
-  const { files, hours, fault } = value as Partial<Record<keyof Situation, unknown>>;
-  const isFile = (one: unknown) =>
-    typeof one === 'object' &&
-    one !== null &&
-    'file' in one &&
-    'text' in one &&
-    typeof one.file === 'string' &&
-    typeof one.text === 'string';
-  return (
-    Array.isArray(files) &&
-    files.length > 0 &&
-    files.length <= 200 &&
-    files.every(isFile) &&
-    Number.isFinite(hours) &&
-    Math.abs(Number(hours)) < 1e6 &&
-    typeof fault === 'string'
-  );
+  const { files, hours, fault } = Object(value) as Partial<Record<keyof Situation, unknown>>;
+  const isFile = (one: unknown) => ['file', 'text'].every((name) => typeof Object(one)[name] === 'string');
+  const hasFiles = Array.isArray(files) && files.length > 0 && files.length <= 200 && files.every(isFile);
+  return hasFiles && Number.isFinite(hours) && Math.abs(Number(hours)) < 1e6 && typeof fault === 'string';
 }

@@ -48,8 +48,6 @@ function hear(told: Told): void {
   if (told.tell === 'progress') say(`Applying: ${told.done} of ${told.total} writes`);
 }
 
-// What is shown.
-
 const frame = get<HTMLIFrameElement>('review');
 const editor = createEditor(get('editor'), (text) => {
   situation = { ...situation, files: situation.files.map((one, at) => (at === shown ? { ...one, text } : one)) };
@@ -64,7 +62,6 @@ function show(): void {
   showAccount();
   say(outcome.sentence, outcome.isFailure);
   get<HTMLButtonElement>('apply').disabled = outcome.writes === 0;
-  get('consent').hidden = !outcome.needsConsent;
 }
 
 function showReport({ html, text, markdown, json }: Outcome): void {
@@ -75,8 +72,8 @@ function showReport({ html, text, markdown, json }: Outcome): void {
     tab.ariaSelected = String(tab.dataset['form'] === form);
     tab.tabIndex = tab.dataset['form'] === form ? 0 : -1;
   }
-  const command = toCommand();
-  get('plain').textContent = { review: '', text, markdown, json, command }[form];
+  get('plain').textContent = { review: '', text, markdown, json, command: toCommand() }[form];
+  if (!isReview) return;
   // Nothing in the frame can run: it is a sandbox without scripts. Its text is exchanged in place, so that it does not scroll.
   const inside = frame.contentDocument;
   const page = new DOMParser().parseFromString(html, 'text/html');
@@ -105,6 +102,7 @@ function showFiles(): void {
   });
   const focused = document.activeElement?.id;
   get('files').replaceChildren(...tabs);
+  tabs[shown]?.scrollIntoView({ block: 'nearest' });
   if (focused?.startsWith('file-')) get(focused)?.focus();
 }
 
@@ -182,8 +180,6 @@ function log(line: string): void {
   journal.scrollTop = journal.scrollHeight;
 }
 
-// What a person does.
-
 function begin(next: Situation): void {
   beginning += 1;
   situation = next;
@@ -197,7 +193,7 @@ function begin(next: Situation): void {
 async function choose(name: string): Promise<void> {
   const example = EXAMPLES[name];
   if (example === undefined) return;
-  const { files, hint, before, edit: edited } = example;
+  const { files, hint, opens, before, edit: edited } = example;
   begin({ files: before ?? files, hours: 0, fault: 'none' });
   get('hint').textContent = hint;
   const began = beginning;
@@ -205,11 +201,7 @@ async function choose(name: string): Promise<void> {
   if (began !== beginning) return;
   situation = { ...situation, files };
   get('journal').replaceChildren();
-  // What is new on the left is what the plan is about; else the edge is.
-  const changed = files.findIndex(
-    ({ text }, at) => before !== undefined && text !== before[at]?.text && !text.includes('kind: Stack'),
-  );
-  open(Math.max(0, changed < 0 ? files.findIndex(({ file }) => file === 'postgres.yaml') : changed));
+  open(files.findIndex(({ file }) => file === opens));
   const [target] = edited === undefined ? [] : (situation.account?.resources[edited.kind] ?? []);
   if (edited === undefined || target === undefined) await ask({ ask: 'plan' });
   else await ask({ ask: 'edit', kind: edited.kind, resource: String(target['id']), fields: edited.fields });

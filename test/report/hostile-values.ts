@@ -18,7 +18,7 @@ import { makePlan, makeWrite } from './sample-plans.ts';
 
 /** Plans, results and diagnostics in which every text is hostile: whatever the API or a plan file may hold. */
 
-const TRICKS = [
+export const TRICKS = [
   '\u001b[2J\u001b[1;1H',
   '\u001b]0;title\u0007',
   '\u009b31m',

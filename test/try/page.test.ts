@@ -1,17 +1,23 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { builtinModules } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { deflateRawSync } from 'node:zlib';
+import { deflateRawSync, gzipSync } from 'node:zlib';
 import axe from 'axe-core';
 import fc from 'fast-check';
 import { type Browser, launch, type Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderFileText } from '../../src/explain/explanation.ts';
+import { EXPLANATIONS } from '../../src/explain/explanations.ts';
+import OUTPUTS from '../../src/explain/outputs.json' with { type: 'json' };
+import type { Diagnostic } from '../../src/index.ts';
 import { ARTIFACTS, CHROMIUM } from '../end-to-end/browser.ts';
 import { findProgram } from '../end-to-end/openssh.ts';
-import { text as hostileText } from '../report/hostile-values.ts';
+import { text as hostileText, TRICKS } from '../report/hostile-values.ts';
 import { IS_FULL } from '../tries.ts';
 
 /** The page of `npm run try`, built, from a file, in the browsers that Debian has. */
@@ -36,6 +42,10 @@ it('is short enough to be read', () => {
 });
 
 describe.runIf(IS_FULL)('the built page', () => {
+  it('is less than 500 kB, packed as a host sends it', () => {
+    expect(gzipSync(readFileSync(join(folder, 'try.js')), { level: 9 }).length).toBeLessThan(500_000);
+  });
+
   it('is one document, one script and one style, and imports nothing of Node’s', () => {
     expect(readdirSync(folder).sort()).toEqual(['index.html', 'try.css', 'try.js']);
     const script = readFileSync(join(folder, 'try.js'), 'utf8');
@@ -46,12 +56,30 @@ describe.runIf(IS_FULL)('the built page', () => {
   });
 });
 
+/** Codes about what a page cannot have: files that are no text, none at all, variables, commands. */
+const NOT_OF_A_PAGE = new Set(['file-not-utf8', 'no-manifests', 'secret-in-manifest', 'render-not-allowed']);
+
+const STACK = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: shop }\n';
+
+/** A diagnostic, as the command line prints it, without its address and the lines of its file. */
+const SAYING = /((?:error|warning)\[.+?\]: .+)\n(?: *--> (.+)\n)?[\s\S]*? help: (.+)/;
+
+function toPolicy(require: string): string {
+  return `apiVersion: edgewise/v1\nkind: Policy\nmetadata: { name: p }\nspec: { require: '${require}', message: m }\n`;
+}
+
+/** What a link holds, as the page packs it. */
+function toLink(situation: object): string {
+  return deflateRawSync(JSON.stringify({ hours: 0, fault: '', ...situation })).toString('base64url');
+}
+
 for (const { browser: name, path, args } of BROWSERS) {
   const isSkipped = path === undefined && !isRequired;
   if (isSkipped) process.stderr.write(`The page to try edgewise is not tested in ${name}, which is not installed.\n`);
 
   describe.runIf(IS_FULL && !isSkipped)(`in ${name}`, { timeout: 60_000 }, () => {
     let browser: Browser;
+    let dark: Browser | undefined;
     let page: Page;
     let deeds: string[];
 
@@ -59,11 +87,18 @@ for (const { browser: name, path, args } of BROWSERS) {
       browser = await launch({ browser: name, executablePath: path ?? name, args: [...args] });
     }, 60_000);
 
-    afterAll(async () => browser?.close());
+    afterAll(async () => Promise.all([browser?.close(), dark?.close()]));
+
+    /** Firefox is dark or light as a whole. */
+    async function startDark(): Promise<Browser> {
+      const extraPrefsFirefox = { 'ui.systemUsesDarkTheme': 1, 'layout.css.prefers-color-scheme.content-override': 0 };
+      dark ??= await launch({ browser: name, executablePath: path ?? name, args: [...args], extraPrefsFirefox });
+      return dark;
+    }
 
     async function open(hash = '', look: 'light' | 'dark' = 'light', width = 1300): Promise<void> {
       await page?.close();
-      page = await browser.newPage();
+      page = await (name === 'firefox' && look === 'dark' ? await startDark() : browser).newPage();
       deeds = [];
       page.on('console', (message) => deeds.push(message.text()));
       page.on('pageerror', (error) => deeds.push(String(error)));
@@ -111,7 +146,7 @@ for (const { browser: name, path, args } of BROWSERS) {
         document.querySelector('.cm-content')?.dispatchEvent(event);
       }, text);
       // The editor draws what is near its cursor.
-      const ends = [0, -1].map((at) => text.trim().split('\n').at(at)?.slice(0, 10) ?? '');
+      const ends = [text.slice(0, 10), text.trim().split('\n').at(-1)?.slice(0, 10) ?? '', text.trim().slice(-10)];
       await page.waitForFunction(
         (wanted) => wanted.some((end) => document.querySelector('.cm-content')?.textContent?.includes(end)),
         { timeout: 20_000 },
@@ -141,15 +176,17 @@ for (const { browser: name, path, args } of BROWSERS) {
     });
 
     it.each([
-      ['everything', /to create|warning/],
-      ['weights', /1 to update/],
-      ['replace', /1 to replace/],
-      ['drift', /1 to update/],
-      ['hand-over', /3 to adopt/],
-      ['policy', /1 safety rule blocks/],
-    ])('has the example %s', async (example, said) => {
+      ['quickstart', /3 to create/, 'postgres.yaml'],
+      ['everything', /to create/, 'postgres.yaml'],
+      ['weights', /1 to update/, 'postgres-pool.yaml'],
+      ['replace', /1 to replace/, 'dashboard.yaml'],
+      ['drift', /1 to update/, 'postgres.yaml'],
+      ['hand-over', /3 to adopt/, 'postgres.yaml'],
+      ['policy', /1 safety rule blocks/, 'edges-are-restricted.yaml'],
+    ])('has the example %s, and opens the file that it is about', async (example, said, file) => {
       await open();
       expect(await choose(example)).toMatch(said);
+      expect(await read('#files [aria-selected=true]')).toBe(file);
     });
 
     it('plans what is typed, and underlines what is wrong with its remedy', async () => {
@@ -167,6 +204,42 @@ for (const { browser: name, path, args } of BROWSERS) {
       await page.waitForSelector('.cm-tooltip .cm-diagnostic');
       expect(await read('.cm-tooltip .cm-diagnostic')).toMatch(/specs.*\n?.*spec/);
     });
+
+    it('says of every mistake what the command line says, at the same place', async () => {
+      await open();
+      // What the worker answers is what the editor underlines.
+      await page.evaluateOnNewDocument(() => {
+        const { set } = Object.getOwnPropertyDescriptor(Worker.prototype, 'onmessage') ?? {};
+        Object.defineProperty(Worker.prototype, 'onmessage', {
+          set(this: Worker, hear: (event: MessageEvent) => void) {
+            const keep = (event: MessageEvent) => {
+              Object.assign(window, { found: event.data.outcome?.diagnostics });
+              hear(event);
+            };
+            set?.call(this, keep);
+          },
+        });
+      });
+      await page.reload();
+      const [told, printed]: [string[], string[]] = [[], []];
+      for (const [code, { bad }] of Object.entries(EXPLANATIONS)) {
+        if (!/^(?:plan|validate|lint)$/.test(bad.command) || bad.live !== undefined || bad.faults !== undefined)
+          continue;
+        if (NOT_OF_A_PAGE.has(code)) continue;
+        const files = Object.entries(bad.files).map(([file, text]) => ({ file, text: renderFileText(text) }));
+        const isWithout = code !== 'no-stack' && !files.some(({ text }) => text.includes('kind: Stack'));
+        const all = [...files, ...(isWithout ? [{ file: 'stack.yaml', text: STACK }] : [])];
+        await page.evaluate((hash) => location.assign(hash), `#${toLink({ files: all })}`);
+        await settle();
+        const diagnostics = await page.evaluate(() => (window as unknown as { found: Diagnostic[] }).found);
+        const { severity, message, remedy, place } = diagnostics.find((one) => one.code === code) ?? {};
+        const where = place && `${place.file}:${place.line}:${place.column}`;
+        told.push(`${severity}[${code}]: ${message} --> ${where} ${remedy?.split('\n')[0]}`);
+        const [, said, at, help] = SAYING.exec((OUTPUTS as Readonly<Record<string, string>>)[code] ?? '') ?? [];
+        printed.push(`${said} --> ${at} ${help}`);
+      }
+      expect(told).toEqual(printed);
+    }, 300_000);
 
     it('completes and explains fields from the published schema', async () => {
       await open();
@@ -227,6 +300,24 @@ for (const { browser: name, path, args } of BROWSERS) {
       expect(await read('#plain')).toContain('20999');
     });
 
+    it('shows a module of an edge that was changed by hand as a difference', async () => {
+      await open();
+      await choose('everything');
+      await press('#apply');
+      await page.$eval('#live [aria-label^="Edit HTTPSEdgeRoute"]', (button) => (button as HTMLElement).click());
+      await page.$eval('#fields', (area) => {
+        const field = area as HTMLTextAreaElement;
+        field.value = field.value.replace('"num_buckets": 10', '"num_buckets": 5');
+      });
+      expect(await press('#edit [value=save]')).toMatch(/1 to update/);
+      await press('#drift');
+      await press('#form-text');
+      expect(await read('#plain')).toContain('circuit_breaker.num_buckets: 10 → 5');
+      await page.$eval('#live [aria-label^="Edit HTTPSEdge "]', (button) => (button as HTMLElement).click());
+      expect(await press('#edit [value=delete]')).toMatch(/2 to update/);
+      expect(await read('#live')).not.toContain('mutual_tls');
+    });
+
     it('turns its clock, so that a certificate is renewed; and says that tokens are made up', async () => {
       await open();
       await choose('everything');
@@ -250,6 +341,59 @@ for (const { browser: name, path, args } of BROWSERS) {
         'Nothing is live yet.',
         expect.stringContaining('3 to create'),
       ]);
+    });
+
+    it('works from a static host, asks it for three files, keeps nothing, and may ask nobody else', async () => {
+      const asked: string[] = [];
+      const host = createHttpServer(({ url = '/' }, response) => {
+        asked.push(url);
+        const file = url === '/' ? 'index.html' : url.slice(1);
+        const type = { html: 'text/html', css: 'text/css', js: 'text/javascript' }[file.split('.')[1] ?? ''] ?? '';
+        response.setHeader('content-type', type).end(readFileSync(join(folder, file)));
+      });
+      await new Promise<void>((done) => host.listen(0, '127.0.0.1', done));
+      await open();
+      await page.goto(`http://127.0.0.1:${(host.address() as AddressInfo).port}/`);
+      expect(await settle()).toContain('3 to create');
+      const refused = await page.evaluate(async () => {
+        const isRefused = (task: Promise<unknown>) => task.then(() => false).catch(() => true);
+        const image = new Promise((done, fail) => {
+          Object.assign(new Image(), { onload: done, onerror: fail, src: `${location.origin}/x.png` });
+        });
+        return Promise.all([isRefused(fetch('try.css')), isRefused(fetch('https://example.com/')), isRefused(image)]);
+      });
+      expect(refused).toEqual([true, true, true]);
+      expect(await page.evaluate(() => [document.cookie, localStorage.length, sessionStorage.length])).toEqual([
+        '',
+        0,
+        0,
+      ]);
+      host.close();
+      expect(asked.sort()).toEqual(['/', '/try.css', '/try.js']);
+    });
+
+    // Only Chromium tells of it.
+    it.runIf(name === 'chrome').each([1300, 400])('has no layout that jumps when it is %i wide', async (width) => {
+      await open('', 'light', width);
+      await page.evaluateOnNewDocument(() => {
+        const jumps: string[] = [];
+        const add = (list: PerformanceObserverEntryList) => {
+          for (const entry of list.getEntries() as (PerformanceEntry & { sources: { node: Node | null }[] })[]) {
+            // What is pasted moves the text in the editor.
+            const outside = entry.sources.filter(({ node }) => node?.parentElement?.closest('#editor') === null);
+            jumps.push(...outside.map(({ node }) => `${node?.nodeName} ${(node as Element).id}`));
+          }
+        };
+        Object.assign(window, { jumps });
+        new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
+      });
+      await page.reload();
+      await settle();
+      await choose('policy');
+      await write('kind: nothing\n');
+      await choose('everything');
+      await press('#apply');
+      expect(await page.evaluate(() => (window as unknown as { jumps: string[] }).jumps)).toEqual([]);
     });
 
     it('says when something is too much for a link', async () => {
@@ -287,10 +431,11 @@ for (const { browser: name, path, args } of BROWSERS) {
     it.each([
       ['of aliases', `a0: &a0 x\n${alias}\n`],
       ['of brackets', '['.repeat(100_000)],
-      [
-        'of an expression',
-        `apiVersion: edgewise/v1\nkind: Policy\nmetadata: { name: p }\nspec: { require: '${loops}true${')'.repeat(6)}', message: m }\n`,
-      ],
+      ['of an expression', toPolicy(`${loops}true${')'.repeat(6)}`)],
+      ['of documents', '---\na: 1\n'.repeat(50_000)],
+      ['of one line', `kind: ${'x'.repeat(2_000_000)}\n`],
+      ['of a pattern', toPolicy(`changes.all(x, "a".matches("((a{1000}){1000}){1000}"))`)],
+      ['of parentheses', toPolicy(`${'('.repeat(20_000)}true${')'.repeat(20_000)}`)],
       ['of markup', 'kind: "</script><script>alert(1)</script><img src=x onerror=alert(1)>"\n'],
     ])('ends in a message for a bomb %s', async (_what, text) => {
       await open();
@@ -300,6 +445,26 @@ for (const { browser: name, path, args } of BROWSERS) {
       await choose('weights');
       expect(await read('#status')).toContain('1 to update');
     });
+
+    it('shows every hostile text that is pasted as what it is', async () => {
+      await open();
+      for (const [at, text] of [...TRICKS, ...fc.sample(hostileText, { numRuns: 10, seed: 27 })].entries()) {
+        await write(`# ${at}\nkind: ${JSON.stringify(text)}\nmetadata: { name: ${text} }\n${text}\n`);
+        expect(await read('#status'), JSON.stringify(text)).toMatch(/Nothing can be planned|to create/);
+      }
+      expect(await listMade()).toEqual([]);
+      expect(deeds).toEqual([]);
+    }, 240_000);
+
+    /** Elements that no text may make, in the page and in its review. */
+    async function listMade(): Promise<readonly string[]> {
+      return page.evaluate(() => {
+        const review = (document.getElementById('review') as HTMLIFrameElement | null)?.contentDocument;
+        const found = 'img, a[href^="javascript:"], body script:not([src="try.js"])';
+        const elements = [...document.querySelectorAll(found), ...(review?.querySelectorAll('img, script') ?? [])];
+        return elements.map(({ outerHTML }) => outerHTML.slice(0, 200));
+      });
+    }
 
     it('shows hostile texts as what they are, in a plan and where they are refused', async () => {
       const samples = fc.sample(hostileText, { numRuns: 60, seed: 27 });
@@ -325,14 +490,7 @@ for (const { browser: name, path, args } of BROWSERS) {
         expect(await read('#status')).toMatch(
           texts === printable ? `${texts.length} to create` : 'Nothing can be planned',
         );
-        const made = await page.evaluate(() => {
-          const review = (document.getElementById('review') as HTMLIFrameElement | null)?.contentDocument;
-          const found = 'img, a[href^="javascript:"], body script:not([src="try.js"])';
-          return [...document.querySelectorAll(found), ...(review?.querySelectorAll('img, script') ?? [])].map(
-            ({ outerHTML }) => outerHTML.slice(0, 200),
-          );
-        });
-        expect(made).toEqual([]);
+        expect(await listMade()).toEqual([]);
         expect(deeds).toEqual([]);
       }
       const review = await page.$eval(
@@ -366,10 +524,13 @@ for (const { browser: name, path, args } of BROWSERS) {
       ['light', 1300],
       ['dark', 1300],
       ['light', 400],
+      ['dark', 400],
     ] as const)(
       'has nothing that a rule of accessibility objects to, when it is %s and %i wide',
       async (look, width) => {
         await open('', look, width);
+        const back = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+        expect(back).toBe(look === 'dark' ? 'rgb(20, 23, 28)' : 'rgb(255, 255, 255)');
         await choose('drift');
         await press('#apply');
         const findings = await page.evaluate(

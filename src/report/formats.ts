@@ -1,10 +1,13 @@
 import type { Report, ReportFormat, StacksReportFormat } from './report.ts';
 
-/** A format of reports, and how to get at it. */
+/** A format of reports, and how to load it. */
 interface FormatEntry {
-  /** The one result that it is offered for; absent: every result. */
+  /** The only result that the format can show; absent: it can show every result. */
   readonly only?: Report['about'];
-  /** Loads it when it is asked for, for every result or only this one: most runs show one result in one format. */
+  /**
+   * Loads the renderer on demand, because most runs show one result in one format. With `about`, the renderer may
+   * support only that result.
+   */
   readonly load: (about?: Report['about']) => Promise<ReportFormat>;
 }
 
@@ -26,24 +29,24 @@ const REPORT_FORMATS = {
   metrics: { only: 'drift', load: async () => (await import('./machine/metrics.ts')).renderMetricsReport },
 } as const satisfies Readonly<Record<string, FormatEntry>>;
 
-/** The name of a format of reports, as `--format` and `--report` name it. */
+/** The name of a report format, as in `--format` and `--report`. */
 export type FormatName = keyof typeof REPORT_FORMATS;
 
-/** The formats that a result has; without one, those that every result has. */
+/** The formats that can show a result; without `about`, the formats that can show every result. */
 export function listFormatNames(about?: Report['about']): readonly FormatName[] {
   const entries: readonly (readonly [string, FormatEntry])[] = Object.entries(REPORT_FORMATS);
   const offered = entries.filter(([, { only }]) => only === undefined || only === about);
   return offered.map(([name]) => name).filter(isFormatName);
 }
 
-/** The formats that every result has. */
+/** The formats that can show every result. */
 export const FORMAT_NAMES: readonly FormatName[] = listFormatNames();
 
 export function isFormatName(text: string): text is FormatName {
   return Object.hasOwn(REPORT_FORMATS, text);
 }
 
-/** The format of that name, for every result, or for one that it will be asked for. */
+/** Loads the renderer of a format. With `about`, the renderer may support only that result. */
 export async function loadReportFormat(name: FormatName, about?: Report['about']): Promise<ReportFormat> {
   return REPORT_FORMATS[name].load(about);
 }
@@ -61,7 +64,7 @@ const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksRep
   metrics: async () => (await import('./machine/metrics.ts')).renderStacksMetrics,
 };
 
-/** The format of that name. */
+/** Loads the renderer of a format for a run over many stacks. */
 export async function loadStacksReportFormat(name: FormatName): Promise<StacksReportFormat> {
   const [format, { tellAccountsOnce }] = await Promise.all([
     STACKS_REPORT_FORMATS[name](),

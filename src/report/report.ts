@@ -6,27 +6,27 @@ import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { PlanComparison } from '../model/plan-comparison.ts';
 import type { RuleSeverity } from '../model/stack.ts';
 
-/** What a command has to show, whatever its format. */
+/** The result of a command, for any format. */
 export type Report = PlanReport | ComparisonReport | ApplyReport | DriftReport | ValidationReport | FailureReport;
 
-/** A plan, and the safety rules that stand against it: those that no flag allows. */
+/** A plan, and the violations that block it: those that no flag allows. */
 export interface PlanReport {
   readonly about: 'plan';
   readonly plan: Plan;
   readonly blocking: readonly GuardViolation[];
 }
 
-/** Two plans, and what each does that the other does not. */
+/** Two plans, and the differences between them. */
 export interface ComparisonReport {
   readonly about: 'comparison';
-  /** `apply`: the earlier plan was approved, and the later one is refused when it does more. */
+  /** `apply`: the earlier plan was approved, and the later one is refused if it does more. */
   readonly command: 'diff' | 'apply';
   readonly comparison: PlanComparison;
-  /** What people call the plans: their files. */
+  /** The names of the plan files. */
   readonly names: { readonly before: string; readonly after: string };
 }
 
-/** A plan that was let through, and what became of it. */
+/** An applied plan, and the result of its apply. */
 export interface ApplyReport {
   readonly about: 'apply';
   readonly plan: Plan;
@@ -37,11 +37,11 @@ export interface ApplyReport {
 export interface DriftReport {
   readonly about: 'drift';
   readonly drift: Drift;
-  /** The variable that holds the key of the account; absent: the usual one. */
+  /** The environment variable with the API key of the account; absent: the default one. */
   readonly keyEnv?: string | undefined;
 }
 
-/** What a check of manifests found. */
+/** The result of a check of manifests. */
 export interface ValidationReport {
   readonly about: 'validation';
   readonly command: string;
@@ -58,45 +58,45 @@ export interface FailureReport {
 export interface Validation {
   readonly files: number;
   readonly resources: number;
-  /** The resources themselves, where they are known. */
+  /** Addresses of the resources; absent: unknown. */
   readonly addresses?: readonly string[];
-  /** Name of the stack, where it can be read. */
+  /** Name of the stack; absent: it cannot be read. */
   readonly stack?: string;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Everything that is known of a failure. */
+/** What is known about a failure. */
 export interface Failure {
   readonly command?: string;
-  /** The stack that it was about, as far as that was known. */
+  /** The stack; absent: it was not known yet. */
   readonly stack?: string;
   readonly diagnostics?: readonly Diagnostic[];
-  /** What was thrown, or the sentences that say what went wrong and what to do. */
+  /** The error that was thrown, or a message and a remedy. */
   readonly error?: Error | { readonly message: string; readonly remedy?: string };
   readonly plan?: Plan;
 }
 
-/** A lint rule, as it is listed. */
+/** One row of the list of lint rules. */
 export interface LintRuleRow {
   readonly id: string;
   readonly severity: RuleSeverity;
   readonly sentence: string;
-  /** What to do about what it finds. */
+  /** What to do about its findings. */
   readonly remedy: string;
 }
 
-/** A setting of one run, as it is listed. */
+/** One row of the list of settings. */
 export interface SettingRow {
-  /** Its path in the `spec` of the Stack, such as `api.rate_limit`; of the API key, `API key`. */
+  /** Its path in the `spec` of the Stack, such as `api.rate_limit`, or `API key`. */
   readonly name: string;
   readonly value: string;
-  /** Where it comes from: `--rate-limit`, `EDGEWISE_RATE_LIMIT`, `Stack`, `Defaults` or `default`. */
+  /** Source of the value: `--rate-limit`, `EDGEWISE_RATE_LIMIT`, `Stack`, `Defaults` or `default`. */
   readonly from: string;
-  /** Of a document: the line that states it, such as `live/defaults.yaml:4`. */
+  /** The line that sets it, such as `live/defaults.yaml:4`; absent: no document sets it. */
   readonly place?: string;
 }
 
-/** How human text is to look. Read from the terminal by the caller, so that renderers depend on nothing else. */
+/** Style of text for people. The caller reads it from the terminal, so that renderers depend on nothing else. */
 export interface TextOptions {
   readonly color: boolean;
   /** Columns of the terminal; 0: don't wrap. */
@@ -107,7 +107,7 @@ export interface TextOptions {
   readonly compact?: boolean;
 }
 
-/** What a rule means, and what to do about what it finds. */
+/** Meaning and remedy of a diagnostic code. */
 export interface RuleDescription {
   readonly meaning: string;
   readonly remedy: string;
@@ -116,73 +116,79 @@ export interface RuleDescription {
 /** A command line that can be pasted into a shell. */
 export interface CommandLine {
   readonly line: string;
-  /** It has to be given manifests on its standard input, as the run was that printed it. */
+  /** The command needs on standard input the same manifests as the run that printed it. */
   readonly readsInput: boolean;
 }
 
-/** What a stream of events holds already. */
+/** Events that were already sent. */
 export interface SentEvents {
   readonly text: string;
   readonly count: number;
-  /** Of a run over many stacks, the folders of those whose events are in it. */
+  /** In a run over many stacks: the folders of the stacks whose events were sent. */
   readonly parts?: ReadonlySet<string>;
 }
 
 /** Options of formats. Formats other than text use those that apply to them. */
 export interface FormatOptions extends TextOptions {
-  /** What the process ends with. */
+  /** Exit code of the process. */
   readonly exitCode?: number;
   readonly version?: string;
-  /** The path of a manifest from the root of its repository; absent: as it was given. */
+  /** Returns the path of a manifest from the root of its repository; absent: paths stay as they were given. */
   readonly toRepositoryPath?: (file: string) => string;
-  /** The same of a path that a tool says a manifest was made of, and of the file whose `spec.render` has the tool run, where one has. */
+  /**
+   * Returns the path from the root of the repository for a source file that a tool reported, such as a kustomize
+   * origin. `stack`: the file whose `spec.render` ran the tool, if one did.
+   */
   readonly toOriginPath?: (path: string, stack?: string) => string;
-  /** More on a diagnostic code than the one sentence of it. */
+  /** Returns the meaning and remedy of a diagnostic code; undefined if it has none. */
   readonly describeRule?: (id: string) => RuleDescription | undefined;
   readonly locate?: Locate;
   /** When the report is made. */
   readonly at?: Date;
-  /** Of a stream of events, what was sent already. */
+  /** For a stream of events: those that were already sent. */
   readonly sent?: SentEvents;
-  /** What the pipeline says of itself, whose pages can be linked to. */
+  /** Facts about the CI pipeline, for links to its pages. */
   readonly pipeline?: Pipeline;
-  /** The report is one of many in a longer one, which says once what all share. */
+  /** The report is part of a longer one, which shows shared facts once. */
   readonly isPart?: boolean;
   /** Another part of the same report lists the unmanaged resources of its account. */
   readonly isAccountTold?: boolean;
-  /** The command line that does what a plan says; absent: none that is known would. */
+  /** The command line that applies the plan; absent: none is known. */
   readonly applyCommand?: CommandLine;
 }
 
-/** A format of reports: a whole document that ends with a line break, for every report. Pure; nothing in a report breaks out of it. */
+/**
+ * Renders any report as a whole document that ends with a line break. Pure. No text in a report can break out of the
+ * document.
+ */
 export type ReportFormat = (report: Report, options: FormatOptions) => string;
 
-/** What a run over many stacks has to show. */
+/** The result of a run over many stacks. */
 export interface StacksReport {
   readonly command: string;
   /** The folder that the stacks are in. */
   readonly root: string;
-  /** How many stacks there are, and which of them were meant, in a sentence. */
+  /** A sentence that says how many stacks there are, and which of them were selected. */
   readonly selection: string;
-  /** What reading took, of all accounts; absent: it is not known. */
+  /** Requests that reading took, in all accounts; absent: unknown. */
   readonly requests?: number;
-  /** By folder. */
+  /** Sorted by folder. */
   readonly parts: readonly StackPart[];
-  /** Of a plan: what applies all of it. */
+  /** For a plan: the command line that applies all stacks. */
   readonly applyCommand?: CommandLine;
 }
 
-/** What a run has to show of one stack. */
+/** The result of a run for one stack. */
 export interface StackPart {
   readonly name: string;
   readonly folder: string;
-  /** The variable with the key of its account, where its Stack names one. */
+  /** The environment variable with the API key of the account; absent: the Stack names none. */
   readonly keyEnv?: string;
-  /** What the command would end with for this stack alone. */
+  /** Exit code of the command if it ran for this stack alone. */
   readonly exitCode: number;
   readonly report: Report;
   readonly options: Pick<FormatOptions, 'locate' | 'applyCommand' | 'isAccountTold'>;
 }
 
-/** A format of a run over many stacks: a whole document that ends with a line break. */
+/** Renders a run over many stacks as a whole document that ends with a line break. */
 export type StacksReportFormat = (run: StacksReport, options: FormatOptions) => string;

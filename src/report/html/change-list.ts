@@ -33,7 +33,7 @@ import { type Html, html, renderCounts } from './node.ts';
 interface Item {
   /** Unique in the page. */
   readonly anchor: string;
-  /** The filter in addition to its kind: an action, a state. It is the class of its colour too. */
+  /** The value of the group filter: an action or a state. Also the class of its colour. */
   readonly group: string;
   readonly kind: string;
   readonly dangers: readonly DangerGroup[];
@@ -42,16 +42,16 @@ interface Item {
   readonly address: string;
   /** Id of the live resource. */
   readonly id?: string | undefined;
-  /** The text beside the address. */
+  /** Text beside the address. */
   readonly said: Html | undefined;
-  /** How much there is to see inside: `3 fields`. */
+  /** The size of the body: `3 fields`. */
   readonly size: string;
-  /** Nothing in it: there is nothing to open. */
+  /** Empty: the entry cannot be opened. */
   readonly body: readonly (Html | undefined)[];
   readonly isOpen: boolean;
 }
 
-/** The entries of one list below a heading. A long list is laid out as far as it is looked at. */
+/** The entries of one list below a heading. The browser lays out only the visible part of a long list. */
 function renderItems(anchor: string, heading: string, items: readonly Item[]): Html {
   return html`<section class="part" aria-labelledby="${anchor}"><h2 id="${anchor}">${heading}</h2>
 <div class="items${items.length > MAX_WHOLE ? ' many' : ''}">
@@ -59,17 +59,17 @@ ${items.map(renderItem)}</div></section>
 `;
 }
 
-/** Whether entries begin unfolded: where all that they hold is not too much for one look. */
+/** Whether entries start open: if they have few enough fields to read at once. */
 function isOpenAtFirst(fields: number): boolean {
   return fields <= MAX_OPEN_FIELDS;
 }
 
 const MAX_OPEN_FIELDS = 400;
 
-/** Entries up to which a list is laid out as a whole. */
+/** Most entries of a list that the browser lays out as a whole. */
 const MAX_WHOLE = 100;
 
-/** Entries of one resource have one key, and are counted once. */
+/** Entries of one resource have the same key, so the script counts them once. */
 function renderItem({ anchor, group, kind, dangers, owner, body, isOpen, ...item }: Item): Html {
   const inside = body.filter((piece) => piece !== undefined);
   const attributes = html`class="item ${group}" id="${anchor}" data-key="${item.address} ${item.id}" data-group="${group}" data-kind="${kind}"${dangers.length === 0 ? '' : html` data-danger="${[...new Set(dangers)].join(' ')}"`}${owner === undefined ? '' : html` data-owner="${owner}"`}`;
@@ -99,29 +99,28 @@ function renderTitle({
 <span class="side">${more}</span>`;
 }
 
-/** What an entry of a list is filtered by. */
+/** The properties by which an entry can be filtered. */
 interface FilteredItem extends Pick<Item, 'kind' | 'dangers' | 'owner'> {
-  /** The stack of a page on many, as the element around the entry names it. */
+  /** The stack, on a page about many; absent on a page about one. */
   readonly stack?: string;
 }
 
-/** What a list can be narrowed by. */
 export interface Filter {
   /** The noun of the items: `changes`. */
   readonly what: string;
-  /** What items are grouped by: `Action`. */
+  /** Label of the groups: `Action`. */
   readonly by: string;
-  /** The groups that there are, and how they are called. */
+  /** The groups and their labels. */
   readonly groups: ReadonlyMap<string, string>;
   readonly items: readonly FilteredItem[];
 }
 
-/** A filter as a piece of a page, which a page on many stacks joins with others. */
+/** A filter as a piece of a page. A page about many stacks joins the filters of its parts. */
 export interface FilterPiece extends Html {
   readonly filter: Filter;
 }
 
-/** The controls above a list. Hidden until the script can serve them, which fills in the numbers too. */
+/** The controls above a list. Hidden until the script runs, which also fills in the numbers. */
 export function renderFilter(filter: Filter): FilterPiece {
   const { what, by, groups, items } = filter;
   const dangers = new Set(items.flatMap((item) => item.dangers));
@@ -132,23 +131,23 @@ export function renderFilter(filter: Filter): FilterPiece {
 <p class="status" role="status"></p>
 <div class="acts"><button type="button" data-act="clear" hidden>Clear</button><button type="button" data-act="expand">Expand all</button><button type="button" data-act="collapse">Collapse all</button></div>
 ${[
-  renderFacet('danger', 'Danger', toWords(DANGER_GROUPS.filter((group) => dangers.has(group)))),
+  renderFacet('danger', 'Danger', createLabels(DANGER_GROUPS.filter((group) => dangers.has(group)))),
   renderFacet('group', by, groups),
-  renderFacet('kind', 'Kind', toWords(items.map(({ kind }) => kind).sort())),
-  renderFacet('owner', 'Owner', toWords(owners.sort())),
-  renderFacet('stack', 'Stack', toWords(stacks)),
+  renderFacet('kind', 'Kind', createLabels(items.map(({ kind }) => kind).sort())),
+  renderFacet('owner', 'Owner', createLabels(owners.sort())),
+  renderFacet('stack', 'Stack', createLabels(stacks)),
 ]}</div>
 `;
   return { source, filter };
 }
 
-function toWords(values: readonly string[]): ReadonlyMap<string, string> {
+function createLabels(values: readonly string[]): ReadonlyMap<string, string> {
   return new Map(values.map((value) => [value, value]));
 }
 
 type Facet = 'danger' | 'group' | 'kind' | 'owner' | 'stack';
 
-/** Nothing where no item has any of it. */
+/** Undefined if no item has a value. */
 function renderFacet(facet: Facet, legend: string, words: ReadonlyMap<string, string>): Html | undefined {
   if (words.size === 0) return undefined;
   const buttons = [...words].map(
@@ -160,7 +159,7 @@ ${buttons}</fieldset>
 `;
 }
 
-/** A table of fields: what was, and what will be. Nothing when there are none. */
+/** A table of fields with old and new values; undefined if there are none. */
 function renderFields(
   caption: string,
   fields: readonly FieldView[],
@@ -209,7 +208,7 @@ function renderLine({ role, text }: FieldLine): Html {
   }
 }
 
-/** How many resources there are of each action. */
+/** The number of resources for each action. */
 export function renderPlanCounts({ totals, files }: Pick<PlanView, 'totals' | 'files'>): Html {
   const actions = ACTIONS.filter((action) => action !== 'release' || totals.release > 0);
   const counts = actions.map((action) => ({ look: action, label: ACTION_LABELS[action], number: totals[action] }));
@@ -217,13 +216,13 @@ export function renderPlanCounts({ totals, files }: Pick<PlanView, 'totals' | 'f
   return renderCounts('Resources by action', files.length === 0 ? counts : [...counts, written]);
 }
 
-/** The command that does what the plan says, to be copied. Nothing where it would be refused or have nothing to do. */
+/** The command that applies the plan, to copy. Undefined if the plan is blocked or changes nothing. */
 export function renderCommand(view: PlanView, command: CommandLine | undefined): Html | undefined {
   if (command === undefined || !view.isApplicable) return undefined;
   return html`<p class="command">${formatApplyLead(command)} <code>${command.line}</code></p>\n`;
 }
 
-/** The changes of a plan, part for part, and what they can be narrowed by. Nothing when there are none. */
+/** The filter and the changes of a plan, by part; empty if there are no changes. */
 export function renderChanges(
   { parts }: { readonly parts: readonly ChangePart[] },
   { renderPlace = () => undefined, isPart = false }: ChangesOptions = {},
@@ -234,7 +233,7 @@ export function renderChanges(
   const isOpen = isOpenAtFirst(heeded.reduce((sum, { fields, lost }) => sum + fields.length + lost.length, 0));
   const open = new Set(isOpen ? heeded : []);
   const items = new Map(
-    changes.map((change, index) => [change, toItem(change, { index, isOpen: open.has(change), renderPlace })]),
+    changes.map((change, index) => [change, createItem(change, { index, isOpen: open.has(change), renderPlace })]),
   );
   const filter = renderFilter({
     what: 'changes',
@@ -252,25 +251,24 @@ export function renderChanges(
   return [filter, ...lists];
 }
 
-/** How changes are listed. */
 interface ChangesOptions {
   readonly renderPlace?: RenderPlace;
-  /** They are not all that the page is about, so that only what has to be seen is open. */
+  /** The changes are part of a longer page, so only those that need attention start open. */
   readonly isPart?: boolean | undefined;
 }
 
-/** Where a manifest states what a change or a danger is about; nothing where that is not known. */
+/** Renders the position of the manifest field that a change or a danger is about; undefined if it is unknown. */
 export type RenderPlace = (about: Parameters<typeof findFieldPlace>[0]) => Html | undefined;
 
-/** Changes that all begin unfolded. */
+/** If there are more changes, only those that need attention start open. */
 const MAX_OPEN_CHANGES = 3;
 
-/** Whether the user who approves must see all of a change: safe changes begin folded. */
+/** Whether the user who approves must see the whole change. Other changes start closed. */
 function isHeeded({ action, dangers }: ChangeView): boolean {
   return action === 'delete' || action === 'replace' || dangers.length > 0;
 }
 
-/** The anchor of a change on the page, by its index among all that are shown. */
+/** The anchor of a change on the page, by its index among all shown changes. */
 export function getChangeAnchor(index: number): string {
   return `change-${index + 1}`;
 }
@@ -282,7 +280,7 @@ interface ChangePart {
   readonly changes: readonly ChangeView[];
 }
 
-/** Of each part, where nothing needs to be told apart. */
+/** Headings of parts that have none of their own. */
 const HEADINGS = {
   losses: LOSSES_HEADING,
   change: 'Changes',
@@ -298,7 +296,7 @@ interface Place {
   readonly renderPlace: RenderPlace;
 }
 
-function toItem(change: ChangeView, { index, isOpen, renderPlace }: Place): Item {
+function createItem(change: ChangeView, { index, isOpen, renderPlace }: Place): Item {
   const { action, kind, glyph, address, id, fields, lost, owner } = change;
   const notes = [...(owner === undefined ? [] : [formatOwnerNote(owner)]), ...change.notes];
   const place = renderPlace(change);
@@ -306,7 +304,7 @@ function toItem(change: ChangeView, { index, isOpen, renderPlace }: Place): Item
     anchor: getChangeAnchor(index),
     group: action,
     kind,
-    // Of the whole change: who looks for a danger wants to see the drift of the same resource, too.
+    // The dangers of the whole change: a user who filters by danger wants to see the drift of the same resource too.
     dangers: (change.change.dangers ?? []).map(({ group }) => group),
     owner,
     glyph,
@@ -326,7 +324,7 @@ function toItem(change: ChangeView, { index, isOpen, renderPlace }: Place): Item
   };
 }
 
-/** The lines of fields, where the entry has not shown them above. */
+/** Renders the line of a field, unless the entry already shows the same line. */
 function createFieldPlaces(
   entry: Pick<ChangeView, 'stated'> & Parameters<RenderPlace>[0],
   { fields, renderPlace }: { readonly fields: readonly FieldView[]; readonly renderPlace: RenderPlace },
@@ -360,7 +358,7 @@ const GLYPHS: Readonly<Record<DriftState, string>> = {
   'in-sync': '=',
 };
 
-/** How many resources there are in each state. */
+/** The number of resources in each state. */
 export function renderDriftCounts(counts: DriftView['counts']): Html {
   return renderCounts(
     'Resources by state',
@@ -368,7 +366,7 @@ export function renderDriftCounts(counts: DriftView['counts']): Html {
   );
 }
 
-/** Resources that differ, state by state, with their filters. Empty when nothing differs. */
+/** The filter and the resources that differ, by state; empty if none differs. */
 export function renderDrifted(
   { groups }: Pick<DriftView, 'groups'>,
   renderPlace: RenderPlace,
@@ -381,7 +379,7 @@ export function renderDrifted(
     renderItems(
       state,
       heading,
-      resources.map((one) => toDriftItem(one, { state, index: indexes.get(one) ?? 0, isOpen, renderPlace })),
+      resources.map((one) => createDriftItem(one, { state, index: indexes.get(one) ?? 0, isOpen, renderPlace })),
     ),
   );
   const filter = renderFilter({
@@ -397,7 +395,7 @@ interface DriftPlace extends Place {
   readonly state: DriftGroup['state'];
 }
 
-function toDriftItem(resource: DriftedView, { state, index, isOpen, renderPlace }: DriftPlace): Item {
+function createDriftItem(resource: DriftedView, { state, index, isOpen, renderPlace }: DriftPlace): Item {
   const { kind, address, id, owner, reason, expected, moved, dangers, fields, pending, next } = resource;
   const place = renderPlace(resource);
   const renderFieldPlace = createFieldPlaces(resource, { fields: [...fields, ...pending], renderPlace });
@@ -427,26 +425,26 @@ function toDriftItem(resource: DriftedView, { state, index, isOpen, renderPlace 
   };
 }
 
-/** The anchor of a resource of a comparison, by its index among all that are shown. */
+/** The anchor of a resource of a drift report, by its index among all shown resources. */
 export function getResourceAnchor(index: number): string {
   return `resource-${index + 1}`;
 }
 
-/** The dangers of one entry, above its fields, which show the values. */
+/** The dangers of one entry. They omit values that the fields below show. */
 function renderClauses(dangers: readonly DangerView[], fields: readonly FieldView[]): readonly Html[] {
   return dangers
     .map((one) => withoutValues(one, fields))
     .map((one) => html`<p class="danger"><strong>${one.group}:</strong> ${renderClause(one)}</p>\n`);
 }
 
-/** A danger as a clause, with what one may copy as code. */
+/** A danger as a clause. Text that users may copy is code. */
 export function renderClause({ clause, then }: DangerView): Html {
   const values = clause.values === '' ? '' : html` <code>${clause.values}</code>`;
   const lead = listQuoted(clause.lead).map(({ piece, isCode }) => (isCode ? html`<code>${piece}</code>` : piece));
   return html`${lead}${values}${then === '' ? '' : `: ${then}`}`;
 }
 
-/** What nobody manages. Nothing when all is managed. */
+/** Resources that no stack manages; undefined if there are none. */
 export function renderUnmanaged(unmanaged: DriftView['unmanaged']): Html | undefined {
   if (unmanaged.length === 0) return undefined;
   const items = unmanaged.map((one) => html`<li>${one.kind} <code>${one.id}</code> ${one.description}</li>\n`);

@@ -3,8 +3,8 @@ import { type Html, html } from './node.ts';
 import { STYLE } from './style.ts';
 
 /**
- * The script of a page: filtering, opening and closing, and light or dark. It contains nothing of a report, and adds only numbers and words of its own to the
- * page. Controls are hidden until it runs.
+ * The script of a page: filters, opening and closing, and light or dark. It contains no text of a report, and adds only
+ * numbers and its own words to the page. Controls are hidden until it runs.
  */
 export const SCRIPT = `
 'use strict';
@@ -130,22 +130,21 @@ addEventListener('afterprint', () => {
 });
 `;
 
-/** What a page shows. */
 export interface HtmlPage {
-  /** The one heading of first order; also the title in the browser's tab. */
+  /** The main heading; also the title of the browser's tab. */
   readonly heading: string;
-  /** Sentences below it that limit what the page is about. */
+  /** Sentences below the heading that say what the page is limited to. */
   readonly notes: readonly string[];
-  /** What it all comes to. */
+  /** The result in short. */
   readonly conclusion: readonly (Html | undefined)[];
-  /** The dangers, without their list element. They are in the body too, unless the page is a part of another. */
+  /** The dangers, without their list element. The body has them too, unless the page is a part of another. */
   readonly dangers?: readonly Html[];
   readonly body: readonly (Html | undefined)[];
 }
 
 /**
- * A whole document that loads nothing, from anywhere: its only style and its only script are those that stand in it, known by their digests,
- * so that no other could run even if one got in. What it shows is readable without the script.
+ * A whole document that loads nothing. It allows only its own style and script, by their digests, so that an injected
+ * one cannot run. The content is readable without the script.
  */
 export function renderHtmlDocument({ heading, notes, conclusion, body }: HtmlPage): string {
   const { source } = html`<!doctype html>
@@ -177,16 +176,16 @@ ${body}</main>
   return source;
 }
 
-/** The icon is empty, so that a browser does not ask the server of the page for one. */
+/** `img-src data:` allows the empty icon, which keeps browsers from requesting one from the server of the page. */
 const POLICY = [
   "default-src 'none'",
-  `style-src ${toDigest(STYLE)}`,
-  `script-src ${toDigest(SCRIPT)}`,
+  `style-src ${computeDigest(STYLE)}`,
+  `script-src ${computeDigest(SCRIPT)}`,
   'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
 ].join('; ');
 
-function toDigest(source: string): string {
+function computeDigest(source: string): string {
   return `'sha256-${hashSha256(source, 'base64')}'`;
 }

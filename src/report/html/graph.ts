@@ -4,17 +4,20 @@ import type { WriteView } from '../view/plan-view.ts';
 import { formatCount } from '../view/wording.ts';
 import { type Html, html } from './node.ts';
 
-/** Most writes and most waits that are drawn: more take seconds to place, and nobody finds the way through them. */
+/** Most writes and dependencies in a graph. More take seconds to lay out, and readers could not follow them. */
 const MAX_WRITES = 150;
 const MAX_WAITS = 200;
 
-/** Sizes of a label in pixels: a column, the line, the padding; and the most columns of one. */
+/** Sizes of a label in pixels: a column, the line, the padding. MAX_COLUMNS: most columns of its text. */
 const COLUMN = 7.25;
 const HEIGHT = 26;
 const PADDING = 10;
 const MAX_COLUMNS = 44;
 
-/** What waits for what, drawn from left to right, each write a link to its place in the list. Nothing when none waits. */
+/**
+ * A graph of dependencies between writes, from left to right. Each write links to its place in the list. Undefined if
+ * there are no dependencies.
+ */
 export function renderGraph(writes: readonly WriteView[]): Html | undefined {
   const drawn = listConnected(writes);
   if (drawn.length === 0) return undefined;
@@ -37,7 +40,7 @@ function renderParts(drawn: readonly WriteView[], writes: readonly WriteView[]):
   const byNumber = new Map(drawn.map((write) => [write.number, write]));
   const rest = listRest(writes.filter(({ number }) => !byNumber.has(number)));
   return html`<div class="graph">
-${placeGraph(drawn.map(toNode)).map((part, index) => renderPart(part, { byNumber, index }))}</div>
+${placeGraph(drawn.map(createNode)).map((part, index) => renderPart(part, { byNumber, index }))}</div>
 ${rest.length === 0 ? '' : html`<p class="note">Not drawn: ${rest.join('; ')}.</p>\n`}`;
 }
 
@@ -50,17 +53,22 @@ function listRest(alone: readonly WriteView[]): readonly string[] {
   ];
 }
 
-/** The writes that wait for another, or that another waits for. */
+/** The writes that depend on another, or that another depends on. */
 function listConnected(writes: readonly WriteView[]): readonly WriteView[] {
   const awaited = new Set(writes.flatMap(({ number, waitsFor }) => waitsFor.filter((one) => one !== number)));
   return writes.filter(({ number, waitsFor }) => awaited.has(number) || waitsFor.some((one) => one !== number));
 }
 
-function toNode({ number, waitsFor, ...write }: WriteView): GraphNode {
-  return { id: number, width: countColumns(toLabel(write)) * COLUMN + 2 * PADDING, height: HEIGHT, after: waitsFor };
+function createNode({ number, waitsFor, ...write }: WriteView): GraphNode {
+  return {
+    id: number,
+    width: countColumns(formatLabel(write)) * COLUMN + 2 * PADDING,
+    height: HEIGHT,
+    after: waitsFor,
+  };
 }
 
-function toLabel({ id }: Pick<WriteView, 'id'>): string {
+function formatLabel({ id }: Pick<WriteView, 'id'>): string {
   return clipToColumns(id, MAX_COLUMNS);
 }
 
@@ -70,20 +78,20 @@ interface Drawing {
 }
 
 function renderPart({ width, height, nodes, edges }: PlacedGraph, { byNumber, index }: Drawing): Html {
-  const box = `0 0 ${toPixels(width)} ${toPixels(height)}`;
-  return html`<div tabindex="0" role="region" aria-label="Drawing ${index + 1}"><svg xmlns="http://www.w3.org/2000/svg" role="group" aria-label="Requests, each behind those that it waits for" width="${toPixels(width)}" height="${toPixels(height)}" viewBox="${box}">
+  const box = `0 0 ${formatPixels(width)} ${formatPixels(height)}`;
+  return html`<div tabindex="0" role="region" aria-label="Drawing ${index + 1}"><svg xmlns="http://www.w3.org/2000/svg" role="group" aria-label="Requests, each behind those that it waits for" width="${formatPixels(width)}" height="${formatPixels(height)}" viewBox="${box}">
 ${edges.map(renderEdge)}${nodes.map((node) => renderNode(node, byNumber.get(node.id)))}</svg></div>
 `;
 }
 
 function renderNode({ x, y, width, height }: PlacedNode, write: WriteView | undefined): Html | undefined {
   if (write === undefined) return undefined;
-  const label = toLabel(write);
-  return html`<a href="#write-${write.number}" class="${LOOKS.get(write.method) ?? 'no-op'}"><title>${write.id}: ${write.reason}</title><rect x="${toPixels(x)}" y="${toPixels(y)}" width="${toPixels(width)}" height="${height}" rx="5"/><text x="${toPixels(x + PADDING)}" y="${toPixels(y + height / 2 + 4)}">${label}</text></a>
+  const label = formatLabel(write);
+  return html`<a href="#write-${write.number}" class="${LOOKS.get(write.method) ?? 'no-op'}"><title>${write.id}: ${write.reason}</title><rect x="${formatPixels(x)}" y="${formatPixels(y)}" width="${formatPixels(width)}" height="${height}" rx="5"/><text x="${formatPixels(x + PADDING)}" y="${formatPixels(y + height / 2 + 4)}">${label}</text></a>
 `;
 }
 
-/** What a request does to a resource, as the colours of changes have it. */
+/** CSS class of each method, which has the colour of the action. */
 const LOOKS: ReadonlyMap<string, string> = new Map([
   ['POST', 'create'],
   ['PUT', 'update'],
@@ -91,35 +99,36 @@ const LOOKS: ReadonlyMap<string, string> = new Map([
   ['DELETE', 'delete'],
 ]);
 
-/** A line that is level at every point of its way, and the head of its arrow. */
+/** A curve that is horizontal at every point, and an arrowhead. */
 function renderEdge({ points: [start, ...rest] }: PlacedEdge): Html | undefined {
   const end = rest.at(-1);
   if (start === undefined || end === undefined) return undefined;
-  const curves = rest.map((point, index) => toCurve(rest[index - 1] ?? start, point));
-  const way = `M${toPixels(start.x)} ${toPixels(start.y)}${curves.join('')}`;
-  return html`<path d="${way}"/><path class="head" d="M${toPixels(end.x)} ${toPixels(end.y)}l-7 -3.5v7z"/>
+  const curves = rest.map((point, index) => formatCurve(rest[index - 1] ?? start, point));
+  const way = `M${formatPixels(start.x)} ${formatPixels(start.y)}${curves.join('')}`;
+  return html`<path d="${way}"/><path class="head" d="M${formatPixels(end.x)} ${formatPixels(end.y)}l-7 -3.5v7z"/>
 `;
 }
 
-function toCurve(from: Point, to: Point): string {
-  const middle = toPixels((from.x + to.x) / 2);
-  return `C${middle} ${toPixels(from.y)} ${middle} ${toPixels(to.y)} ${toPixels(to.x)} ${toPixels(to.y)}`;
+function formatCurve(from: Point, to: Point): string {
+  const middle = formatPixels((from.x + to.x) / 2);
+  return `C${middle} ${formatPixels(from.y)} ${middle} ${formatPixels(to.y)} ${formatPixels(to.x)} ${formatPixels(to.y)}`;
 }
 
-function toPixels(length: number): string {
+function formatPixels(length: number): string {
   return String(Math.round(length * 10) / 10);
 }
 
-/** Something to place: its size, and what it comes after. */
 export interface GraphNode {
   readonly id: number;
   readonly width: number;
   readonly height: number;
-  /** Ids of the nodes that it comes after. */
+  /** Ids of the nodes before this one. */
   readonly after: readonly number[];
 }
 
-/** Where a connected part of a graph is drawn, from left to right. Lengths in pixels, places from its upper left corner. */
+/**
+ * Positions in a connected part of a graph, drawn from left to right. In pixels from the upper left corner of the part.
+ */
 interface PlacedGraph {
   readonly width: number;
   readonly height: number;
@@ -127,31 +136,32 @@ interface PlacedGraph {
   readonly edges: readonly PlacedEdge[];
 }
 
-/** A node, by its upper left corner. */
+/** A node with the position of its upper left corner. */
 export interface PlacedNode extends GraphNode, Point {}
 
-/** An edge: from the right side of one node to the left side of another, past what lies between. */
+/** An edge from the right side of one node to the left side of another, around the nodes between them. */
 interface PlacedEdge {
   readonly points: readonly Point[];
 }
 
-/** A place. */
 interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** Room around a drawing, between neighbours, and between what comes first and what comes after. */
+/** Room around a drawing, between neighbours of a rank, and between ranks. In pixels. */
 const MARGIN = 12;
 const GAP = 8;
 const RANK_GAP = 56;
 
-/** Places every part of the graph that has an edge; isolated nodes are left out. The same nodes get the same positions. */
+/**
+ * Places every part of the graph that has an edge. Omits isolated nodes. The same nodes always get the same positions.
+ */
 export function placeGraph(nodes: readonly GraphNode[]): readonly PlacedGraph[] {
   return listParts(nodes).map(placePart);
 }
 
-/** The connected parts, each in the order of the nodes. */
+/** The connected parts with more than one node, each in the order of `nodes`. */
 function listParts(nodes: readonly GraphNode[]): readonly (readonly GraphNode[])[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const neighbours = new Map<number, number[]>(nodes.map(({ id }) => [id, []]));
@@ -166,7 +176,7 @@ function listParts(nodes: readonly GraphNode[]): readonly (readonly GraphNode[])
   return parts.filter(({ size }) => size > 1).map((part) => nodes.filter(({ id }) => part.has(id)));
 }
 
-/** The nodes that are connected with one, unless they were seen before. */
+/** The nodes connected with `start`, including itself; empty if `seen` has it. Adds them to `seen`. */
 function collect(
   start: number,
   neighbours: ReadonlyMap<number, readonly number[]>,
@@ -213,7 +223,10 @@ function toPlacedNode(node: GraphNode, { x = 0, y = 0 }: Partial<Point>): Placed
   return { ...node, x: x - node.width / 2, y: y - node.height / 2 };
 }
 
-/** The layout bends each edge at every rank and halfway between two; only the ranks matter to curves that leave and arrive level. */
+/**
+ * Dagre bends each edge at every rank and halfway between ranks. Keep only the bends at ranks, because the curves are
+ * horizontal at every point.
+ */
 function toPlacedEdge(from: PlacedNode, to: PlacedNode, bends: readonly Point[]): PlacedEdge {
   const start = { x: from.x + from.width, y: from.y + from.height / 2 };
   const end = { x: to.x, y: to.y + to.height / 2 };

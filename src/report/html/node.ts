@@ -1,26 +1,27 @@
 import { toPrintable } from '../../model/printable.ts';
 
-/** A piece of a document. Only `html` makes one, of our own source and of texts that cannot be anything but text. */
+/** A piece of a document. Only `html` creates one, from our own source and from escaped texts. */
 export interface Html {
   readonly source: string;
 }
 
-/** What may stand in a piece: text, other pieces, or nothing. */
+/** Values in a template: text, other pieces, or nothing. */
 type HtmlValue = string | number | Html | undefined | readonly HtmlValue[];
 
 /**
- * A piece of HTML or SVG from a template. A text in it is on one line, printable and escaped for its only two positions: between tags, and in the double
- * quotes of an attribute. Text from outside must never be in a script or a style.
+ * Creates a piece of HTML or SVG from a template. Texts become printable, on one line, and escaped for the two
+ * positions where they may be: between tags, and in the double quotes of an attribute. Text from outside must never be
+ * in a script or a style.
  */
 export function html(template: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
-  return { source: template.map((own, index) => own + toSource(values[index])).join('') };
+  return { source: template.map((own, index) => own + renderSource(values[index])).join('') };
 }
 
-function toSource(value: HtmlValue): string {
+function renderSource(value: HtmlValue): string {
   if (value === undefined) return '';
   if (typeof value === 'number') return String(value);
-  if (typeof value === 'string') return toEscaped(value);
-  return 'source' in value ? value.source : value.map(toSource).join('');
+  if (typeof value === 'string') return escapeHtml(value);
+  return 'source' in value ? value.source : value.map(renderSource).join('');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -31,25 +32,25 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-function toEscaped(text: string): string {
+function escapeHtml(text: string): string {
   return toPrintable(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** A number with its name, and the class of its colour. */
+/** A number, its label, and the class of its colour. */
 interface Count {
   readonly look: string;
   readonly label: string;
   readonly number: number;
 }
 
-/** The numbers that a page begins with. */
+/** The row of numbers at the top of a page. */
 export function renderCounts(label: string, counts: readonly Count[]): Html {
   return html`<ul class="counts" aria-label="${label}">
 ${counts.map(({ look, label: name, number }) => html`<li class="${look}${number === 0 ? ' zero' : ''}"><strong>${number}</strong><span>${name}</span></li>\n`)}</ul>
 `;
 }
 
-/** Sentences below a heading; nothing when there are none. */
+/** Sentences below a heading; undefined if there are none. */
 export function renderList(anchor: string, heading: string, sentences: readonly string[]): Html | undefined {
   if (sentences.length === 0) return undefined;
   return html`<section aria-labelledby="${anchor}"><h2 id="${anchor}">${heading}</h2>

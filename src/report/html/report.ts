@@ -57,32 +57,32 @@ import { type HtmlPage, renderHtmlDocument } from './document.ts';
 import { renderGraph } from './graph.ts';
 import { type Html, html, renderCounts, renderList } from './node.ts';
 
-/** A report as one self-contained page that loads nothing: to be kept as the artifact of a pipeline, and read in a browser. */
+/** A report as one self-contained page, which loads nothing. Pipelines can keep it as an artifact. */
 export function renderHtmlReport(report: Report, options: FormatOptions): string {
   return renderHtmlDocument(createPage(report, options));
 }
 
-/** The page of a report. As a part of a longer page it omits the texts that are above it there. */
+/** The page of a report. As a part of a longer page, it omits texts that the longer page shows above. */
 export function createPage(report: Report, options: FormatOptions): HtmlPage {
   switch (report.about) {
     case 'plan':
-      return toPlanPage(report, options);
+      return createPlanPage(report, options);
     case 'apply':
-      return toApplyPage(report, options);
+      return createApplyPage(report, options);
     case 'comparison':
-      return toComparisonPage(report);
+      return createComparisonPage(report);
     case 'drift':
-      return toDriftPage(report, options);
+      return createDriftPage(report, options);
     case 'validation':
-      return toValidationPage(report);
+      return createValidationPage(report);
     case 'failure':
-      return toFailurePage(report);
+      return createFailurePage(report);
     default:
       return assertNever(report);
   }
 }
 
-function toPlanPage({ plan, blocking }: PlanReport, options: FormatOptions): HtmlPage {
+function createPlanPage({ plan, blocking }: PlanReport, options: FormatOptions): HtmlPage {
   const { applyCommand, isPart = false } = options;
   const view = createPlanView({ ...plan, violations: blocking }, options);
   const { title, notes, violations, diagnostics } = view;
@@ -112,7 +112,10 @@ function toPlanPage({ plan, blocking }: PlanReport, options: FormatOptions): Htm
   };
 }
 
-/** The content below the changes of a plan, applied or not. With many plans the drawings are omitted: the list names the dependencies. */
+/**
+ * The content below the changes of a plan, applied or not. As a part of a longer page it has no graph, because the list
+ * of requests names the dependencies.
+ */
 function listMore(
   { suppressedDeletes, unchanged, lint, writes }: PlanView,
   { isPart = false }: Pick<FormatOptions, 'isPart'>,
@@ -126,7 +129,7 @@ function listMore(
   ];
 }
 
-function toApplyPage({ plan, result }: ApplyReport, options: FormatOptions): HtmlPage {
+function createApplyPage({ plan, result }: ApplyReport, options: FormatOptions): HtmlPage {
   const ended = createApplyView(plan, result, options);
   const view = createPlanView({ ...plan, violations: [] });
   const { title, isComplete, summary, diagnostics } = ended;
@@ -151,7 +154,7 @@ function toApplyPage({ plan, result }: ApplyReport, options: FormatOptions): Htm
   };
 }
 
-function toComparisonPage(report: ComparisonReport): HtmlPage {
+function createComparisonPage(report: ComparisonReport): HtmlPage {
   const { title, summary, remedy, parts, isRefused } = createComparisonView(report);
   const sentences = [`${summary}`, ...(remedy === undefined ? [] : [remedy])].join(' ');
   return {
@@ -165,7 +168,7 @@ function toComparisonPage(report: ComparisonReport): HtmlPage {
   };
 }
 
-function toDriftPage({ drift }: DriftReport, options: FormatOptions): HtmlPage {
+function createDriftPage({ drift }: DriftReport, options: FormatOptions): HtmlPage {
   const { isPart = false } = options;
   const view = createDriftView(drift, options);
   const renderPlace = createPlaces(
@@ -193,7 +196,7 @@ function toDriftPage({ drift }: DriftReport, options: FormatOptions): HtmlPage {
   };
 }
 
-function toValidationPage({ validation }: ValidationReport): HtmlPage {
+function createValidationPage({ validation }: ValidationReport): HtmlPage {
   const { diagnostics } = validation;
   const isValid = !hasErrors(diagnostics);
   return {
@@ -204,7 +207,7 @@ function toValidationPage({ validation }: ValidationReport): HtmlPage {
   };
 }
 
-function toFailurePage({ failure }: FailureReport): HtmlPage {
+function createFailurePage({ failure }: FailureReport): HtmlPage {
   const { error, diagnostics } = createFailureView(failure);
   return {
     heading: formatNoResult(failure.command),
@@ -214,7 +217,7 @@ function toFailurePage({ failure }: FailureReport): HtmlPage {
   };
 }
 
-/** How many writes ended in which way. */
+/** The number of writes for each outcome. */
 function renderOutcomeCounts({ totals }: Pick<ApplyView, 'totals'>): Html {
   return renderCounts('Writes by outcome', [
     { look: 'failed', label: 'failed', number: totals.failed },
@@ -223,7 +226,7 @@ function renderOutcomeCounts({ totals }: Pick<ApplyView, 'totals'>): Html {
   ]);
 }
 
-/** What to do next, and what did not go as planned. Nothing when all did. */
+/** Failures, and what the user must do next; empty if all succeeded. */
 function renderFailure({ failed, skipped, notStarted, next }: ApplyView): readonly (Html | undefined)[] {
   return [
     failed.length === 0 ? undefined : renderSection('failed', failed.map(renderFailed)),
@@ -302,7 +305,7 @@ ${rows}</tbody></table></details>
 `;
 }
 
-/** The API calls of a plan, in a valid order. Nothing when there are none. */
+/** The requests of a plan, in a valid order; undefined if there are none. */
 export function renderWrites(writes: readonly WriteView[]): Html | undefined {
   if (writes.length === 0) return undefined;
   return html`<details class="requests"><summary><h2>${formatCount(writes.length, 'request')}, ${REQUESTS_ORDER}</h2></summary>
@@ -319,7 +322,7 @@ function renderWrite({ number, id, method, path, reason, waitsFor, last }: Write
 `;
 }
 
-/** Where manifests state fields, with links to pages of the forge where it is known. */
+/** Renders positions of fields in manifests, with links if the forge is known. */
 function createPlaces(plan: Pick<Plan, 'made'>, options: FormatOptions): RenderPlace {
   const findLink = createPlaceLinks(plan, options);
   return (about) => {
@@ -331,15 +334,17 @@ function createPlaces(plan: Pick<Plan, 'made'>, options: FormatOptions): RenderP
   };
 }
 
-/** What dangers link to. */
 interface DangerPlaces {
-  /** What the page shows, in its order. */
+  /** The entries of the page, in their order. */
   readonly shown: readonly { readonly address: string }[];
   readonly toAnchor: (index: number) => string;
   readonly renderPlace: RenderPlace;
 }
 
-/** Dangers by group, each with its owner and links to its entry and its line. What ended may be as it should be, and then has no entry. */
+/**
+ * Dangers by group, each with its owner, a link to its entry, and its line. The resource of a danger `ended` may be in
+ * sync, and then has no entry.
+ */
 function listDangers(
   { dangers }: Pick<PlanView, 'dangers'>,
   { shown, toAnchor, renderPlace }: DangerPlaces,
@@ -354,7 +359,7 @@ function listDangers(
   });
 }
 
-/** A list of dangers below how many they are. Nothing when there is none. */
+/** A list of dangers below their number; undefined if there are none. */
 export function renderDangers(dangerCount: string, dangers: readonly Html[]): Html | undefined {
   if (dangers.length === 0) return undefined;
   return html`<section aria-labelledby="dangers"><h2 id="dangers">${dangerCount}</h2>
@@ -362,7 +367,7 @@ export function renderDangers(dangerCount: string, dangers: readonly Html[]): Ht
 `;
 }
 
-/** A change that is in two parts is found in the first. */
+/** If a change is in two parts, returns the anchor in the first. */
 function createFinder(
   entries: DangerPlaces['shown'],
   toAnchor: DangerPlaces['toAnchor'],
@@ -374,7 +379,7 @@ function createFinder(
   return (address) => anchors.get(address);
 }
 
-/** Messages below a heading; nothing when there are none. Their texts are printable. */
+/** Diagnostics below a heading; undefined if there are none. The texts must be printable. */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[]): Html | undefined {
   if (diagnostics.length === 0) return undefined;
   return html`<section aria-labelledby="messages"><h2 id="messages">${hasErrors(diagnostics) ? 'What is wrong' : 'Warnings'}</h2>
@@ -382,7 +387,7 @@ ${diagnostics.map(renderDiagnostic)}</section>
 `;
 }
 
-/** Sentences that link to the violations of a plan, and to its diagnostics; empty without any. */
+/** Sentences with links to the violations of a plan and to its diagnostics; undefined if there are none. */
 function renderPointers(violations: readonly GuardViolation[], diagnostics: readonly Diagnostic[]): Html | undefined {
   const found = countSeverities(diagnostics);
   const look = hasErrors(diagnostics) ? 'bad' : 'heed';
@@ -407,7 +412,7 @@ function renderRelated({ message, place }: NonNullable<Diagnostic['related']>[nu
   return html`<p class="where">${message}</p>\n${renderPlace(place)}`;
 }
 
-/** A place with its excerpt, whose columns mean something, so it is scrolled and not wrapped. Nothing when there is none. */
+/** A place with its excerpt, which scrolls instead of wrapping, to keep its columns. Undefined if there is no place. */
 function renderPlace(place: SourcePlace | undefined): Html | undefined {
   if (place === undefined) return undefined;
   const { file, line, column, excerpt } = place;
@@ -419,7 +424,7 @@ function renderPlace(place: SourcePlace | undefined): Html | undefined {
 `;
 }
 
-/** What to do. The first line is a sentence; others are made to be copied. */
+/** A remedy. The first line is a sentence, the others are for the user to copy. */
 function renderRemedy(remedy: string | undefined): Html | undefined {
   if (remedy === undefined) return undefined;
   const [sentence = '', ...lines] = remedy.split('\n');
@@ -427,7 +432,7 @@ function renderRemedy(remedy: string | undefined): Html | undefined {
   return html`<p class="remedy">${sentence}</p>\n${copied}`;
 }
 
-/** The safety rules that stand against a plan; nothing when there are none. */
+/** The safety rules that a plan breaks; undefined if there are none. */
 function renderViolations(violations: readonly GuardViolation[]): Html | undefined {
   if (violations.length === 0) return undefined;
   return html`<section aria-labelledby="refusals"><h2 id="refusals">Refused by safety rules</h2>

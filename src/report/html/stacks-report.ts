@@ -6,7 +6,8 @@ import { type Html, html } from './node.ts';
 import { createPage, renderDangers } from './report.ts';
 
 /**
- * A run over many stacks as one page: the dangers of all stacks, then each stack with content, the most severe first, and one filter for the changes of all.
+ * A run over many stacks as one page: the dangers of all stacks; then each stack with content, the most severe first.
+ * One filter covers the changes of all stacks.
  */
 export function renderStacksHtml(run: StacksReport, options: FormatOptions): string {
   const view = createStacksView(run);
@@ -38,16 +39,16 @@ export function renderStacksHtml(run: StacksReport, options: FormatOptions): str
 
 interface ShownStack {
   readonly row: StackRow;
-  /** Prefix of every name that is unique only in the page of the stack. */
+  /** Prefix of ids that are unique only in the page of the stack. */
   readonly scope: string;
   readonly page: HtmlPage;
 }
 
 function listDangers({ row, scope, page: { dangers = [] } }: ShownStack): readonly Html[] {
-  return dangers.map((danger) => html`<a href="#${scope}stack">${row.title}</a>: ${toScoped(danger, scope)}`);
+  return dangers.map((danger) => html`<a href="#${scope}stack">${row.title}</a>: ${prefixIds(danger, scope)}`);
 }
 
-/** One filter for what the filters of all stacks are for, and for the stacks themselves. */
+/** Joins the filters of all stacks into one, which can filter by stack too. */
 function joinFilters(stacks: readonly ShownStack[]): Html | undefined {
   const filters = stacks.flatMap(({ row, page }) =>
     page.body.filter(isFilter).map(({ filter }): Filter => {
@@ -72,12 +73,15 @@ function renderStack({ row, scope, page: { notes, conclusion, body } }: ShownSta
   const time = row.time === '' ? '' : ` · at least ${row.time}`;
   return html`<section class="stack" data-stack="${row.title}" aria-labelledby="${scope}stack"><h2 id="${scope}stack">${row.title}</h2>
 <p class="said">${row.said}${time}</p>
-${toScoped(inside, scope)}</section>
+${prefixIds(inside, scope)}</section>
 `;
 }
 
-/** Prefixes the names in a piece, and the links to them, with that of its stack. Quotes are escaped in every text, so that no text is taken for a name. */
-function toScoped({ source }: Html, scope: string): Html {
+/**
+ * Prefixes the ids in a piece, and the links to them, with the scope of the stack. No text can look like an id, because
+ * quotes in texts are escaped.
+ */
+function prefixIds({ source }: Html, scope: string): Html {
   const named = source
     .replaceAll(' id="', ` id="${scope}`)
     .replaceAll(' aria-labelledby="', ` aria-labelledby="${scope}stack ${scope}`)

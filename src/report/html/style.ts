@@ -1,4 +1,4 @@
-/** How a page looks, on a screen and on paper. Every colour is stated once, for light and dark. */
+/** The style of a page, on a screen and on paper. Defines every colour once, for light and dark. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -30,34 +30,36 @@ import { redactDrift } from '../view/redact.ts';
 import { findNotStarted, formatWriteName } from '../view/wording.ts';
 
 /**
- * Statements about single resources and places, for formats that have no room for a plan (annotations, findings,
- * test cases). Texts are printable; formats escape them for their syntax and for nothing else.
+ * A remark about one resource or place, for formats that do not show a whole plan (annotations, findings, test cases).
+ * Texts are printable; formats escape them only for their own syntax.
  */
 export interface Annotation {
   /** A diagnostic code, a safety rule, or one of `OTHER_RULES`. */
   readonly rule: string;
   readonly level: 'error' | 'warning' | 'notice';
   /**
-   * `finding`: something is wrong. `danger`: an apply does it, as the manifests ask, and it deserves a second look.
-   * `failure`: the run itself went wrong.
+   * `finding`: something is wrong. `danger`: the manifests ask for it, but it deserves a second look. `failure`: the
+   * run itself failed.
    */
   readonly nature: 'finding' | 'danger' | 'failure';
   readonly message: string;
   readonly remedy?: string;
-  /** What it is dangerous for. */
+  /** The group of the danger; absent unless the rule is `danger` or `drift-danger`. */
   readonly group?: DangerGroup;
   readonly address?: string;
-  /** The field of its manifest that it is about. */
+  /** The field of the manifest that the remark is about. */
   readonly field?: string;
   readonly place?: SourcePlace;
   readonly related?: Diagnostic['related'];
-  /** It is about a write that an interruption kept from starting. */
+  /**
+   * The remark is about a write that was not sent because the run was interrupted or the service could not be reached.
+   */
   readonly isNotStarted?: boolean;
-  /** That is because the service cannot be reached. */
+  /** The service could not be reached. */
   readonly isOutOfReach?: boolean;
 }
 
-/** Rules of remarks that are no diagnostics, with what each means. */
+/** Rules of remarks that are not diagnostics, and what each means. */
 export const OTHER_RULES = {
   protect: 'The plan would delete or replace a protected resource.',
   'delete-share': 'The plan would delete more of what is owned than the guard allows.',
@@ -83,7 +85,7 @@ export const OTHER_RULES = {
 
 type OtherRule = keyof typeof OTHER_RULES;
 
-/** Everything that a report has to say of single resources and places, the most important first. */
+/** All remarks of a report, the most severe first. */
 export function listAnnotations(report: Report, options: FormatOptions): readonly Annotation[] {
   const remarks = [...listUnordered(report, options)].map((remark) => withPlace(remark, options));
   return LEVELS.flatMap((level) => remarks.filter((remark) => remark.level === level));
@@ -95,18 +97,18 @@ function listUnordered(report: Report, options: FormatOptions): readonly Annotat
   switch (report.about) {
     case 'plan':
       return [
-        ...report.blocking.map(toViolationRemark),
-        ...report.plan.diagnostics.map(toDiagnosticRemark),
+        ...report.blocking.map(createViolationRemark),
+        ...report.plan.diagnostics.map(createDiagnosticRemark),
         ...listChangesRemarks(report.plan),
       ];
     case 'comparison':
       return listComparisonRemarks(report);
     case 'apply':
-      return [...listResultRemarks(report.result, options), ...report.plan.diagnostics.map(toDiagnosticRemark)];
+      return [...listResultRemarks(report.result, options), ...report.plan.diagnostics.map(createDiagnosticRemark)];
     case 'drift':
       return listDriftRemarks(report.drift, options);
     case 'validation':
-      return report.validation.diagnostics.map(toDiagnosticRemark);
+      return report.validation.diagnostics.map(createDiagnosticRemark);
     case 'failure':
       return listFailureRemarks(report.failure);
     default:
@@ -114,19 +116,19 @@ function listUnordered(report: Report, options: FormatOptions): readonly Annotat
   }
 }
 
-/** The line of its field or the start of the resource's document, where nothing says more exactly what the remark is about. */
+/** If a remark has no place, gives it the place of its field, or the start of the resource's manifest. */
 function withPlace(remark: Annotation, { locate }: FormatOptions): Annotation {
   if (remark.place !== undefined || remark.address === undefined) return remark;
   const place = locate?.(stripDuplicateId(remark.address), remark.field);
   return place === undefined ? remark : { ...remark, place: toPrintablePlace(place) };
 }
 
-/** The other places of a remark, a line for each, for formats that show one place. */
+/** The related places of a remark, one per line, for formats that show only one place. */
 export function listRelatedTexts({ related = [] }: Annotation): readonly string[] {
   return related.map(({ message, place: { file, line, column } }) => `${message}: ${file}:${line}:${column}`);
 }
 
-/** The remarks, with a single one for all writes that an interrupt kept from starting. For formats that show remarks one by one. */
+/** Joins the remarks on writes that were not started into one. For formats that show remarks one by one. */
 export function joinNotStarted(remarks: readonly Annotation[]): readonly Annotation[] {
   const found = remarks.filter(({ isNotStarted }) => isNotStarted);
   const [first] = found;
@@ -146,16 +148,16 @@ export function joinNotStarted(remarks: readonly Annotation[]): readonly Annotat
     .map((remark) => (remark === first ? one : remark));
 }
 
-function toDiagnosticRemark(diagnostic: Diagnostic): Annotation {
+function createDiagnosticRemark(diagnostic: Diagnostic): Annotation {
   const { code, severity, ...rest } = toPrintableDiagnostic(diagnostic);
   return { rule: toPrintable(code), level: severity, nature: 'finding', ...rest };
 }
 
-function toViolationRemark({ rule, message, remedy, addresses, places = [] }: GuardViolation): Annotation {
+function createViolationRemark({ rule, message, remedy, addresses, places = [] }: GuardViolation): Annotation {
   const [address, ...others] = addresses;
-  const said = others.length === 0 ? message : `${message} ${toList(addresses)}`;
+  const said = others.length === 0 ? message : `${message} ${formatList(addresses)}`;
   const related = places.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) }));
-  // The first place is that of the resource, except for a policy without one.
+  // The first place is that of the resource. A policy violation without a resource has only the place of the policy.
   const own = related.length > 1 || rule !== 'policy' ? related.shift() : undefined;
   return {
     rule,
@@ -169,10 +171,10 @@ function toViolationRemark({ rule, message, remedy, addresses, places = [] }: Gu
   };
 }
 
-/** Addresses that a remark lists. */
+/** Most addresses that a remark lists. */
 const MAX_LISTED = 10;
 
-function toList(addresses: readonly string[]): string {
+function formatList(addresses: readonly string[]): string {
   const more = addresses.length > MAX_LISTED ? [`${addresses.length - MAX_LISTED} more`] : [];
   return `They are ${[...addresses.slice(0, MAX_LISTED), ...more].join(', ')}.`;
 }
@@ -187,33 +189,37 @@ function listChangeRemarks(change: Change, names: Names): readonly Annotation[] 
   const drifted = differences.filter(({ origin }) => origin === 'drift' || origin === 'both');
   const address = formatChangeAddress(change);
   return [
-    ...(action === 'delete' || action === 'replace' ? [toLossRemark(change, action)] : []),
+    ...(action === 'delete' || action === 'replace' ? [createLossRemark(change, action)] : []),
     ...listDangerViews([change], names).map((one) =>
-      toRemark('danger', 'warning', `${one.address} ${one.said} (${one.group})`, {
+      createRemark('danger', 'warning', `${one.address} ${one.said} (${one.group})`, {
         address,
         nature: 'danger',
         group: one.group,
         field: one.stated,
       }),
     ),
-    ...(drifted.length === 0 ? [] : [toDriftRemark(change.address, drifted, 'notice')]),
+    ...(drifted.length === 0 ? [] : [createDriftRemark(change.address, drifted, 'notice')]),
   ];
 }
 
-function toLossRemark(change: Change, action: 'delete' | 'replace'): Annotation {
+function createLossRemark(change: Change, action: 'delete' | 'replace'): Annotation {
   const { reason, live } = change;
   const address = formatChangeAddress(change);
   const id = live === undefined ? '' : ` (${quoteIfNeeded(live.id)})`;
   const said = reason === undefined ? '' : `: ${toPrintable(reason)}`;
-  return toRemark(action, 'warning', `${quoteIfNeeded(address)}${id} will be ${action}d${said}`, {
+  return createRemark(action, 'warning', `${quoteIfNeeded(address)}${id} will be ${action}d${said}`, {
     address,
     nature: 'danger',
   });
 }
 
-function toDriftRemark(address: string, differences: readonly Difference[], level: Annotation['level']): Annotation {
+function createDriftRemark(
+  address: string,
+  differences: readonly Difference[],
+  level: Annotation['level'],
+): Annotation {
   const fields = differences.map(({ path }) => toPrintable(path)).join(', ');
-  return toRemark(
+  return createRemark(
     'drift',
     level,
     `${quoteIfNeeded(address)}: ${fields} changed at the service; the apply sets the values of the manifest`,
@@ -221,22 +227,22 @@ function toDriftRemark(address: string, differences: readonly Difference[], leve
   );
 }
 
-/** Dangers first; unmanaged resources last. */
+/** Dangers come first, unmanaged resources last. */
 function listDriftRemarks(compared: Drift, options: FormatOptions): readonly Annotation[] {
   const drift = redactDrift(compared);
   const names = collectDriftNames(drift);
   return [
     ...drift.resources.flatMap((resource) => listDriftDangerRemarks(resource, names)),
-    ...drift.diagnostics.map(toDiagnosticRemark),
+    ...drift.diagnostics.map(createDiagnosticRemark),
     ...drift.resources.flatMap((resource) => listResourceRemarks(resource, names)),
-    ...createDriftView(drift, options).unmanaged.map(toUnmanagedRemark),
+    ...createDriftView(drift, options).unmanaged.map(createUnmanagedRemark),
   ];
 }
 
 function listDriftDangerRemarks(resource: ResourceDrift, names: Names): readonly Annotation[] {
   const address = formatAddress(resource);
   return listDriftDangerViews([resource], { names }).map(({ said, group, stated }) =>
-    toRemark('drift-danger', 'error', `${quoteIfNeeded(address)} ${said} (${group})`, {
+    createRemark('drift-danger', 'error', `${quoteIfNeeded(address)} ${said} (${group})`, {
       address,
       group,
       field: stated,
@@ -244,12 +250,12 @@ function listDriftDangerRemarks(resource: ResourceDrift, names: Names): readonly
   );
 }
 
-function toUnmanagedRemark({ kind, id, description }: UnownedView): Annotation {
+function createUnmanagedRemark({ kind, id, description }: UnownedView): Annotation {
   const message = `${kind} ${id} is unmanaged${description === '' ? '' : `: ${description}`}`;
   return { rule: 'unmanaged', level: 'notice', nature: 'finding', message, remedy: UNMANAGED_WORDING.hint };
 }
 
-/** Characters of each value that a remark has room for. */
+/** Most characters of each value in a remark. */
 const MAX_VALUE = 200;
 
 function listResourceRemarks(resource: ResourceDrift, names: Names): readonly Annotation[] {
@@ -265,7 +271,7 @@ function listResourceRemarks(resource: ResourceDrift, names: Names): readonly An
   ].join('; ');
   const tell = (rule: OtherRule, what: string): readonly Annotation[] => {
     const message = `${quoteIfNeeded(address)} ${what}${why === '' ? '' : `: ${why}`}`;
-    return [toRemark(rule, 'warning', message, { address })];
+    return [createRemark(rule, 'warning', message, { address })];
   };
   switch (state) {
     case 'in-sync':
@@ -297,17 +303,17 @@ function listResultRemarks(
 ): readonly Annotation[] {
   const notStarted = findNotStarted(outcomes);
   return [
-    ...diagnostics.map(toDiagnosticRemark),
+    ...diagnostics.map(createDiagnosticRemark),
     ...outcomes.flatMap((outcome) => listOutcomeRemarks(outcome, { options, notStarted })),
     ...files
       .filter(({ outcome }) => outcome !== 'applied')
       .map(({ address, path, message = 'not written' }) =>
-        toRemark('file-failed', 'error', `${toPrintable(path)}: ${toPrintable(message)}`, { address }),
+        createRemark('file-failed', 'error', `${toPrintable(path)}: ${toPrintable(message)}`, { address }),
       ),
     ...tokens
       .filter(({ rescued }) => rescued)
       .map(({ address, place }) =>
-        toRemark('token-rescued', 'warning', `${quoteIfNeeded(address)}: its token is in ${toPrintable(place)}`, {
+        createRemark('token-rescued', 'warning', `${quoteIfNeeded(address)}: its token is in ${toPrintable(place)}`, {
           address,
         }),
       ),
@@ -324,11 +330,11 @@ function listOutcomeRemarks(
     case 'applied':
       return [];
     case 'failed':
-      return [toFailedRemark(outcome, options)];
+      return [createFailedRemark(outcome, options)];
     case 'skipped':
       return [
         {
-          ...toRemark('write-skipped', 'warning', `${formatWriteName(write)}: ${toPrintable(outcome.message)}`, {
+          ...createRemark('write-skipped', 'warning', `${formatWriteName(write)}: ${toPrintable(outcome.message)}`, {
             address,
           }),
           isNotStarted: notStarted.has(write.id),
@@ -340,18 +346,21 @@ function listOutcomeRemarks(
   }
 }
 
-/** At the field that the service names, if it names one. */
-function toFailedRemark(failed: Extract<Outcome, { readonly outcome: 'failed' }>, options: FormatOptions): Annotation {
+/** The place is that of the field that the service names, if it names one. */
+function createFailedRemark(
+  failed: Extract<Outcome, { readonly outcome: 'failed' }>,
+  options: FormatOptions,
+): Annotation {
   const { write, message } = failed;
   const place = findFailedPlace(failed, options);
-  const remark = toRemark('write-failed', 'error', `${formatWriteName(write)}: ${toPrintable(message)}`, {
+  const remark = createRemark('write-failed', 'error', `${formatWriteName(write)}: ${toPrintable(message)}`, {
     address: write.address,
   });
   return place === undefined ? remark : { ...remark, place };
 }
 
 function listFailureRemarks({ command, diagnostics = [], error }: Failure): readonly Annotation[] {
-  const found = diagnostics.map(toDiagnosticRemark);
+  const found = diagnostics.map(createDiagnosticRemark);
   if (error === undefined) return found;
   const remedy = error instanceof Error ? findApiErrorRemedy(error, command) : error.remedy;
   const failure: Annotation = {
@@ -364,7 +373,7 @@ function listFailureRemarks({ command, diagnostics = [], error }: Failure): read
   return [failure, ...found];
 }
 
-/** What was not approved is an error; that plans differ is what one wants to know. */
+/** An unapproved change is an error. For `diff`, differences are the expected result, so they are notices. */
 function listComparisonRemarks(report: ComparisonReport): readonly Annotation[] {
   const { parts } = createComparisonView(report);
   const isApply = report.command === 'apply';
@@ -372,13 +381,13 @@ function listComparisonRemarks(report: ComparisonReport): readonly Annotation[] 
     changes.map(({ address, action, fields, notes }) => {
       const more = [...fields.map(({ path }) => path), ...notes].join(', ');
       const message = `${heading}: ${action} ${address}${more === '' ? '' : ` (${more})`}`;
-      if (isApply && part === 'more') return toRemark('not-approved', 'error', message, { address });
-      return toRemark('plan-differs', 'notice', message, { address });
+      if (isApply && part === 'more') return createRemark('not-approved', 'error', message, { address });
+      return createRemark('plan-differs', 'notice', message, { address });
     }),
   );
 }
 
-function toRemark(
+function createRemark(
   rule: OtherRule,
   level: Annotation['level'],
   message: string,

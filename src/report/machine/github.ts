@@ -22,8 +22,8 @@ import {
 import { type Annotation, joinNotStarted, listAnnotations, listRelatedTexts } from './annotations.ts';
 
 /**
- * A report as workflow annotations: a command on each line and nothing else, so that no text of others is ever read as one.
- * Source: "Workflow commands for GitHub Actions".
+ * A report as workflow annotations. Every line is one command, so that no text from outside can be read as one. Source:
+ * "Workflow commands for GitHub Actions".
  */
 export function renderGithubReport(report: Report, options: FormatOptions): string {
   const remarks = joinNotStarted(listAnnotations(report, options));
@@ -31,33 +31,33 @@ export function renderGithubReport(report: Report, options: FormatOptions): stri
   const shown = remarks.filter((remark) => remark.level !== 'notice' || notices.indexOf(remark) < MAX_NOTICES);
   const left = notices.length - MAX_NOTICES;
   const more = left > 0 ? ` ${formatCount(left, 'notice')} left out.` : '';
-  const summary = toCommand('notice', { title: 'edgewise' }, `${summarizeReport(report)}${more}`);
-  return [...shown.map((remark) => toAnnotation(remark, options)), summary, ''].join('\n');
+  const summary = formatCommand('notice', { title: 'edgewise' }, `${summarizeReport(report)}${more}`);
+  return [...shown.map((remark) => formatAnnotation(remark, options)), summary, ''].join('\n');
 }
 
-/** The annotations of a run over many stacks: those of each, and one summary. */
+/** The annotations of a run over many stacks: those of each stack, and one summary. */
 export function renderStacksGithub(run: StacksReport, options: FormatOptions): string {
   const shown = run.parts.flatMap(({ report, options: own }) => {
     const whole = { ...options, ...own };
     const remarks = joinNotStarted(listAnnotations(report, whole)).filter(({ level }) => level !== 'notice');
-    return remarks.map((remark) => toAnnotation(remark, whole));
+    return remarks.map((remark) => formatAnnotation(remark, whole));
   });
   const { headline, summary: sentences } = createStacksView(run);
-  const summary = toCommand('notice', { title: 'edgewise' }, `${headline}\n${sentences}`);
+  const summary = formatCommand('notice', { title: 'edgewise' }, `${headline}\n${sentences}`);
   return [...shown, summary, ''].join('\n');
 }
 
-/** GitHub shows ten annotations of each level for a step; one of the notices is the summary. */
+/** GitHub shows ten annotations of each level for a step. The tenth notice is the summary. */
 const MAX_NOTICES = 9;
 
-function toAnnotation(remark: Annotation, options: FormatOptions): string {
+function formatAnnotation(remark: Annotation, options: FormatOptions): string {
   const { rule, level, message, remedy, place } = remark;
   const text = [message, ...listRelatedTexts(remark), ...(remedy === undefined ? [] : [remedy])].join('\n');
-  return toCommand(level, { ...toPosition(place, options), title: `edgewise: ${rule}` }, text);
+  return formatCommand(level, { ...findPosition(place, options), title: `edgewise: ${rule}` }, text);
 }
 
-/** Empty without a file: the annotation is then shown at the run. */
-function toPosition(place: Annotation['place'], options: FormatOptions): Properties {
+/** Empty without a file: GitHub then shows the annotation with the run. */
+function findPosition(place: Annotation['place'], options: FormatOptions): Properties {
   const position = place === undefined ? undefined : findFilePosition(place, options);
   return position === undefined
     ? {}
@@ -66,12 +66,12 @@ function toPosition(place: Annotation['place'], options: FormatOptions): Propert
 
 type Properties = Readonly<Record<string, string>>;
 
-function toCommand(name: string, properties: Properties, text: string): string {
+function formatCommand(name: string, properties: Properties, text: string): string {
   const listed = Object.entries(properties).map(([key, value]) => `${key}=${escapeProperty(value)}`);
   return `::${name} ${listed.join(',')}::${escapeText(text)}`;
 }
 
-/** The runner takes the command that a line starts with, and an older one the `##[` in its middle. */
+/** The runner reads a command at the start of a line; older runners also read `##[` within a line. */
 function escapeText(text: string): string {
   return withoutJobCommands(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
@@ -80,7 +80,6 @@ function escapeProperty(text: string): string {
   return escapeText(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** The report in one sentence. */
 function summarizeReport(report: Report): string {
   switch (report.about) {
     case 'plan':

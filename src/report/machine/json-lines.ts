@@ -11,22 +11,25 @@ import { countReportDangers } from '../view/danger-view.ts';
 import { redactDrift } from '../view/redact.ts';
 import { countApplyTotals, isFullyApplied } from '../view/wording.ts';
 
-/** Version of the shape of events. Fields may be added without raising it. */
+/** Version of the structure of events. New fields do not change it. */
 const EVENT_FORMAT = 1;
 
-/** An event but for its number and its time, which it gets when it is sent. */
+/** An event without its number and its time, which it gets when it is sent. */
 export interface EventBody {
   readonly event: string;
   readonly [name: string]: unknown;
 }
 
 /**
- * A report as a stream of events, one JSON object a line. Events that an apply sent while it ran come first; every stream ends with a summary, even that of a
- * failure.
+ * A report as a stream of events, one JSON object per line. Events that an apply sent while it ran come first. Every
+ * stream ends with a summary, even after a failure.
  */
 export function renderJsonLinesReport(report: Report, options: FormatOptions): string {
   const { sent = { text: '', count: 0 }, at = new Date(0) } = options;
-  const bodies = [...listEvents(report, sent.count > 0, options), { event: 'summary', ...toSummary(report, options) }];
+  const bodies = [
+    ...listEvents(report, sent.count > 0, options),
+    { event: 'summary', ...createSummary(report, options) },
+  ];
   const lines = bodies.map((body, index) => renderEventLine(body, { seq: sent.count + index + 1, time: at }));
   return `${sent.text}${lines.join('')}`;
 }
@@ -50,7 +53,7 @@ function listEvents(report: Report, isSent: boolean, options: FormatOptions): re
   }
 }
 
-/** Of an apply that nobody followed. */
+/** The events of an apply that sent none while it ran. */
 function listApplyEvents({ plan, result }: ApplyReport): readonly EventBody[] {
   const total = result.outcomes.length;
   return [
@@ -62,7 +65,7 @@ function listApplyEvents({ plan, result }: ApplyReport): readonly EventBody[] {
   ];
 }
 
-/** An event for each resource that is not as it should be, those with dangers first, and for each that nobody manages. */
+/** An event for each resource that differs, those with dangers first, and for each unmanaged resource. */
 function listDriftEvents(
   { resources, strangers, diagnostics }: Drift,
   { isAccountTold = false }: FormatOptions,
@@ -81,8 +84,11 @@ function listDiagnosticEvents(diagnostics: readonly Diagnostic[]): readonly Even
   return diagnostics.map((diagnostic) => ({ event: 'diagnostic', diagnostic }));
 }
 
-/** How it ended: `ok` as in the JSON document of the same result. */
-function toSummary(report: Report, { exitCode = null }: Pick<FormatOptions, 'exitCode'> | { exitCode?: null }): object {
+/** The result of the command. `ok` is the same as in the JSON document of the result. */
+function createSummary(
+  report: Report,
+  { exitCode = null }: Pick<FormatOptions, 'exitCode'> | { exitCode?: null },
+): object {
   switch (report.about) {
     case 'plan': {
       const { plan, blocking } = report;
@@ -125,14 +131,14 @@ function toSummary(report: Report, { exitCode = null }: Pick<FormatOptions, 'exi
   }
 }
 
-/** A stream of events as lines of JSON, each with its number, from 1, and its time. */
+/** A stream of events as lines of JSON. Each has a number, from 1, and a time. */
 export interface EventStream {
   readonly send: (body: EventBody) => void;
-  /** Everything that was sent, and how many events that is. */
+  /** Returns the text of all sent events, and their number. */
   readonly sent: () => SentEvents;
 }
 
-/** A stream that hands on each line as it is sent, and keeps it. With nobody to hand it to, events are only counted. */
+/** Creates a stream that passes each line to `write` and keeps it. Without `write`, events are only counted. */
 export function createEventStream(now: () => Date, write: ((line: string) => void) | undefined): EventStream {
   let sent: SentEvents = { text: '', count: 0 };
   return {
@@ -146,7 +152,7 @@ export function createEventStream(now: () => Date, write: ((line: string) => voi
   };
 }
 
-/** An event as a line of JSON. Nothing in it acts on a terminal. */
+/** An event as a line of JSON, without characters that a terminal would act on. */
 export function renderEventLine(
   { event, ...body }: EventBody,
   { seq, time }: { readonly seq: number; readonly time: Date },
@@ -163,13 +169,13 @@ export function listStartEvents(plan: Plan): readonly EventBody[] {
   ];
 }
 
-/** What happens during an apply as an event. */
+/** An event of an apply as the body of a JSON event. */
 export function createEventBody(event: ApplyEvent): EventBody {
   switch (event.event) {
     case 'write-started':
       return { event: 'write-started', write: event.write.id, address: event.write.address };
     case 'write-ended':
-      return { ...toOutcomeEvent(event.result), done: event.done, total: event.total };
+      return { ...createOutcomeEvent(event.result), done: event.done, total: event.total };
     case 'diagnostic':
       return { event: 'diagnostic', diagnostic: event.diagnostic };
     default:
@@ -177,7 +183,7 @@ export function createEventBody(event: ApplyEvent): EventBody {
   }
 }
 
-function toOutcomeEvent(result: Outcome): EventBody {
+function createOutcomeEvent(result: Outcome): EventBody {
   const { write, outcome, ...facts } = result;
   const event = outcome === 'applied' ? 'write-done' : `write-${outcome}`;
   return { event, write: write.id, address: write.address, ...facts };

@@ -16,24 +16,24 @@ import { redactComparison, redactDrift, redactPlan } from '../view/redact.ts';
 import { countApplyTotals, isFullyApplied } from '../view/wording.ts';
 
 /**
- * JSON documents for programs. A plan is its file; every other document starts with `format`, `command` and `ok`. Each is one
- * object, ends with a line break, and holds no character that a terminal would act on (they are escaped, which JSON reads as
- * the same).
+ * JSON documents for programs. A plan is its file; every other document starts with `format`, `command` and `ok`. Each
+ * is one object and ends with a line break. Characters that a terminal would act on are escaped, which does not change
+ * the values.
  */
 
-/** Version of the shape of these documents. Fields may be added without raising it. */
+/** Version of the structure of these documents. New fields do not change it. */
 const REPORT_FORMAT = 1;
 
-/** The last that a command knows of a submission, and why that is not enough. */
+/** The last known state of a submission, and the error if it is not decided yet. */
 export interface SubmissionResult {
   readonly kind: SubmittedKind;
   readonly command: string;
-  /** As the service shows it. */
+  /** The response of the service. */
   readonly shown: JsonObject;
   readonly error?: Failure['error'];
 }
 
-/** A report as one JSON document. A plan is its file, byte for byte, even if it is blocked. */
+/** A report as one JSON document. For a plan, the bytes of its file, even if it is blocked. */
 export function renderJsonReport(report: Report): string {
   switch (report.about) {
     case 'plan':
@@ -43,7 +43,7 @@ export function renderJsonReport(report: Report): string {
         format: REPORT_FORMAT,
         command: report.command,
         ok: report.command === 'diff' || isCoveredBy(report.comparison),
-        ...toComparisonDocument(report),
+        ...createComparisonDocument(report),
       });
     case 'apply':
       return renderApplyJson(report.plan, report.result);
@@ -58,7 +58,7 @@ export function renderJsonReport(report: Report): string {
   }
 }
 
-/** A plan as its published schema says: the bytes of a plan file. Equal plans give equal bytes. */
+/** A plan as its published schema describes it: the bytes of a plan file. Equal plans give equal bytes. */
 export function renderPlanJson(plan: Plan): string {
   return renderStableJson(createPlanDocument(redactPlan(plan)))
     .split('\n')
@@ -66,7 +66,10 @@ export function renderPlanJson(plan: Plan): string {
     .join('\n');
 }
 
-/** How an apply ended, with the plan that it applied. `ok`: all of it was done, and tokens went where they should. */
+/**
+ * The result of an apply, and the plan. `ok`: all writes and files succeeded, awaited resources are ready, no token had
+ * to be rescued, and there was no other error.
+ */
 export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Failure, 'plan'> = {}): string {
   const { command = plan.mode, diagnostics = [], error } = more;
   return renderJsonDocument({
@@ -75,19 +78,22 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
     ok: isFullyApplied(result) && error === undefined && !hasErrors(diagnostics),
     interrupted: result.interrupted,
     totals: countApplyTotals(result),
-    outcomes: result.outcomes.map(toOutcomeDocument),
+    outcomes: result.outcomes.map(createOutcomeDocument),
     tokens: result.tokens,
     files: result.files,
     lookUps: result.lookUps,
     ...(result.waited !== undefined && { waited: result.waited }),
     next: createApplyView(plan, result).next,
     diagnostics: [...result.diagnostics, ...diagnostics],
-    ...(error !== undefined && { error: toErrorDocument(error) }),
+    ...(error !== undefined && { error: createErrorDocument(error) }),
     plan: createPlanDocument(redactPlan(plan)),
   });
 }
 
-/** The live state, compared with the manifests or a plan. `ok`: the comparison was possible; `drifted`: something differs. */
+/**
+ * The live state, compared with the manifests or a plan. `ok`: the comparison was complete. `drifted`: something
+ * differs.
+ */
 function renderDriftJson(drift: Drift): string {
   return renderJsonDocument({
     format: REPORT_FORMAT,
@@ -101,7 +107,7 @@ function renderDriftJson(drift: Drift): string {
   });
 }
 
-/** What a check of manifests found. `ok`: the manifests are valid. */
+/** The result of a check of manifests. `ok`: the manifests are valid. */
 export function renderValidationJson(
   { files, resources, diagnostics, stack }: Validation,
   command = 'validate',
@@ -117,18 +123,21 @@ export function renderValidationJson(
   });
 }
 
-/** A submission as the service shows it, under what its kind is called in short. With an error it is not decided yet, and `ok` is false. */
+/**
+ * The service's response on a submission, under the short name of its kind. With an error the submission is not decided
+ * yet, and `ok` is false.
+ */
 export function renderSubmissionJson({ kind, command, shown, error }: SubmissionResult): string {
   return renderJsonDocument({
     format: REPORT_FORMAT,
     command,
     ok: error === undefined,
-    ...(error !== undefined && { error: toErrorDocument(error) }),
+    ...(error !== undefined && { error: createErrorDocument(error) }),
     [kind.submission.noun]: shown,
   });
 }
 
-/** The document of a command that did not complete. `error` and `plan` are there when there are any. */
+/** The document of a command that did not complete. `error` and `plan` are absent if there are none. */
 export function renderFailureJson({ command, stack, diagnostics = [], error, plan }: Failure): string {
   return renderJsonDocument({
     format: REPORT_FORMAT,
@@ -136,12 +145,11 @@ export function renderFailureJson({ command, stack, diagnostics = [], error, pla
     ok: false,
     ...(stack !== undefined && { stack }),
     diagnostics,
-    ...(error !== undefined && { error: toErrorDocument(error) }),
+    ...(error !== undefined && { error: createErrorDocument(error) }),
     ...(plan !== undefined && { totals: countShownActions(plan.changes), plan: createPlanDocument(redactPlan(plan)) }),
   });
 }
 
-/** The lint rules. */
 export function renderLintRulesJson(rows: readonly LintRuleRow[]): string {
   return renderJsonDocument({ command: 'validate', ok: true, rules: rows });
 }
@@ -150,26 +158,26 @@ export function renderSettingsJson(rows: readonly SettingRow[]): string {
   return renderJsonDocument({ command: 'explain', ok: true, settings: rows });
 }
 
-/** `JSON.stringify` escapes what JSON demands; the rest of what cannot be printed is escaped here. */
+/** Also escapes unprintable characters that `JSON.stringify` leaves. */
 export function renderJsonDocument(document: object): string {
   const lines = JSON.stringify(document, null, 2).split('\n');
   return `${lines.map(toPrintable).join('\n')}\n`;
 }
 
-/** An outcome with the id of its write instead of the write, which the plan contains. */
-function toOutcomeDocument({ write, ...outcome }: Outcome): object {
+/** An outcome with the id of its write instead of the whole write, which the plan contains. */
+function createOutcomeDocument({ write, ...outcome }: Outcome): object {
   return { write: write.id, address: write.address, ...outcome };
 }
 
-/** A message, with the details of its error. */
-function toErrorDocument(error: NonNullable<Failure['error']>): object {
+/** An error as values: its name, its message and, for an ApiError, the response. */
+function createErrorDocument(error: NonNullable<Failure['error']>): object {
   if (!(error instanceof Error)) return error;
   const { name, message } = error;
   return error instanceof ApiError ? { name, message, ...error.response } : { name, message };
 }
 
-/** A comparison of two plans as values for programs. `within`: the later plan does nothing that the earlier one does not. */
-function toComparisonDocument({ comparison, names }: ComparisonReport): object {
+/** A comparison of two plans. `within`: the later plan does nothing that the earlier one does not do. */
+function createComparisonDocument({ comparison, names }: ComparisonReport): object {
   const { before, after, mismatch, more, less } = redactComparison(comparison);
   return {
     stack: after.stack,
@@ -178,30 +186,38 @@ function toComparisonDocument({ comparison, names }: ComparisonReport): object {
     ...(mismatch !== undefined && { mismatch }),
     before: { name: names.before, ...before.made },
     after: { name: names.after, ...after.made },
-    more: toExtraChangesDocument(more),
-    less: toExtraChangesDocument(less),
+    more: createExtraChangesDocument(more),
+    less: createExtraChangesDocument(less),
   };
 }
 
-function toExtraChangesDocument({ changes, files }: ExtraChanges): object {
-  return { changes: changes.map(toChangeDocument), files };
+function createExtraChangesDocument({ changes, files }: ExtraChanges): object {
+  return { changes: changes.map(createChangeDocument), files };
 }
 
-/** Without fields: the other plan does nothing to the resource, or something of another sort, and all of the change counts. */
-function toChangeDocument({ change, other, fields, dangers, notes }: ExtraChange): object {
+/**
+ * Without `fields`, the whole change is extra: the other plan does not change the resource, or has another action for
+ * it.
+ */
+function createChangeDocument({ change, other, fields, dangers, notes }: ExtraChange): object {
   return {
     address: formatChangeAddress(change),
     kind: change.kind,
     action: change.action,
     ...(other !== undefined && { otherAction: other.action }),
-    ...(fields.length > 0 && { fields: fields.map(({ difference, other: theirs }) => toField(difference, theirs)) }),
+    ...(fields.length > 0 && {
+      fields: fields.map(({ difference, other: theirs }) => createFieldDocument(difference, theirs)),
+    }),
     ...(dangers.length > 0 && { dangers }),
     ...(notes.length > 0 && { notes }),
     change,
   };
 }
 
-function toField({ path, from, to }: ExtraChange['fields'][number]['difference'], other: object | undefined): object {
+function createFieldDocument(
+  { path, from, to }: ExtraChange['fields'][number]['difference'],
+  other: object | undefined,
+): object {
   return {
     path,
     ...(from !== undefined && { from }),

@@ -5,8 +5,9 @@ import { quoteIfNeeded } from '../view/escape.ts';
 import { type Annotation, listAnnotations, listRelatedTexts } from './annotations.ts';
 
 /**
- * A report as test results: a suite for each kind, in it a case that passes for each resource that nothing is wrong with, and one
- * that fails for each thing that is wrong. What an apply will do is nothing wrong; files to write are a suite of their own. Structure: the schema of the Jenkins JUnit plugin.
+ * A report as test results, with a suite for each kind. A suite has a passing case for each resource without a remark,
+ * and a failing case for each remark. Planned changes do not fail; files to write are a suite of their own. Source: the
+ * schema of the Jenkins JUnit plugin.
  */
 export function renderJunitReport(report: Report, options: FormatOptions): string {
   return renderSuites(listCases(report, options));
@@ -18,20 +19,20 @@ export function renderStacksJunit({ parts }: StacksReport, options: FormatOption
     parts.flatMap(({ name, folder, report, options: own }) => {
       const suite = toPrintable(name === '' ? folder : name);
       const cases = listCases(report, { ...options, ...own });
-      // A suite without cases would not be seen.
+      // CI systems do not show a suite without cases.
       return (cases.length === 0 ? [{ suite, name: 'stack' }] : cases).map((one) => ({ ...one, suite }));
     }),
   );
 }
 
-/** Cases as a document, in their suites. */
+/** Renders cases as a document, grouped by suite. */
 export function renderSuites(cases: readonly JunitCase[]): string {
   const suites = [...Map.groupBy(cases, ({ suite }) => suite)].sort(([left], [right]) => (left < right ? -1 : 1));
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="edgewise"${toCounts(cases)}>`,
+    `<testsuites name="edgewise"${renderCounts(cases)}>`,
     ...suites.flatMap(([suite, members]) => [
-      `  <testsuite name="${escapeXml(suite)}"${toCounts(members)}>`,
+      `  <testsuite name="${escapeXml(suite)}"${renderCounts(members)}>`,
       ...members.flatMap(renderCase),
       '  </testsuite>',
     ]),
@@ -40,11 +41,11 @@ export function renderSuites(cases: readonly JunitCase[]): string {
   ].join('\n');
 }
 
-/** A case, which passes without a remark. Texts are printable. */
+/** A test case. Texts are printable. */
 export interface JunitCase {
   readonly suite: string;
   readonly name: string;
-  /** Absent: it passes. */
+  /** Absent: the case passes. */
   readonly remark?: Annotation;
 }
 
@@ -54,16 +55,19 @@ function listCases(report: Report, options: FormatOptions): readonly JunitCase[]
   const passed = [...new Set(listAddresses(report))].filter((address) => !told.has(address));
   const failed = remarks.map((remark): JunitCase => {
     const { rule, address = remark.place?.file ?? 'run' } = remark;
-    return { suite: toSuite(remark.address), name: `${address}: ${rule}`, remark };
+    return { suite: findSuite(remark.address), name: `${address}: ${rule}`, remark };
   });
   return [
     ...failed,
-    ...passed.map((address) => ({ suite: toSuite(address), name: quoteIfNeeded(address) })),
+    ...passed.map((address) => ({ suite: findSuite(address), name: quoteIfNeeded(address) })),
     ...listFileCases(report),
   ];
 }
 
-/** A case for each file that a plan writes, or that an apply has written: its resource may be one that nothing is done to. */
+/**
+ * A case for each file that a plan writes or an apply has written. It is separate, because the plan may not change the
+ * resource of the file.
+ */
 function listFileCases(report: Report): readonly JunitCase[] {
   const files = report.about === 'plan' ? report.plan.files : [];
   const written = report.about === 'apply' ? report.result.files.filter(({ outcome }) => outcome === 'applied') : [];
@@ -74,8 +78,8 @@ function listFileCases(report: Report): readonly JunitCase[] {
   }));
 }
 
-/** A case without a single resource belongs to the run. */
-function toSuite(address: string | undefined): string {
+/** The kind of an address. Cases without an address belong to the suite `edgewise`. */
+function findSuite(address: string | undefined): string {
   const end = address?.indexOf('/') ?? -1;
   return address === undefined || end < 0 ? 'edgewise' : toPrintable(address.slice(0, end));
 }
@@ -98,15 +102,15 @@ function listAddresses(report: Report): readonly string[] {
   }
 }
 
-function toCounts(cases: readonly JunitCase[]): string {
-  const counted = Map.groupBy(cases, ({ remark }) => (remark === undefined ? 'passed' : toElement(remark)));
+function renderCounts(cases: readonly JunitCase[]): string {
+  const counted = Map.groupBy(cases, ({ remark }) => (remark === undefined ? 'passed' : chooseElement(remark)));
   const count = (element: Element): number => counted.get(element)?.length ?? 0;
   return ` tests="${cases.length}" failures="${count('failure')}" errors="${count('error')}" skipped="${count('skipped')}"`;
 }
 
 type Element = 'failure' | 'error' | 'skipped';
 
-function toElement({ rule, nature }: Annotation): Element {
+function chooseElement({ rule, nature }: Annotation): Element {
   if (rule === 'write-skipped' || rule === 'unmanaged') return 'skipped';
   return nature === 'failure' ? 'error' : 'failure';
 }
@@ -114,7 +118,7 @@ function toElement({ rule, nature }: Annotation): Element {
 function renderCase({ suite, name, remark }: JunitCase): readonly string[] {
   const start = `    <testcase classname="edgewise.${escapeXml(suite)}" name="${escapeXml(name)}" time="0"`;
   if (remark === undefined) return [`${start}/>`];
-  const element = toElement(remark);
+  const element = chooseElement(remark);
   const type = element === 'skipped' ? '' : ` type="${escapeXml(remark.level)}"`;
   const body = element === 'skipped' ? '/>' : `>${escapeXml(renderDetails(remark))}</${element}>`;
   return [`${start}>`, `      <${element} message="${escapeXml(remark.message)}"${type}${body}`, '    </testcase>'];

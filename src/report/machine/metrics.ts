@@ -4,22 +4,23 @@ import { toPrintable } from '../../model/printable.ts';
 import type { DriftReport, Report, StacksReport } from '../report.ts';
 
 /**
- * What a comparison says of its stack and of the account as gauges, in OpenMetrics text that collectors of text files read as well; each sample
- * bears the stack, so that files of several stacks can stand side by side. A command that did not complete says just that, so that an old result
- * is not taken for a new one. Source: OpenMetrics 1.0.
+ * Drift of a stack and of its account as gauges, in OpenMetrics text that collectors of text files can read too. Each
+ * sample has a label with the stack, so that files of several stacks can be used together. If a command did not
+ * complete, `edgewise_run_success` is 0 and all other gauges are omitted, so that an old result is not mistaken for a
+ * new one. Source: OpenMetrics 1.0.
  */
 export function renderMetricsReport(report: Report): string {
-  if (report.about !== 'drift') return renderFamilies([toSuccess(false, toLabels(report))]);
+  if (report.about !== 'drift') return renderFamilies([createSuccessFamily(false, findLabels(report))]);
   return renderFamilies([...listStackFamilies(report.drift), ...listAccountFamilies(report)]);
 }
 
-/** What a run over many stacks says of each and, once, of each account: the samples of all, family by family. */
+/** Gauges of each stack of a run and, once, of each account. Samples are grouped by family. */
 export function renderStacksMetrics({ parts }: StacksReport): string {
   const found = parts.flatMap(({ keyEnv, report }) =>
     report.about === 'drift' ? [{ drift: report.drift, keyEnv }] : [],
   );
   const ofStacks = parts.flatMap(({ name, report }) =>
-    report.about === 'drift' ? listStackFamilies(report.drift) : [toSuccess(false, { stack: name })],
+    report.about === 'drift' ? listStackFamilies(report.drift) : [createSuccessFamily(false, { stack: name })],
   );
   const accounts = Map.groupBy(found, ({ keyEnv, drift }) => JSON.stringify([drift.baseUrl, keyEnv]));
   const ofAccounts = [...accounts.values()].flatMap((readings) => {
@@ -29,7 +30,7 @@ export function renderStacksMetrics({ parts }: StacksReport): string {
   return renderFamilies(joinFamilies([...ofStacks, ...ofAccounts]));
 }
 
-/** The samples of a family stand together. */
+/** OpenMetrics requires that samples of a family are together. */
 function joinFamilies(families: readonly Family[]): readonly Family[] {
   return [...Map.groupBy(families, ({ name }) => name).values()].flatMap(([first, ...others]) =>
     first === undefined ? [] : [{ ...first, samples: [first, ...others].flatMap(({ samples }) => samples) }],
@@ -43,13 +44,13 @@ function renderFamilies(families: readonly Family[]): string {
     .join('')}# EOF\n`;
 }
 
-/** Labels of a command that did not complete. */
-function toLabels(report: Report): Sample['labels'] {
+/** Labels for a command that did not complete. */
+function findLabels(report: Report): Sample['labels'] {
   return report.about === 'failure' && report.failure.stack !== undefined ? { stack: report.failure.stack } : {};
 }
 
 interface Family {
-  /** With the unit at its end, where there is one. */
+  /** Ends with the unit, if there is one. */
   readonly name: string;
   readonly unit?: string;
   readonly help: string;
@@ -64,7 +65,7 @@ interface Sample {
 function listStackFamilies(drift: Drift): readonly Family[] {
   const { stack, at, requests } = drift;
   return [
-    toSuccess(isComplete(drift), { stack }),
+    createSuccessFamily(isComplete(drift), { stack }),
     {
       name: 'edgewise_last_run_timestamp_seconds',
       unit: 'seconds',
@@ -101,10 +102,10 @@ function listStackFamilies(drift: Drift): readonly Family[] {
   ];
 }
 
-/** An account as a comparison read it. */
+/** An account as one drift report read it. */
 type AccountReading = Pick<DriftReport, 'drift' | 'keyEnv'>;
 
-/** The account is told apart by the URL and the key; of the stack it is said who read it. */
+/** The URL and the key identify the account. The label `stack` says which stack read it. */
 function listAccountFamilies({ drift, keyEnv }: AccountReading): readonly Family[] {
   const labels = { stack: drift.stack, base_url: drift.baseUrl, ...(keyEnv !== undefined && { key_env: keyEnv }) };
   return [
@@ -128,7 +129,7 @@ function listAccountFamilies({ drift, keyEnv }: AccountReading): readonly Family
   ];
 }
 
-function toSuccess(isSuccess: boolean, labels: Sample['labels']): Family {
+function createSuccessFamily(isSuccess: boolean, labels: Sample['labels']): Family {
   return {
     name: 'edgewise_run_success',
     help: '1 if the comparison completed.',
@@ -136,7 +137,7 @@ function toSuccess(isSuccess: boolean, labels: Sample['labels']): Family {
   };
 }
 
-/** Every state of every kind that was read, so that a gauge falls to 0 instead of disappearing. */
+/** Has every state of every kind that was read, so that a gauge falls to 0 instead of disappearing. */
 function listResourceSamples(drift: Drift): readonly Sample[] {
   const { stack, resources } = drift;
   const kinds = [...new Set([...drift.kinds, ...resources.map(({ kind }) => kind)])];
@@ -169,13 +170,13 @@ function listFieldSamples({ stack, kinds, resources }: Drift): readonly Sample[]
   return [...counts].map(([kind, value]) => ({ labels: { stack, kind }, value }));
 }
 
-/** Every group, so that a gauge falls to 0 instead of disappearing. */
+/** Has every group, so that a gauge falls to 0 instead of disappearing. */
 function listDangerSamples({ stack, resources }: Drift): readonly Sample[] {
   const counts = countDangers(resources.flatMap(({ dangers = [] }) => dangers));
   return DANGER_GROUPS.map((group) => ({ labels: { stack, group }, value: counts[group] }));
 }
 
-/** Of several resources with one address, such as duplicates, the first expiry. */
+/** If several resources have the same address, such as duplicates, the earliest end counts. */
 function listEnds({ stack, resources }: Drift): readonly Sample[] {
   const ends = new Map<string, number>();
   for (const { address, validUntil } of resources) {
@@ -203,11 +204,11 @@ function renderFamily({ name, unit, help, samples }: Family): string {
 }
 
 function renderLabels(labels: Sample['labels']): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${toLabelValue(value)}"`);
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabelValue(value)}"`);
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 
-/** Printable first, so that only quotes and backslashes are left to escape. */
-function toLabelValue(text: string): string {
+/** Makes the text printable first, so that only quotes and backslashes are left to escape. */
+function escapeLabelValue(text: string): string {
   return toPrintable(text).replace(/["\\]/g, (character) => `\\${character}`);
 }

@@ -7,11 +7,11 @@ import { type FilePosition, findFilePosition } from '../view/diagnostic-view.ts'
 import { type Annotation, joinNotStarted, listAnnotations, OTHER_RULES } from './annotations.ts';
 
 /**
- * A report as a SARIF log: a result for each diagnostic or danger, a notification for the reason why a run failed. Successful writes are not in it. Source:
- * SARIF 2.1.0.
+ * A report as a SARIF log: a result for each diagnostic or danger, and a notification for the reason why a run failed.
+ * Successful writes are omitted. Source: SARIF 2.1.0.
  */
 export function renderSarifReport(report: Report, options: FormatOptions): string {
-  return renderLog([{ report, options }], { ...options, ...toVersion(report, options) });
+  return renderLog([{ report, options }], { ...options, ...findVersion(report, options) });
 }
 
 /** A run over many stacks as a SARIF log with one run. */
@@ -27,7 +27,7 @@ export function renderStacksSarif({ parts }: StacksReport, options: FormatOption
 interface Subject {
   readonly report: Report;
   readonly options: FormatOptions;
-  /** Of a run over many stacks, whose it is. */
+  /** The name of the stack, in a run over many stacks. */
   readonly stack?: string | undefined;
 }
 
@@ -47,12 +47,12 @@ function renderLog(subjects: readonly Subject[], run: FormatOptions): string {
           driver: {
             name: 'edgewise',
             ...(run.version !== undefined && { version: run.version }),
-            rules: rules.map((rule) => toRule(rule, run)),
+            rules: rules.map((rule) => createRule(rule, run)),
           },
         },
         columnKind: 'utf16CodeUnits',
-        invocations: [toInvocation(failures, run)],
-        results: toResults(findings, rules),
+        invocations: [createInvocation(failures, run)],
+        results: createResults(findings, rules),
         properties: {
           dangers: countDangers(findings.flatMap(({ remark: { group } }) => (group === undefined ? [] : [{ group }]))),
         },
@@ -62,14 +62,14 @@ function renderLog(subjects: readonly Subject[], run: FormatOptions): string {
   return `${JSON.stringify(log, null, 2).split('\n').map(toPrintable).join('\n')}\n`;
 }
 
-function toVersion(report: Report, { version }: FormatOptions): { readonly version?: string } {
+function findVersion(report: Report, { version }: FormatOptions): { readonly version?: string } {
   if (version !== undefined) return { version };
   return 'plan' in report ? { version: report.plan.tool.version } : {};
 }
 
 const MEANINGS: Readonly<Record<string, string>> = { ...DIAGNOSTIC_CODES, ...OTHER_RULES };
 
-function toRule(id: string, { describeRule }: FormatOptions): object {
+function createRule(id: string, { describeRule }: FormatOptions): object {
   const text = Object.hasOwn(MEANINGS, id) ? MEANINGS[id] : undefined;
   if (text === undefined) return { id };
   const description = describeRule?.(id);
@@ -77,31 +77,34 @@ function toRule(id: string, { describeRule }: FormatOptions): object {
   const help = [description?.remedy ?? text, ...(isCode ? [`See: edgewise explain ${id}`] : [])];
   return {
     id,
-    ...(id.includes('-') && { name: toPascalCase(id) }),
+    ...(id.includes('-') && { name: formatPascalCase(id) }),
     shortDescription: { text },
     fullDescription: { text: description?.meaning ?? text },
     help: { text: help.join('\n') },
   };
 }
 
-/** `unknown-field`: `UnknownField`. A name must not be the id in another spelling, so one word is none. */
-function toPascalCase(id: string): string {
+/**
+ * `unknown-field`: `UnknownField`. Only for ids of several words, because a name must differ from its id in more than
+ * case.
+ */
+function formatPascalCase(id: string): string {
   return id
     .split('-')
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join('');
 }
 
-function toInvocation(
+function createInvocation(
   failures: readonly Annotation[],
   { exitCode = failures.length > 0 ? 1 : 0 }: FormatOptions,
 ): object {
   const notifications = failures.map(({ message, remedy }) => ({
     level: 'error',
-    message: toMessage(message, remedy),
+    message: createMessage(message, remedy),
   }));
   return {
-    // 2 says that there are changes, 3 and 5 that what was looked at is refused: the run itself did what it is for.
+    // Exit code 2 means changes; 3 and 5 mean that the result is refused. In all three cases the run itself succeeded.
     executionSuccessful: failures.length === 0 && [0, 2, 3, 5].includes(exitCode),
     exitCode,
     ...(notifications.length > 0 && { toolExecutionNotifications: notifications }),
@@ -112,21 +115,21 @@ interface Finding extends Pick<Subject, 'options' | 'stack'> {
   readonly remark: Annotation;
 }
 
-function toResults(findings: readonly Finding[], rules: readonly string[]): readonly object[] {
+function createResults(findings: readonly Finding[], rules: readonly string[]): readonly object[] {
   const seen = new Map<string, number>();
   return findings.map(({ remark: finding, options, stack }) => {
     const { rule, level, message, remedy, place, group, related = [] } = finding;
     const properties = { ...(stack !== undefined && { stack }), ...(group !== undefined && { group }) };
-    const digest = toFingerprint(finding, options);
+    const digest = computeFingerprint(finding, options);
     const number = (seen.get(digest) ?? 0) + 1;
     seen.set(digest, number);
-    const others = related.map((one) => toRelated(one, options));
+    const others = related.map((one) => createRelated(one, options));
     return {
       ruleId: rule,
       ruleIndex: rules.indexOf(rule),
       level: level === 'notice' ? 'note' : level,
-      message: toMessage(message, remedy),
-      locations: toLocations(finding, place, options),
+      message: createMessage(message, remedy),
+      locations: createLocations(finding, place, options),
       ...(others.length > 0 && { relatedLocations: others.map((other, index) => ({ id: index + 1, ...other })) }),
       partialFingerprints: { 'edgewise/v1': `${digest}:${number}` },
       ...(Object.keys(properties).length > 0 && { properties }),
@@ -134,48 +137,51 @@ function toResults(findings: readonly Finding[], rules: readonly string[]): read
   });
 }
 
-/** It does not contain the line: a finding stays the same when lines are inserted above it. */
-function toFingerprint({ rule, address, message, place }: Annotation, options: FormatOptions): string {
+/** Does not depend on the line, so that a finding stays the same when lines are inserted above it. */
+function computeFingerprint({ rule, address, message, place }: Annotation, options: FormatOptions): string {
   const position = place === undefined ? undefined : findFilePosition(place, options);
-  return toDigest([rule, address ?? '', message, position === undefined ? '' : toUri(position.file)]);
+  return toDigest([rule, address ?? '', message, position === undefined ? '' : encodeUri(position.file)]);
 }
 
-function toMessage(message: string, remedy: string | undefined): { readonly text: string } {
+function createMessage(message: string, remedy: string | undefined): { readonly text: string } {
   return { text: remedy === undefined ? message : `${message}\n${remedy}` };
 }
 
-/** Code scanning takes no result without a place: one without a place of its own gets that of the Stack. */
-function toLocations(
+/** Code scanning rejects results without a place, so a result without one gets the place of the Stack. */
+function createLocations(
   { address }: Annotation,
   place: SourcePlace | undefined,
   options: FormatOptions,
 ): readonly object[] {
   const logical =
     address === undefined ? {} : { logicalLocations: [{ fullyQualifiedName: address, kind: 'resource' }] };
-  return [{ ...toPhysical(place ?? options.locate?.(), options), ...logical }];
+  return [{ ...createPhysicalLocation(place ?? options.locate?.(), options), ...logical }];
 }
 
-function toRelated({ message, place }: NonNullable<Annotation['related']>[number], options: FormatOptions): object {
-  return { ...toPhysical(place, options), message: { text: message } };
+function createRelated({ message, place }: NonNullable<Annotation['related']>[number], options: FormatOptions): object {
+  return { ...createPhysicalLocation(place, options), message: { text: message } };
 }
 
-function toPhysical(place: SourcePlace | undefined, options: FormatOptions): object {
-  const { file, line, column } = (place && findFilePosition(place, options)) ?? toUnfiled(place);
+function createPhysicalLocation(place: SourcePlace | undefined, options: FormatOptions): object {
+  const { file, line, column } = (place && findFilePosition(place, options)) ?? createUnfiledPosition(place);
   return {
     physicalLocation: {
-      artifactLocation: { uri: toUri(file) },
+      artifactLocation: { uri: encodeUri(file) },
       region: { startLine: line, startColumn: column },
     },
   };
 }
 
-/** The position for text from standard input, and for findings without a file. */
-function toUnfiled(place: SourcePlace | undefined): FilePosition {
+/** The position for standard input, and for findings without a file. */
+function createUnfiledPosition(place: SourcePlace | undefined): FilePosition {
   return { file: place === undefined ? '.' : 'stdin', line: place?.line ?? 1, column: place?.column ?? 1 };
 }
 
-/** A path as a URI reference: relative, when it can be. The first part of a relative path must not look like a scheme. */
-function toUri(file: string): string {
+/**
+ * A path as a URI reference, relative if possible. The colon is encoded, because the first segment of a relative path
+ * must not look like a scheme.
+ */
+function encodeUri(file: string): string {
   const encoded = file.toWellFormed().split('/').map(encodeURIComponent).join('/');
   return encoded.startsWith('/') ? `file://${encoded}` : encoded;
 }

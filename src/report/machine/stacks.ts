@@ -22,7 +22,7 @@ import { renderJsonDocument, renderJsonReport } from './json.ts';
 import { type EventBody, renderEventLine, renderJsonLinesReport } from './json-lines.ts';
 import { type JunitCase, renderSuites } from './junit.ts';
 
-/** The stacks of a tree, for a program. */
+/** The stacks of a folder tree as a JSON document. */
 export function renderStacksJson(listing: StackListing): string {
   const { root, total, stacks, changes, shard, unowned } = listing;
   return renderJsonDocument({
@@ -33,12 +33,12 @@ export function renderStacksJson(listing: StackListing): string {
     total,
     ...(changes !== undefined && { since: changes.since }),
     ...(shard !== undefined && { shard: { index: shard.index, total: shard.total, from: shard.from } }),
-    stacks: stacks.map((stack) => toDocument(stack, listing)),
+    stacks: stacks.map((stack) => createStackDocument(stack, listing)),
     unowned: changes?.unowned ?? unowned,
   });
 }
 
-function toDocument(stack: StackFolder, { changes }: StackListing): JsonObject {
+function createStackDocument(stack: StackFolder, { changes }: StackListing): JsonObject {
   const change = changes?.changed.find((one) => one.stack.folder === stack.folder);
   return {
     name: stack.name,
@@ -51,19 +51,19 @@ function toDocument(stack: StackFolder, { changes }: StackListing): JsonObject {
   };
 }
 
-/** A line for each stack: its folder. */
+/** The folder of each stack, one per line. */
 export function renderStackFolders({ stacks }: StackListing): string {
   return stacks.map(({ folder }) => `${toPrintable(folder)}\n`).join('');
 }
 
-/** What `strategy.matrix` of a GitHub job takes through `fromJSON`: a job for each stack. */
+/** A matrix for `strategy.matrix` of a GitHub job, through `fromJSON`: a job for each stack. */
 export function renderGitHubMatrix({ stacks }: StackListing): string {
   return `${toPrintable(JSON.stringify({ include: stacks.map(({ name, folder }) => ({ stack: name, folder })) }))}\n`;
 }
 
 /**
- * A file for GitLab to include: the hidden job `.edgewise-stacks`, which a job of a child pipeline extends to run once for each stack. Without stacks it
- * never runs, since GitLab refuses an empty matrix.
+ * A file for GitLab to include: the hidden job `.edgewise-stacks`. A job of a child pipeline extends it and runs once
+ * for each stack. Without stacks the job never runs, because GitLab rejects an empty matrix.
  */
 export function renderGitLabMatrix({ stacks }: StackListing): string {
   if (stacks.length === 0) return '.edgewise-stacks:\n  rules:\n    - when: never\n';
@@ -74,7 +74,7 @@ export function renderGitLabMatrix({ stacks }: StackListing): string {
   return `.edgewise-stacks:\n  parallel:\n    matrix:\n${jobs.join('')}`;
 }
 
-/** A run over many stacks as one document: for each what its own document says. */
+/** A run over many stacks as one JSON document, which contains the document of each stack. */
 export function renderStacksReportJson(run: StacksReport, { exitCode = 0 }: FormatOptions): string {
   const { rows, headline, summary } = createStacksView(run);
   return renderJsonDocument({
@@ -98,7 +98,10 @@ export function renderStacksReportJson(run: StacksReport, { exitCode = 0 }: Form
   });
 }
 
-/** The events of every stack, each with its name, and a summary of the run at the end. Events that an apply sent while it ran come first. */
+/**
+ * The events of every stack, each with the name of its stack, then a summary of the run. Events that an apply sent
+ * while it ran come first.
+ */
 export function renderStacksJsonLines(run: StacksReport, options: FormatOptions): string {
   const { rows, headline, summary } = createStacksView(run);
   const events = run.parts.flatMap((part) => listEvents(part, options));
@@ -116,7 +119,7 @@ export function renderStacksJsonLines(run: StacksReport, options: FormatOptions)
   return `${sent.text}${lines.join('')}`;
 }
 
-/** What of a stack was sent while it was applied is not sent again. */
+/** Omits events that were already sent while the stack was applied. */
 function listEvents(
   { name, folder, exitCode, report, options: own }: StackPart,
   { sent, ...options }: FormatOptions,
@@ -132,7 +135,10 @@ function listEvents(
   });
 }
 
-/** The document of what a stack owns: for each resource its spec, as a manifest would state it, and what the service computed. */
+/**
+ * The JSON document of a stack's resources: for each its spec, as a manifest would have it, and the fields that the
+ * service computed.
+ */
 export function createInventoryDocument(inventory: Inventory): JsonObject {
   const { stack, baseUrl, requests, resources } = redactInventory(inventory);
   return {
@@ -142,21 +148,21 @@ export function createInventoryDocument(inventory: Inventory): JsonObject {
     stack,
     baseUrl,
     requests,
-    resources: resources.map(toResourceDocument),
+    resources: resources.map(createResourceDocument),
   };
 }
 
-/** The same as JSON. */
+/** The text of `createInventoryDocument`. */
 export function renderInventoryJson(inventory: Inventory): string {
   return renderJsonDocument(createInventoryDocument(inventory));
 }
 
-/** An address a line. */
+/** The address of each resource, one per line. */
 export function renderInventoryNames({ resources }: Inventory): string {
   return resources.map((one) => `${formatOwnedAddress(one)}\n`).join('');
 }
 
-function toResourceDocument({ address, live }: OwnedResource): JsonObject {
+function createResourceDocument({ address, live }: OwnedResource): JsonObject {
   const { kind, id, spec, computed, mark } = live;
   const hasToken = getKind(kind).oneTimeFields.length > 0;
   return {
@@ -171,7 +177,7 @@ function toResourceDocument({ address, live }: OwnedResource): JsonObject {
   };
 }
 
-/** Properties of every resource, in addition to the fields of its kind. */
+/** Properties of every resource that are not fields of its kind. */
 const OWN: Readonly<Record<string, (resource: OwnedResource) => Json>> = {
   address: ({ address }) => address,
   kind: ({ live }) => live.kind,
@@ -179,24 +185,25 @@ const OWN: Readonly<Record<string, (resource: OwnedResource) => Json>> = {
   id: ({ live }) => live.id,
 };
 
-/** Why a kind can have no value at a path; `undefined`: it can. */
+/** Says why a kind has no value at a path; undefined if it has one. */
 export function checkPath(kind: Kind, path: FieldPath): string | undefined {
   const [first = '', ...rest] = path;
   if (kind.oneTimeFields.includes(String(first)))
     return `the ${first} of a ${kind.title} is shown only once, in the response to its creation, and cannot be read`;
   if (Object.hasOwn(OWN, String(first)) && rest.length === 0) return undefined;
-  const end = path.reduce<FieldType | 'free' | 'none'>((type, step) => toInner(type, step), toSpecType(kind));
+  const end = path.reduce<FieldType | 'free' | 'none'>((type, step) => findTypeAt(type, step), toSpecType(kind));
   return end === 'none' ? `a ${kind.title} has no field ${formatPath(path)}` : undefined;
 }
 
 /**
- * The value at a path of each resource that can have one, one per line: text unchanged, the members of a list one per line, anything else as JSON. `isNamed`:
- * the address precedes each line, since the request does not name a single resource.
+ * The value at a path of each resource, one per line: text unchanged, list members one per line, anything else as JSON.
+ * Resources without a value are omitted. `isNamed`: the address precedes each line, because the request may match
+ * several resources.
  */
 export function renderFieldValues(inventory: Inventory, path: FieldPath, isNamed: boolean): string {
   const lines = redactInventory(inventory).resources.flatMap((resource) => {
     const value = readPath(resource, path);
-    const texts = isJsonArray(value) ? value.map(toText) : value === null ? [] : [toText(value)];
+    const texts = isJsonArray(value) ? value.map(formatValue) : value === null ? [] : [formatValue(value)];
     return isNamed ? texts.map((text) => `${formatOwnedAddress(resource)}\t${text}`) : texts;
   });
   return lines.map((line) => `${line}\n`).join('');
@@ -215,19 +222,19 @@ function readStep(value: Json, step: string | number): Json {
   return isJsonObject(value) && Object.hasOwn(value, step) ? (value[step] ?? null) : null;
 }
 
-/** A line break at the end of a text is the line's own. What else cannot be printed is escaped. */
-function toText(value: Json): string {
+/** Removes a final line break, because each value ends its line anyway. Escapes other unprintable characters. */
+function formatValue(value: Json): string {
   return toPrintable(typeof value === 'string' ? value.replace(/\n$/, '') : toCanonicalJson(value));
 }
 
-function toInner(type: FieldType | 'free' | 'none', step: string | number): FieldType | 'free' | 'none' {
+function findTypeAt(type: FieldType | 'free' | 'none', step: string | number): FieldType | 'free' | 'none' {
   if (type === 'free' || type === 'none') return type;
   if (type.type === 'json' || type.type === 'metadata') return 'free';
   if (type.type === 'list' && typeof step !== 'number') return 'none';
   return findInnerType(type, step) ?? 'none';
 }
 
-/** What became of the cases of policies, as a JSON document. `ok`: all of them pass. */
+/** The results of policy tests as a JSON document. `ok`: all cases pass. */
 export function renderPolicyTestsJson({ cases, untested }: PolicyTestResult): string {
   const failed = cases.filter(({ failure }) => failure !== undefined).length;
   return renderJsonDocument({
@@ -244,7 +251,7 @@ export function renderPolicyTestsJson({ cases, untested }: PolicyTestResult): st
   });
 }
 
-/** The same as test results: a suite for each policy. */
+/** The results of policy tests as JUnit test results: a suite for each policy. */
 export function renderPolicyTestsJunit({ cases }: PolicyTestResult): string {
   return renderSuites(
     cases.map(({ policy, name, place, failure }): JunitCase => {

@@ -19,31 +19,30 @@ import {
   type Section,
 } from './text.ts';
 
-/** What a row of a table shows: fields, and characters of each value. */
+/** How much a row of a table shows: fields, and characters of each value. */
 interface Room {
   readonly fields: number;
   readonly value: number;
 }
 
-/** More fields or characters would make the table unreadable; the diff has the whole value. */
+/** More fields or characters would make the table unreadable. The diff has the whole values. */
 const SHORT: Room = { fields: 6, value: 60 };
 
-/** With few rows whose diff is folded, the table shows all but the longest values. */
+/** For few rows whose diff is folded, so that a reader who opens nothing still sees all but the longest values. */
 const WHOLE: Room = { fields: 12, value: 240 };
 const MAX_WHOLE_ROWS = 10;
 
-/** Changes whose diff is open, and its lines. */
+/** Most changes whose diff is not folded. */
 const MAX_OPEN_DIFFS = 3;
 
-/** Rows of a table that are open. */
+/** Most rows of a table that are not folded. */
 const MAX_OPEN_ROWS = 50;
 
-/** Lines of a diff that are open. */
+/** Most lines of a diff that is not folded. */
 const MAX_OPEN_LINES = 40;
 
-/** How the rows of a table are made. */
 export interface TableContext {
-  /** There is a column for whose a resource is. */
+  /** The table has a column for owners. */
   readonly hasOwners: boolean;
   readonly linkTo: LinkTo;
   readonly locate?: Locate | undefined;
@@ -55,10 +54,10 @@ interface RowContext extends TableContext {
   readonly room: Room;
 }
 
-/** A table of changes with their effects, then their diff. Long ones are folded, each as one block. */
+/** A table of changes with their effects, then their diff. Folds each of them if it is long. */
 export function listChangeSections(changes: readonly ChangeView[], context: TableContext): readonly Section[] {
   const [open, folded] = [changes.slice(0, MAX_OPEN_ROWS), changes.slice(MAX_OPEN_ROWS)];
-  const diffs = [...Map.groupBy(changes, ({ action }) => action)].map(([action, some]) => toDiff(action, some));
+  const diffs = [...Map.groupBy(changes, ({ action }) => action)].map(([action, some]) => createDiff(action, some));
   const isFolded = changes.length > MAX_OPEN_DIFFS || countLines(diffs) > MAX_OPEN_LINES;
   const rows: RowContext = { ...context, room: isFolded && changes.length <= MAX_WHOLE_ROWS ? WHOLE : SHORT };
   return [
@@ -73,7 +72,7 @@ function listTablePieces(changes: readonly ChangeView[], context: RowContext): r
   const heads = ['', 'Resource', 'What', ...(context.hasOwners ? ['Owner'] : [])];
   return [
     { text: `${renderRow(heads)}${renderRow(heads.map(() => '---'))}`, weight: 'always' },
-    ...changes.map((change) => toRowPiece(change, context)),
+    ...changes.map((change) => createRowPiece(change, context)),
     { text: '\n', weight: 'always' },
   ];
 }
@@ -86,7 +85,7 @@ function listFoldedPieces(changes: readonly ChangeView[], context: RowContext): 
   );
 }
 
-function toRowPiece(change: ChangeView, { hasOwners, linkTo, locate, room }: RowContext): Section {
+function createRowPiece(change: ChangeView, { hasOwners, linkTo, locate, room }: RowContext): Section {
   const { action, glyph, address, id, owner, fields } = change;
   const names = [address, ...(id === undefined || change.change.duplicateOf === undefined ? [] : [id])].map(renderCode);
   const { at, linkField } = createRowLinks(change, { linkTo, locate });
@@ -104,7 +103,10 @@ function toRowPiece(change: ChangeView, { hasOwners, linkTo, locate, room }: Row
   };
 }
 
-/** The link of a row, to the line of its first field, and those of the fields that have another line. */
+/**
+ * `at`: a link to the line of the row's first field. `linkField`: a link to the line of another field; empty if it is
+ * the same line.
+ */
 export function createRowLinks(
   row: Pick<ChangeView, 'stated'> & Parameters<typeof findFieldPlace>[0],
   { linkTo, locate }: Pick<TableContext, 'linkTo' | 'locate'>,
@@ -119,13 +121,13 @@ export function createRowLinks(
   };
 }
 
-/** What a reader of the table alone has to know of a change. */
+/** What a row shows about a change: its protection, reason, traits, notes and fields. */
 function listRemarks(change: ChangeView, options: BriefOptions): readonly string[] {
   const { action, reason, notes, protect, traits, fields, dangers } = change;
   const isWhole = action === 'create' || action === 'delete';
   return [
     ...(protect ? ['protected'] : []),
-    ...joinClauses([...(reason === undefined ? [] : [escapeProse(reason)]), ...traits.map(toClause)]),
+    ...joinClauses([...(reason === undefined ? [] : [escapeProse(reason)]), ...traits.map(formatClause)]),
     ...notes.map(escapeProse),
     ...(isWhole && traits.length > 0 ? [] : listBriefs(fields, { ...options, dangers })),
   ];
@@ -135,20 +137,19 @@ function joinClauses(clauses: readonly string[]): readonly string[] {
   return clauses.length === 0 ? [] : [clauses.join('; ')];
 }
 
-function toClause({ said, values }: ChangeView['traits'][number]): string {
+function formatClause({ said, values }: ChangeView['traits'][number]): string {
   return values === '' ? escapeProse(said) : `${escapeProse(said)} ${renderCode(values)}`;
 }
 
-/** How fields are said in short. */
 interface BriefOptions {
   readonly room?: Room;
-  /** Dangers that are shown above already, with their values. */
+  /** Dangers that are shown above, with their values. */
   readonly dangers?: readonly DangerView[];
-  /** A link to the line of a field, if it is another than that of the row; empty: there is none. */
+  /** Returns a link to the line of a field; empty if it is the line of the row, or unknown. */
   readonly linkField?: (field: FieldView) => string;
 }
 
-/** The fields in short, as cells of a table have room for them. */
+/** Fields in short, for a table cell. */
 export function listBriefs(
   fields: readonly FieldView[],
   { room = SHORT, dangers = [], linkField = () => '' }: BriefOptions = {},
@@ -163,20 +164,20 @@ export function listBriefs(
   return hidden > 0 ? [...briefs, `and ${formatCount(hidden, 'more field')}`] : briefs;
 }
 
-/** Where the values of a field are. */
+/** A link to the danger that shows the values of a field. */
 function linkToDanger({ group, anchor }: DangerView): string {
   return renderLink(`${group} danger above`, `#${anchor}`);
 }
 
-/** Every field of the changes of one action, below a line for each resource. */
+/** The fields of all changes with one action, below a line for each resource. */
 interface Diff {
   readonly action: ChangeView['action'];
   readonly lines: readonly string[];
-  /** How many resources it is about. */
+  /** Number of resources in the diff. */
   readonly resources: number;
 }
 
-function toDiff(action: ChangeView['action'], changes: readonly ChangeView[]): Diff {
+function createDiff(action: ChangeView['action'], changes: readonly ChangeView[]): Diff {
   const shown = changes.filter(({ fields, lost }) => fields.length + lost.length > 0);
   const lines = shown.flatMap(({ address, id, fields, lost, unchanged }) => [
     `@@ ${action} ${address}${id === undefined ? '' : ` (${id})`} @@`,
@@ -189,7 +190,7 @@ function countLines(diffs: readonly Diff[]): number {
   return diffs.reduce((sum, { lines }) => sum + lines.length, 0);
 }
 
-/** One for each action, so that what has no room is left out by itself. */
+/** One section for each action, so that each can be omitted by itself. */
 function listDiffPieces(diffs: readonly Diff[], isFolded: boolean): readonly Section[] {
   const shown = diffs.filter(({ lines }) => lines.length > 0);
   const pieces = shown.map(({ action, lines }): Section => {
@@ -202,7 +203,7 @@ function listDiffPieces(diffs: readonly Diff[], isFolded: boolean): readonly Sec
   return listFoldSections({ code: 'Diff', rest }, pieces);
 }
 
-/** Fields as lines that a reader of `diff` knows: `-` before what was, `+` before what will be. */
+/** Fields as lines of a diff: `-` before the old value, `+` before the new one. */
 export function listDiffLines(fields: readonly FieldView[], unchanged = 0): readonly string[] {
   const more = unchanged === 0 ? [] : [`  (${formatUnchangedCount(unchanged)})`];
   return [...fields.flatMap(listFieldLines), ...more];
@@ -210,14 +211,14 @@ export function listDiffLines(fields: readonly FieldView[], unchanged = 0): read
 
 function listFieldLines({ path, notes, inline, lines }: FieldView): readonly string[] {
   const remark = notes.length === 0 ? '' : `  (${notes.join(', ')})`;
-  if (inline === undefined) return [`  ${path}:${remark}`, ...lines.map(toDiffLine)];
+  if (inline === undefined) return [`  ${path}:${remark}`, ...lines.map(formatDiffLine)];
   const { from, to, is } = inline;
   if (is !== undefined) return [`  ${path}: ${is}${remark}`];
   const before = from === undefined ? [] : [`- ${path}: ${from}${to === undefined ? remark : ''}`];
   return [...before, ...(to === undefined ? [] : [`+ ${path}: ${to}${remark}`])];
 }
 
-function toDiffLine({ role, text }: FieldLine): string {
+function formatDiffLine({ role, text }: FieldLine): string {
   switch (role) {
     case 'added':
       return `+   ${text}`;
@@ -233,12 +234,14 @@ function toDiffLine({ role, text }: FieldLine): string {
 }
 
 /**
- * The start of a resource's manifest, as Markdown: a link where the forge is known and there is room (`link`), a position without a link (`text`), or a link
- * that shows the line only, since the file is beside it (`line`). Empty for standard input.
+ * Renders the start of a resource's manifest as Markdown. `link`: a link if the forge is known. `text`: a position
+ * without a link. `line`: a link that shows only the line, for use beside the file. Empty for standard input.
  */
 export type LinkTo = (place: ManifestStart, format?: 'link' | 'text' | 'line') => string;
 
-/** Links to manifests as they are in the commit that a plan was made of; positions without links where that is not known. */
+/**
+ * Creates links to manifests in the commit that the plan was made from. Without a known page, positions are not links.
+ */
 export function createLinks(plan: Pick<Plan, 'made'>, options: FormatOptions): LinkTo {
   const findLink = createPlaceLinks(plan, options);
   return (place, format = 'link') => {
@@ -249,12 +252,11 @@ export function createLinks(plan: Pick<Plan, 'made'>, options: FormatOptions): L
   };
 }
 
-/** What a comment is about, as its last line says it. */
 interface Footed extends Pick<Plan, 'made'> {
   readonly tool: Pick<Plan['tool'], 'version'>;
 }
 
-/** The last line of a comment: from which commit, by which run, when, and by which version it was made. */
+/** The last line of a comment: the commit, the run, the time, and the version of Edgewise. */
 export function renderFooter({ made, tool }: Footed, { pipeline = {} }: FormatOptions): string {
   const { commit } = made ?? {};
   const page = commit === pipeline.commit ? pipeline.commitUrl : undefined;
@@ -264,13 +266,13 @@ export function renderFooter({ made, tool }: Footed, { pipeline = {} }: FormatOp
     ...(pipeline.runUrl === undefined
       ? []
       : [renderLink(`run ${/\d+$/.exec(pipeline.runUrl)?.[0] ?? ''}`.trim(), pipeline.runUrl)]),
-    ...toTimeTexts(made?.at),
+    ...listTimeTexts(made?.at),
     `edgewise ${escapeProse(tool.version)}`,
   ];
   return `<sub>${parts.join(' · ')}</sub>`;
 }
 
-function toTimeTexts(at = ''): readonly string[] {
+function listTimeTexts(at = ''): readonly string[] {
   const [, day = '', time = ''] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(at) ?? [];
   return day === '' ? [] : [`${day} ${time} UTC`];
 }
@@ -283,7 +285,10 @@ interface DangersView {
   readonly dangerCount: string;
 }
 
-/** The dangers alone, by group, each with its values and a link. Each one that may be left out is a section of its own, so that the most severe remain. */
+/**
+ * The dangers by group, each with its values and a link. Each is a section of its own, so that the most severe remain
+ * when some are omitted.
+ */
 export function listDangerSections(
   { dangers, dangerCount }: DangersView,
   linkToDanger: LinkToDanger,
@@ -292,7 +297,7 @@ export function listDangerSections(
   return wrapInCaution(dangerCount, items);
 }
 
-/** One danger as an item of a list. `lead`: Markdown with its stack and owner, in a report on many. */
+/** One danger as a list item. `lead`: Markdown with its stack and owner, in a report on many stacks. */
 export function renderDangerSection(
   { group, address, clause, then, owner, path, anchor }: DangerView,
   link: string,
@@ -300,21 +305,21 @@ export function renderDangerSection(
 ): Section {
   const whose = owner === undefined || lead !== undefined ? '' : ` (${escapeProse(owner)})`;
   const values = clause.values === '' ? '' : ` ${renderCode(clause.values)}`;
-  const said = `${toQuotingProse(clause.lead)}${values}${then === '' ? '' : `: ${escapeProse(then)}`}`;
-  // Only the row of a field leads here.
+  const said = `${escapeQuotingProse(clause.lead)}${values}${then === '' ? '' : `: ${escapeProse(then)}`}`;
+  // Only rows of fields link to this anchor.
   const target = path === undefined ? '' : renderAnchor(anchor);
   const text = `> - ${lead ?? ''}**${group}** ${renderCode(address)}${whose} ${said}${link === '' ? '' : ` ${link}`}${target}\n`;
   return { text, weight: 'delete', names: ['danger', 'dangers'] };
 }
 
-/** Prose in which what stands in backticks is code. Whatever is quoted so, all of it is escaped. */
-function toQuotingProse(text: string): string {
+/** Prose in which text in backticks becomes code. Escapes both. */
+function escapeQuotingProse(text: string): string {
   return listQuoted(text)
     .map(({ piece, isCode }) => (isCode ? renderCode(piece) : escapeProse(piece)))
     .join('');
 }
 
-/** A list of dangers below how many they are. Nothing where there is none. */
+/** A list of dangers below their number; empty if there are none. */
 export function wrapInCaution(dangerCount: string, items: readonly Section[]): readonly Section[] {
   if (items.length === 0) return [];
   const heading = `> [!CAUTION]\n> **${escapeProse(dangerCount)}**\n>\n`;

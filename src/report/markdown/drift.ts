@@ -30,48 +30,51 @@ import {
   type Section,
 } from './text.ts';
 
-/** A comparison, above the fold: all of it on one line, its title, and the dangers. A longer report has shown the first and the last before. */
+/**
+ * The top of a drift report: its headline, its title, and the dangers. As a part of a longer report it has only the
+ * title, because that report shows the rest.
+ */
 export function listDriftHeadSections(
   view: DriftView,
   linkToDanger: LinkToDanger,
   { isPart = false }: Pick<FormatOptions, 'isPart'>,
 ): readonly Section[] {
   return [
-    ...(isPart ? [] : [toParagraph(`## ${escapeProse(view.headline)}`)]),
-    toParagraph([`${view.title}.`, ...listLimits(view)].map(escapeProse).join(' ')),
+    ...(isPart ? [] : [createParagraph(`## ${escapeProse(view.headline)}`)]),
+    createParagraph([`${view.title}.`, ...listLimits(view)].map(escapeProse).join(' ')),
     ...(isPart ? [] : listDangerSections(view, linkToDanger)),
   ];
 }
 
-/** Which manifests they were, the last line says. */
+/** Does not name the commit of the manifests, because the last line does. */
 function listLimits({ compared, isAgainstPlan, notes }: DriftView): readonly string[] {
   return [...(isAgainstPlan ? [compared] : []), ...notes.slice(0, 1)];
 }
 
-function toParagraph(text: string): Section {
+function createParagraph(text: string): Section {
   return { text: `${text}\n\n`, weight: 'always' };
 }
 
-/** Resources that differ, state by state, what can be said of who changed them, then unmanaged ones. */
+/** Resources that differ, by state; then remarks, diagnostics, unmanaged resources and coverage. */
 export function listDriftSections(view: DriftView, drift: Drift, options: FormatOptions): readonly Section[] {
   const context = { hasOwners: view.hasOwners, linkTo: createDriftLinks(drift, options), locate: options.locate };
   return [
     ...view.groups.flatMap((group) => listGroupPieces(group, context)),
-    ...view.remarks.map((remark) => toParagraph(escapeProse(remark))),
+    ...view.remarks.map((remark) => createParagraph(escapeProse(remark))),
     ...view.diagnostics.map(renderDiagnosticSection),
     ...listUnmanagedPieces(view.unmanaged),
-    toParagraph(escapeProse(view.coverage)),
-    toParagraph(renderFooter({ made: toMade(drift), tool: { version: options.version ?? '' } }, options)),
+    createParagraph(escapeProse(view.coverage)),
+    createParagraph(renderFooter({ made: getProvenance(drift), tool: { version: options.version ?? '' } }, options)),
   ];
 }
 
-/** Links to the lines of manifests. */
+/** Creates links to the lines of manifests. */
 export function createDriftLinks(drift: Drift, options: FormatOptions): LinkTo {
-  return createLinks({ made: toMade(drift) }, options);
+  return createLinks({ made: getProvenance(drift) }, options);
 }
 
-/** When it was looked at, and the commit of the manifests; that of a saved plan is named where the plan is. */
-function toMade({ at, against, commit }: Drift): NonNullable<Plan['made']> {
+/** The time of the report, and the commit of the manifests. The commit of a saved plan is named with the plan. */
+function getProvenance({ at, against, commit }: Drift): NonNullable<Plan['made']> {
   return { at, ...(against === undefined && commit !== undefined && { commit }) };
 }
 
@@ -80,13 +83,13 @@ function listGroupPieces({ heading, resources }: DriftGroup, context: TableConte
   return [
     { text: `### ${escapeProse(heading)}\n\n`, weight: 'always' },
     { text: `${renderRow(heads)}${renderRow(heads.map(() => '---'))}`, weight: 'always' },
-    ...resources.map((one) => toDriftRow(one, context)),
+    ...resources.map((one) => createDriftRow(one, context)),
     { text: '\n', weight: 'always' },
     ...resources.flatMap(listDetailPieces),
   ];
 }
 
-function toDriftRow(resource: DriftedView, { hasOwners, ...context }: TableContext): Section {
+function createDriftRow(resource: DriftedView, { hasOwners, ...context }: TableContext): Section {
   const { address, id, owner = '', reason, expected, dangers, moved, fields, pending, next } = resource;
   const { at, linkField } = createRowLinks(resource, context);
   const name = [renderCode(address), ...(id === undefined ? [] : [renderCode(id)]), ...(at === '' ? [] : [at])];
@@ -100,7 +103,7 @@ function toDriftRow(resource: DriftedView, { hasOwners, ...context }: TableConte
   return { text: renderRow(cells), weight: 'update', names: ['row of a resource', 'rows of resources'] };
 }
 
-/** Only where the table had no room. */
+/** Empty unless the table had to cut a value or omit a field. */
 function listDetailPieces({ address, fields, pending }: DriftedView): readonly Section[] {
   const isWhole = [fields, pending].every((some) => !listBriefs(some).some((brief) => CUT.test(brief)));
   if (isWhole) return [];

@@ -14,15 +14,15 @@ import {
 } from './changes.ts';
 import { escapeProse, renderCode, renderDetails, renderDiagnosticSection, renderFence, type Section } from './text.ts';
 
-/** Addresses that a violation lists. */
+/** Most addresses that a violation lists. */
 const MAX_LISTED = 10;
 
-/** A longer command is not shown: one that is cut would do something else. */
+/** Longest command that is shown. A cut command would do something else. */
 const MAX_COMMAND = 1500;
 
 /**
- * The sections above the fold: the whole plan on one line, its title, its violations, and its dangers. A longer report has shown the first and the last
- * before.
+ * The top of a plan: its headline, its title, its violations, its errors, and its dangers. As a part of a longer report
+ * it has neither headline nor dangers, because that report shows them.
  */
 export function listHeadSections(
   view: PlanView,
@@ -36,7 +36,7 @@ export function listHeadSections(
       text: `${[`${title}.`, ...notes.slice(0, 1), view.requests].filter(Boolean).map(escapeProse).join(' ')}\n\n`,
       weight: 'always',
     },
-    ...violations.map(toViolationPiece),
+    ...violations.map(createViolationPiece),
     ...diagnostics.filter(({ severity }) => severity === 'error').map(renderDiagnosticSection),
     ...(isPart ? [] : listDangerSections(view, linkToDanger)),
   ];
@@ -60,13 +60,13 @@ export function listPlanSections(view: PlanView, context: Pick<TableContext, 'li
   ];
 }
 
-/** The command that does what the plan says, to be copied. Nothing where it would be refused or have nothing to do. */
+/** The command that applies the plan, to copy. Empty if the plan is blocked or changes nothing. */
 export function listCommandSections(view: PlanView, command: CommandLine | undefined): readonly Section[] {
   if (command === undefined || command.line.length > MAX_COMMAND || !view.isApplicable) return [];
   return [{ text: `${formatApplyLead(command)}\n\n${renderFence('sh', [command.line])}\n\n`, weight: 'always' }];
 }
 
-/** The API calls, as `--verbose` asks for. */
+/** The requests of a plan, for `--verbose`. */
 export function listCallSections(writes: readonly WriteView[]): readonly Section[] {
   if (writes.length === 0) return [];
   const lines = writes.map(({ number, method, path, reason, ...write }) => {
@@ -77,30 +77,30 @@ export function listCallSections(writes: readonly WriteView[]): readonly Section
   return [{ text, weight: 'calls', names: ['list of requests', 'lists of requests'] }];
 }
 
-function toViolationPiece({ rule, message, remedy, addresses, places = [] }: GuardViolation): Section {
+function createViolationPiece({ rule, message, remedy, addresses, places = [] }: GuardViolation): Section {
   const hidden = addresses.length - MAX_LISTED;
   const more = hidden > 0 ? ` and ${hidden} more` : '';
   const lines = [
     '> [!CAUTION]',
     `> **Refused (${escapeProse(rule)}):** ${escapeProse(message)}`,
     ...(addresses.length === 0 ? [] : ['>', `> ${addresses.slice(0, MAX_LISTED).map(renderCode).join(', ')}${more}`]),
-    ...(places.length === 0 ? [] : ['>', `> ${places.map(toPosition).join(', ')}`]),
+    ...(places.length === 0 ? [] : ['>', `> ${places.map(formatPosition).join(', ')}`]),
     '>',
     `> ${escapeProse(remedy)}`,
   ];
   return { text: `${lines.join('\n')}\n\n`, weight: 'refusal', names: ['safety rule', 'safety rules'] };
 }
 
-function toPosition({ message, place }: NonNullable<GuardViolation['places']>[number]): string {
+function formatPosition({ message, place }: NonNullable<GuardViolation['places']>[number]): string {
   return `${escapeProse(message)}: ${renderCode(`${place.file}:${place.line}`)}`;
 }
 
-/** Said where something has drifted. */
+/** Footnote on creates if the plan has drift too. */
 const CREATED = 'It is not known whether what is created is new in the manifests, or was deleted at the service.';
 
 /**
- * All changes, each once, with the fields of all parts of the plan that it is in. Deletes and replaces come first, and drift is among the changes of its
- * action.
+ * Each change once, with its fields from all parts of the plan. Deletes and replaces come first; drift is among the
+ * changes of its action.
  */
 function joinParts(parts: PlanView['parts']): readonly ChangeView[] {
   const all = parts.flatMap(({ changes }) => changes);
@@ -114,12 +114,12 @@ function joinParts(parts: PlanView['parts']): readonly ChangeView[] {
     .sort((left, right) => CHANGE_ACTIONS.indexOf(left.action) - CHANGE_ACTIONS.indexOf(right.action));
 }
 
-/** A list of sentences below its heading; nothing when there are none. */
+/** A list of sentences below its heading; empty if there are none. */
 function listListPieces(list: keyof typeof LIST_HEADINGS, sentences: readonly string[]): readonly Section[] {
   return listItemPieces(list, sentences.map(escapeProse));
 }
 
-/** A position is code, so that it can be copied. */
+/** Lint warnings by rule. Positions are code, so that they can be copied. */
 function listLintPieces(lint: PlanView['lint']): readonly Section[] {
   const items = lint.map(({ rule, places }) => {
     const texts = places.map(
@@ -140,7 +140,7 @@ function listItemPieces(list: keyof typeof LIST_HEADINGS, items: readonly string
   return [{ text, weight, names: [`list "${heading}"`, `lists "${heading}"`] }];
 }
 
-/** Only where it tells something. */
+/** Empty if the order of the writes is obvious. */
 function listGraphPieces({ writes, isOrderTelling }: PlanView): readonly Section[] {
   const lines = isOrderTelling ? renderMermaidLines(writes) : [];
   if (lines.length === 0) return [];
@@ -148,24 +148,24 @@ function listGraphPieces({ writes, isOrderTelling }: PlanView): readonly Section
   return [{ text, weight: 'graph', names: ['graph', 'graphs'] }];
 }
 
-/** Most writes that are drawn; more would not be looked at. */
+/** Most writes in a graph. Readers do not follow a larger one. */
 const MAX_NODES = 30;
 const MAX_LABEL = 100;
 
-/** The lines of a Mermaid flowchart of what waits for what. Nothing where nothing waits, or too much would be drawn. */
+/** The lines of a Mermaid flowchart of dependencies between writes. Empty if there are none, or too many writes. */
 export function renderMermaidLines(writes: readonly WriteView[]): readonly string[] {
   const edges = writes.flatMap(({ number, waitsFor }) => waitsFor.map((before) => `  w${before} --> w${number}`));
   if (edges.length === 0 || writes.length > MAX_NODES) return [];
-  return ['flowchart LR', ...writes.map(({ number, id }) => `  w${number}["${toLabel(id)}"]`), ...edges];
+  return ['flowchart LR', ...writes.map(({ number, id }) => `  w${number}["${escapeLabel(id)}"]`), ...edges];
 }
 
-/** Writes every character with a meaning in a diagram as its number. */
-function toLabel(text: string): string {
+/** Replaces every character that has a meaning in a diagram by its number. */
+function escapeLabel(text: string): string {
   const shown = text.length <= MAX_LABEL ? text : `${text.slice(0, MAX_LABEL)}…`;
   return shown.replace(/[^\w /.*-]/gu, (character) => `#${character.codePointAt(0)};`);
 }
 
-/** What two plans do differently: whether it matters, above the fold. */
+/** The result of comparing two plans, in the first lines of a comment. */
 export function listComparisonHeadSections({ title, summary, remedy, isRefused }: ComparisonView): readonly Section[] {
   const said = [`**${escapeProse(summary)}**`, ...(remedy === undefined ? [] : [escapeProse(remedy)])].join(' ');
   return [
@@ -174,7 +174,7 @@ export function listComparisonHeadSections({ title, summary, remedy, isRefused }
   ];
 }
 
-/** The differences, as a plan is shown. */
+/** The differences between two plans, shown like a plan. */
 export function listComparisonSections({ parts }: ComparisonView, linkTo: LinkTo): readonly Section[] {
   return parts.flatMap(({ heading, changes, files }: ComparisonPart) => [
     { text: `### ${escapeProse(heading)}\n\n`, weight: 'always' } as const,

@@ -37,21 +37,23 @@ import {
   type Section,
 } from './text.ts';
 
-/** A report as a comment on a pull request. It never has more characters than a comment may, and says what it left out for that. */
+/**
+ * A report as a comment on a pull request. Never exceeds the length of a comment, and names what it omitted for that.
+ */
 export function renderMarkdownReport(report: Report, options: FormatOptions): string {
-  const { command, stack, head, body } = toComment(report, options);
+  const { command, stack, head, body } = createComment(report, options);
   const marker: Section = { text: `${renderMarker(command, stack)}\n\n`, weight: 'always' };
   return `${joinSections([marker, ...head], body).trimEnd()}\n`;
 }
 
-/** A report without what makes it a comment: a part of a longer one. */
+/** The sections of a report, without the marker of a comment, as a part of a longer one. */
 export function listReportSections(report: Report, options: FormatOptions): readonly Section[] {
-  const { head, body } = toComment(report, options);
+  const { head, body } = createComment(report, options);
   return [...head, ...body];
 }
 
 interface Comment {
-  /** What makes it, for those who look for the comment of an earlier run. */
+  /** The command in the marker, by which a later run finds the comment. */
   readonly command: string;
   readonly stack?: string;
   /** The sections above the note on omissions. */
@@ -59,12 +61,12 @@ interface Comment {
   readonly body: readonly Section[];
 }
 
-function toComment(report: Report, options: FormatOptions): Comment {
+function createComment(report: Report, options: FormatOptions): Comment {
   switch (report.about) {
     case 'plan':
-      return toPlanComment(report, options);
+      return createPlanComment(report, options);
     case 'apply':
-      return toApplyComment(report, options);
+      return createApplyComment(report, options);
     case 'comparison': {
       const view = createComparisonView(report);
       return {
@@ -84,15 +86,15 @@ function toComment(report: Report, options: FormatOptions): Comment {
       };
     }
     case 'validation':
-      return toValidationComment(report);
+      return createValidationComment(report);
     case 'failure':
-      return toFailureComment(report.failure);
+      return createFailureComment(report.failure);
     default:
       return assertNever(report);
   }
 }
 
-function toPlanComment({ plan, blocking }: PlanReport, options: FormatOptions): Comment {
+function createPlanComment({ plan, blocking }: PlanReport, options: FormatOptions): Comment {
   const { applyCommand, verbose } = options;
   const view = createPlanView({ ...plan, violations: blocking }, options);
   return {
@@ -108,7 +110,7 @@ function toPlanComment({ plan, blocking }: PlanReport, options: FormatOptions): 
   };
 }
 
-/** Links to the lines that dangers are about. */
+/** Creates links to the lines that dangers are about. */
 export function createDangerLinks(linkTo: LinkTo, options: Pick<FormatOptions, 'locate'>): LinkToDanger {
   return (danger) => {
     const place = findFieldPlace(danger, options);
@@ -116,7 +118,7 @@ export function createDangerLinks(linkTo: LinkTo, options: Pick<FormatOptions, '
   };
 }
 
-function toApplyComment({ plan, result }: ApplyReport, options: FormatOptions): Comment {
+function createApplyComment({ plan, result }: ApplyReport, options: FormatOptions): Comment {
   const view = createPlanView({ ...plan, violations: [] });
   const ended = createApplyView(plan, result, options);
   return {
@@ -133,7 +135,7 @@ function toApplyComment({ plan, result }: ApplyReport, options: FormatOptions): 
   };
 }
 
-function toValidationComment({ command, validation }: ValidationReport): Comment {
+function createValidationComment({ command, validation }: ValidationReport): Comment {
   const { diagnostics } = validation;
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const conclusion =
@@ -148,7 +150,7 @@ function toValidationComment({ command, validation }: ValidationReport): Comment
   };
 }
 
-function toFailureComment(failure: Failure): Comment {
+function createFailureComment(failure: Failure): Comment {
   const { diagnostics, error } = createFailureView(failure);
   const lines = error === undefined ? [] : [...error.lines, ...(error.remedy?.split('\n') ?? [])];
   const why: Section = { text: lines.length === 0 ? '' : `${renderFence('text', lines)}\n\n`, weight: 'always' };
@@ -160,7 +162,7 @@ function toFailureComment(failure: Failure): Comment {
   };
 }
 
-/** How an apply ended, above the fold: its numbers, and what to do next. */
+/** The result of an apply in short: its numbers, and what the user must do next. */
 function listResultHeadPieces({ title, isComplete, summary, next }: ApplyView): readonly Section[] {
   const steps = next.map((step) => `- ${escapeProse(step)}\n`).join('');
   return [
@@ -170,7 +172,7 @@ function listResultHeadPieces({ title, isComplete, summary, next }: ApplyView): 
   ];
 }
 
-/** What became of each write, what went wrong first; then where tokens and files went. */
+/** The result of each write, with failures first; then tokens and files. */
 function listResultPieces({
   failed,
   skipped,
@@ -184,18 +186,21 @@ function listResultPieces({
     ...(notStarted === undefined ? [] : [{ text: `${escapeProse(notStarted)}\n\n`, weight: 'always' } as const]),
     ...listTablePieces(
       ['', 'Write', 'What'],
-      [...failed.map(toFailedPiece), ...skipped.map(toSkippedPiece), ...applied.map(toAppliedPiece)],
+      [...failed.map(createFailedPiece), ...skipped.map(createSkippedPiece), ...applied.map(createAppliedPiece)],
     ),
     ...listTablePieces(
       ['', 'Token of', 'Place'],
       tokens.map(({ address, place, rescued }) =>
-        toRowPiece([rescued ? '**rescued**' : 'delivered', renderCode(address), renderCode(place)], 'of a token'),
+        createRowPiece([rescued ? '**rescued**' : 'delivered', renderCode(address), renderCode(place)], 'of a token'),
       ),
     ),
     ...listTablePieces(
       ['', 'File', 'What'],
       files.map(({ address, path, outcome, message = '' }) =>
-        toRowPiece([outcome, renderCode(path), `${renderCode(address)} ${escapeProse(message)}`.trim()], 'of a file'),
+        createRowPiece(
+          [outcome, renderCode(path), `${renderCode(address)} ${escapeProse(message)}`.trim()],
+          'of a file',
+        ),
       ),
     ),
     ...diagnostics.map(renderDiagnosticSection),
@@ -208,23 +213,23 @@ function listTablePieces(heading: readonly string[], rows: readonly Section[]): 
   return [{ text: head, weight: 'always' }, ...rows, { text: '\n', weight: 'always' }];
 }
 
-function toRowPiece(cells: readonly string[], what: string, weight: Section['weight'] = 'warning'): Section {
+function createRowPiece(cells: readonly string[], what: string, weight: Section['weight'] = 'warning'): Section {
   return { text: renderRow(cells), weight, names: [`row ${what}`, `rows ${what}`] };
 }
 
-function toFailedPiece({ name, request, sentences, place }: FailedView): Section {
+function createFailedPiece({ name, request, sentences, place }: FailedView): Section {
   const where = request === undefined ? '' : `${renderCode(request)}: `;
   const at = place === undefined ? '' : ` at ${renderCode(`${place.file}:${place.line}:${place.column}`)}`;
   const why = `${where}${sentences.map(escapeProse).join('. ')}`;
-  return toRowPiece(['**failed**', `${renderCode(name)}${at}`, why], 'of what failed', 'error');
+  return createRowPiece(['**failed**', `${renderCode(name)}${at}`, why], 'of what failed', 'error');
 }
 
-function toSkippedPiece({ name, reasons }: SkippedView): Section {
+function createSkippedPiece({ name, reasons }: SkippedView): Section {
   const shown = reasons.slice(0, 5).map(escapeProse).join('; ');
-  return toRowPiece(['**skipped**', renderCode(name), shown], 'of what was skipped', 'warning');
+  return createRowPiece(['**skipped**', renderCode(name), shown], 'of what was skipped', 'warning');
 }
 
-function toAppliedPiece({ name, id, remark }: AppliedView): Section {
+function createAppliedPiece({ name, id, remark }: AppliedView): Section {
   const what = [...(id === undefined ? [] : [renderCode(id)]), ...(remark === undefined ? [] : [escapeProse(remark)])];
-  return toRowPiece(['applied', renderCode(name), what.join(': ')], 'of what was applied', 'create');
+  return createRowPiece(['applied', renderCode(name), what.join(': ')], 'of what was applied', 'create');
 }

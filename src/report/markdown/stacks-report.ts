@@ -12,15 +12,18 @@ import { createDriftLinks } from './drift.ts';
 import { createDangerLinks, listReportSections } from './report.ts';
 import { escapeProse, joinSections, listFoldSections, renderMarker, renderRow, type Section } from './text.ts';
 
-/** Stacks with content that are shown unfolded. */
+/** Most stacks with content that are not folded. */
 const MAX_OPEN_STACKS = 3;
 
-/** Stacks that are folded one by one, each below its headline. A fold takes more room than a row of a table even when nothing is left in it. */
+/**
+ * Most stacks that have a fold each. With more, a table shows the headlines, because an empty fold takes more room than
+ * a row.
+ */
 const MAX_FOLDS = 100;
 
 /**
- * A run over many stacks as one comment: the dangers of all stacks, by stack and owner, then each stack with content below its headline, the most severe
- * first, and those without. It never exceeds the length of a comment, whatever it has to leave out.
+ * A run over many stacks as one comment: the dangers of all stacks, by stack and owner; then each stack with content
+ * below its headline, the most severe first; then the other stacks. Never exceeds the length of a comment.
  */
 export function renderStacksMarkdown(run: StacksReport, options: FormatOptions): string {
   const view = createStacksView(run);
@@ -50,13 +53,13 @@ export function renderStacksMarkdown(run: StacksReport, options: FormatOptions):
   return `${joinSections(head, [...body.filter((piece) => !isFooter(piece)), ...quiet, ...footers]).trimEnd()}\n`;
 }
 
-/** The links to dangers of the stack at that place. */
+/** Returns links to dangers by the index of their stack. */
 function createLinksOfStacks({ parts }: StacksReport, options: FormatOptions): (index: number) => LinkToDanger {
-  const toLinks = (report: Report, own: FormatOptions): LinkToDanger => {
+  const createLinksTo = (report: Report, own: FormatOptions): LinkToDanger => {
     if (report.about === 'drift') return createDangerLinks(createDriftLinks(report.drift, own), own);
     return report.about === 'plan' ? createDangerLinks(createLinks(report.plan, own), own) : () => '';
   };
-  const all = parts.map((part) => toLinks(part.report, { ...options, ...part.options }));
+  const all = parts.map((part) => createLinksTo(part.report, { ...options, ...part.options }));
   return (index) => all[index] ?? (() => '');
 }
 
@@ -65,31 +68,34 @@ function listDangersOfStack({ title, owner, dangers }: StackDangers, linkTo: Lin
   return dangers.map((danger) => renderDangerSection(danger, linkTo(danger), lead));
 }
 
-/** What one stack has to say below its headline. What stopped it is open: no fold shows a box of its own kind. */
+/**
+ * The report of one stack below its headline. A failed or refused stack is not folded, because a fold cannot show a
+ * caution box.
+ */
 function listPartPieces(
   { row, part, isFolded }: { readonly row: StackRow; readonly part: StackPart; readonly isFolded: boolean },
   options: FormatOptions,
 ): readonly Section[] {
   const pieces = listReportSections(part.report, { ...options, ...part.options, isPart: true });
   const [inner, footers] = [pieces.filter((piece) => !isFooter(piece)), pieces.filter(isFooter)];
-  const shown = inner.map(toInner).map(toDispensable);
+  const shown = inner.map(lowerHeading).map(makeDispensable);
   const said = row.time === '' ? row.said : `${row.said} · at least ${row.time}`;
   if (isFolded && !row.isBad) return [...listFoldSections({ code: row.title, rest: said }, shown), ...footers];
   const heading: Section = { text: `### ${escapeProse(row.title)}: ${escapeProse(said)}\n\n`, ...DISPENSABLE };
   return [heading, ...shown, ...footers];
 }
 
-/** Moves a heading below that of its stack. */
-function toInner(piece: Section): Section {
+/** Lowers a heading by one level, below the heading of its stack. */
+function lowerHeading(piece: Section): Section {
   return /^#+ /.test(piece.text) ? { ...piece, text: `#${piece.text}` } : piece;
 }
 
-/** When and by what it was made is the same for all. */
+/** Whether a section is the footer, which is the same for all stacks. */
 function isFooter({ text }: Section): boolean {
   return text.startsWith('<sub>');
 }
 
-/** The headlines alone, which are always shown. */
+/** A table of headlines, which is never omitted. */
 function listTablePieces(rows: readonly StackRow[]): readonly Section[] {
   const hasTime = rows.some(({ time }) => time !== '');
   const columns = ['Stack', 'Folder', 'Result', ...(hasTime ? ['Least time'] : [])];
@@ -112,7 +118,7 @@ function listQuietPieces(rows: readonly StackRow[], run: StacksReport): readonly
 
 const DISPENSABLE = { weight: 'refusal', names: ['summary of a stack', 'summaries of stacks'] } as const;
 
-/** A comment on one stack always shows its head; with two hundred stacks there is not enough room. */
-function toDispensable(piece: Section): Section {
+/** Lets a section be omitted that a comment on one stack always shows: two hundred stacks need the room. */
+function makeDispensable(piece: Section): Section {
   return piece.weight === 'always' && piece.fold === undefined ? { ...piece, ...DISPENSABLE } : piece;
 }

@@ -3,37 +3,43 @@ import { toPrintable } from '../../model/printable.ts';
 import { listDiagnosticLines } from '../view/diagnostic-view.ts';
 import { formatCount } from '../view/wording.ts';
 
-/** Pieces of Markdown as GitHub and GitLab read it. Any text results in exactly one piece: nothing in it closes a block, links, or mentions a user. */
+/**
+ * Pieces of Markdown for GitHub and GitLab. Any text becomes exactly one piece: it cannot close a block, create a link,
+ * or mention a user.
+ */
 
-/** Characters of a text that are shown; more would only be there to fill a comment. */
+/** Most characters of a text that are shown. A longer text could fill the whole comment. */
 const MAX_CHARACTERS = 1000;
 
-/** Characters of a line in a fence, and of all its lines, that are shown. */
+/** Most characters of a line in a fence, and of all its lines. */
 const MAX_LINE = 2000;
 const MAX_FENCE = 16_000;
 
 const ACTIVE = /[\\`*_{}[\]<>#!|~$&@^]/g;
 const ACTIVE_AT_START = /^(\d*)([-+=.)])/;
 
-/** What makes a reference of the text behind it: to people, issues, merge requests, labels, addresses and emoji. */
+/**
+ * Characters that turn the text after them into a reference: to people, issues, merge requests, labels, addresses and
+ * emoji.
+ */
 const REFERRING = /[@#!~$%&^](?=["'{\p{L}\p{N}_-])|:(?=[\w+/-])/gu;
 const LINKED = /\b(?:www(?=\.)|gh(?=-)|[0-9a-f](?=[0-9a-f]{6,39}\b))/gi;
 
-/** Replaces an invisible space by an entity that survives where the space itself is escaped. */
+/** A zero-width space as an entity, which survives where the character itself is escaped. */
 const GAP = '&#8203;';
 
-/** Text as prose on one line. URLs in it are code: they can be copied, and are no links. */
+/** Text as prose on one line. URLs become code, so that they can be copied but are not links. */
 export function escapeProse(text: string): string {
-  return toShort(text)
+  return shortenText(text)
     .split(URL_TEXT)
-    .map((part, index) => (index % 2 === 1 ? renderCode(part) : toWords(part, index === 0)))
+    .map((part, index) => (index % 2 === 1 ? renderCode(part) : escapeWords(part, index === 0)))
     .join('');
 }
 
-/** Without the punctuation that ends a sentence. */
+/** Excludes the punctuation after a URL that ends a sentence. */
 const URL_TEXT = /(\bhttps?:\/\/[^\s"'`<>|]*[^\s"'`<>|.,;:!?)\]])/;
 
-function toWords(text: string, isStart: boolean): string {
+function escapeWords(text: string, isStart: boolean): string {
   const printable = toPrintable(text);
   const parted = printable.replace(REFERRING, '$&\u0000').replace(LINKED, '$&\u0000');
   const escaped = parted.replace(ACTIVE, '\\$&');
@@ -41,18 +47,18 @@ function toWords(text: string, isStart: boolean): string {
   return inactive.replaceAll('\u0000', GAP);
 }
 
-/** Text as code on one line. It may stand in a cell of a table, where no escape says `|` behind a `\`. */
+/** Text as code on one line. It may be in a table cell, where Markdown has no escape for a `|` after a `\`. */
 export function renderCode(text: string): string {
-  const printable = toPrintable(toShort(text)).replaceAll('|', '\\u007c');
+  const printable = toPrintable(shortenText(text)).replaceAll('|', '\\u007c');
   const content = printable.trim() === '' ? '""' : printable;
   const quote = '`'.repeat(countBackticks(content) + 1);
   const pad = /^[` ]|[` ]$/.test(content) ? ' ' : '';
   return `${quote}${pad}${content}${pad}${quote}`;
 }
 
-/** Lines as they are, in a fence that none of them can close. */
+/** Lines in a code block whose fence is longer than any run of backticks in them. */
 export function renderFence(language: string, lines: readonly string[]): string {
-  const shown = takeLines(lines.map(toPrintable).map((line) => toShort(line, MAX_LINE)));
+  const shown = takeLines(lines.map(toPrintable).map((line) => shortenText(line, MAX_LINE)));
   const fence = '`'.repeat(Math.max(3, ...shown.map((line) => countBackticks(line) + 1)));
   return `${fence}${language}\n${shown.map((line) => `${line}\n`).join('')}${fence}`;
 }
@@ -62,19 +68,25 @@ export function renderRow(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |\n`;
 }
 
-/** A link to a page of the forge that the pipeline names. The label is Markdown; the address is one that needs no escape. */
+/**
+ * A link. The label is Markdown, and the address must need no escape: a page of the forge that the pipeline names, or
+ * an anchor.
+ */
 export function renderLink(label: string, page: string): string {
   return `[${label}](${page})`;
 }
 
-/** A place that links of the same comment lead to. The name is one that needs no escape. */
+/** An anchor for links of the same comment. The name must need no escape. */
 export function renderAnchor(name: string): string {
   return `<a name="${name}"></a>`;
 }
 
-/** What opens on a click. The body is Markdown; of the summary, the code is text of others and the rest is ours. */
+/**
+ * A fold, which opens on a click. The body is Markdown. `summary.code` may be text from outside; `summary.rest` is our
+ * own.
+ */
 export function renderDetails(summary: Summary, body: string): string {
-  return `${toDetailsStart(summary)}${body}\n\n</details>`;
+  return `${renderDetailsStart(summary)}${body}\n\n</details>`;
 }
 
 interface Summary {
@@ -82,33 +94,33 @@ interface Summary {
   readonly rest: string;
 }
 
-function toDetailsStart({ code, rest }: Summary): string {
-  return `<details>\n<summary><code>${toHtml(toPrintable(toShort(code)))}</code> ${toHtml(rest)}</summary>\n\n`;
+function renderDetailsStart({ code, rest }: Summary): string {
+  return `<details>\n<summary><code>${escapeHtml(toPrintable(shortenText(code)))}</code> ${escapeHtml(rest)}</summary>\n\n`;
 }
 
-/** Sections that open on one click, each of which can be left out; the fold disappears with the last of them. */
+/** Puts sections into one fold. Each can be omitted; the fold disappears with the last of them. */
 export function listFoldSections(summary: Summary, pieces: readonly Section[]): readonly Section[] {
   return [
-    { text: toDetailsStart(summary), weight: 'always', fold: 'start' },
+    { text: renderDetailsStart(summary), weight: 'always', fold: 'start' },
     ...pieces,
     { text: '</details>\n\n', weight: 'always', fold: 'end' },
   ];
 }
 
-/** A comment that nobody sees, by which a later run finds the place of this one. */
+/** An invisible HTML comment, by which a later run finds the comment that it replaces. */
 export function renderMarker(command: string, stack: string | undefined): string {
-  const name = `edgewise:${toMarkerWord(command)}`;
-  return stack === undefined ? `<!-- ${name} -->` : `<!-- ${name} stack=${toMarkerWord(stack)} -->`;
+  const name = `edgewise:${escapeMarkerWord(command)}`;
+  return stack === undefined ? `<!-- ${name} -->` : `<!-- ${name} stack=${escapeMarkerWord(stack)} -->`;
 }
 
-/** A text as a program finds it again; what could end a comment is written as bytes of UTF-8. */
-function toMarkerWord(text: string): string {
-  return toShort(text, 200).replace(/[^\w.-]|-(?=-)|-$/gu, (character) =>
+/** A text for a marker. Characters that could end the comment are written as percent-encoded UTF-8. */
+function escapeMarkerWord(text: string): string {
+  return shortenText(text, 200).replace(/[^\w.-]|-(?=-)|-$/gu, (character) =>
     Array.from(new TextEncoder().encode(character), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
   );
 }
 
-function toHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
@@ -116,7 +128,7 @@ function countBackticks(text: string): number {
   return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
 }
 
-/** As many whole lines as there is room for. */
+/** As many whole lines as MAX_FENCE allows, then the number of omitted lines. */
 function takeLines(lines: readonly string[]): readonly string[] {
   const taken: string[] = [];
   let length = 0;
@@ -128,22 +140,22 @@ function takeLines(lines: readonly string[]): readonly string[] {
   return taken;
 }
 
-function toShort(text: string, most = MAX_CHARACTERS): string {
+function shortenText(text: string, most = MAX_CHARACTERS): string {
   return text.length <= most ? text : `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** A comment is a row of pieces, each of which can be left out without harm to the others. */
+/** One section of a comment. Each section can be omitted without harm to the others. */
 export interface Section {
   readonly text: string;
   /** Less important sections are left out first. */
   readonly weight: Weight;
-  /** What it is called when it is left out: one, and several. Absent: nobody misses it. */
+  /** Nouns for an omitted section, singular and plural. Absent: its omission is not mentioned. */
   readonly names?: readonly [one: string, several: string];
-  /** Where a fold starts, and where it ends: both stay, unless there is nothing between them. */
+  /** Start or end of a fold. Both are kept unless nothing is left between them. */
   readonly fold?: 'start' | 'end';
 }
 
-/** From the first that is left out to those that are always shown. */
+/** The first weight is omitted first, and the last never. */
 const WEIGHTS = [
   'unchanged',
   'calls',
@@ -166,16 +178,18 @@ const WEIGHTS = [
   'always',
 ] as const;
 
-/** How important a piece is. */
 type Weight = (typeof WEIGHTS)[number];
 
-/** Characters that a comment may have at GitHub. Counted in UTF-16 units, of which there are never fewer than characters. */
+/**
+ * Most characters of a comment on GitHub. Lengths are counted in UTF-16 units, so a text never has more characters than
+ * counted.
+ */
 export const MAX_COMMENT = 65_536;
 
-/** Room for the sentence that says what was left out. */
+/** Characters reserved for the note on omissions. */
 const RESERVE = 1500;
 
-/** The text of the pieces, with what has no room left out: the least important first, and the last of those that are alike. */
+/** Joins sections. If they are too long, omits the least important first and, of equal weight, the last first. */
 export function joinSections(head: readonly Section[], body: readonly Section[]): string {
   const whole = [...head, ...body];
   const kept = new Set(whole);
@@ -197,7 +211,7 @@ function withoutEmptyFolds(pieces: readonly Section[]): readonly Section[] {
   return pieces.filter((_, index) => !isEmpty(index) && !isEmpty(index - 1));
 }
 
-/** A diagnostic as a terminal shows it: the caret of an excerpt has to stand where it points. */
+/** A diagnostic in a code block, so that the caret of an excerpt stays in its column. */
 export function renderDiagnosticSection(diagnostic: Diagnostic): Section {
   const { severity } = diagnostic;
   const lines = listDiagnosticLines(diagnostic).map(({ label, text }) => `${label} ${text}`.trimEnd());

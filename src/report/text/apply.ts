@@ -15,10 +15,13 @@ import { countColumns } from '../view/escape.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { createPainter, isTooWide, padToColumns, wrapBehind } from './layout.ts';
 
-/** Widest name of a write that ids are aligned to. */
+/** Widest name of a write that ids are aligned to; wider ones are not aligned. */
 const MAX_NAME_COLUMNS = 56;
 
-/** How an apply ended: what was applied, failed and skipped, where tokens went, totals, what to do next. Ends with a line break. */
+/**
+ * The result of an apply: applied, failed and skipped writes, tokens, files, totals, and what the user must do next.
+ * Ends with a line break.
+ */
 export function renderApplyResultText(
   plan: Plan,
   result: ApplyResult,

@@ -7,26 +7,27 @@ import { formatOwnerNote, formatUnchangedCount, SEE_ABOVE } from '../view/plan-w
 import { formatNameList } from '../view/wording.ts';
 import { breakBehind, createPainter, isTooWide, type Paint, padToColumns, type Style, wrapBehind } from './layout.ts';
 
-/** How the lines of all changes of a plan are aligned. */
 export interface ChangeLayout extends TextOptions {
-  /** Column at which the actions stand. */
+  /** Column at which the actions start. */
   readonly actionColumn: number;
 }
 
-/** Widest path and widest title that others are aligned to; wider ones stick out. */
+/** Widest path and widest title that others are aligned to; wider ones are not aligned. */
 const MAX_PATH_COLUMNS = 32;
 const MAX_TITLE_COLUMNS = 72;
 
-/** Columns that an action and its reason need to be read well. */
+/** Fewest columns for an action and its reason. With less room, they do not get a column of their own. */
 const MIN_ACTION_COLUMNS = 24;
 
-/** The column at which the actions of changes stand. */
+/** The column at which the actions of changes start. */
 export function getActionColumnWidth(changes: readonly ChangeView[]): number {
-  const widths = changes.map((change) => countColumns(toHeading(change))).filter((width) => width <= MAX_TITLE_COLUMNS);
+  const widths = changes
+    .map((change) => countColumns(formatHeading(change)))
+    .filter((width) => width <= MAX_TITLE_COLUMNS);
   return Math.max(0, ...widths) + 3;
 }
 
-/** A change: its title line, then what else to know, then its fields, as far as they are shown, indented. */
+/** A change: its title line, then dangers and notes, then the fields in `shown`, indented. */
 export function renderChange(change: ChangeView, shown: readonly FieldView[], layout: ChangeLayout): readonly string[] {
   const { owner, isContinued, unchanged } = change;
   const owned = owner === undefined || isContinued ? [] : [formatOwnerNote(owner)];
@@ -46,7 +47,7 @@ export function renderChange(change: ChangeView, shown: readonly FieldView[], la
   ];
 }
 
-/** Each danger of a change, so that one sees them with and without colour. */
+/** One line for each danger, marked with `!`, which is visible without colour too. */
 function renderDangers({ dangers }: ChangeView, { color, width }: ChangeLayout): readonly string[] {
   const paint = createPainter(color);
   return dangers.flatMap(({ group, said }) =>
@@ -54,10 +55,10 @@ function renderDangers({ dangers }: ChangeView, { color, width }: ChangeLayout):
   );
 }
 
-/** A change on one line. `drifted`: the further fields that it reverts, where parts of a plan are told apart. */
+/** A change on one line. `drifted`: the fields that the change reverts in another part of the plan. */
 export function renderCompactChange(change: ChangeView, drifted: readonly FieldView[], layout: ChangeLayout): string {
   const { action, dangers, warnings, reason, protect } = change;
-  const style = toStyle(action);
+  const style = getStyle(action);
   const why = [
     ...dangers.map(({ group, said }) => ({ text: `! ${group}: ${said}`, style: 'error' }) as const),
     ...(reason === undefined ? [] : [{ text: reason }]),
@@ -65,7 +66,7 @@ export function renderCompactChange(change: ChangeView, drifted: readonly FieldV
   ];
   return renderCompactLine(
     {
-      heading: toHeading(change),
+      heading: formatHeading(change),
       column: layout.actionColumn,
       said: protect ? `${action} (protected)` : action,
       why,
@@ -76,22 +77,22 @@ export function renderCompactChange(change: ChangeView, drifted: readonly FieldV
   );
 }
 
-/** The fields of a change that are shown; those of deleted resources only with --verbose. */
+/** The fields of a change that are shown. Fields of a deleted resource only with --verbose. */
 export function listShownFields({ fields, lost }: ChangeView, { verbose }: TextOptions): readonly FieldView[] {
   return verbose ? [...fields, ...lost] : fields;
 }
 
-function toHeading({ glyph, address, id }: ChangeView): string {
+function formatHeading({ glyph, address, id }: ChangeView): string {
   return id === undefined ? `${glyph} ${address}` : `${glyph} ${address}  (${id})`;
 }
 
-/** The action has a column of its own; on a narrow terminal it follows the heading, or is below it. */
+/** The action has its own column. On a narrow terminal it follows the heading, or is below it. */
 function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeLayout): readonly string[] {
-  const heading = toHeading(change);
+  const heading = formatHeading(change);
   const paint = createPainter(color);
-  const style = toStyle(change.action);
+  const style = getStyle(change.action);
   const styled = paint(style, heading);
-  const action = toActionText(change);
+  const action = formatAction(change);
   if (width > 0 && actionColumn > width - MIN_ACTION_COLUMNS) {
     const isShort = countColumns(`${heading}  ${action}`) <= width;
     if (isShort) return [`${styled}  ${action}`];
@@ -103,12 +104,12 @@ function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeL
   return [styled + first.slice(heading.length), ...rest];
 }
 
-function toActionText({ action, reason, protect, isContinued }: ChangeView): string {
+function formatAction({ action, reason, protect, isContinued }: ChangeView): string {
   if (isContinued) return `${action}, ${SEE_ABOVE}`;
   return `${action}${reason === undefined ? '' : `: ${reason}`}${protect ? ' (protected)' : ''}`;
 }
 
-function toStyle(action: ChangeView['action']): Style {
+function getStyle(action: ChangeView['action']): Style {
   switch (action) {
     case 'delete':
       return 'removed';
@@ -125,7 +126,7 @@ function toStyle(action: ChangeView['action']): Style {
   }
 }
 
-/** The fields of a resource, indented below its title, their values aligned. */
+/** The fields of a resource, indented below its title, with aligned values. */
 export function renderFields(fields: readonly FieldView[], layout: TextOptions): readonly string[] {
   const widths = fields.filter(({ inline }) => inline !== undefined).map(({ path }) => countColumns(path));
   const pathColumns = Math.max(0, ...widths.filter((width) => width <= MAX_PATH_COLUMNS)) + 2;
@@ -145,13 +146,13 @@ function renderBlock({ path, notes, lines }: FieldView, { color, width }: TextOp
   return [
     ...renderHeading(path, notes, { paint, width }),
     ...lines.flatMap((line) => {
-      const { style, text } = toLook(line);
+      const { style, text } = formatFieldLine(line);
       return breakBehind('      ', text, { width, rest: 6 }).map((part) => paintBehind(part, style, paint));
     }),
   ];
 }
 
-/** The path of a field, followed by the notes or, where there is no room, with the notes below it. */
+/** The path of a field, followed by its notes. Without enough room, the notes are below it. */
 function renderHeading(
   path: string,
   notes: readonly string[],
@@ -170,52 +171,52 @@ interface InlineLayout extends TextOptions {
   readonly notes: readonly string[];
 }
 
-/** Without room behind the path, values are below it, and notes on a line of their own. */
+/** Without enough room after the path, the values are below it, and the notes on a line of their own. */
 function renderInline(
   { from, to, is }: NonNullable<FieldView['inline']>,
   { path, notes, color, width }: InlineLayout,
 ): readonly string[] {
   const paint = createPainter(color);
-  const toValues = (style: Paint) => {
+  const joinValues = (style: Paint) => {
     const before = from === undefined ? [] : [style('removed', from)];
     const after = to === undefined ? [] : [style('added', to)];
     return [...before, ...after, ...(is === undefined ? [] : [is])].join(' → ');
   };
   const remark = notes.length === 0 ? '' : `(${notes.join(', ')})`;
-  const plain = toValues(createPainter(false));
+  const plain = joinValues(createPainter(false));
   if (isTooWide(`    ${path}${plain}`, width))
     return [
       ...renderHeading(path.trimEnd().replace(/:$/, ''), remark === '' ? [] : [remark], { paint, width }),
       ...(isTooWide(`      ${plain}`, width)
         ? renderValues({ from, to: to ?? is }, { paint, width })
-        : [`      ${toValues(paint)}`]),
+        : [`      ${joinValues(paint)}`]),
     ];
-  const line = `    ${path}${toValues(paint)}`;
+  const line = `    ${path}${joinValues(paint)}`;
   if (remark === '') return [line];
   const muted = paint('muted', remark);
   return isTooWide(`    ${path}${plain}  ${remark}`, width) ? [line, `      ${muted}`] : [`${line}  ${muted}`];
 }
 
-/** Each on lines of its own. */
+/** Each value on its own lines. */
 function renderValues(
   { from, to }: { readonly from: string | undefined; readonly to: string | undefined },
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): readonly string[] {
-  const toLines = (style: Style, text: string) =>
+  const breakValue = (style: Style, text: string) =>
     breakBehind('      ', text, { width, rest: 6 }).map((line) => paintBehind(line, style, paint));
   return [
-    ...(from === undefined ? [] : toLines('removed', from)),
-    ...(to === undefined ? [] : toLines('added', from === undefined ? to : `→ ${to}`)),
+    ...(from === undefined ? [] : breakValue('removed', from)),
+    ...(to === undefined ? [] : breakValue('added', from === undefined ? to : `→ ${to}`)),
   ];
 }
 
-/** Spaces before a line stay as they are. */
+/** Does not paint leading spaces. */
 function paintBehind(line: string, style: Style | undefined, paint: Paint): string {
   const text = line.trimStart();
   return style === undefined ? line : line.slice(0, line.length - text.length) + paint(style, text);
 }
 
-function toLook({ role, text }: FieldLine): { readonly style?: Style; readonly text: string } {
+function formatFieldLine({ role, text }: FieldLine): { readonly style?: Style; readonly text: string } {
   switch (role) {
     case 'added':
       return { style: 'added', text: `+ ${text}`.trimEnd() };
@@ -230,25 +231,25 @@ function toLook({ role, text }: FieldLine): { readonly style?: Style; readonly t
   }
 }
 
-/** A resource on one line: its name, the action, the reason, and the names of the fields. */
+/** A resource on one line: its name, the action, the reasons, and the paths of the fields. */
 interface CompactLine {
   readonly heading: string;
-  /** Column of the rest. */
+  /** Column at which the text after the heading starts. */
   readonly column: number;
-  /** The action; empty if the list names it. */
+  /** The action; empty if a heading above the list names it. */
   readonly said: string;
   readonly why: readonly CompactPiece[];
   readonly fields: readonly string[];
   readonly paint: (text: string) => string;
 }
 
-/** A clause on the line; `style`: of what has to be seen. */
+/** A clause on the line. `style`: for clauses that readers must not miss; absent: not painted. */
 interface CompactPiece {
   readonly text: string;
   readonly style?: Style;
 }
 
-/** The line, as much of it as fits the terminal. The heading has a look, and what has to be seen. */
+/** The line, cut to the width of the terminal. Paints the heading, and clauses with a style. */
 export function renderCompactLine(
   { heading, column, said, why, fields, paint }: CompactLine,
   { width, color }: Pick<TextOptions, 'width' | 'color'>,

@@ -5,19 +5,22 @@ import { createFailureView, type DiagnosticLine, listDiagnosticLines } from '../
 import { countSeverities, formatValidationSize } from '../view/wording.ts';
 import { createPainter, type Style, wrapBehind } from './layout.ts';
 
-/** Diagnostics as a good compiler shows them, a blank line between two, and their number at the end. `''` when there are none. */
+/**
+ * Diagnostics in the style of a compiler, with a blank line between them, and their number at the end. Empty if there
+ * are none.
+ */
 export function renderDiagnosticsText(diagnostics: readonly Diagnostic[], options: TextOptions): string {
   if (diagnostics.length === 0) return '';
   const blocks = diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options).join('\n'));
   return `${[...blocks, `${countSeverities(diagnostics)}.`].join('\n\n')}\n`;
 }
 
-/** One diagnostic: the message, its place, the related places, the remedy. Only its first line is not indented. */
+/** One diagnostic: the message, its place, related places, the remedy. All lines but the first are indented. */
 export function renderDiagnosticLines(diagnostic: Diagnostic, options: TextOptions): readonly string[] {
   return renderMessageLines(listDiagnosticLines(diagnostic), diagnostic.severity, options);
 }
 
-/** The lines of a message, its sentences wrapped, its label in the style of what it is. All texts are printable. */
+/** The lines of a message. Wraps sentences, and paints the headline's label in `style`. All texts must be printable. */
 export function renderMessageLines(
   lines: readonly DiagnosticLine[],
   style: Style,
@@ -26,7 +29,10 @@ export function renderMessageLines(
   return lines.flatMap((line) => renderLine(line, style, options));
 }
 
-/** Places and excerpts are never wrapped: an excerpt's columns mean something, and a file's position is made to be clicked. */
+/**
+ * Never wraps places and excerpts: a terminal can open an unbroken position, and the caret of a wrapped excerpt would
+ * be misplaced.
+ */
 function renderLine(line: DiagnosticLine, style: Style, options: TextOptions): readonly string[] {
   const { role, label, text } = line;
   const paint = createPainter(options.color);
@@ -69,18 +75,17 @@ export function renderFailureText(failure: Failure, options: FormatOptions): str
   return [found, paragraph].filter((text) => text !== '').join('\n');
 }
 
-/** What went wrong, and what to do about it. */
 export function joinRemedy(message: string, remedy: string | undefined): string {
   return `edgewise: ${message}\n${remedy === undefined ? '' : `${remedy}\n`}`;
 }
 
-/** What a check of manifests found, for a person at a terminal. The only report that this format has. */
+/** The result of a check of manifests, for a terminal. Throws an InvariantError for any other report. */
 export function renderValidationReport(report: Report, options: FormatOptions): string {
   if (report.about !== 'validation') throw new InvariantError(`This format shows no ${report.about}`);
   return renderValidationText(report.validation, options);
 }
 
-/** The same as a part of the format of every report. */
+/** The result of a check of manifests: its diagnostics and, without errors, the number of resources. */
 export function renderValidationText(validation: Validation, options: FormatOptions): string {
   const { diagnostics } = validation;
   const found = renderDiagnosticsText(diagnostics, options);

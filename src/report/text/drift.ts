@@ -15,7 +15,10 @@ import { renderCompactLine, renderFields } from './change.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
 import { createPainter, isTooWide, padToColumns, type Style, wrapBehind } from './layout.ts';
 
-/** Drift for a person: the dangers, the differences by their origin, the unmanaged resources, and the totals. Ends with a line break. */
+/**
+ * Drift for a terminal: the dangers, the differences by state, the unmanaged resources, and the totals. Ends with a
+ * line break.
+ */
 export function renderDriftText(view: DriftView, options: TextOptions): string {
   const sections = [
     [
@@ -31,7 +34,7 @@ export function renderDriftText(view: DriftView, options: TextOptions): string {
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-/** Nothing where nothing is dangerous. */
+/** Empty if there are no dangers. */
 function renderDangers({ dangers, dangerCount }: DriftView, options: TextOptions): readonly (readonly string[])[] {
   if (dangers.length === 0) return [];
   const lines = dangers.flatMap(({ group, address, said, owner }) =>
@@ -43,7 +46,7 @@ function renderDangers({ dangers, dangerCount }: DriftView, options: TextOptions
   return [[`${dangerCount}:`, ...lines].map((line) => createPainter(options.color)('error', line))];
 }
 
-/** Nothing where all is managed. */
+/** Empty if all resources are managed. */
 function renderUnmanaged(unmanaged: DriftView['unmanaged'], options: TextOptions): readonly (readonly string[])[] {
   if (unmanaged.length === 0) return [];
   const shown = options.verbose ? unmanaged : unmanaged.slice(0, MAX_UNMANAGED);
@@ -63,7 +66,7 @@ function renderUnmanaged(unmanaged: DriftView['unmanaged'], options: TextOptions
   ];
 }
 
-/** Lines that one reads; an account that was never managed has thousands. */
+/** Most unmanaged resources shown without --verbose. An account that no stack has managed yet may have thousands. */
 const MAX_UNMANAGED = 20;
 
 const STYLES: Readonly<Record<Exclude<DriftState, 'in-sync'>, Style>> = {
@@ -87,11 +90,11 @@ function renderGroup({ state, heading, resources }: DriftGroup, options: TextOpt
 }
 
 function renderCompact(resources: readonly DriftedView[], options: TextOptions): readonly string[] {
-  const column = Math.max(...resources.map((one) => countColumns(toHeading(one)))) + 4;
+  const column = Math.max(...resources.map((one) => countColumns(formatHeading(one)))) + 4;
   return resources.map((one) =>
     renderCompactLine(
       {
-        heading: `  ${toHeading(one)}`,
+        heading: `  ${formatHeading(one)}`,
         column,
         said: '',
         why: listCompactReasons(one),
@@ -103,7 +106,7 @@ function renderCompact(resources: readonly DriftedView[], options: TextOptions):
   );
 }
 
-/** The groups of its dangers, which stand above in full. */
+/** The groups of the resource's dangers, which are shown in full above, and the reason. */
 function listCompactReasons({ dangers, reason }: DriftedView): Parameters<typeof renderCompactLine>[0]['why'] {
   const groups = [...new Set(dangers.map(({ group }) => group))];
   return [
@@ -112,7 +115,7 @@ function listCompactReasons({ dangers, reason }: DriftedView): Parameters<typeof
   ];
 }
 
-/** With what happened to each: a line has no room for values. */
+/** Paths with a word on what happened, because the line has no room for values. */
 function listCompactFields({ moved, fields, pending }: DriftedView): readonly string[] {
   const drifted = new Set(fields.map(({ path }) => path));
   return [
@@ -122,13 +125,13 @@ function listCompactFields({ moved, fields, pending }: DriftedView): readonly st
   ];
 }
 
-function toHeading({ address, id }: DriftedView): string {
+function formatHeading({ address, id }: DriftedView): string {
   return `${address}${id === undefined ? '' : `  (${id})`}`;
 }
 
 function renderResource(resource: DriftedView, options: TextOptions): readonly string[] {
   const { owner, reason, expected, moved, fields, next, pending } = resource;
-  const heading = wrapHeading(toHeading(resource), options);
+  const heading = wrapHeading(formatHeading(resource), options);
   const whose = owner === undefined ? undefined : formatOwnerNote(owner);
   const why = [whose, reason, expected].flatMap((text) =>
     text === undefined ? [] : wrapBehind('    ', text, { width: options.width, rest: 6 }),
@@ -147,7 +150,7 @@ function renderResource(resource: DriftedView, options: TextOptions): readonly s
   ];
 }
 
-/** Below what the next apply does stand the fields that it does it to. */
+/** Indent of the fields that the next apply changes, below the clause that announces it. */
 const INDENT = '  ';
 
 function renderTotals(view: DriftView, options: TextOptions): readonly string[] {
@@ -165,7 +168,7 @@ function renderTotals(view: DriftView, options: TextOptions): readonly string[] 
     .flatMap(([style, line]) => wrap(line, options).map((one) => paint(style, one)));
 }
 
-/** The id follows the address or, where there is no room, is below it. */
+/** The id follows the address. Without enough room, it is below it. */
 function wrapHeading(heading: string, { width }: TextOptions): readonly string[] {
   return isTooWide(`  ${heading}`, width) ? wrapBehind('  ', heading, { width, rest: 4 }) : [`  ${heading}`];
 }

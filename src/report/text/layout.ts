@@ -1,26 +1,26 @@
 import { type InspectColor, styleText } from 'node:util';
 import { countColumns } from '../view/escape.ts';
 
-/** How texts look: filled up, wrapped, broken and coloured. Texts given here are printable and without colour. */
+/** Layout of texts: padded, wrapped, broken and painted. The functions below expect printable text without colour. */
 
-/** A word, with the spaces inside of quotes or backticks, since users copy quoted text. */
+/** A word. Spaces inside of quotes or backticks belong to it, because users copy quoted text. */
 const UNBREAKABLE = /(?:`[^`]*`|"[^"]*"|\S)+/g;
 
-/** Fewest columns that prose is squeezed into, however narrow the terminal. */
+/** Fewest columns of wrapped text, even if the terminal is narrower. */
 const MIN_COLUMNS = 20;
 
-/** The text, filled up with spaces to a number of columns. */
+/** Pads the text with spaces to a number of columns. */
 export function padToColumns(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - countColumns(text)));
 }
 
-/** Columns that stand before the first line of a paragraph, and before its other lines. */
+/** Columns before the first line of a paragraph, and before its other lines. */
 interface Indent {
   readonly first: number;
   readonly rest: number;
 }
 
-/** The lines of a paragraph that fit a width, without their prefix. Quoted pieces and long words are not broken. */
+/** Wraps a paragraph to a width. Returns lines without indent. Does not break quoted pieces and long words. */
 export function wrapProse(text: string, width: number, { first, rest }: Indent): readonly string[] {
   if (width === 0) return [text];
   const lines: string[] = [];
@@ -36,13 +36,13 @@ export function wrapProse(text: string, width: number, { first, rest }: Indent):
   return [...lines, line];
 }
 
-/** The lines of a paragraph behind a prefix; the lines after the first are indented by `rest` columns. */
+/** Wraps a paragraph that follows a prefix. The lines after the first are indented by `rest` columns. */
 export function wrapBehind(prefix: string, text: string, { width, rest }: { width: number; rest: number }): string[] {
   const [first = '', ...more] = wrapProse(text, width, { first: countColumns(prefix), rest });
   return [prefix + first, ...more.map((line) => ' '.repeat(rest) + line)];
 }
 
-/** Precedes a continued line, so that it is not taken for a new one. */
+/** Precedes a continued line, to distinguish it from a new line. */
 const CONTINUED = '↪ ';
 
 /** Whether a line is wider than the terminal. 0 columns: no limit. */
@@ -51,8 +51,8 @@ export function isTooWide(line: string, width: number): boolean {
 }
 
 /**
- * A line behind a prefix, broken where necessary, preferably after a space: nothing is left out or added but the sign of a continued line, which follows
- * `rest` columns.
+ * Breaks a line that follows a prefix, preferably after a space. Keeps every character of the text. Each continued line
+ * starts with `rest` spaces and CONTINUED.
  */
 export function breakBehind(prefix: string, text: string, { width, rest }: { width: number; rest: number }): string[] {
   const [first = '', ...more] = breakExactly(text, width, {
@@ -79,10 +79,10 @@ function breakExactly(text: string, width: number, { first, rest }: Indent): rea
   return [...lines, line];
 }
 
-/** What a piece of text means to the reader; how it looks is decided here alone. */
+/** The meaning of a piece of text. LOOKS decides how it looks. */
 export type Style = 'added' | 'removed' | 'changed' | 'replaced' | 'muted' | 'warning' | 'error' | 'strong';
 
-/** Gives a text the look of a style. */
+/** Paints a text in a style. */
 export type Paint = (style: Style, text: string) => string;
 
 const LOOKS = {
@@ -96,16 +96,16 @@ const LOOKS = {
   strong: ['bold'],
 } as const satisfies Record<Style, readonly InspectColor[]>;
 
-/** Creates the painter for a text with or without colour. Never reads the environment: the caller has decided. */
+/** Creates a painter, which returns texts unchanged without `color`. Never reads the environment. */
 export function createPainter(color: boolean): Paint {
   if (!color) return (_, text) => text;
   return (style, text) => (text === '' ? '' : styleText(LOOKS[style], text, { validateStream: false }));
 }
 
-/** A column of a table: its heading, and what it shows of a row. */
+/** A column of a table: its heading, and its text for a row. */
 export type Column<Row> = readonly [heading: string, toCell: (row: Row) => string];
 
-/** The headings, and a line for each row, aligned. */
+/** Renders a table: headings, then a line for each row, with aligned columns. */
 export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): readonly string[] {
   const table = [columns.map(([name]) => name), ...rows.map((row) => columns.map(([, toCell]) => toCell(row)))];
   const widths = columns.map((_, column) => Math.max(...table.map((line) => countColumns(line[column] ?? ''))));

@@ -27,14 +27,17 @@ const COLUMNS: readonly Column<InventoryRow>[] = [
   ['STATE', ({ state }) => state.join(', ')],
 ];
 
-/** Columns that are dropped, one more each time, until the table fits the terminal. A dropped state is shown below its row. */
-const LEAST = ['CREATED', 'STATE'];
+/**
+ * Columns that are omitted, one after the other, until the table fits the terminal. An omitted state is shown below its
+ * row.
+ */
+const OPTIONAL_COLUMNS = ['CREATED', 'STATE'];
 
-/** What a stack owns as a table: a row for each resource, and below it what the service computed. Ends with a line break. */
+/** The resources of a stack as a table, each row followed by its fields and findings. Ends with a line break. */
 export function renderInventoryText({ rows, summary }: InventoryView, options: TextOptions): string {
   const paint = createPainter(options.color);
   if (rows.length === 0) return `${summary}.\n`;
-  const choices = [0, 1, 2].map((left) => COLUMNS.filter(([name]) => !LEAST.slice(0, left).includes(name)));
+  const choices = [0, 1, 2].map((left) => COLUMNS.filter(([name]) => !OPTIONAL_COLUMNS.slice(0, left).includes(name)));
   const fitting = choices.find((columns) => !renderTable(rows, columns).some((line) => isTooWide(line, options.width)));
   const columns = fitting ?? choices.at(-1) ?? [];
   const [heading = '', ...lines] = renderTable(rows, columns);
@@ -46,7 +49,7 @@ export function renderInventoryText({ rows, summary }: InventoryView, options: T
   return [paint('strong', heading), ...body, '', paint('muted', `${summary}.`), ''].join('\n');
 }
 
-/** Widest path that values are aligned to in a terminal. */
+/** Widest path that values are aligned to in a terminal; wider ones are not aligned. */
 const MAX_PATH_COLUMNS = 32;
 
 function renderDetails({ fields, findings }: InventoryRow, { width, color }: TextOptions): readonly string[] {
@@ -62,7 +65,7 @@ function renderDetails({ fields, findings }: InventoryRow, { width, color }: Tex
   return [...lines, ...help.map((line) => createPainter(color)('warning', line))];
 }
 
-/** The lint rules for a person: a line each, wrapped to the terminal. */
+/** The lint rules, one line each, wrapped to the terminal. */
 export function renderLintRulesText(rows: readonly LintRuleRow[], { width }: TextOptions): string {
   const ids = Math.max(...rows.map(({ id }) => id.length));
   const severities = Math.max(...rows.map(({ severity }) => severity.length));
@@ -83,7 +86,7 @@ export function renderSettingsText(rows: readonly SettingRow[], { color }: Pick<
   return `${[createPainter(color)('strong', heading), ...lines].join('\n')}\n`;
 }
 
-/** What became of the cases of policies: a line for each, below the policy, and why it fails. */
+/** The results of policy tests: a line for each case below its policy, and why it fails. */
 export function renderPolicyTestsText({ cases, untested }: PolicyTestResult, options: TextOptions): string {
   const failed = cases.filter(({ failure }) => failure !== undefined).length;
   const groups = [...Map.groupBy(cases, ({ policy }) => policy)];
@@ -113,7 +116,7 @@ function renderCase({ name, place, failure }: PolicyCaseResult, { color, width }
   ];
 }
 
-/** The stacks of a tree as a table, and below it how many there are. Ends with a line break. */
+/** The stacks of a folder tree as a table, and below it how many there are. Ends with a line break. */
 export function renderStacksText(listing: StackListing, { color }: Pick<TextOptions, 'color'>): string {
   const paint = createPainter(color);
   const { stacks, changes } = listing;
@@ -122,7 +125,9 @@ export function renderStacksText(listing: StackListing, { color }: Pick<TextOpti
     ['FOLDER', ({ folder }) => toPrintable(folder)],
     ['SERVICE', ({ baseUrl = '' }) => toPrintable(baseUrl)],
     ...(stacks.every(({ keyEnv }) => keyEnv === undefined) ? [] : [KEY]),
-    ...(changes === undefined ? [] : [['WHY', (stack: StackFolder) => toPrintable(toWhy(stack, listing))] as const]),
+    ...(changes === undefined
+      ? []
+      : [['WHY', (stack: StackFolder) => toPrintable(formatWhy(stack, listing))] as const]),
   ];
   const [heading = '', ...lines] = stacks.length === 0 ? [] : renderTable(stacks, columns);
   const table = stacks.length === 0 ? [] : [paint('strong', heading), ...lines, ''];
@@ -130,13 +135,13 @@ export function renderStacksText(listing: StackListing, { color }: Pick<TextOpti
   return `${table.map((line) => `${line}\n`).join('')}${words.join('')}`;
 }
 
-/** The variable that holds the key of its account. */
+/** The environment variable with the API key of the account. */
 const KEY: Column<StackFolder> = ['KEY', ({ keyEnv = KEY_VARIABLE }) => toPrintable(keyEnv)];
 
-/** Files that a line names. */
+/** Most changed files that a row names. */
 const MAX_NAMED = 2;
 
-function toWhy(stack: StackFolder, { changes }: StackListing): string {
+function formatWhy(stack: StackFolder, { changes }: StackListing): string {
   const { files = [], through = [] } = changes?.changed.find((change) => change.stack.folder === stack.folder) ?? {};
   const more = files.length > MAX_NAMED ? [`${files.length - MAX_NAMED} more`] : [];
   const needs = through.length === 0 ? [] : [`depends on ${through.join(', ')}`];
@@ -149,16 +154,18 @@ const STACK_COLUMNS: readonly Column<StackRow>[] = [
   ['RESULT', ({ said }) => said],
 ];
 
-const TIME: Column<StackRow> = ['LEAST TIME', ({ time }) => time];
+const TIME: Column<StackRow> = ['OPTIONAL_COLUMNS TIME', ({ time }) => time];
 
-/** Each stack with content, then a line for each of all. */
+/** The report of each stack with content, then a table of all stacks. */
 export function renderStacksReportText(run: StacksReport, options: FormatOptions): string {
   const command = formatCommandLine(run.applyCommand, options);
   const end = command === undefined ? '' : `${command}\n`;
   return `${renderStackTexts(run, options)}${renderStackDangers(run, options)}${renderStacksTable(run, options)}${end}`;
 }
 
-/** The dangers of all stacks, by stack and owner. They follow the changes, since a terminal shows the end of a text. */
+/**
+ * The dangers of all stacks, by stack and owner. They follow the changes, because a terminal shows the end of a text.
+ */
 function renderStackDangers(run: StacksReport, { color, width }: FormatOptions): string {
   const { dangers, dangerCount } = createStacksView(run);
   if (dangers.length === 0) return '';
@@ -172,7 +179,7 @@ function renderStackDangers(run: StacksReport, { color, width }: FormatOptions):
   return `${[`${dangerCount}:`, ...lines].map((line) => paint('error', line)).join('\n')}\n\n`;
 }
 
-/** Each stack with content, under its name. */
+/** The report of each stack with content, below the name of the stack. */
 function renderStackTexts(run: StacksReport, options: FormatOptions): string {
   const paint = createPainter(options.color);
   const { rows } = createStacksView(run);
@@ -182,7 +189,7 @@ function renderStackTexts(run: StacksReport, options: FormatOptions): string {
     .join('');
 }
 
-/** What became of stacks whose plans were shown already. */
+/** The results of applies whose plans were already shown. */
 export function renderStackEnds(parts: readonly StackPart[], options: FormatOptions): string {
   const paint = createPainter(options.color);
   const ends = parts.map((part) => {
@@ -204,7 +211,7 @@ function renderPart(part: StackPart, options: FormatOptions): string {
   return renderTextReport(part.report, { ...options, ...part.options, isPart: true });
 }
 
-/** A line for each stack, and what they come to. */
+/** A row for each stack, and totals. */
 export function renderStacksTable(run: StacksReport, { color }: FormatOptions): string {
   const paint = createPainter(color);
   const { rows, summary } = createStacksView(run);

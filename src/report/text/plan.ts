@@ -22,15 +22,15 @@ import {
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { breakBehind, createPainter, type Style, wrapBehind } from './layout.ts';
 
-/** A plan that is not one of many ends with the command that applies it. */
+/** Options of a plan's text. Without `isPart`, it ends with the command that applies the plan. */
 type PlanTextOptions = TextOptions & Pick<FormatOptions, 'applyCommand' | 'isPart'>;
 
-/** Addresses that a violation lists; the deletes are right below anyway. */
+/** Most addresses that a violation lists. The changes are right below. */
 const MAX_LISTED = 10;
 
 /**
- * The plan for a person who approves it: violations, then deletes, replaces, other changes and creations, then diagnostics and the totals. Ends with a line
- * break.
+ * The plan for the user who approves it: violations, then deletes, replaces, other changes and creates, then
+ * diagnostics and the totals. Ends with a line break.
  */
 export function renderPlanText(view: PlanView, options: PlanTextOptions): string {
   const sections = [
@@ -43,7 +43,7 @@ export function renderPlanText(view: PlanView, options: PlanTextOptions): string
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
     renderList(LIST_HEADINGS.lint, view.lint.map(formatLintSentence), options),
     options.verbose ? renderWrites(view.writes, options) : [],
-    // With the line break at the end: to add it to a text of megabytes is to copy that.
+    // The empty last line gives the final line break. Appending one to the joined text would copy megabytes.
     [...renderTotals(view, options), ...listCommandLines(view, options), ''],
   ];
   return sections
@@ -73,7 +73,7 @@ function renderHead({ title, notes }: PlanView, { color, width }: TextOptions): 
   return [...titles, ...notes.flatMap((note) => wrapBehind('', note, { width, rest: 2 }))];
 }
 
-/** Blocks of changes, below the headings of their parts. One that shows fields is a block of its own; others stand together. */
+/** Blocks of changes, below the headings of their parts. A change with fields is its own block; others share one. */
 function renderParts({ parts }: PlanView, options: TextOptions): readonly (readonly string[])[] {
   const layout = { ...options, actionColumn: getActionColumnWidth(parts.flatMap(({ changes }) => changes)) };
   const paint = createPainter(options.color);
@@ -84,7 +84,7 @@ function renderParts({ parts }: PlanView, options: TextOptions): readonly (reado
   });
 }
 
-/** A resource of two parts has its line in the first, with the fields of both. */
+/** A resource in two parts has one line, in the first part, with the fields of both. */
 function renderCompactChanges(
   changes: readonly ChangeView[],
   parts: PlanView['parts'],
@@ -103,13 +103,13 @@ function renderCompactChanges(
   return [lines];
 }
 
-/** Changes as blocks of lines, each of which may be the lines of a whole change. */
+/** Changes as blocks. Each element of a block may contain all lines of one change. */
 function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): readonly (readonly string[])[] {
   const blocks: string[][] = [];
   let isDense = false;
   for (const change of changes) {
     const shown = listShownFields(change, layout);
-    // Joined here, because a line of its own takes more than its text.
+    // Join the lines, because a string for each line takes more memory than its text.
     const text = renderChange(change, shown, layout).join('\n');
     if (isDense && shown.length === 0) blocks.at(-1)?.push(text);
     else blocks.push([text]);
@@ -118,7 +118,7 @@ function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): rea
   return blocks;
 }
 
-/** A list of sentences below a heading; nothing when there are none. */
+/** A list of sentences below a heading; empty if there are none. */
 function renderList(heading: string, sentences: readonly string[], { width }: TextOptions): readonly string[] {
   if (sentences.length === 0) return [];
   return [`${heading}:`, ...sentences.flatMap((one) => wrapBehind('  ', one, { width, rest: 4 }))];
@@ -143,7 +143,7 @@ function renderTotals(view: PlanView, { color, width }: TextOptions): readonly s
   const sentences: readonly (readonly [Style, string])[] = [
     ['strong', view.summary],
     ['muted', view.requests],
-    [view.violations.length > 0 ? 'error' : 'warning', toConclusion(view)],
+    [view.violations.length > 0 ? 'error' : 'warning', formatConclusion(view)],
     ['error', view.dangerCount === '' ? '' : `! ${view.dangerCount}.`],
   ];
   const paint = createPainter(color);
@@ -152,7 +152,7 @@ function renderTotals(view: PlanView, { color, width }: TextOptions): readonly s
     .flatMap(([style, sentence]) => wrapBehind('', sentence, { width, rest: 0 }).map((line) => paint(style, line)));
 }
 
-/** At a terminal, on one line however long: a command that is wrapped cannot be copied, nor can one with escapes in it. */
+/** Only at a terminal. Never wrapped, because a wrapped command cannot be copied. */
 function listCommandLines(
   { isApplicable }: PlanView,
   { applyCommand, isPart = false, width }: PlanTextOptions,
@@ -161,7 +161,10 @@ function listCommandLines(
   return line === undefined ? [] : [line];
 }
 
-/** The line that says what applies a plan. */
+/**
+ * The line with the command that applies a plan. Undefined if output is not a terminal, or if the command has
+ * unprintable characters.
+ */
 export function formatCommandLine(
   command: CommandLine | undefined,
   { width }: Pick<TextOptions, 'width'>,
@@ -170,25 +173,25 @@ export function formatCommandLine(
   return `${formatApplyLead(command)} ${command.line}`;
 }
 
-/** What a reader who only sees the end must not miss. */
-function toConclusion({ violations, found }: PlanView): string {
+/** Violations and diagnostics in short, for readers who see only the end of the text. */
+function formatConclusion({ violations, found }: PlanView): string {
   return [
     ...(violations.length === 0 ? [] : [`${formatBlockingCount(violations.length)}: see the top.`]),
     ...(found === '' ? [] : [`${found}: see above.`]),
   ].join(' ');
 }
 
-/** What two plans do differently, as a plan is shown. Ends with a line break. */
+/** The differences between two plans, shown like a plan. Ends with a line break. */
 export function renderComparisonText(view: ComparisonView, options: TextOptions): string {
   const { color, width } = options;
   const paint = createPainter(color);
-  const toLines = (style: 'strong' | 'error', text: string) =>
+  const wrapLines = (style: 'strong' | 'error', text: string) =>
     wrapBehind('', text, { width, rest: 0 }).map((line) => paint(style, line));
   const sections = [
-    toLines('strong', view.title),
+    wrapLines('strong', view.title),
     ...view.parts.flatMap((part) => renderPart(part, options)),
     [
-      ...toLines(view.isRefused ? 'error' : 'strong', view.summary),
+      ...wrapLines(view.isRefused ? 'error' : 'strong', view.summary),
       ...(view.remedy === undefined ? [] : wrapBehind('', view.remedy, { width, rest: 0 })),
     ],
   ];

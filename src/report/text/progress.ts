@@ -10,15 +10,18 @@ import { formatWaitTime, formatWriteName } from '../view/wording.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
 import { createPainter } from './layout.ts';
 
-/** The lines of an apply as it runs. */
+/** Turns the events of an apply into lines while it runs. */
 interface EventLog {
-  /** The lines of one event. None for a start, or for a write that an interrupt kept from starting. */
+  /** The lines of one event. Empty for the start of a write, and for a write that `end` reports. */
   readonly take: (event: ApplyEvent) => readonly string[];
-  /** The last lines of an apply: one for all writes that an interrupt kept from starting. */
+  /**
+   * The last line of an apply: one sentence on all writes that were not started because of an interruption, or because
+   * the service could not be reached. Empty if there are none.
+   */
   readonly end: () => readonly string[];
 }
 
-/** A log of events, one line each, such as `[3/12] create TCPEdge/postgres … done`. */
+/** Creates a log with one line for each event, such as `[3/12] create TCPEdge/postgres … done`. */
 export function createEventLog(options: TextOptions): EventLog {
   const notStarted = new Map<string, Write>();
   let isOutOfReach = false;
@@ -43,7 +46,7 @@ export function createEventLog(options: TextOptions): EventLog {
   };
 }
 
-/** That nothing is sent before a time, and why. */
+/** No request is sent before `until`. */
 export interface PendingWait {
   /** Milliseconds since 1970. */
   readonly until: number;
@@ -51,27 +54,33 @@ export interface PendingWait {
   readonly reason: string;
 }
 
-/** What a terminal shows while an apply runs. A model only: the caller draws, and replaces what `render` gave before. */
+/**
+ * The live line of a terminal while an apply runs. It does not draw: the caller replaces the line that `render`
+ * returned before.
+ */
 interface LiveProgress {
-  /** Takes in an event. Returns the lines to leave above the live one: what went wrong, and diagnostics. */
+  /** Takes an event. Returns lines to keep above the live line: failed and skipped writes, and diagnostics. */
   readonly apply: (event: ApplyEvent) => readonly string[];
-  /** Takes in a wait; it replaces the one before. */
+  /** Takes a wait, which replaces the previous one. */
   readonly wait: (wait: PendingWait) => void;
-  /** The lines to leave when the apply is over. */
+  /** Returns lines to keep when the apply is over. */
   readonly end: () => readonly string[];
-  /** The one live line at a time, in milliseconds since 1970: what is done, what is waited for, how long it takes at least. No wider than the terminal. */
+  /**
+   * Returns the live line at a time (milliseconds since 1970): what is done, what Edgewise waits for, and the least
+   * time left. No wider than the terminal.
+   */
   readonly render: (now: number) => string;
 }
 
-/** What an apply has before it. */
+/** The writes that an apply will send, and their rate limit. */
 export interface RemainingWrites {
-  /** Its writes. */
+  /** Number of writes. */
   readonly total: number;
   /** `120/60s`, or `none`. */
   readonly rateLimit: string;
 }
 
-/** A live view of an apply. */
+/** Creates the live line of an apply. */
 export function createLiveProgress({ total, rateLimit }: RemainingWrites, options: TextOptions): LiveProgress {
   const running = new Map<string, Write>();
   const ended = { applied: 0, failed: 0, skipped: 0 };
@@ -108,19 +117,19 @@ export function formatWaitClause({ until, reason }: PendingWait, now: number): s
   return `waiting ${formatWaitTime(until - now)}: ${toPrintable(reason)}`;
 }
 
-/** What was sent and has no answer yet: the first, and how many others. */
+/** The first write that has no response yet, and how many others there are. */
 function listAnswers(running: ReadonlyMap<string, Write>): readonly string[] {
   const [first] = running.values();
   if (first === undefined) return [];
   return [`${formatWriteName(first)} …${running.size === 1 ? '' : ` and ${running.size - 1} more`}`];
 }
 
-/** What went well is counted, and listed at the end. */
+/** Whether the terminal keeps the event's lines. Applied writes are only counted. */
 function isWorthKeeping(event: ApplyEvent): boolean {
   return event.event === 'diagnostic' || (event.event === 'write-ended' && event.result.outcome !== 'applied');
 }
 
-/** The least time that the remaining writes take, after a wait; empty for none. */
+/** The least time that the remaining writes take, including a wait; empty: no time. */
 export function listLeft(writes: number, rateLimit: string, waitMs = 0): readonly string[] {
   const limit = parseRateLimit(rateLimit);
   const leastMs = (limit === undefined ? 0 : computeMinimumMs(writes, limit)) + waitMs;

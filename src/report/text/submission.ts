@@ -6,15 +6,13 @@ import { countColumns, quoteIfNeeded } from '../view/escape.ts';
 import { formatCount } from '../view/wording.ts';
 import { createPainter, padToColumns, type Style } from './layout.ts';
 
-/** How something that was submitted looks to people. */
-
 /** The view of a submission. All texts are printable. */
 interface SubmissionView {
   readonly id: string;
   readonly status: string;
   readonly isDecided: boolean;
   readonly createdAt: string;
-  /** The fields that its submitter stated, each with its lines. */
+  /** The fields that the submitter set, each with its lines. */
   readonly stated: readonly (readonly [name: string, lines: readonly string[]])[];
   readonly partTitle: string;
   readonly parts: readonly PartView[];
@@ -23,11 +21,11 @@ interface SubmissionView {
 interface PartView {
   readonly name: string;
   readonly status: string;
-  /** `undefined`: the status is none that the kind has. */
+  /** `undefined`: the kind does not know the status. */
   readonly decision: PartDecision | undefined;
 }
 
-/** The view of a submission as the service shows it, or as much of it as there is. */
+/** The view of a submission. Fields that are missing from the response are empty. */
 export function createSubmissionView(kind: SubmittedKind, shown: JsonObject): SubmissionView {
   const { status, parts } = kind.submission;
   return {
@@ -35,19 +33,19 @@ export function createSubmissionView(kind: SubmittedKind, shown: JsonObject): Su
     status: quoteIfNeeded(toText(shown[status.field])),
     isDecided: shown[status.field] === status.decided,
     createdAt: quoteIfNeeded(toText(shown['created_at'])),
-    stated: kind.specFields.map(([name]) => [name, toLines(shown[name])]),
+    stated: kind.specFields.map(([name]) => [name, listLines(shown[name])]),
     partTitle: parts.title,
-    parts: toList(shown[parts.field]).flatMap((part) => (isJsonObject(part) ? toPartView(parts, part) : [])),
+    parts: toList(shown[parts.field]).flatMap((part) => (isJsonObject(part) ? createPartView(parts, part) : [])),
   };
 }
 
-function toPartView({ name, status, decisions }: SubmissionParts, part: JsonObject): PartView {
+function createPartView({ name, status, decisions }: SubmissionParts, part: JsonObject): PartView {
   const shown = toText(part[status]);
   const decision = Object.hasOwn(decisions, shown) ? decisions[shown] : undefined;
   return { name: quoteIfNeeded(toText(part[name])), status: quoteIfNeeded(shown), decision };
 }
 
-/** How far a submission has come, in a few words: `abrp_2ab: PENDING, 0 of 2 host names decided`. */
+/** The state of a submission on one line: `abrp_2ab: PENDING, 0 of 2 host names decided`. */
 export function renderSubmissionState({ id, status, partTitle, parts }: SubmissionView): string {
   const decided = parts.filter(({ decision }) => decision !== 'open').length;
   return `${id}: ${status}, ${decided} of ${formatCount(parts.length, partTitle)} decided`;
@@ -83,8 +81,8 @@ const STYLES: Readonly<Record<PartDecision, Style>> = {
   ignored: 'muted',
 };
 
-/** One line for a text, one for each member of a list; none when there is nothing. */
-function toLines(value: Json | undefined): readonly string[] {
+/** One line for a text, one for each member of a list; empty if there is no text. */
+function listLines(value: Json | undefined): readonly string[] {
   return (isJsonArray(value) ? value : [value]).map((one) => toPrintable(toText(one))).filter((line) => line !== '');
 }
 

@@ -20,54 +20,56 @@ import {
   isFullyApplied,
 } from './wording.ts';
 
-/** The one view of how an apply ended that all formats for people share: printable texts in reading order. */
+/** The view of an apply's result that all formats for people share: printable texts in reading order. */
 export interface ApplyView {
   readonly title: string;
   /** `stack production on https://api.example.com` */
   readonly subject: string;
-  /** All of the plan was done, and every token is where it was meant to go. */
+  /** All writes and files succeeded, all awaited resources are ready, and no token had to be rescued. */
   readonly isComplete: boolean;
   readonly totals: ApplyTotals;
   /** The totals in words. */
   readonly summary: string;
   readonly applied: readonly AppliedView[];
   readonly failed: readonly FailedView[];
-  /** Of those that were not tried for another reason than an interruption. */
+  /** Writes that were skipped because of another write. */
   readonly skipped: readonly SkippedView[];
-  /** One sentence for all that the interruption of the run kept from being tried. */
+  /**
+   * One sentence on all writes that were not sent because the run was interrupted or the service could not be reached;
+   * absent: none.
+   */
   readonly notStarted?: string;
-  /** Where the tokens of new credentials went. */
+  /** Where the tokens of new credentials were delivered. */
   readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
   readonly files: readonly FileView[];
   readonly diagnostics: readonly Diagnostic[];
-  /** What to do with what the service computed, and about what did not go as planned, in sentences. */
+  /** Sentences on what the user must do: with values that the service computed, and about failures. */
   readonly next: readonly string[];
 }
 
-/** A write that was made. */
 export interface AppliedView {
   /** `create TCPEdge/postgres` */
   readonly name: string;
   readonly id?: string;
-  /** How it is known, where no answer said so. */
+  /** How Edgewise knows that the write was applied, if no response said so. */
   readonly remark?: string;
 }
 
-/** A write that was refused, or of which nothing is known. */
+/** A write that the service rejected, or whose effect is unknown. */
 export interface FailedView {
   readonly name: string;
   /** Method and path, unless the message begins with them. */
   readonly request?: string;
-  /** The reason, then the unknown facts. */
+  /** The reason and, if the effect of the write is unknown, a sentence that says so. */
   readonly sentences: readonly string[];
   /** The position of its manifest, or of the field that the service named. */
   readonly place?: SourcePlace;
 }
 
-/** A write that was not tried, because of what became of others. */
+/** A write that was not sent, because a write that it waited for was not applied. */
 export interface SkippedView {
   readonly name: string;
-  /** A clause for each write that it waited for in vain. */
+  /** A clause for each such write. */
   readonly reasons: readonly string[];
 }
 
@@ -84,7 +86,6 @@ type Failed = Extract<Outcome, { readonly outcome: 'failed' }>;
 type Skipped = Extract<Outcome, { readonly outcome: 'skipped' }>;
 type Applied = Extract<Outcome, { readonly outcome: 'applied' }>;
 
-/** The view of how an apply of the plan ended. */
 export function createApplyView(
   plan: Plan,
   result: ApplyResult,
@@ -100,22 +101,22 @@ export function createApplyView(
     subject: formatSubject(plan),
     isComplete: isFullyApplied(result),
     totals,
-    summary: `${formatApplySummary(totals)}${toWaitSummary(result)}`,
-    applied: outcomes.filter((one) => one.outcome === 'applied').map(toAppliedView),
-    failed: outcomes.filter((one) => one.outcome === 'failed').map((one) => toFailedView(one, options)),
-    skipped: skipped.map((one) => toSkippedView(one, ends)),
+    summary: `${formatApplySummary(totals)}${formatWaitSummary(result)}`,
+    applied: outcomes.filter((one) => one.outcome === 'applied').map(createAppliedView),
+    failed: outcomes.filter((one) => one.outcome === 'failed').map((one) => createFailedView(one, options)),
+    skipped: skipped.map((one) => createSkippedView(one, ends)),
     ...(notStarted.size > 0 && {
       notStarted: formatNotStarted(Array.from(notStarted.values(), formatWriteName), outcomes.some(isUnreachable)),
     }),
     tokens: tokens.map((one) => ({ ...one, address: quoteIfNeeded(one.address), place: toPrintable(one.place) })),
-    files: files.map(toFileView),
+    files: files.map(createFileView),
     diagnostics: diagnostics.map(toPrintableDiagnostic),
     next: [...outcomes.flatMap(listFollowUps), ...listWaitSteps(result), ...listNextSteps(plan, result)],
   };
 }
 
-function toAppliedView(one: Applied): AppliedView {
-  const remark = toAppliedRemark(one);
+function createAppliedView(one: Applied): AppliedView {
+  const remark = formatAppliedRemark(one);
   return {
     name: formatWriteName(one.write),
     ...(one.id !== undefined && { id: quoteIfNeeded(one.id) }),
@@ -123,7 +124,7 @@ function toAppliedView(one: Applied): AppliedView {
   };
 }
 
-function toFailedView(failed: Failed, options: Pick<FormatOptions, 'locate'>): FailedView {
+function createFailedView(failed: Failed, options: Pick<FormatOptions, 'locate'>): FailedView {
   const { write, message, isUnknown } = failed;
   const { method, path } = createWriteRequest(write);
   const place = findFailedPlace(failed, options);
@@ -146,14 +147,14 @@ export function findFailedPlace(
   return toPrintablePlace(field === undefined ? { ...place, excerpt: '' } : place);
 }
 
-function toSkippedView({ write, waitedFor }: Skipped, ends: ReadonlyMap<string, Outcome['outcome']>): SkippedView {
+function createSkippedView({ write, waitedFor }: Skipped, ends: ReadonlyMap<string, Outcome['outcome']>): SkippedView {
   return {
     name: formatWriteName(write),
-    reasons: waitedFor.map((id) => toWaitClause(toPrintable(id), ends.get(id))),
+    reasons: waitedFor.map((id) => formatWaitClause(toPrintable(id), ends.get(id))),
   };
 }
 
-function toFileView({ address, path, outcome, message }: FileOutcome): FileView {
+function createFileView({ address, path, outcome, message }: FileOutcome): FileView {
   return {
     address: quoteIfNeeded(address),
     path: toPrintable(path),
@@ -161,8 +162,6 @@ function toFileView({ address, path, outcome, message }: FileOutcome): FileView 
     ...(message !== undefined && { message: toPrintable(message) }),
   };
 }
-
-/** What formats say of how an apply ended. */
 
 /** Headings of the parts of an apply's result. */
 export const RESULT_HEADINGS = {
@@ -186,13 +185,13 @@ export const INCOMPLETE_PREFIX = 'Incomplete: ';
 /** Heading of the applied plan. */
 export const APPLIED_PLAN = 'The plan';
 
-/** How it is known that a write is applied, if no answer said so. */
-function toAppliedRemark(one: Extract<Outcome, { readonly outcome: 'applied' }>): string | undefined {
+/** Says how Edgewise knows that a write was applied, if no response said so. */
+function formatAppliedRemark(one: Extract<Outcome, { readonly outcome: 'applied' }>): string | undefined {
   if ('alreadyDone' in one) return 'already done';
   return 'found' in one ? 'the response could not be used; found by its mark' : undefined;
 }
 
-/** Said of a write whose response never came. */
+/** Shown for a write that got no response. */
 const UNKNOWN_EFFECT = 'It is unknown whether it took effect.';
 
 /** One sentence about all writes that were not started. */
@@ -201,22 +200,24 @@ export function formatNotStarted(names: readonly string[], isOutOfReach: boolean
   return `${what} not started, because ${isOutOfReach ? 'the service cannot be reached' : 'the run was interrupted'}.`;
 }
 
-/** Whether a write was not tried, because those before it could not be sent. */
+/** Whether a write was not sent because the service could not be reached. */
 export function isUnreachable(one: Outcome): boolean {
   return one.outcome === 'skipped' && one.isUnreachable === true;
 }
 
-/** Which write a skipped write waited for, and how that one ended; `undefined`: it is not in the plan. */
-function toWaitClause(name: string, ended: Outcome['outcome'] | undefined): string {
-  return `depends on ${name}, which ${toEnd(ended)}`;
+/**
+ * Says which write a skipped write waited for, and how that write ended. `ended` is undefined if it is not in the plan.
+ */
+function formatWaitClause(name: string, ended: Outcome['outcome'] | undefined): string {
+  return `depends on ${name}, which ${formatEnd(ended)}`;
 }
 
-function toEnd(outcome: Outcome['outcome'] | undefined): string {
+function formatEnd(outcome: Outcome['outcome'] | undefined): string {
   if (outcome === undefined) return 'is not in the plan';
   return outcome === 'failed' ? 'failed' : `was ${outcome}`;
 }
 
-/** What to do when an apply did not go as planned. */
+/** Remedies after an incomplete apply. */
 const NEXT_STEPS = {
   key: 'The service refused the API key: check it.',
   mend: 'Fix what failed.',
@@ -225,17 +226,18 @@ const NEXT_STEPS = {
   unknown: 'Writes that took effect are found by their mark, so nothing is created twice.',
 } as const;
 
-/** What to do about writes that the service does not permit. */
-function toForbiddenStep(names: readonly string[]): string {
+function formatForbiddenStep(names: readonly string[]): string {
   return `The service does not permit ${formatNameList(names)}: get the permission for that, or change what the manifests ask for.`;
 }
 
-/** What to do when something is left to do. */
-function toAgainStep(mode: Plan['mode']): string {
+function formatAgainStep(mode: Plan['mode']): string {
   return `Run ${mode} again. It plans only what is left.`;
 }
 
-/** What has to be done elsewhere with the values that the service computed for a new resource, such as `Set the NS records of its domain to …`. */
+/**
+ * Steps that the user must take elsewhere with values that the service computed for a new resource, such as `Set the NS
+ * records of its domain to …`.
+ */
 function listFollowUps(outcome: Outcome): readonly string[] {
   if (outcome.outcome !== 'applied' || outcome.write.type !== 'create') return [];
   const { write, computed = {} } = outcome;
@@ -247,13 +249,13 @@ function listFollowUps(outcome: Outcome): readonly string[] {
   });
 }
 
-/** Behind the totals: how many of those that were waited for are as asked for. */
-function toWaitSummary({ waited }: ApplyResult): string {
+/** Follows the totals: `, 2 of 3 ready`. Empty if the apply did not wait. */
+function formatWaitSummary({ waited }: ApplyResult): string {
   if (waited === undefined) return '';
   return `, ${waited.filter(({ state }) => state === 'ready').length} of ${waited.length} ready`;
 }
 
-/** What to do about what is not as asked for after a wait, in the service's own words. */
+/** Remedies for resources that are not ready after the wait, with the service's own message. */
 function listWaitSteps({ waited = [] }: ApplyResult): readonly string[] {
   return waited.flatMap(({ address, state, message = '', remedy }) => {
     if (state === 'ready') return [];
@@ -262,7 +264,7 @@ function listWaitSteps({ waited = [] }: ApplyResult): readonly string[] {
   });
 }
 
-/** What to do about what did not go as planned, in sentences; empty when all did. */
+/** Remedies for failures, in sentences; empty: there were none. */
 function listNextSteps(
   { mode }: Pick<Plan, 'mode'>,
   { outcomes, files, tokens, interrupted }: ApplyResult,
@@ -273,21 +275,21 @@ function listNextSteps(
   const isCutShort = interrupted && outcomes.some(({ outcome }) => outcome !== 'applied');
   const steps: readonly (readonly [boolean, string])[] = [
     [failed.some(isKeyRefused), NEXT_STEPS.key],
-    [forbidden.length > 0, toForbiddenStep(forbidden.map(({ write }) => formatWriteName(write)))],
+    [forbidden.length > 0, formatForbiddenStep(forbidden.map(({ write }) => formatWriteName(write)))],
     [failed.some(({ isUnsent }) => isUnsent), NEXT_STEPS.unsent],
-    [failed.some(isMendable) || hasFailedFiles, NEXT_STEPS.mend],
+    [failed.some(isFixable) || hasFailedFiles, NEXT_STEPS.mend],
     [tokens.some(({ rescued }) => rescued), NEXT_STEPS.rescued],
-    [failed.length > 0 || hasFailedFiles || isCutShort, toAgainStep(mode)],
+    [failed.length > 0 || hasFailedFiles || isCutShort, formatAgainStep(mode)],
     [failed.some(({ isUnknown }) => isUnknown), NEXT_STEPS.unknown],
   ];
   return steps.filter(([applies]) => applies).map(([, step]) => step);
 }
 
-/** A key that has just read everything is good: a 403 is then about what was to be done. */
+/** The key is valid, because it has just read everything. So a 403 is about the permission for this write. */
 function isKeyRefused({ isAuthentication, status }: Failed): boolean {
   return isAuthentication && status !== 403;
 }
 
-function isMendable({ isAuthentication, isUnknown, isUnsent }: Failed): boolean {
+function isFixable({ isAuthentication, isUnknown, isUnsent }: Failed): boolean {
   return !isAuthentication && !isUnknown && !isUnsent;
 }

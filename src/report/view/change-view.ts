@@ -25,36 +25,40 @@ import {
 import { formatTakeOver, PART_HEADINGS } from './plan-wording.ts';
 
 /**
- * The changes of a plan, grouped by origin. `losses`: deletes and replaces of any origin. `change`: changes of the manifests. `missing`: resources that do
- * not exist, because they are new or were deleted at the service: the plan cannot tell. `drift`: changes at the service, which will be reverted.
+ * The changes of a plan, grouped by origin. `losses`: deletes and replaces of any origin. `change`: changes of the
+ * manifests. `missing`: creates; the plan cannot tell a new resource from one that was deleted at the service. `drift`:
+ * changes at the service, which the apply will revert.
  */
 export interface PlanPart<Entry = ChangeShare> {
   readonly part: 'losses' | 'change' | 'missing' | 'drift';
-  /** Absent where nothing needs to be told apart. */
+  /** Absent for `losses`, and in a plan without drift. */
   readonly heading?: string;
   /** Deletes first, then replaces, updates, adoptions, creates; never empty. */
   readonly changes: readonly Entry[];
 }
 
-/** The differences that a part of a plan shows of a change. */
+/** A change with the differences that one part of a plan shows. */
 interface ChangeShare {
   readonly change: Change;
   readonly action: ChangeAction;
   readonly differences: readonly Difference[];
-  /** The change is in the previous part too, with the differences that belong there. */
+  /** An earlier part shows the other differences of the change. */
   readonly isContinued: boolean;
 }
 
-/** The parts of a plan that are not empty, in reading order. A change of both sorts is in both, with the differences of each. */
+/**
+ * The parts of a plan that are not empty, in reading order. A change with both manifest changes and drift is in both
+ * parts, with the differences of each.
+ */
 export function listPlanParts(changes: readonly Change[]): readonly PlanPart[] {
   const shares = CHANGE_ACTIONS.flatMap((action) =>
     changes.filter((change) => change.action === action).flatMap((change) => divide(change, action)),
   );
   const hasDrift = shares.some(({ part }) => part === 'drift');
   const headings: Readonly<Partial<Record<PlanPart['part'], string>>> = hasDrift ? PART_HEADINGS : {};
-  const toPart = ({ part }: Share): PlanPart['part'] => (part === 'missing' && !hasDrift ? 'change' : part);
+  const choosePart = ({ part }: Share): PlanPart['part'] => (part === 'missing' && !hasDrift ? 'change' : part);
   return (['losses', 'change', 'missing', 'drift'] as const).flatMap((part): readonly PlanPart[] => {
-    const own = shares.filter((share) => toPart(share) === part);
+    const own = shares.filter((share) => choosePart(share) === part);
     const heading = headings[part];
     return own.length === 0 ? [] : [{ part, changes: own, ...(heading !== undefined && { heading }) }];
   });
@@ -64,7 +68,7 @@ interface Share extends ChangeShare {
   readonly part: PlanPart['part'];
 }
 
-/** A change with a reason of its own is more than drift. */
+/** A change with a `reason` is also in the part `change`, even if all its differences are drift. */
 function divide(change: Change, action: ChangeAction): readonly Share[] {
   const { differences, reason } = change;
   const whole = { change, action, differences, isContinued: false };
@@ -80,7 +84,7 @@ function divide(change: Change, action: ChangeAction): readonly Share[] {
   ];
 }
 
-/** One change, or its share of one part of a plan, ready to read. */
+/** One change, or the share of it that one part of a plan shows. */
 export interface ChangeView {
   readonly action: ChangeAction;
   readonly glyph: string;
@@ -89,33 +93,32 @@ export interface ChangeView {
   /** Id of the live resource. */
   readonly id?: string;
   readonly reason?: string;
-  /** What else who approves should know. */
+  /** Notes for the user who approves the plan. */
   readonly notes: readonly string[];
-  /** Of the notes, what lint and others warn of that the change causes. */
+  /** Those of the notes that are warnings caused by the change. */
   readonly warnings: readonly string[];
   /** The dangers by group, the most severe first. */
   readonly dangers: readonly DangerView[];
   readonly protect: boolean;
-  /** The created or deleted resource in clauses: `listens on …`. */
+  /** Describes a created or deleted resource in clauses: `listens on …`. */
   readonly traits: readonly TraitView[];
-  /** Whose it is; absent: nobody says. */
+  /** Absent: neither the manifest nor the mark names an owner. */
   readonly owner?: string;
-  /** Where its manifest starts. */
+  /** Start of its manifest. */
   readonly place?: ManifestStart;
   readonly change: Change;
-  /** The first field that differs, as its manifest states it. */
+  /** Path of the first field that differs, as manifests write it. */
   readonly stated?: string;
-  /** What differs; of a create, what will be there. */
+  /** Fields that differ. For a create, all fields that are not at their defaults. */
   readonly fields: readonly FieldView[];
-  /** Of a delete, what will be gone. */
+  /** For a delete, the fields of the deleted resource; otherwise empty. */
   readonly lost: readonly FieldView[];
   /** Number of fields that have a value and keep it. */
   readonly unchanged: number;
-  /** The change is in the previous part too, with the fields that belong there. */
+  /** An earlier part shows the other fields of the change. */
   readonly isContinued: boolean;
 }
 
-/** The glyph of each action. */
 const GLYPHS: Readonly<Record<ChangeAction, string>> = {
   delete: '-',
   replace: '±',
@@ -125,7 +128,7 @@ const GLYPHS: Readonly<Record<ChangeAction, string>> = {
   create: '+',
 };
 
-/** Nothing is said of what one expects: a manifest that changed, or another's settings when they are taken over. */
+/** No notes on what readers expect: changes of the manifest, and (see `findOrigins`) differences of an adoption. */
 const ORIGINS: OriginWords = {
   drift: 'reverts',
   both: 'changed here and drifted',
@@ -134,23 +137,23 @@ const ORIGINS: OriginWords = {
 
 /** Facts about a change from other parts of the plan. */
 interface ChangeExtras {
-  /** Warnings that it causes. */
+  /** Warnings that the change causes. */
   readonly warnings?: readonly Diagnostic[] | undefined;
 }
 
 /**
- * The view of a change, or of a share of it. Facts about the whole change are in its first share. Fields and clauses are computed at each read: those of ten
- * thousand changes take as much memory as the plan.
+ * Creates the view of a share of a change. Facts about the whole change are only in its first share. Fields and traits
+ * are computed on each access, because those of ten thousand changes take as much memory as the plan.
  */
 export function createChangeView(
   { change, action, differences, isContinued }: ChangeShare,
   names: Names,
   { warnings = [] }: ChangeExtras = {},
 ): ChangeView {
-  const said = change.duplicateOf === undefined ? warnings.map(toWarningNote) : [];
+  const said = change.duplicateOf === undefined ? warnings.map(formatWarningNote) : [];
   const context = { kind: findKind(change.kind), names, origins: findOrigins(action) };
   const { live, desired, owner } = change;
-  const reason = toReason(change);
+  const reason = formatReason(change);
   const [first] = differences;
   const isNew = action === 'create' && desired !== undefined;
   const isGone = action === 'delete' && live?.spec !== undefined;
@@ -194,13 +197,13 @@ function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart 
   return { file: toPrintable(file), line, ...(origin !== undefined && { origin: toPrintable(origin) }) };
 }
 
-/** Why, where the differences don't say it. */
-function toReason({ action, reason, live }: Change): string | undefined {
+/** Undefined if the differences explain the change. */
+function formatReason({ action, reason, live }: Change): string | undefined {
   if (reason !== undefined) return toPrintable(reason);
   return action === 'adopt' && live !== undefined ? formatTakeOver(quoteIfNeeded(live.id)) : undefined;
 }
 
-/** Fields at their defaults have no value to speak of. */
+/** Does not count fields at their defaults. */
 function countUnchanged({ action, kind: kindName, desired, differences }: Change): number {
   const kind = findKind(kindName);
   const isKept = action === 'update' || action === 'replace' || action === 'adopt';
@@ -210,7 +213,7 @@ function countUnchanged({ action, kind: kindName, desired, differences }: Change
 }
 
 /** A warning in a sentence: the message, and its position or, without one, the remedy. */
-function toWarningNote(diagnostic: Diagnostic): string {
+function formatWarningNote(diagnostic: Diagnostic): string {
   const { code, message, address, place, remedy } = toPrintableDiagnostic(diagnostic);
   const said = message.replace(`${address}: `, '');
   const at = place === undefined ? '' : ` (${place.file}:${place.line}:${place.column})`;
@@ -224,7 +227,7 @@ function toWarningNote(diagnostic: Diagnostic): string {
 function listChangeNotes(change: Change): readonly string[] {
   const { action, live, token, notes = [], validForMs, ignored = [], was, dangers = [] } = change;
   const isMade = action === 'create' || action === 'replace';
-  // A danger says it already, where the dangers of the change are known.
+  // The `token` danger, if there is one, already names the token sink.
   const isTokenSaid = dangers.some(({ danger, to }) => danger === 'token' && to !== undefined);
   const isWasKnown = was === undefined || live?.mark?.name === was || live?.mark?.was === was;
   return [
@@ -243,7 +246,10 @@ interface TraitView {
   readonly values: string;
 }
 
-/** What a resource is, in clauses: what it listens on, where it leads, who may use it. The tables of kinds say which fields tell. */
+/**
+ * Describes a resource in clauses: what it listens on, where it leads, who may use it. The kind's table says in `tells`
+ * which fields to use.
+ */
 export function listTraits(kind: Kind | undefined, spec: Spec, names: Names): readonly TraitView[] {
   if (kind === undefined) return [];
   return kind.specFields.flatMap(([name, { tells, type }]) => {

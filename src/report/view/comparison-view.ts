@@ -25,21 +25,21 @@ import { collectNames, formatFileSentence } from './plan-view.ts';
 import { redactComparison } from './redact.ts';
 import { formatCount, formatSubject } from './wording.ts';
 
-/** What two plans do differently, ready to read. */
+/** The differences between two plans, ready to read. */
 export interface ComparisonView {
   readonly title: string;
-  /** What it comes to, in one sentence. */
+  /** The result in one sentence. */
   readonly summary: string;
-  /** What to do about it; absent: nothing has to be done. */
+  /** What the user must do; absent: nothing. */
   readonly remedy?: string;
-  /** What the later plan does beyond the earlier one, then what it no longer does. None of them is empty. */
+  /** Changes that only the later plan has, then changes that only the earlier one has. No part is empty. */
   readonly parts: readonly ComparisonPart[];
   readonly isSame: boolean;
   /** The later plan does something that was not approved. */
   readonly isRefused: boolean;
 }
 
-/** What one of the plans does and the other does not. */
+/** Changes and files that only one of the plans has. */
 export interface ComparisonPart {
   readonly part: 'more' | 'less';
   readonly heading: string;
@@ -47,26 +47,25 @@ export interface ComparisonPart {
   readonly files: readonly string[];
 }
 
-/** What to do when a plan is not the one that was approved. */
+/** Remedy if a plan does something that was not approved. */
 const REMEDY = 'Nothing was written. Make a new plan and have that approved.';
 
-/** The view of a comparison. */
 export function createComparisonView({ command, comparison, names }: ComparisonReport): ComparisonView {
   const redacted = redactComparison(comparison);
   const { before, after, more, less } = redacted;
-  const words = toWords(command, names);
+  const words = chooseWords(command, names);
   const ids = new Map([...collectNames(before), ...collectNames(after)]);
   const isRefused = command === 'apply' && !isCoveredBy(redacted);
   const parts = [
-    toPart('more', more, { heading: words.more, other: words.before, names: ids }),
-    toPart('less', less, { heading: words.less, other: words.after, names: ids }),
+    createPart('more', more, { heading: words.more, other: words.before, names: ids }),
+    createPart('less', less, { heading: words.less, other: words.after, names: ids }),
   ];
   return {
     title:
       command === 'apply'
         ? `Plan for ${formatSubject(after)} against ${words.names.before}`
         : `Plans for ${formatSubject(after)} compared`,
-    summary: toSummary(redacted, words),
+    summary: formatSummary(redacted, words),
     ...(isRefused && { remedy: REMEDY }),
     parts: parts.filter(({ changes, files }) => changes.length + files.length > 0),
     isSame: isSamePlan(redacted),
@@ -74,7 +73,7 @@ export function createComparisonView({ command, comparison, names }: ComparisonR
   };
 }
 
-/** How the plans and what each has of its own are called. */
+/** Names of the plans, and headings of the parts. */
 interface Words {
   readonly before: string;
   readonly after: string;
@@ -83,7 +82,7 @@ interface Words {
   readonly names: ComparisonReport['names'];
 }
 
-function toWords(command: ComparisonReport['command'], names: ComparisonReport['names']): Words {
+function chooseWords(command: ComparisonReport['command'], names: ComparisonReport['names']): Words {
   const [before, after] = [toPrintable(names.before), toPrintable(names.after)];
   const printable = { before, after };
   return command === 'apply'
@@ -103,7 +102,7 @@ function toWords(command: ComparisonReport['command'], names: ComparisonReport['
       };
 }
 
-function toSummary(comparison: Parameters<typeof isCoveredBy>[0], { names }: Words): string {
+function formatSummary(comparison: Parameters<typeof isCoveredBy>[0], { names }: Words): string {
   const { mismatch, more, less } = comparison;
   if (mismatch !== undefined) return `${names.after} and ${names.before} cannot be compared: ${toPrintable(mismatch)}.`;
   const [added, gone] = [countExtraChanges(more), countExtraChanges(less)];
@@ -124,17 +123,24 @@ interface PartContext {
   readonly names: Names;
 }
 
-function toPart(part: ComparisonPart['part'], { changes, files }: ExtraChanges, context: PartContext): ComparisonPart {
+function createPart(
+  part: ComparisonPart['part'],
+  { changes, files }: ExtraChanges,
+  context: PartContext,
+): ComparisonPart {
   return {
     part,
     heading: context.heading,
-    changes: changes.map((extra) => toExtraChangeView(extra, context)),
+    changes: changes.map((extra) => createExtraChangeView(extra, context)),
     files: files.map(formatFileSentence),
   };
 }
 
-/** A change that the other plan lacks, as a plan shows it; if the other plan changes the resource in another way, the parts that differ. */
-function toExtraChangeView(extra: ExtraChange, { other: word, names }: PartContext): ChangeView {
+/**
+ * Shows a change that the other plan lacks in the same way as a plan shows it. If the other plan changes the resource
+ * in another way, shows only the parts that differ.
+ */
+function createExtraChangeView(extra: ExtraChange, { other: word, names }: PartContext): ChangeView {
   const { change, other, fields, dangers, notes } = extra;
   const { action } = change;
   if (action === 'no-op') throw new TypeError('what is left as it is cannot be extra');
@@ -145,14 +151,14 @@ function toExtraChangeView(extra: ExtraChange, { other: word, names }: PartConte
     return { ...view, notes: [`${word}: ${other.action}`, ...view.notes] };
   }
   const context = { kind: findKind(change.kind), names };
-  const said = [...listDangerViews([{ ...change, dangers }], names).map(toDangerNote), ...notes.map(toPrintable)];
+  const said = [...listDangerViews([{ ...change, dangers }], names).map(formatDangerNote), ...notes.map(toPrintable)];
   const theirs = notes.length === 0 || other.token === undefined ? [] : [`${word}: ${formatTokenNote(other.token)}`];
   return {
     ...createChangeView({ ...share, differences: [] }, names),
     dangers: [],
     notes: [...said.map((note) => `not as ${word}: ${note}`), ...theirs],
     fields: [
-      ...fields.map((field) => toExtraFieldView(field, { ...context, word, action })),
+      ...fields.map((field) => createExtraFieldView(field, { ...context, word, action })),
       ...(notes.length === 0 ? [] : listTokenFields(change.token, other.token)),
     ],
     lost: [],
@@ -160,7 +166,7 @@ function toExtraChangeView(extra: ExtraChange, { other: word, names }: PartConte
   };
 }
 
-function toDangerNote({ group, said }: DangerView): string {
+function formatDangerNote({ group, said }: DangerView): string {
   return `${group}: it ${said}`;
 }
 
@@ -169,27 +175,27 @@ interface ExtraContext extends FieldContext {
   readonly action: Change['action'];
 }
 
-function toExtraFieldView({ difference, other }: ExtraField, context: ExtraContext): FieldView {
+function createExtraFieldView({ difference, other }: ExtraField, context: ExtraContext): FieldView {
   const { word, action } = context;
   const shown = createDifferenceView(toReadable(difference), context);
   if (other === undefined) return shown;
   const theirs = createDifferenceView(toReadable({ ...difference, from: undefined, to: undefined, ...other }), context);
   const side = findSide(action, difference);
   const inline = shown.inline && (side === undefined ? shown.inline : { [side]: shown.inline[side] ?? '' });
-  const notes = [...shown.notes, `${word}: ${toSaid(theirs, side)}`];
+  const notes = [...shown.notes, `${word}: ${formatOtherValue(theirs, side)}`];
   return { ...shown, notes, ...(inline !== undefined && { inline }) };
 }
 
 type Side = 'from' | 'to';
 
-/** Created and deleted resources have values of one side only. */
+/** Created and deleted resources have values on one side only. Undefined: both sides. */
 function findSide(action: Change['action'], { field }: Difference): Side | undefined {
   if (action === 'delete' || action === 'release') return 'from';
   return action === 'create' || field === undefined ? 'to' : undefined;
 }
 
-/** How the other plan has a field, on one line. */
-function toSaid({ inline, lines }: FieldView, side: Side | undefined): string {
+/** The other plan's value of a field, on one line. */
+function formatOtherValue({ inline, lines }: FieldView, side: Side | undefined): string {
   const list = (role: FieldLine['role']) => lines.filter((line) => line.role === role).map(({ text }) => text.trim());
   const { from, to } = inline ?? { from: list('removed').join(', '), to: list('added').join(', ') };
   const said = side === undefined ? `${from || NOTHING} → ${to || NOTHING}` : (side === 'from' ? from : to) || NOTHING;
@@ -198,10 +204,10 @@ function toSaid({ inline, lines }: FieldView, side: Side | undefined): string {
 
 const NOTHING = '(none)';
 
-/** Characters of a value that are said beside another one. */
+/** Most characters of the other plan's value in a note. */
 const MAX_SAID = 160;
 
-/** A length of time is a number of milliseconds in a plan. */
+/** Formats `lifecycle.valid_for`, which a plan has in milliseconds. */
 function toReadable({ from, to, ...rest }: Loose): Parameters<typeof createDifferenceView>[0] {
   const read = (value: Loose['from']) =>
     rest.path === 'lifecycle.valid_for' && typeof value === 'number' ? renderTimeSpan(value) : value;

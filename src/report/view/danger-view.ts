@@ -37,25 +37,28 @@ export interface DangerView {
   readonly address: string;
   /** One clause whose subject is the resource, with both values: `leads nowhere: backend WeightedBackend/pool → (none)`. */
   readonly said: string;
-  /** The same in parts. */
+  /** `said` without `then`, in parts. */
   readonly clause: Clause;
-  /** What follows from it; empty: that is not known. */
+  /** The consequence; empty: unknown. */
   readonly then: string;
-  /** The change, and the field that it is about. */
+  /** The change. `path`: the field that the danger is about. */
   readonly change: Change;
   readonly path?: string;
-  /** The field that its manifest states it by: the one that differs. A danger and the field of a change that it is about have one line. */
+  /**
+   * Path of the difference that causes the danger, as manifests write it. The view of that difference has the same
+   * path, so both link to one line.
+   */
   readonly stated?: string;
-  /** Whose the resource is; absent: nobody says. */
+  /** Absent: neither the manifest nor the mark names an owner. */
   readonly owner?: string;
-  /** Unique among the dangers of a report, and safe in a name of a page. */
+  /** Unique in a report, and safe as a URL fragment. */
   readonly anchor: string;
 }
 
-/** Whether a danger is what a plan will do, or what happened at the service. */
+/** `planned`: applying the plan causes the danger. `happened`: a change at the service caused it. */
 type Tense = 'planned' | 'happened';
 
-/** Every danger of some changes: by group, the gravest of each first. */
+/** Dangers by group, the most severe of each group first. */
 export function listDangerViews(
   changes: readonly Change[],
   names: Names,
@@ -67,30 +70,44 @@ export function listDangerViews(
     const whose = owner === undefined ? {} : { owner: toPrintable(owner) };
     return dangers.map((one) => {
       const { group, danger, path = SETTINGS[danger], consequence = '' } = one;
-      const clause = toClause(one, { kind: findKind(kind), change, names, tense });
+      const clause = createClause(one, { kind: findKind(kind), change, names, tense });
       const then = [
         toPrintable(consequence),
         ...(tense === 'planned' && isRevert(change, one) ? ['reverts drift'] : []),
       ]
         .filter(Boolean)
         .join('; ');
-      const said = toSentence(clause, then);
+      const said = formatSentence(clause, then);
       const stated = findStatedPath(change, { path, kind: findKind(kind), names });
       const paths = { ...(path !== undefined && { path }), ...(stated !== undefined && { stated }) };
-      return { group, danger, address, said, clause, then, change, ...paths, ...whose, anchor: toAnchor(change, one) };
+      return {
+        group,
+        danger,
+        address,
+        said,
+        clause,
+        then,
+        change,
+        ...paths,
+        ...whose,
+        anchor: createAnchor(change, one),
+      };
     });
   });
   return DANGER_GROUPS.flatMap((group) => views.filter((view) => view.group === group));
 }
 
-/** Whether it comes of nothing but what was changed at the service. */
+/** Whether the danger comes only from reverting drift. */
 function isRevert({ differences }: Change, { path = '' }: Danger): boolean {
   const field = parsePath(path)?.[0];
   const own = differences.filter((difference) => difference.field !== undefined && difference.field === field);
   return own.length > 0 && own.every(({ origin }) => origin === 'drift');
 }
 
-/** The field that differs, as its manifest states it; of a danger that no field shows, the first one, which causes it. */
+/**
+ * Path of the difference that causes a danger, as manifests write it. A computed field may be in no difference: then
+ * the first difference causes the danger.
+ */
 function findStatedPath(
   { differences }: Change,
   { path, kind, names }: { readonly path: string | undefined; readonly kind: Kind | undefined; readonly names: Names },
@@ -101,20 +118,22 @@ function findStatedPath(
   return cause === undefined ? undefined : formatFieldPath(cause, { kind, names });
 }
 
-/** No manifest states it. */
+/** Whether only the service sets the field. */
 function isComputed(kind: Kind | undefined, path = ''): boolean {
   return kind?.fields[path]?.lifecycle === 'computed' || kind?.oneTimeFields.includes(path) === true;
 }
 
-/** The file tells stacks apart. */
-function toAnchor({ address, live, place }: Change, { danger, path = '' }: Danger): string {
+/** Contains the file, because resources of different stacks may have the same address. */
+function createAnchor({ address, live, place }: Change, { danger, path = '' }: Danger): string {
   return `danger-${toDigest([address, live?.id ?? '', place?.file ?? '', danger, path], 12)}`;
 }
 
-/** What dangers without a field are about. */
+/** Paths for dangers that name no field. */
 const SETTINGS: Readonly<Partial<Record<DangerName, string>>> = { unprotected: 'lifecycle.protect' };
 
-/** The position of a field in the manifest or, if it is unknown, the manifest's start. None for deleted resources. */
+/**
+ * The position of a field in the manifest or, if it is unknown, the manifest's start. Undefined for deleted resources.
+ */
 export function findFieldPlace(
   { change, stated: path }: Pick<DangerView, 'stated'> & { readonly change: Pick<Change, 'address' | 'place'> },
   { locate }: { readonly locate?: FormatOptions['locate'] | undefined },
@@ -125,14 +144,14 @@ export function findFieldPlace(
   return found === undefined ? place : { ...place, line: found.line };
 }
 
-/** Whether a danger says every value of a field, word for word: nobody has to read them twice. */
+/** Whether a danger contains every value of a field word for word, so that a format can omit the field. */
 export function isCoveredByDanger({ path, clause }: DangerView, field: FieldView): boolean {
   const values = listBriefValues(field);
   const isAbout = path !== undefined && field.path.startsWith(path);
   return isAbout && values.length > 0 && values.every((value) => clause.values.includes(value));
 }
 
-/** The danger without the values that its fields show below it. */
+/** The danger without the values that the fields below it show. */
 export function withoutValues(danger: DangerView, fields: readonly FieldView[]): DangerView {
   const { path = '', clause } = danger;
   if (!fields.some((field) => isCoveredByDanger(danger, field))) return danger;
@@ -141,19 +160,19 @@ export function withoutValues(danger: DangerView, fields: readonly FieldView[]):
   return { ...danger, clause: rest };
 }
 
-/** The pieces of a text in which what stands in backticks is code; one alone, where they are not in pairs. */
+/** Splits a text into code (in backticks) and other text. Returns the whole text if the backticks are not in pairs. */
 export function listQuoted(text: string): readonly { readonly piece: string; readonly isCode: boolean }[] {
   const pieces = text.split('`');
   if (pieces.length % 2 === 0) return [{ piece: text, isCode: false }];
   return pieces.map((piece, index) => ({ piece, isCode: index % 2 === 1 })).filter(({ piece }) => piece !== '');
 }
 
-/** How many dangers some changes have, by group: `3 dangers (2 access, 1 secrets)`; empty: none. Every format says the same. */
+/** `3 dangers (2 access, 1 secrets)`; empty: none. */
 export function formatDangerCount(changes: readonly Pick<Change, 'dangers'>[]): string {
   return describeDangerCounts(countDangers(changes.flatMap(({ dangers = [] }) => dangers)));
 }
 
-/** The dangers of several reports, by group: of plans, of what was applied, and of what happened at the service. */
+/** Counts the dangers of plans, applies and drift by group. */
 export function countReportDangers(reports: readonly Report[]): DangerCounts {
   const dangers = reports.flatMap((report): readonly Danger[] => {
     if (report.about === 'drift') return report.drift.resources.flatMap((one) => one.dangers ?? []);
@@ -164,7 +183,7 @@ export function countReportDangers(reports: readonly Report[]): DangerCounts {
   return countDangers(dangers);
 }
 
-/** The same of counts. */
+/** `3 dangers (2 access, 1 secrets)`; empty: none. */
 export function describeDangerCounts(counts: DangerCounts): string {
   const groups = DANGER_GROUPS.filter((group) => counts[group] > 0);
   const total = groups.reduce((sum, group) => sum + counts[group], 0);
@@ -172,19 +191,17 @@ export function describeDangerCounts(counts: DangerCounts): string {
   return `${formatCount(total, 'danger')} (${groups.map((group) => `${counts[group]} ${group}`).join(', ')})`;
 }
 
-/** A clause whose subject is the resource, taken apart: formats may show what one copies in another way. */
+/** A clause whose subject is the resource. It is in two parts, so that formats can style values differently. */
 interface Clause {
   readonly lead: string;
-  /** The field and both its values; empty: the lead says all. */
+  /** The field and both its values; empty if the lead says everything. */
   readonly values: string;
 }
 
-/** What a danger is, on one line. */
-function toSentence({ lead, values }: Clause, then: string): string {
+function formatSentence({ lead, values }: Clause, then: string): string {
   return `${[lead, values].filter((text) => text !== '').join(' ')}${then === '' ? '' : `: ${then}`}`;
 }
 
-/** What a clause is made from besides its danger. */
 interface ClauseContext {
   readonly kind: Kind | undefined;
   readonly change: Change;
@@ -192,7 +209,10 @@ interface ClauseContext {
   readonly tense: Tense;
 }
 
-/** What a resource will do, and what it does, where its field and both values follow. */
+/**
+ * Leads of clauses that end with a field and both its values. First the planned form, which follows `will`; then the
+ * form for a change that happened.
+ */
 const LEADS = {
   'restriction-disabled': ['have this disabled:', 'has this disabled:'],
   'restriction-changed': ['have another restriction:', 'has another restriction:'],
@@ -204,12 +224,12 @@ const LEADS = {
   'longer-validity': ['be valid for longer:', 'is valid for longer:'],
 } as const;
 
-function toClause(danger: Danger, context: ClauseContext): Clause {
+function createClause(danger: Danger, context: ClauseContext): Clause {
   const { kind, change, names, tense } = context;
   const path = toPrintable(danger.path ?? '');
   const clause = (
     [planned, happened]: readonly [string, string],
-    values = `${path} ${toSides(kind, danger, names)}`,
+    values = `${path} ${formatSides(kind, danger, names)}`,
   ): Clause => ({ lead: tense === 'planned' ? `will ${planned}` : happened, values });
   switch (danger.danger) {
     case 'restriction-disabled':
@@ -220,7 +240,7 @@ function toClause(danger: Danger, context: ClauseContext): Clause {
     case 'target-disabled':
     case 'no-weight':
     case 'longer-validity':
-      return clause(toLeads(danger.danger, change));
+      return clause(findLeads(danger.danger, change));
     case 'restriction-removed':
       if (path === '') return clause(['no longer restrict access', 'no longer restricts access'], '');
       return kind?.isProtection === true
@@ -230,7 +250,7 @@ function toClause(danger: Danger, context: ClauseContext): Clause {
       const lead = kind?.fields[danger.path ?? '']?.tells?.unset ?? `is not restricted by ${path}`;
       return danger.from === undefined
         ? { lead, values: '' }
-        : { lead: `${lead}:`, values: `${path} ${toSides(kind, danger, names)}` };
+        : { lead: `${lead}:`, values: `${path} ${formatSides(kind, danger, names)}` };
     }
     case 'lets-in':
       return danger.group === 'secrets'
@@ -239,17 +259,17 @@ function toClause(danger: Danger, context: ClauseContext): Clause {
     case 'rule-removed':
     case 'rule-changed':
     case 'rule-added':
-      return toRuleClause(danger, context);
+      return createRuleClause(danger, context);
     case 'rules-reordered':
       return clause(['have its rules in another order:', 'has its rules in another order:'], path);
     case 'lockout':
       return { lead: 'may lock out the user who applies it', values: '' };
     case 'gap':
-      return clause(toGapLeads(danger), '');
+      return clause(formatGapLeads(danger), '');
     case 'new-values':
       return clause([`get a new \`${path}\` from the service`, `got a new \`${path}\` from the service`], '');
     case 'token':
-      return clause(toTokenLeads(danger, change), toPrintable(String(danger.to ?? '')));
+      return clause(formatTokenLeads(danger, change), toPrintable(String(danger.to ?? '')));
     case 'token-revoked':
       return clause(['lose its token', 'lost its token'], '');
     case 'ended':
@@ -269,18 +289,17 @@ function toClause(danger: Danger, context: ClauseContext): Clause {
   }
 }
 
-function toLeads(danger: keyof typeof LEADS, { action }: Change): readonly [string, string] {
+function findLeads(danger: keyof typeof LEADS, { action }: Change): readonly [string, string] {
   const isDeleted = danger === 'address-released' && action === 'delete';
   return isDeleted ? ['be deleted, and no longer be reached at', LEADS[danger][1]] : LEADS[danger];
 }
 
-/** A new credential has no token before. */
-function toTokenLeads({ to }: Danger, { action }: Change): readonly [string, string] {
+function formatTokenLeads({ to }: Danger, { action }: Change): readonly [string, string] {
   const what = `${action === 'create' ? 'its first token' : 'a new token'}${to === undefined ? '' : ', which goes to'}`;
   return [`get ${what}`, `got ${what}`];
 }
 
-function toGapLeads({ writes = 0, limitMs }: Danger): readonly [string, string] {
+function formatGapLeads({ writes = 0, limitMs }: Danger): readonly [string, string] {
   const time =
     limitMs === undefined
       ? ''
@@ -290,9 +309,9 @@ function toGapLeads({ writes = 0, limitMs }: Danger): readonly [string, string] 
 }
 
 /** `has the deny rule `europe` changed (policy.inbound[0]): expressions "…" → "…"`. */
-function toRuleClause({ danger, path = '', from, to }: Danger, { kind, names, tense }: ClauseContext): Clause {
+function createRuleClause({ danger, path = '', from, to }: Danger, { kind, names, tense }: ClauseContext): Clause {
   const type = kind === undefined ? undefined : findFieldType(kind, path);
-  const rule = toRuleName(type, to ?? from ?? null);
+  const rule = formatRuleName(type, to ?? from ?? null);
   const parts = listRuleParts(type, { from, to }, names);
   const verb = tense === 'planned' ? 'will have' : 'has';
   const lead = `${verb} the ${rule} ${danger.slice('rule-'.length)} (${toPrintable(path)})`;
@@ -300,13 +319,13 @@ function toRuleClause({ danger, path = '', from, to }: Danger, { kind, names, te
 }
 
 /** ``deny rule `europe` ``. */
-function toRuleName(type: KnownType, rule: Json): string {
+function formatRuleName(type: KnownType, rule: Json): string {
   const caption = readCaption(type, rule);
   const actions = [...new Set(listActions(type, rule))].join(', ');
   return [actions, 'rule', caption === undefined ? '' : `\`${toPrintable(caption)}\``].filter(Boolean).join(' ');
 }
 
-/** What a rule does: the values of the fields whose known values are listed. */
+/** The actions of a rule, such as `deny`: its text fields that have a list of known values. */
 function listActions(type: KnownType, value: Json | undefined): readonly string[] {
   if (value === undefined || value === null) return [];
   if (typeof value === 'string') return type?.type === 'text' && type.known !== undefined ? [quoteIfNeeded(value)] : [];
@@ -317,28 +336,28 @@ function listActions(type: KnownType, value: Json | undefined): readonly string[
   });
 }
 
-/** The parts of a rule that differ, each with both sides; of an added or removed rule, all parts. */
+/** The parts of a rule that differ, each with both values. All parts of an added or removed rule. */
 function listRuleParts(
   type: KnownType,
   { from, to }: { readonly from: Json | undefined; readonly to: Json | undefined },
   names: Names,
 ): readonly string[] {
-  if (type?.type !== 'object') return [`${toText(type, from, names)} → ${toText(type, to, names)}`];
+  if (type?.type !== 'object') return [`${formatValue(type, from, names)} → ${formatValue(type, to, names)}`];
   const [before, after] = [from, to].map((side) => (isJsonObject(side) ? side : {}));
   return type.namedFields.flatMap(([name, field]) => {
     const [left, right] = [before?.[name] ?? null, after?.[name] ?? null];
     if (field.isCaption || isSameJson(left, right)) return [];
-    const sides = [left, right].map((side) => toText(field.type, side, names));
+    const sides = [left, right].map((side) => formatValue(field.type, side, names));
     return sides[0] === sides[1] ? [] : [`${name} ${sides[0]} → ${sides[1]}`];
   });
 }
 
-/** Characters of a value that a danger has room for: the change shows the whole value. */
+/** Most characters of a value in a danger. The change shows the whole value. */
 const MAX_VALUE = 240;
 
-function toSides(kind: Kind | undefined, { danger, path = '', from, to }: Danger, names: Names): string {
+function formatSides(kind: Kind | undefined, { danger, path = '', from, to }: Danger, names: Names): string {
   const type = kind === undefined ? undefined : findFieldType(kind, path);
-  const [before, after] = [from, to].map((side) => toText(type, side, names));
+  const [before, after] = [from, to].map((side) => formatValue(type, side, names));
   if (danger === 'lets-in') return `+ ${after}`;
   if (danger === 'address-released') return `${before}`;
   // A disabled field keeps its values, so they are not part of the difference.
@@ -348,33 +367,33 @@ function toSides(kind: Kind | undefined, { danger, path = '', from, to }: Danger
 
 const NOTHING = '(none)';
 
-function toText(type: KnownType, value: Json | undefined, names: Names): string {
-  const text = toWhole(type, value ?? null, names);
+function formatValue(type: KnownType, value: Json | undefined, names: Names): string {
+  const text = formatWholeValue(type, value ?? null, names);
   if (text === '') return NOTHING;
   return text.length <= MAX_VALUE ? text : `${text.slice(0, MAX_VALUE).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** Rules by their names, members of an object one by one, any other JSON as it is. */
-function toWhole(type: KnownType, value: Json, names: Names): string {
+/** Shows rules by name, object members one after the other, and free JSON in canonical form. */
+function formatWholeValue(type: KnownType, value: Json, names: Names): string {
   if (typeof value === 'boolean') return String(value);
   if (value === null) return '';
   if (type?.type === 'json') return toPrintable(toCanonicalJson(value));
   if (type?.type === 'list' && isJsonArray(value) && type.of.type === 'object')
-    return value.map((member) => toMember(type.of, member, names)).join(', ');
+    return value.map((member) => formatMember(type.of, member, names)).join(', ');
   if (type?.type !== 'object' || !isJsonObject(value)) return listValues(type, value, names).join(', ');
   return Object.entries(value)
     .filter(([, member]) => typeof member !== 'boolean')
-    .map(([name, member]) => toWhole(findInnerType(type, name), member, names))
+    .map(([name, member]) => formatWholeValue(findInnerType(type, name), member, names))
     .filter((text) => text !== '')
     .join(' ');
 }
 
-function toMember(type: KnownType, member: Json, names: Names): string {
+function formatMember(type: KnownType, member: Json, names: Names): string {
   const isRule = type?.type === 'object' && Object.values(type.fields).some(({ isCaption }) => isCaption);
-  return isRule ? toRuleName(type, member) : toWhole(type, member, names);
+  return isRule ? formatRuleName(type, member) : formatWholeValue(type, member, names);
 }
 
-/** The members of a value, without its structure; `true` has none. */
+/** The scalars of a value, without keys or nesting. `true` gives one empty text. */
 export function listValues(type: KnownType, value: Json, names: Names): readonly string[] {
   if (value === true) return [''];
   if (isEmpty(value)) return [];
@@ -388,16 +407,16 @@ export function listValues(type: KnownType, value: Json, names: Names): readonly
   });
 }
 
-/** For a reference, the name of its target is enough. */
+/** A reference is shown only by the name of its target. */
 function renderName(type: KnownType, value: Json, names: Names): string {
   const isReference = type?.type === 'reference' && typeof value === 'string';
   return isReference ? quoteIfNeeded(names.get(value) ?? value) : renderScalar(type, value, names);
 }
 
-/** Values of one field that are said. */
+/** Most values of one field in a clause. */
 const MAX_VALUES = 3;
 
-/** The first values, and how many more there are. */
+/** `a, b, c and 2 more`. */
 export function formatShortList(values: readonly string[]): string {
   const hidden = values.length - MAX_VALUES;
   return hidden > 0 ? `${values.slice(0, MAX_VALUES).join(', ')} and ${hidden} more` : values.join(', ');

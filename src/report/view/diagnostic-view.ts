@@ -8,7 +8,7 @@ import { toPrintable } from '../../model/printable.ts';
 import type { Failure, FormatOptions } from '../report.ts';
 import { toPrintableLines } from './escape.ts';
 
-/** The diagnostic with every text of it printable. Only excerpts and remedies have line breaks. */
+/** Makes every text of the diagnostic printable. Only excerpts and remedies have line breaks. */
 export function toPrintableDiagnostic(diagnostic: Diagnostic): Diagnostic {
   const { message, remedy, address, place, related } = diagnostic;
   return {
@@ -23,7 +23,10 @@ export function toPrintableDiagnostic(diagnostic: Diagnostic): Diagnostic {
   };
 }
 
-/** The place with every text of it printable. A tab is a space here: an escape of more columns would move what the caret points at. */
+/**
+ * Makes every text of the place printable. A tab becomes one space, because a longer escape would shift the text above
+ * the caret.
+ */
 export function toPrintablePlace(place: SourcePlace): SourcePlace {
   const lines = toPrintableLines(place.excerpt.replaceAll('\t', ' '));
   const { file, origin } = place;
@@ -35,16 +38,16 @@ export function toPrintablePlace(place: SourcePlace): SourcePlace {
   };
 }
 
-/** What a diagnostic is about, unless its message says so. */
+/** The address of a diagnostic, unless its message contains it. */
 export function findSubject({ address, message }: Pick<Diagnostic, 'address' | 'message'>): string | undefined {
   return address === undefined || message.includes(address) ? undefined : address;
 }
 
-/** One line of a diagnostic as a compiler shows it: a label that says what it is, and a text. */
+/** One line of a diagnostic in the style of a compiler: a label and a text. */
 export interface DiagnosticLine {
-  /** `place` and `excerpt` keep their columns; `copied` is made to be copied; the others are sentences. */
+  /** `place` and `excerpt` keep their columns; `copied` is text for the user to copy; the others are sentences. */
   readonly role: 'headline' | 'place' | 'excerpt' | 'note' | 'help' | 'copied';
-  /** With the indent before it. */
+  /** Includes the indent. */
   readonly label: string;
   readonly text: string;
 }
@@ -61,7 +64,7 @@ export function listDiagnosticLines(diagnostic: Diagnostic): readonly Diagnostic
   ];
 }
 
-/** The lines that show other places, each with its text. The texts are printable. */
+/** Lines for related places, each with its message. The texts must be printable. */
 export function listRelatedLines(related: NonNullable<Diagnostic['related']>): readonly DiagnosticLine[] {
   return related.flatMap((one): readonly DiagnosticLine[] => [
     { role: 'note', label: '  note:', text: one.message },
@@ -69,7 +72,7 @@ export function listRelatedLines(related: NonNullable<Diagnostic['related']>): r
   ]);
 }
 
-/** The lines that say what to do: a sentence, and lines that are made to be copied. The text is printable. */
+/** Lines of a remedy: a sentence, then lines for the user to copy. The text must be printable. */
 export function listHelpLines(remedy: string): readonly DiagnosticLine[] {
   const label = '  help:';
   const [sentence = '', ...lines] = remedy.split('\n');
@@ -80,7 +83,7 @@ export function listHelpLines(remedy: string): readonly DiagnosticLine[] {
   ];
 }
 
-/** The lines that show a place: its position and, if there is room, the excerpt. The texts are printable. */
+/** Lines for a place: its position, then its excerpt. The texts must be printable. */
 export function listPlaceLines(place: SourcePlace | undefined, subject?: string): readonly DiagnosticLine[] {
   const name = subject === undefined ? '' : `(${subject})`;
   if (place === undefined) return name === '' ? [] : [{ role: 'excerpt', label: ' ', text: name }];
@@ -91,30 +94,29 @@ export function listPlaceLines(place: SourcePlace | undefined, subject?: string)
   ];
 }
 
-/** The one view of why a command did not complete that all formats for people share: printable texts. */
+/** The view of a failed command that all formats for people share: printable texts. */
 interface FailureView {
   readonly diagnostics: readonly Diagnostic[];
-  /** Absent where the diagnostics say it all. */
+  /** Absent if the diagnostics say everything. */
   readonly error?: ErrorView;
 }
 
 /** An error that is not a diagnostic, and its remedy. */
 export interface ErrorView {
-  /** The first is the message, the others say more. One that holds what a service said is a single line, so that nobody can forge others. */
+  /** The message, then details. Text from a service is on a single line, so that it cannot forge other lines. */
   readonly lines: readonly string[];
-  /** May have lines of its own. */
+  /** May have line breaks. */
   readonly remedy?: string;
 }
 
-/** The view of a failure. */
 export function createFailureView({ command, diagnostics = [], error }: Failure): FailureView {
   return {
     diagnostics: diagnostics.map(toPrintableDiagnostic),
-    ...(error !== undefined && { error: toErrorView(error, command) }),
+    ...(error !== undefined && { error: createErrorView(error, command) }),
   };
 }
 
-function toErrorView(error: NonNullable<Failure['error']>, command: string | undefined): ErrorView {
+function createErrorView(error: NonNullable<Failure['error']>, command: string | undefined): ErrorView {
   if (!(error instanceof Error)) return withRemedy(toPrintableLines(error.message), error.remedy);
   const message = toPrintable(error.message);
   if (error instanceof ApiError || error instanceof NetworkError) {
@@ -130,11 +132,11 @@ function withRemedy(lines: readonly string[], remedy: string | undefined): Error
   return { lines, ...(remedy !== undefined && { remedy: toPrintableLines(remedy).join('\n') }) };
 }
 
-/** Commands that only read before they have a plan; later errors are in their result. */
+/** Commands that only read until they have a plan. Later errors are in the result of the apply. */
 const READING: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']);
 const UNREAD = 'Not all live resources could be read, so there is no plan. Nothing was written.';
 
-/** What to do about what a service said; nothing where only it can know. */
+/** The remedy for an error of the service; undefined if only the service can know it. */
 export function findApiErrorRemedy(error: Error, command?: string): string | undefined {
   if (!(error instanceof ApiError) || !error.isAuthentication) return undefined;
   const kind = findForbiddenKind(error.response);
@@ -147,13 +149,16 @@ export function findApiErrorRemedy(error: Error, command?: string): string | und
   return `Check the API key and its permissions. If the account has no ${kind.title}, ${way}`;
 }
 
-/** The kind whose list may not be read: the key may read others, so that is about a feature of the account. */
+/** The kind whose list the service forbids. The key may read other kinds, so the account may lack this feature. */
 function findForbiddenKind({ method, path, status }: ApiError['response']): Kind | undefined {
   const [place] = path.split('?', 1);
   return method === 'GET' && status === 403 ? OWNED_KINDS.find((kind) => place?.endsWith(kind.path)) : undefined;
 }
 
-/** A position in a file of the repository. Of what a tool made, that is the file that it says; its lines are not known. */
+/**
+ * A position in a file of the repository. For the output of a tool: the file that the tool names, at line 1, because
+ * its lines are unknown.
+ */
 export interface FilePosition {
   readonly file: string;
   readonly line: number;
@@ -161,8 +166,8 @@ export interface FilePosition {
 }
 
 /**
- * The position of a place in the repository; `undefined` for standard input, unless the text names the file that it was made from. The output of a command
- * has the position of the command.
+ * The position of a place in the repository. The output of a command has the position of the command, unless it names
+ * its source file. Undefined for standard input that names no source file.
  */
 export function findFilePosition(
   { file, line, column, origin }: Omit<SourcePlace, 'excerpt'>,
@@ -178,13 +183,13 @@ export function findFilePosition(
   return { file: toRepositoryPath(file), line: Math.max(1, line), column: Math.max(1, column) };
 }
 
-/** What a place in a manifest is called and, where the forge is known, the page that shows it. */
+/** The label of a place in a manifest and, if the forge is known, the page that shows the place. */
 interface PlaceLink {
   readonly label: string;
   readonly page: string | undefined;
 }
 
-/** Finds pages of manifests as they are in the commit that a plan was made of. Nothing for standard input. */
+/** Finds the pages of manifests in the commit that the plan was made from. Undefined for standard input. */
 export function createPlaceLinks(
   { made }: Pick<Plan, 'made'>,
   options: FormatOptions,
@@ -195,19 +200,19 @@ export function createPlaceLinks(
     const position = findFilePosition({ ...place, column: 1 }, options);
     if (position === undefined) return undefined;
     const label = place.origin === undefined ? `${position.file}:${position.line}` : position.file;
-    return { label: toPrintable(label), page: toFilePage(base, position) };
+    return { label: toPrintable(label), page: findFilePage(base, position) };
   };
 }
 
 /** The page that shows a file of the repository at a line; `undefined` for files outside of it. */
-function toFilePage(filesUrl: string | undefined, { file, line }: FilePosition): string | undefined {
+function findFilePage(filesUrl: string | undefined, { file, line }: FilePosition): string | undefined {
   const steps = file.split('/').filter((step) => step !== '.');
   const isInside = !file.startsWith('/') && !steps.some((step) => step === '..' || step === '');
   if (filesUrl === undefined || !isInside || !file.isWellFormed()) return undefined;
-  return `${filesUrl}${steps.map(toUrlStep).join('/')}#L${line}`;
+  return `${filesUrl}${steps.map(encodeUrlStep).join('/')}#L${line}`;
 }
 
-/** Also what means something in Markdown. */
-function toUrlStep(step: string): string {
+/** Also encodes characters that have a meaning in Markdown. */
+function encodeUrlStep(step: string): string {
   return encodeURIComponent(step).replace(/[!'()*~_]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }

@@ -41,34 +41,34 @@ import {
   withoutZeros,
 } from './wording.ts';
 
-/** The one view of a comparison that all formats for people share: printable texts in reading order. */
+/** The view of drift that all formats for people share: printable texts in reading order. */
 export interface DriftView {
   readonly title: string;
-  /** What the live state is compared with, in one sentence; empty: the manifests, of which nothing more is known. */
+  /** Says in one sentence what the live state is compared with. Empty: manifests whose commit is unknown. */
   readonly compared: string;
-  /** It is a saved plan. */
+  /** The live state is compared with a saved plan, not with manifests. */
   readonly isAgainstPlan: boolean;
   readonly notes: readonly string[];
-  /** Dangers of the changes at the service: by group, the most severe of each first. */
+  /** Dangers of the changes at the service: by group, the most severe of each group first. */
   readonly dangers: readonly DangerView[];
   /** `3 dangers (2 access, 1 secrets)`; empty: none. */
   readonly dangerCount: string;
   /** Resources that differ, by state; no group is empty. */
   readonly groups: readonly DriftGroup[];
-  /** What nobody manages. */
+  /** Live resources that no stack manages. */
   readonly unmanaged: readonly UnownedView[];
-  /** Some say whose they are. */
+  /** At least one resource has an owner. */
   readonly hasOwners: boolean;
   readonly counts: Readonly<Record<DriftState, number>>;
   /** The whole comparison on one line, dangers first: `⚠ 1 danger (1 access) · 2 drifted, 3 in sync`. */
   readonly headline: string;
-  /** What it comes to, in one sentence. */
+  /** The number of resources in each state, in one sentence. */
   readonly summary: string;
-  /** How much of the live state any stack manages, in one sentence. */
+  /** How many live resources stacks manage, in one sentence. */
   readonly coverage: string;
-  /** What can be said of who and when, and what to do, in sentences. */
+  /** Sentences on what is unknown about the drift, and on what the user can do. */
   readonly remarks: readonly string[];
-  /** What reading took, in one sentence. */
+  /** Requests that reading took, in one sentence; empty in a part of a longer report. */
   readonly requests: string;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -76,37 +76,37 @@ export interface DriftView {
 /** The resources of one state. */
 export interface DriftGroup {
   readonly state: Exclude<DriftState, 'in-sync'>;
-  /** What the state means. */
+  /** Meaning of the state. */
   readonly heading: string;
   readonly resources: readonly DriftedView[];
 }
 
-/** One resource that is not as it should be. */
+/** One resource that differs from its manifest or the saved plan. */
 export interface DriftedView {
   readonly kind: string;
   readonly address: string;
   readonly id?: string;
   readonly reason?: string;
-  /** What a resource that is missing would do, in one clause: `expected: listens on …`. */
+  /** Describes a missing resource in one clause: `expected: listens on …`. */
   readonly expected?: string;
-  /** Whose it is; absent: nobody says. */
+  /** Absent: neither the manifest nor the mark names an owner. */
   readonly owner?: string;
-  /** Where its manifest starts, and the first field that is not as it should be, as that states it. */
+  /** `place`: the start of its manifest. `stated`: the path of the first field that differs, as manifests write it. */
   readonly change: Pick<Change, 'address' | 'place'>;
   readonly stated?: string;
-  /** Dangers of the changes to it at the service. */
+  /** Dangers of the changes at the service to this resource. */
   readonly dangers: readonly DangerView[];
-  /** Fields that drifted, and of which nobody knows what they were. */
+  /** Fields that drifted from values that are unknown, because a saved plan stores only their digests. */
   readonly moved: readonly string[];
   /** Changes at the service, from expected to live. */
   readonly fields: readonly FieldView[];
   /** Changes of the manifest, from live to desired. */
   readonly pending: readonly FieldView[];
-  /** What the next apply does about it, in one clause; absent: nothing, or it is not known. */
+  /** What the next apply does to the resource, in one clause; absent: nothing, or unknown. */
   readonly next?: string;
 }
 
-/** A live resource without an owner. */
+/** A live resource that no stack manages. */
 export interface UnownedView {
   readonly kind: string;
   readonly id: string;
@@ -114,7 +114,6 @@ export interface UnownedView {
   readonly description: string;
 }
 
-/** The view of a comparison. */
 export function createDriftView(
   compared: Drift,
   { isPart = false, isAccountTold = false, locate }: Pick<FormatOptions, 'isPart' | 'isAccountTold' | 'locate'> = {},
@@ -125,8 +124,8 @@ export function createDriftView(
   const groups = listGroups(drift, scene);
   const counts = countDriftStates(drift);
   return {
-    title: toDriftTitle(drift),
-    compared: toComparedSentence(drift),
+    title: formatDriftTitle(drift),
+    compared: formatComparedSentence(drift),
     isAgainstPlan: drift.against !== undefined,
     notes: listNarrowing(drift.targets),
     dangers: listDriftDangerViews(drift.resources, scene),
@@ -137,7 +136,7 @@ export function createDriftView(
     counts,
     headline: formatDriftHeadline(drift),
     summary: formatDriftSummary(drift),
-    coverage: toCoverageSentence(countCoverage(drift), {
+    coverage: formatCoverageSentence(countCoverage(drift), {
       unmanaged: countBy(strangers.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
       foreign: countBy(strangers.flatMap(({ stack }) => stack ?? [])),
     }),
@@ -147,20 +146,20 @@ export function createDriftView(
   };
 }
 
-function toComparedSentence({ against, plannedAt, commit }: Drift): string {
+function formatComparedSentence({ against, plannedAt, commit }: Drift): string {
   const at = plannedAt === undefined ? '' : `, made ${toPrintable(plannedAt)}`;
   const from = commit === undefined ? '' : ` at commit ${shortenCommit(commit)}`;
   if (against !== undefined) return `Compared with the planned result of ${toPrintable(against)}${at}${from}.`;
   return commit === undefined ? '' : `Compared with the manifests${from}.`;
 }
 
-/** What the resources of a comparison are called, and where their manifests state them. */
+/** Addresses by id, and the look-up of positions in manifests. */
 interface DriftScene {
   readonly names: Names;
   readonly locate?: FormatOptions['locate'] | undefined;
 }
 
-/** Dangers of the changes to some resources: by group, the most severe of each first. */
+/** Dangers of the changes at the service: by group, the most severe of each group first. */
 export function listDriftDangerViews(
   resources: readonly ResourceDrift[],
   { names, locate }: DriftScene,
@@ -170,7 +169,7 @@ export function listDriftDangerViews(
   return listDangerViews(
     happened.map((resource) => ({
       ...resource,
-      ...toPlace(resource, locate),
+      ...findPlace(resource, locate),
       action: 'update',
       differences: resource.differences.filter(isOfService).map(toDifference),
       dangers: (resource.dangers ?? []).map((danger) => withDoubt(danger, resource.differences)),
@@ -180,17 +179,17 @@ export function listDriftDangerViews(
   );
 }
 
-function toPlace({ address }: ResourceDrift, locate: DriftScene['locate']): Pick<Change, 'place'> {
+function findPlace({ address }: ResourceDrift, locate: DriftScene['locate']): Pick<Change, 'place'> {
   const place = locate?.(address);
   return place === undefined ? {} : { place };
 }
 
-/** Not a change of the manifest alone. */
+/** False if only the manifest changed. */
 function isOfService({ origin }: DriftedField): boolean {
   return origin !== 'manifest';
 }
 
-/** A danger of a field whose value before is not known was found by comparing with the manifest, which is said. */
+/** If the previous value of the field is unknown, adds that the danger comes from a comparison with the manifest. */
 function withDoubt(danger: Danger, differences: readonly DriftedField[]): Danger {
   const { path, consequence } = danger;
   const [field] = (path === undefined ? undefined : parsePath(path)) ?? [];
@@ -201,7 +200,7 @@ function withDoubt(danger: Danger, differences: readonly DriftedField[]): Danger
 
 const DOUBT = 'so it is compared with its manifest; its value before is not known';
 
-/** Unmanaged resources, without those shown already as a missing resource's candidates. */
+/** Unmanaged resources, except those already shown in the state `unowned`. */
 function listUnmanaged({ strangers, resources }: Drift): readonly UnownedView[] {
   const shown = new Set(resources.flatMap(({ state, id }) => (state === 'unowned' ? [id] : [])));
   return strangers
@@ -262,7 +261,7 @@ function listGroups(drift: Drift, scene: DriftScene): readonly DriftGroup[] {
   });
 }
 
-/** What ids are called. */
+/** Addresses by live id. */
 export function collectDriftNames({ resources, externals }: Pick<Drift, 'resources' | 'externals'>): Names {
   const named = Object.entries(externals).map(([address, id]) => [id, address] as const);
   return new Map([
@@ -271,11 +270,10 @@ export function collectDriftNames({ resources, externals }: Pick<Drift, 'resourc
   ]);
 }
 
-/** A resource that differs, ready to read. */
 export function createDriftedView(resource: ResourceDrift, { names, locate }: DriftScene): DriftedView {
   const { address, kind, id, owner, reason, moved = [], differences } = resource;
   const context = { kind: findKind(kind), names };
-  const next = toNextClause(resource);
+  const next = formatNextClause(resource);
   const first = differences.find(isOfService) ?? differences[0];
   const traits = (resource.expected === undefined ? [] : listTraits(context.kind, resource.expected, names)).map(
     ({ said, values }) => `${said} ${values}`.trim(),
@@ -287,7 +285,7 @@ export function createDriftedView(resource: ResourceDrift, { names, locate }: Dr
     ...(reason !== undefined && { reason: toPrintable(reason) }),
     ...(traits.length > 0 && { expected: `expected: ${traits.join('; ')}` }),
     ...(owner !== undefined && { owner: toPrintable(owner) }),
-    change: { address, ...toPlace(resource, locate) },
+    change: { address, ...findPlace(resource, locate) },
     ...(first !== undefined && { stated: formatFieldPath(first.path, context) }),
     dangers: listDriftDangerViews([resource], { names, locate }),
     moved: moved.map(quoteIfNeeded),
@@ -299,19 +297,21 @@ export function createDriftedView(resource: ResourceDrift, { names, locate }: Dr
   };
 }
 
-/** A mark holds no digest of its own words. */
+/**
+ * Notes that `protect` may have been removed at the service: a mark has no digest of it, so the side that changed is
+ * unknown.
+ */
 function withProtectionDoubt(view: FieldView, { path, expected, live }: DriftedField): FieldView {
   if (path !== PROTECT_PATH || expected !== true || live !== false) return view;
   return { ...view, notes: [...view.notes, 'or removed at the service: the mark does not tell which'] };
 }
 
-/** In the direction of an apply. */
+/** Returns the difference in the direction of an apply: from live to expected. */
 function toDifference({ expected, live, ...rest }: DriftedField): Difference {
   return { ...rest, ...(live !== undefined && { from: live }), ...(expected !== undefined && { to: expected }) };
 }
 
-/** What the next apply does to a resource. */
-function toNextClause({ id, next, differences }: ResourceDrift): string | undefined {
+function formatNextClause({ id, next, differences }: ResourceDrift): string | undefined {
   switch (next) {
     case undefined:
       return undefined;
@@ -320,7 +320,7 @@ function toNextClause({ id, next, differences }: ResourceDrift): string | undefi
     case 'delete':
       return 'deletes it';
     case 'replace':
-      return `replaces it, which gives it a new id${toForcing(differences)}`;
+      return `replaces it, which gives it a new id${formatForcingFields(differences)}`;
     case 'adopt':
       return 'adopts it, and sets the values of the manifest';
     case 'release':
@@ -328,19 +328,19 @@ function toNextClause({ id, next, differences }: ResourceDrift): string | undefi
     case 'write-file':
       return 'writes the file';
     case 'update':
-      return toUpdateClause(new Set(differences.map(({ origin }) => origin)));
+      return formatUpdateClause(new Set(differences.map(({ origin }) => origin)));
     default:
       return assertNever(next);
   }
 }
 
-function toForcing(differences: readonly DriftedField[]): string {
+function formatForcingFields(differences: readonly DriftedField[]): string {
   const paths = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => toPrintable(path));
   return paths.length === 0 ? '' : `: ${formatNameList(paths)} cannot be changed in place`;
 }
 
-/** Reverts only certain drift. */
-function toUpdateClause(origins: ReadonlySet<Origin>): string {
+/** Says `reverts` only of fields that certainly drifted. */
+function formatUpdateClause(origins: ReadonlySet<Origin>): string {
   if (!origins.has('drift')) return origins.has('unknown') ? 'sets the values of the manifest' : 'makes this change';
   return origins.size === 1 ? 'reverts this' : 'reverts the drift, and makes the changes of the manifest';
 }
@@ -350,14 +350,11 @@ function countBy(words: readonly string[]): readonly (readonly [string, number])
   return [...counts].map(([word, all]) => [quoteIfNeeded(word), all.length] as const).sort();
 }
 
-/** What formats say of drift. */
-
-/** The title of a comparison. */
-function toDriftTitle(drift: ReportSubject): string {
+function formatDriftTitle(drift: ReportSubject): string {
   return `Drift of ${formatSubject(drift)}`;
 }
 
-/** What each state means to a reader. */
+/** Meaning of each state, for readers. */
 const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> = {
   drifted: 'Changed at the service',
   'drifted-and-pending': 'Changed at the service and in the manifests',
@@ -382,10 +379,10 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
   'in-sync': 'in sync',
 };
 
-/** Said of a field that drifted from a saved plan, which stores only its digest. */
+/** Shown for a field that drifted from a saved plan, which stores only its digest. */
 export const CHANGED_VALUE_UNKNOWN = 'changed; the plan does not store the old value';
 
-/** The sum of a comparison in one sentence. Each resource is counted once. */
+/** The number of resources in each state, in one sentence. Each resource is counted once. */
 export function formatDriftSummary(drift: Pick<Drift, 'resources'>): string {
   const counts = countDriftStates(drift);
   const inSync = counts['in-sync'];
@@ -403,7 +400,7 @@ export function formatDriftSummary(drift: Pick<Drift, 'resources'>): string {
   return `${[...sums, `${pending} pending`, `${toPrune} to prune`].join(', ')}; ${inSync} in sync.`;
 }
 
-/** How many resources are how, without zeros, behind the dangers of what happened to them. */
+/** The dangers at the service, then the number of resources in each state, without zeros. */
 export function formatDriftHeadline({ resources }: Pick<Drift, 'resources'>): string {
   const dangers = formatDangerCount(resources);
   return [...(dangers === '' ? [] : [`⚠ ${dangers}`]), withoutZeros(formatDriftSummary({ resources }))].join(' · ');
@@ -411,8 +408,7 @@ export function formatDriftHeadline({ resources }: Pick<Drift, 'resources'>): st
 
 type Counts = readonly (readonly [word: string, number: number])[];
 
-/** How much of the live state any stack manages. */
-function toCoverageSentence(
+function formatCoverageSentence(
   coverage: Coverage,
   { unmanaged, foreign }: { readonly unmanaged: Counts; readonly foreign: Counts },
 ): string {

@@ -5,37 +5,37 @@ import { toPrintable } from '../../model/printable.ts';
  * cursor, hide or reorder text, or start a line that looks like ours.
  */
 
-/** The text in double quotes: a JSON string that is printable, so that one can tell `"\\n"` from `"\n"`. */
+/** The text as a printable JSON string, so that `"\\n"` (backslash and n) differs from `"\n"` (line break). */
 export function quoteText(text: string): string {
   return toPrintable(JSON.stringify(text));
 }
 
-/** A name, id or other word as it is when it cannot be taken for anything else, else in double quotes. */
+/** Returns a single word, such as a name or an id, as it is; any other text in double quotes. */
 export function quoteIfNeeded(text: string): string {
   return WORD.test(text) ? text : quoteText(text);
 }
 
-/** The lines of a text of several, each printable. */
+/** The lines of a text, each printable. */
 export function toPrintableLines(text: string): readonly string[] {
   return text.split('\n').map(toPrintable);
 }
 
 const WORD = /^[\w*./:~][\w*./:@=+-]*$/;
 
-/** How much room texts take. Texts given here are printable and without colour. */
+/** The width of texts. The functions below expect printable text without colour. */
 
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/gu;
 const MARK = /\p{Mark}/gu;
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Columns of equal width that a text takes, as on a terminal. */
+/** Columns that a text takes on a terminal. */
 export function countColumns(text: string): number {
   if (ASCII.test(text)) return text.length;
   return Array.from(text.replace(MARK, '').replace(WIDE, '??')).length;
 }
 
-/** The text, or as much of its beginning as fits, with `…` for the rest. 0 columns: no limit. */
+/** Returns the text, cut to fit the columns and then ending with `…`. 0 columns: no limit. */
 export function clipToColumns(text: string, columns: number): string {
   if (columns === 0 || countColumns(text) <= columns) return text;
   let clipped = '';

@@ -16,43 +16,50 @@ import { UNSET_WORDING } from './wording.ts';
 /** One field of a change, either on one line (`inline`) or as a block of lines below its path. */
 export interface FieldView {
   readonly path: string;
-  /** The path as its manifest states it; absent: it does not state it. */
+  /**
+   * The path as manifests write it, with names instead of ids; absent for fields of added and removed resources, and
+   * for tokens.
+   */
   readonly stated?: string;
   /** Short remarks, such as `forces replacement` and `drifted`. */
   readonly notes: readonly string[];
   readonly forcesReplace: boolean;
   /** Absent for the fields of an added or removed resource. */
   readonly origin?: Origin;
-  /** The values before and after; one of them alone for an added or removed resource. `is`: the live value, where the former one is unknown. */
+  /**
+   * Values before and after; only one for an added or removed resource. `is`: the live value, if the previous value is
+   * unknown.
+   */
   readonly inline?: { readonly from?: string; readonly to?: string; readonly is?: string };
   readonly lines: readonly FieldLine[];
 }
 
-/** One line of a field that takes several. */
+/** One line of a field whose value is shown on several lines. */
 export type FieldLine = FoldedLine;
 
-/** What a kind and a plan know that helps to read a value. `kind` is absent for a kind that this version doesn't know. */
+/** Context for rendering values. `kind` is undefined if this version does not know the kind. */
 export interface FieldContext {
   readonly kind: Kind | undefined;
   readonly names: Names;
-  /** Notes on the origin of a difference, where its position does not show it. */
+  /** Notes on the origins of differences; absent: no notes. */
   readonly origins?: OriginWords;
 }
 
-/** A remark for each origin that needs one. */
+/** A note for each origin that needs one. */
 export type OriginWords = Readonly<Partial<Record<Origin, string>>>;
 
-/** Columns that a path with its old and new value may take on one line: with the indent, a terminal's 80. */
+/**
+ * Most columns that a path with both values takes on one line. With the indent, that is 80, the width of a terminal.
+ */
 const INLINE_COLUMNS = 72;
 
 /** Unchanged lines shown around changed ones, for orientation in long texts and objects. */
 const CONTEXT_LINES = 2;
 
-/** The view of one difference. */
 export function createDifferenceView(difference: Difference, { kind, names, origins = {} }: FieldContext): FieldView {
   const { path, from, to, origin, forcesReplace } = difference;
   const type = kind === undefined ? undefined : findFieldType(kind, path);
-  const label = `${toPathLabel(path)}${toKeyName(parsePath(path) ?? [], { kind, names })}`;
+  const label = `${formatPathLabel(path)}${formatKeyName(parsePath(path) ?? [], { kind, names })}`;
   const stated = formatFieldPath(path, { kind, names });
   const base = { path: label, stated, notes: listNotes(difference, type, origins), forcesReplace, origin };
   const isLeft = to === undefined && kind?.fields[path]?.serviceDefault === true;
@@ -64,13 +71,13 @@ export function createDifferenceView(difference: Difference, { kind, names, orig
   return { ...base, lines: compareValues(difference, type, names) };
 }
 
-/** The view of a field's change at the service: from expected to live, and in words. */
+/** Shows a field's change at the service: its values from expected to live, and a note in words. */
 export function createDriftedFieldView(drifted: DriftedField, { kind, names }: FieldContext): FieldView {
   const { path, expected, live, origin } = drifted;
   const type = kind === undefined ? undefined : findFieldType(kind, path);
-  const label = `${toPathLabel(path)}${toKeyName(parsePath(path) ?? [], { kind, names })}`;
+  const label = `${formatPathLabel(path)}${formatKeyName(parsePath(path) ?? [], { kind, names })}`;
   const stated = formatFieldPath(path, { kind, names });
-  const base = { path: label, stated, notes: [toWhatHappened(drifted, type)], forcesReplace: false, origin };
+  const base = { path: label, stated, notes: [formatServiceChange(drifted, type)], forcesReplace: false, origin };
   const sides = { from: expected, to: live };
   const isAlone = origin === 'both';
   if (isAlone && isOnePiece(live)) return { ...base, inline: { is: renderScalar(type, live, names) }, lines: [] };
@@ -81,13 +88,15 @@ export function createDriftedFieldView(drifted: DriftedField, { kind, names }: F
   return { ...base, lines: lines() };
 }
 
-interface Happened extends Pick<DriftedField, 'origin'> {
+interface ServiceChange extends Pick<DriftedField, 'origin'> {
   readonly expected?: Json | undefined;
   readonly live?: Json | undefined;
 }
 
-/** What happened to a field, in words, as far as it is known. What it was before is not, where its manifest changed too. */
-function toWhatHappened({ expected, live, origin }: Happened, type: KnownType): string {
+/**
+ * Says in words what happened to a field at the service. If the manifest changed too, the previous value is unknown.
+ */
+function formatServiceChange({ expected, live, origin }: ServiceChange, type: KnownType): string {
   const isGone = isNothing(live);
   if (origin === 'both') return `${isGone ? 'removed' : 'changed'} at the service, and in its manifest`;
   if (origin === 'unknown') return isGone ? 'not at the service' : UNKNOWN[isNothing(expected) ? 'added' : 'changed'];
@@ -111,17 +120,20 @@ export function listFieldViews(
 ): readonly FieldView[] {
   if (kind === undefined) return [];
   return listLeaves(kind, spec).map(({ type, path, value }) => {
-    const label = `${toPrintable(formatPath(path))}${toKeyName(path, { kind, names })}`;
+    const label = `${toPrintable(formatPath(path))}${formatKeyName(path, { kind, names })}`;
     const base = { path: label, notes: [], forcesReplace: false };
     if (isOnePiece(value)) {
       const text = renderScalar(type, value, names);
       return { ...base, inline: role === 'added' ? { to: text } : { from: text }, lines: [] };
     }
-    return { ...base, lines: toLines(value, { type, names }).map((text) => ({ role, text })) };
+    return { ...base, lines: renderLines(value, { type, names }).map((text) => ({ role, text })) };
   });
 }
 
-/** All words of a command that gets a token, where the note on it has no room for them; beside those of another plan, what differs. */
+/**
+ * All words of the command that receives a token, if its note had to be cut. With `other`, compares the commands of
+ * both plans.
+ */
 export function listTokenFields(token: TokenPlace | undefined, other?: TokenPlace): readonly FieldView[] {
   const [before, after] = [listCutWords(other), listCutWords(token)];
   if (before.length + after.length === 0) return [];
@@ -132,7 +144,6 @@ function isInline({ from, to }: Sides, line: string): boolean {
   return isOnePiece(from) && isOnePiece(to) && (line.length <= INLINE_COLUMNS || isEmpty(from) || isEmpty(to));
 }
 
-/** Two values of a field, the earlier one first. */
 interface Sides {
   readonly from?: Json | undefined;
   readonly to?: Json | undefined;
@@ -140,18 +151,17 @@ interface Sides {
 
 function compareValues({ from, to }: Sides, type: KnownType, names: Names): readonly FoldedLine[] {
   const isAlone = isEmpty(from) || isEmpty(to);
-  const isText = isLongText(from) || isLongText(to);
+  const isText = isMultilineText(from) || isMultilineText(to);
   const [before = [], after = []] = [from, to].map((side) => {
     if (side === undefined || isEmpty(side)) return [];
     if (isText && typeof side === 'string') return toPrintableLines(side);
-    const ordered = toReadingOrder(type, side);
-    return toLines(isAlone ? withoutDefaults(type, ordered) : ordered, { type, names });
+    const ordered = orderMembers(type, side);
+    return renderLines(isAlone ? withoutDefaults(type, ordered) : ordered, { type, names });
   });
   const isOfMembers = [from, to].every((side) => isEmpty(side) || isPlainList(side));
   return foldSame(diffLines(before, after), isOfMembers ? 0 : CONTEXT_LINES);
 }
 
-/** Remarks on a difference. */
 function listNotes(difference: Difference, type: KnownType, origins: OriginWords): readonly string[] {
   const { from, to, origin, forcesReplace } = difference;
   if (origin === 'drift' && origins.drift !== undefined) return listRevertNotes(difference, type, origins.drift);
@@ -163,66 +173,72 @@ function listNotes(difference: Difference, type: KnownType, origins: OriginWords
   return word === undefined ? notes : [...notes, word];
 }
 
-/** The values have the direction of the apply, so the change at the service is described in words. */
+/**
+ * The values are shown in the direction of the apply. The note describes the opposite change, which happened at the
+ * service.
+ */
 function listRevertNotes({ from, to, origin, forcesReplace }: Difference, type: KnownType, word: string) {
-  const happened = toWhatHappened({ expected: to, live: from, origin }, type);
+  const happened = formatServiceChange({ expected: to, live: from, origin }, type);
   return [...(forcesReplace ? ['forces replacement'] : []), `${word}: ${happened}`];
 }
 
-/** A path as its manifest states it: by the name of what it refers to. */
+/** Returns a path as manifests write it: if it ends with an id, the name of the target replaces the id. */
 export function formatFieldPath(path: string, { kind, names }: FieldContext): string {
   const steps = parsePath(path) ?? [];
   const last = steps.at(-1);
-  const name = toKeyName(steps, { kind, names }) === '' || typeof last !== 'string' ? undefined : names.get(last);
+  const name = formatKeyName(steps, { kind, names }) === '' || typeof last !== 'string' ? undefined : names.get(last);
   return name === undefined ? path : formatPath([...steps.slice(0, -1), name]);
 }
 
 /** Text that is not a path is quoted, since a plan file may contain anything. */
-function toPathLabel(path: string): string {
+function formatPathLabel(path: string): string {
   return parsePath(path) === undefined ? quoteText(path) : toPrintable(path);
 }
 
-/** What an id that is a key of a map is called, for behind its path. */
-function toKeyName(path: FieldPath, { kind, names }: FieldContext): string {
+/** Returns ` (name)` for a path that ends with an id as a map key; otherwise an empty text. */
+function formatKeyName(path: FieldPath, { kind, names }: FieldContext): string {
   const [last] = path.slice(-1);
   const name = typeof last === 'string' ? names.get(last) : undefined;
   if (name === undefined || kind === undefined) return '';
   return isReferenceMap(findFieldType(kind, formatPath(path.slice(0, -1)))) ? ` (${quoteIfNeeded(name)})` : '';
 }
 
-/** The lines of a value. Long text has its own, the members of a plain list stand without bullets. */
-function toLines(value: Json, { type, names }: { type: KnownType; names: Names }): readonly string[] {
-  if (isLongText(value)) return toPrintableLines(value);
+/** Renders long text line by line, and members of a plain list without bullets. */
+function renderLines(value: Json, { type, names }: { type: KnownType; names: Names }): readonly string[] {
+  if (isMultilineText(value)) return toPrintableLines(value);
   const lines = renderValueLines(type, value, names);
   return isPlainList(value) ? lines.map((line) => line.slice('• '.length)) : lines;
 }
 
 function isOnePiece(value: Json | undefined): boolean {
-  return isScalar(value) && !isLongText(value);
+  return isScalar(value) && !isMultilineText(value);
 }
 
 function isPlainList(value: Json | undefined): boolean {
   return isJsonArray(value) && value.every(isOnePiece);
 }
 
-/** A field on one line: `hostports: a → b`. Each value is cut to `room` characters: the whole is shown elsewhere. */
+/**
+ * A field on one line: `hostports: a → b`. Cuts each value to `room` characters, because the whole value is shown
+ * elsewhere.
+ */
 export function formatBrief(field: FieldView, room: number): string {
-  return `${shortenNames(field.path)}: ${toBriefValues(field, room)}`;
+  return `${shortenNames(field.path)}: ${formatBriefValues(field, room)}`;
 }
 
-function toBriefValues({ inline, lines }: FieldView, room: number): string {
+function formatBriefValues({ inline, lines }: FieldView, room: number): string {
   const listed = (role: 'added' | 'removed' | 'same'): string | undefined => {
     const texts = lines.filter((line) => line.role === role).map(({ text }) => text.trim().replace(/^(?:• )+/, ''));
-    return texts.length === 0 ? undefined : toList(texts);
+    return texts.length === 0 ? undefined : joinLines(texts);
   };
   const { from, to, is } = inline ?? { from: listed('removed'), to: listed('added') };
   const there = from === undefined && to === undefined ? (is ?? listed('same')) : undefined;
-  if (there !== undefined) return toCut(there, room);
-  const sides = [from, to].map((side) => (side === undefined ? undefined : toCut(side, room)));
-  return toSides(sides[0], sides[1]);
+  if (there !== undefined) return cutText(there, room);
+  const sides = [from, to].map((side) => (side === undefined ? undefined : cutText(side, room)));
+  return formatSides(sides[0], sides[1]);
 }
 
-/** The values of a field, in pieces that another text may have word for word. */
+/** The values of a field without bullets, keys and ids, so that the caller can search for them in another text. */
 export function listBriefValues({ inline, lines }: FieldView): readonly string[] {
   const values = inline === undefined ? lines.filter(isChanged).map(({ text }) => text) : [inline.from, inline.to];
   return values.flatMap((value) => {
@@ -237,24 +253,24 @@ function isChanged({ role }: FieldLine): boolean {
   return role === 'added' || role === 'removed';
 }
 
-/** What a line introduces follows it. */
-function toList(texts: readonly string[]): string {
+/** Joins lines with commas, but with a space after a line that ends with a colon. */
+function joinLines(texts: readonly string[]): string {
   return texts
     .map((text, index) => `${index === 0 ? '' : texts[index - 1]?.endsWith(':') ? ' ' : ', '}${text}`)
     .join('');
 }
 
-function toSides(from: string | undefined, to: string | undefined): string {
+function formatSides(from: string | undefined, to: string | undefined): string {
   if (from === undefined) return to === undefined ? '…' : `+ ${to}`;
   return to === undefined ? `- ${from}` : `${from} → ${to}`;
 }
 
-function toCut(text: string, room: number): string {
+function cutText(text: string, room: number): string {
   const named = shortenNames(text);
   return named.length <= room ? named : `${named.slice(0, room).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** Replaces an id by the name beside it. Quoted text comes from outside and is not changed. */
+/** Replaces `id (name)` by the name. Does not change quoted text, because it comes from outside. */
 export function shortenNames(text: string): string {
   return text.replace(NAMED_ID, (whole, name: string | undefined) => name ?? whole);
 }
@@ -268,16 +284,19 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** A line of a comparison, or one that says how many unchanged lines are left out. */
+/** A line of a comparison, or the number of unchanged lines that are left out. */
 interface FoldedLine {
   readonly role: DiffLine['role'] | 'folded';
   readonly text: string;
 }
 
-/** Cells of the table that alignment may fill; beyond, the texts are shown one after the other. */
+/** Most cells of the alignment table, 4 bytes each. Texts that need more are shown one after the other. */
 const MAX_CELLS = 4_000_000;
 
-/** The fewest lines to remove and add that turn one list of lines into another. Of two sorted sets: what left and what came. */
+/**
+ * Returns the fewest removals and additions that turn `from` into `to`. Above MAX_CELLS, the differing lines are not
+ * aligned.
+ */
 export function diffLines(from: readonly string[], to: readonly string[]): readonly DiffLine[] {
   const start = countSame(from, to);
   const end = countSame(from.slice(start).reverse(), to.slice(start).reverse());
@@ -290,7 +309,7 @@ export function diffLines(from: readonly string[], to: readonly string[]): reado
   ];
 }
 
-/** The comparison with runs of unchanged lines folded, but for some around what changed. */
+/** Folds runs of unchanged lines, except `context` lines around each change. */
 export function foldSame(lines: readonly DiffLine[], context: number): readonly FoldedLine[] {
   const isNear = lines.map((_, index) =>
     lines.slice(Math.max(0, index - context), index + context + 1).some(({ role }) => role !== 'same'),
@@ -307,7 +326,7 @@ export function foldSame(lines: readonly DiffLine[], context: number): readonly 
   return [...folded, ...foldRun(run)];
 }
 
-/** A single line takes no more room than what would stand for it. */
+/** Does not fold a single line, because the fold would take one line too. */
 function foldRun(run: readonly DiffLine[]): readonly FoldedLine[] {
   return run.length < 2 ? run : [{ role: 'folded', text: `${run.length} unchanged` }];
 }
@@ -335,7 +354,7 @@ function alignLines(from: readonly string[], to: readonly string[]): readonly Di
   return lines;
 }
 
-/** `common[i][j]`: how many lines the ends from `i` and from `j` have in common, in order. */
+/** `common[i][j]`: length of the longest common subsequence of `from.slice(i)` and `to.slice(j)`. */
 function countCommon(from: readonly string[], to: readonly string[]): readonly Uint32Array[] {
   const rows = Array.from({ length: from.length + 1 }, () => new Uint32Array(to.length + 1));
   for (let left = from.length - 1; left >= 0; left -= 1) {
@@ -365,27 +384,31 @@ function toAdded(text: string): DiffLine {
   return { role: 'added', text };
 }
 
-/** A value with its place in a spec. */
+/** A value and its path in a spec. */
 interface Leaf {
   readonly type: KnownType;
   readonly path: FieldPath;
   readonly value: Json;
 }
 
-/** What a spec says beyond defaults, with modules and flat maps taken apart, so that each member has a path of its own. */
+/**
+ * Lists the values of a spec that are not defaults. Splits objects and flat maps, so that each member has its own path.
+ */
 export function listLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
   const type = toSpecType(kind);
-  const value = withoutDefaults(type, toReadingOrder(type, spec));
+  const value = withoutDefaults(type, orderMembers(type, spec));
   return hasOnlyDefaults(type, spec) ? [] : takeApart({ type, path: [], value });
 }
 
-/** The value with the members of its objects in the order of the table, and by name where there is none: a plan file has them by name. */
-function toReadingOrder(type: KnownType, value: Json): Json {
-  if (isJsonArray(value)) return value.map((member, index) => toReadingOrder(findInnerType(type, index), member));
+/**
+ * Sorts object members as the kind's table does, and unknown ones by name. A plan file has all members sorted by name.
+ */
+function orderMembers(type: KnownType, value: Json): Json {
+  if (isJsonArray(value)) return value.map((member, index) => orderMembers(findInnerType(type, index), member));
   if (!isJsonObject(value)) return value;
   const names = listInOrder(type, value);
   const members = names.map((name): [string, Json] => {
-    return [name, toReadingOrder(findInnerType(type, name), value[name] ?? null)];
+    return [name, orderMembers(findInnerType(type, name), value[name] ?? null)];
   });
   return Object.fromEntries(members);
 }
@@ -396,7 +419,7 @@ function listInOrder(type: KnownType, value: JsonObject): readonly string[] {
   return [...known.filter((name) => Object.hasOwn(value, name)), ...others.sort()];
 }
 
-/** The value without object members that are at their defaults; as it is when all of them are. */
+/** Removes object members at their defaults. If that removes all members, returns the object unchanged. */
 function withoutDefaults(type: KnownType, value: Json): Json {
   if (type?.type === 'list' && isJsonArray(value)) return value.map((member) => withoutDefaults(type.of, member));
   if (type?.type !== 'object' || !isJsonObject(value)) return value;
@@ -425,7 +448,9 @@ function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
     .flatMap(([name, member]) => takeApart({ type: findInnerType(type, name), path: [...path, name], value: member }));
 }
 
-/** Whether it says something that there is nothing: not where leaving the member out says it too. */
+/**
+ * Whether an empty member differs from an absent one. It does if its default is not empty, or if no table describes it.
+ */
 function isTelling(type: KnownType, name: string): boolean {
   const field = type?.type === 'object' ? findField(type, name) : undefined;
   if (field === undefined) return true;
@@ -438,23 +463,22 @@ function findField(type: ObjectType, name: string): Field | undefined {
 }
 
 /**
- * Values as text. Free text is in quotes; ids, addresses, enumerated and validated words are not. So unquoted text comes from edgewise itself, or has a format
- * without a meaning of its own.
+ * Values as text. Free text is quoted. Ids, addresses, enumerated and validated words are not. So unquoted text comes
+ * from Edgewise itself or has a validated format.
  */
 
-/** Addresses by the ids that they have now, for readers who don't know ids by heart. */
+/** Addresses by live id. Reports show them beside ids, because readers do not know ids by heart. */
 export type Names = ReadonlyMap<string, string>;
 
-/** The text for an absent value. */
 const NO_VALUE = '(none)';
 
-/** A value on one line. For values that are neither lists nor objects, unless they are empty. */
+/** A value on one line: a scalar, or an empty list or object. */
 export function renderScalar(type: KnownType, value: Json | undefined, names: Names): string {
   if (typeof value === 'string') return renderText(type, value, names);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : NO_VALUE;
 }
 
-/** A value as lines: members of a list behind bullets, members of an object as `key: value`, nested ones indented. */
+/** A value as lines: list members with bullets, object members as `key: value`, nested values indented. */
 function renderValueLines(type: KnownType, value: Json, names: Names): readonly string[] {
   if (isEmpty(value)) return [NO_VALUE];
   if (isJsonArray(value)) {
@@ -462,7 +486,7 @@ function renderValueLines(type: KnownType, value: Json, names: Names): readonly 
     return members.flatMap(([first = '', ...rest]) => [`• ${first}`, ...indent(rest)]);
   }
   if (isJsonObject(value)) return renderMembers(type, value, names);
-  return isLongText(value) ? ['|', ...indent(toPrintableLines(value))] : [renderScalar(type, value, names)];
+  return isMultilineText(value) ? ['|', ...indent(toPrintableLines(value))] : [renderScalar(type, value, names)];
 }
 
 function renderText(type: KnownType, text: string, names: Names): string {
@@ -484,7 +508,7 @@ function renderMembers(type: KnownType, value: JsonObject, names: Names): readon
   });
 }
 
-/** The key of a map whose keys are ids: with its name, if it has one. */
+/** An id, with its name in parentheses if it has one. */
 function renderKey(key: string, names: Names): string {
   const name = names.get(key);
   return name === undefined ? quoteIfNeeded(key) : `${quoteIfNeeded(key)} (${quoteIfNeeded(name)})`;
@@ -504,22 +528,21 @@ export function findFieldType(kind: Kind, path: string): KnownType {
   return steps.slice(1).reduce<KnownType>(findInnerType, objectOf(kind.lifecycle));
 }
 
-/** Whether the keys of a value are ids of something. */
+/** Whether a value is a map whose keys refer to resources. */
 function isReferenceMap(type: KnownType): boolean {
   return type?.type === 'map' && type.keys.type === 'reference';
 }
 
-/** Whether there is nothing: no value, or an empty list or object. */
+/** Whether a value is absent, null, or an empty list or object. */
 export function isEmpty(value: Json | undefined): boolean {
   return value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
-/** Whether a value is of one piece: no list or object with something in it. */
+/** Also true for empty lists and objects. */
 function isScalar(value: Json | undefined): boolean {
   return typeof value !== 'object' || isEmpty(value);
 }
 
-/** Whether a value is text of several lines. */
-function isLongText(value: Json | undefined): value is string {
+function isMultilineText(value: Json | undefined): value is string {
   return typeof value === 'string' && value.includes('\n');
 }

@@ -24,51 +24,49 @@ export interface InventoryView {
 export interface InventoryRow {
   readonly address: string;
   readonly id: string;
-  /** Empty where the interface shows no time. */
+  /** Empty if the API returns no time. */
   readonly createdAt: string;
   /** The state at a glance: `expires in 12 days`, `protected`. */
   readonly state: readonly string[];
-  /** What it serves, until when, and what the service computed; in detail, all that a manifest states. */
+  /** The identifying fields, the end of the validity, and computed fields; in detail, all fields. */
   readonly fields: readonly InventoryField[];
   /** Health problems that the service cannot solve without the user. */
   readonly findings: readonly string[];
 }
 
-/** A field with its values; several are the members of a list. */
+/** A field. `text` has the members of a list, separated by commas. */
 interface InventoryField {
   readonly path: string;
   readonly text: string;
 }
 
-/** How much is shown, and when. */
 interface InventoryScope {
   readonly now: Date;
   readonly inDetail: boolean;
 }
 
-/** With the addresses of what the stack owns or names, by id. */
+/** `names`: addresses of the stack's resources and externals, by id. */
 interface NamedScope extends InventoryScope {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** The view of what a stack owns. */
 export function createInventoryView(inventory: Inventory, scope: InventoryScope): InventoryView {
   const { resources, externals = new Map() } = redactInventory(inventory);
   const named = Array.from(externals, ([address, id]) => [id, toPrintable(address)] as const);
   const owned = resources.map((one) => [one.live.id, formatOwnedAddress(one)] as const);
   const names = new Map([...named, ...owned]);
   return {
-    rows: resources.map((one) => toRow(one, { ...scope, names })),
+    rows: resources.map((one) => createRow(one, { ...scope, names })),
     summary: `${formatCount(resources.length, 'resource')} of ${formatSubject(inventory)}`,
   };
 }
 
-/** The address as people see it: with its id where several resources bear the same mark. */
+/** The address; with the id if several resources have the same mark. */
 export function formatOwnedAddress({ address, isShared, live: { id } }: OwnedResource): string {
   return toPrintable(formatAddress({ address, id, ...(isShared && { duplicateOf: address }) }));
 }
 
-function toRow(resource: OwnedResource, scope: NamedScope): InventoryRow {
+function createRow(resource: OwnedResource, scope: NamedScope): InventoryRow {
   const { live } = resource;
   const kind = getKind(live.kind);
   return {
@@ -85,14 +83,14 @@ function listStates(kind: Kind, { live, isShared }: OwnedResource, now: Date): r
   const until = kind.validity === undefined ? undefined : live.spec[kind.validity.until];
   return [
     ...kind.describeState(live.computed, now).map(toPrintable),
-    ...(typeof until === 'string' ? toEnd(Date.parse(until) - now.getTime()) : []),
+    ...(typeof until === 'string' ? listExpiry(Date.parse(until) - now.getTime()) : []),
     ...(kind.oneTimeFields.length > 0 && live.mark?.delivered !== true ? ['token not delivered'] : []),
     ...(live.mark?.protect === true ? ['protected'] : []),
     ...(isShared ? ['shares its mark'] : []),
   ];
 }
 
-function toEnd(leftMs: number): readonly string[] {
+function listExpiry(leftMs: number): readonly string[] {
   if (Number.isNaN(leftMs)) return [];
   return [leftMs > 0 ? `expires in ${renderTimeSpan(leftMs)}` : `expired ${renderTimeSpan(-leftMs)} ago`];
 }
@@ -109,18 +107,20 @@ function listFields(
   const shown = [...stated, ...Object.entries(computed)].filter(([name]) => isShown(name));
   const leaves = listLeaves(kind, Object.fromEntries(shown));
   return leaves.map(({ type, path, value }) => ({
-    path: toNamedPath(path, names),
-    text: isJsonArray(value) ? value.map((one) => toText(one, names)).join(', ') : renderScalar(type, value, names),
+    path: formatNamedPath(path, names),
+    text: isJsonArray(value)
+      ? value.map((one) => formatValue(one, names)).join(', ')
+      : renderScalar(type, value, names),
   }));
 }
 
-/** With the name of an id that a value is of. */
-function toNamedPath(path: FieldPath, names: NamedScope['names']): string {
+/** Adds the name of the id that the path ends with, if it does. */
+function formatNamedPath(path: FieldPath, names: NamedScope['names']): string {
   const name = names.get(String(path.at(-1)));
   return toPrintable(formatPath(path)).concat(name === undefined ? '' : ` (${name})`);
 }
 
-function toText(value: Json, names: NamedScope['names']): string {
+function formatValue(value: Json, names: NamedScope['names']): string {
   if (typeof value !== 'string') return toPrintable(JSON.stringify(value));
   const name = names.get(value);
   return name === undefined ? quoteIfNeeded(value) : `${quoteIfNeeded(value)} (${name})`;

@@ -29,86 +29,85 @@ import { redactPlan } from './redact.ts';
 import { countSeverities, formatCount, formatWriteName } from './wording.ts';
 
 /**
- * The one view of a plan that all formats for people share: its texts in reading order, printable and free of secrets, but not styled, wrapped or escaped for a
- * format. Renderers decide on looks only.
+ * The view of a plan that all formats for people share. Its texts are in reading order, printable and free of secrets.
+ * Renderers style, wrap and escape them.
  */
 export interface PlanView {
   readonly title: string;
-  /** The whole of it on one line. */
+  /** The whole plan on one line. */
   readonly headline: string;
-  /** Sentences that limit what the plan is about. */
+  /** Sentences that say what the plan is limited to, and which references wait for another stack. */
   readonly notes: readonly string[];
-  /** Safety rules that stand against it, with the addresses that the message does not name. */
+  /** Safety rules that the plan breaks, with the addresses that the message does not name. */
   readonly violations: readonly GuardViolation[];
-  /** What deserves a second look: by group, the gravest of each first. */
+  /** Dangers by group, the most severe of each group first. */
   readonly dangers: readonly DangerView[];
   /** `3 dangers (2 access, 1 secrets)`; empty: none. */
   readonly dangerCount: string;
-  /** Deletes, then what the manifests change, then drift that is put back. None of them is empty. */
+  /** Deletes and replaces, then manifest changes, then drift to revert. No part is empty. */
   readonly parts: readonly PlanPart<ChangeView>[];
-  /** What to know of what stays as it is: each sentence starts with an address. */
+  /** Notes on resources that the plan does not change. Each sentence starts with an address. */
   readonly unchanged: readonly string[];
-  /** What would be deleted, but for --no-delete: each sentence starts with an address. */
+  /** Deletes that --no-delete suppresses. Each sentence starts with an address. */
   readonly suppressedDeletes: readonly string[];
-  /** Without the warnings of lint. */
+  /** Excludes lint warnings, and warnings that are shown with a change. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Warnings of lint that no change causes, by rule: validate shows them in full. */
+  /** Lint warnings that no change causes, by rule. `edgewise validate` shows them in full. */
   readonly lint: readonly LintView[];
-  /** `2 errors, 1 warning`, those of lint among them; empty when there are none. */
+  /** `2 errors, 1 warning`, including lint warnings; empty: none. */
   readonly found: string;
   readonly totals: Totals;
-  /** What it comes to, in one sentence. */
+  /** The totals in one sentence. */
   readonly summary: string;
-  /** What reading took and applying will take. */
+  /** Sentences on the requests that reading took and applying will take. */
   readonly requests: string;
   readonly writes: readonly WriteView[];
-  /** The Stack says how to tell whose a resource is. */
+  /** The Stack names an owner label. */
   readonly hasOwners: boolean;
-  /** The order of the writes is not the one that the references suggest. */
+  /** References alone do not explain the order of the writes. */
   readonly isOrderTelling: boolean;
-  /** Nothing would be done. */
+  /** The plan changes nothing. */
   readonly isEmpty: boolean;
   /** An apply would send writes, and no safety rule blocks it. */
   readonly isApplicable: boolean;
-  /** Files that will be written: each sentence starts with a path. */
+  /** Files that will be written. Each sentence starts with a path. */
   readonly files: readonly string[];
 }
 
-/** What a rule of lint has found. */
+/** The findings of one lint rule. */
 interface LintView {
   readonly rule: string;
   readonly places: readonly LintPlace[];
 }
 
-/** Where it has found it. */
+/** One finding. */
 interface LintPlace {
-  /** `edge.yaml:6:1`; absent: it counts others. */
+  /** `edge.yaml:6:1`; absent if `said` counts findings that are not listed. */
   readonly position?: string;
-  /** `(WeightedBackend/pool)`, or how many more there are. */
+  /** `(WeightedBackend/pool)`, or how many findings are not listed. */
   readonly said: string;
 }
 
-/** One API call. */
+/** One write and its request. */
 export interface WriteView {
-  /** Its place in the plan, from 1. */
+  /** Position in the plan, from 1. */
   readonly number: number;
   readonly id: string;
   readonly method: string;
   readonly path: string;
   readonly reason: string;
-  /** Numbers of the writes that it waits for. */
+  /** Numbers of the writes that this write waits for. */
   readonly waitsFor: readonly number[];
-  /** Waits for all writes that are not last. */
+  /** The write waits for all writes that are not `last`. */
   readonly last: boolean;
 }
 
-/** How the view of a plan is made. */
 interface PlanViewOptions extends Pick<FormatOptions, 'isPart'> {
-  /** Each change is read once, from the first to the last: nothing of its fields is kept. */
+  /** The caller reads each change once, so the computed fields are not kept. */
   readonly isReadOnce?: boolean;
 }
 
-/** Computes the view of a plan. */
+/** Creates the view of a plan, without secrets. Pure. */
 export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanViewOptions = {}): PlanView {
   const redacted = redactPlan(plan);
   const { changes, diagnostics, violations, suppressedDeletes = [], writes, files } = redacted;
@@ -122,7 +121,7 @@ export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanV
     title: formatPlanTitle('plan', plan),
     headline: formatPlanHeadline(redacted, isEmpty),
     notes: listNotes(redacted),
-    violations: violations.map(toViolationView),
+    violations: violations.map(createViolationView),
     dangers: listDangerViews(changes, names),
     dangerCount: formatDangerCount(changes),
     parts: listPlanParts(changes).map((part) => ({
@@ -133,16 +132,16 @@ export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanV
       }),
     })),
     unchanged: changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
-    suppressedDeletes: suppressedDeletes.map(toWithheldSentence),
+    suppressedDeletes: suppressedDeletes.map(formatSuppressedDelete),
     diagnostics: apart.filter((one) => !isLintWarning(one)).map(toPrintableDiagnostic),
-    lint: toLintViews(apart.filter(isLintWarning)),
+    lint: createLintViews(apart.filter(isLintWarning)),
     found: countSeverities(diagnostics),
     totals,
     summary: formatPlanSummary({ totals, suppressedDeletes, diagnostics, files, isEmpty }),
     requests: [formatRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }), formatRehearsalSentence(plan)]
       .filter(Boolean)
       .join(' '),
-    writes: toWriteViews(writes),
+    writes: createWriteViews(writes),
     files: files.map(formatFileSentence),
     hasOwners: plan.ownerLabel !== undefined,
     isOrderTelling: writes.some((write) => isSurprising(write, byId)),
@@ -151,18 +150,20 @@ export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanV
   };
 }
 
-/** Whether a plan would do nothing. */
 export function isEmptyPlan({ writes, files, changes }: Pick<Plan, 'writes' | 'files' | 'changes'>): boolean {
   return writes.length === 0 && files.length === 0 && changes.every(({ action }) => action === 'no-op');
 }
 
-/** A creation comes after the resources that it refers to, and a delete after those that refer to it: that needs no picture. */
+/**
+ * Readers expect a create after the resources that it refers to, and a delete after those that refer to it. Any other
+ * order is surprising.
+ */
 function isSurprising(write: Write, byId: ReadonlyMap<Write['id'], Write>): boolean {
   const isRemoval = (id: Write['id']): boolean => byId.get(id)?.type === 'delete';
   return write.type === 'vacate' || write.last || (write.type !== 'delete' && write.dependsOn.some(isRemoval));
 }
 
-/** A release is narrow by nature. */
+/** A release is always limited to some addresses, so it needs no note. */
 function listNotes({ targets, mode, awaitedReferences = {} }: Plan): readonly string[] {
   if (mode === 'release') return [];
   const waits = Object.entries(awaitedReferences).map(([address, { stack, resource }]) => {
@@ -175,11 +176,11 @@ function listUnchangedNotes({ address, notes = [] }: Change): readonly string[] 
   return notes.map((note) => `${quoteIfNeeded(address)}: ${toPrintable(note)}`);
 }
 
-function toWithheldSentence({ address, id, reason }: SuppressedDelete): string {
+function formatSuppressedDelete({ address, id, reason }: SuppressedDelete): string {
   return `${quoteIfNeeded(address)} (${quoteIfNeeded(id)}): ${toPrintable(reason)}`;
 }
 
-/** Warnings beside the change that causes them, by its address, and all others, including those whose change is not shown. */
+/** Splits diagnostics. `caused`: warnings by the address of the shown change that causes them. `apart`: all others. */
 function divideDiagnostics({ changes, diagnostics }: Plan): {
   readonly caused: ReadonlyMap<string, readonly Diagnostic[]>;
   readonly apart: readonly Diagnostic[];
@@ -194,13 +195,12 @@ function divideDiagnostics({ changes, diagnostics }: Plan): {
   };
 }
 
-/** The findings of a rule in one line. */
+/** The findings of a rule on one line. */
 export function formatLintSentence({ rule, places }: LintView): string {
   return `${rule}: ${places.map(({ position = '', said }) => `${position} ${said}`.trim()).join(', ')}`;
 }
 
-/** The findings of each rule, with their places. */
-function toLintViews(diagnostics: readonly Diagnostic[]): readonly LintView[] {
+function createLintViews(diagnostics: readonly Diagnostic[]): readonly LintView[] {
   return [...Map.groupBy(diagnostics, ({ code }) => code)].map(([rule, found]) => ({
     rule,
     places: found.map(toPrintableDiagnostic).map(({ message, address, place }) => {
@@ -221,7 +221,7 @@ export function formatFileSentence({ address, path, text, replaces }: Plan['file
   return notes.length === 0 ? sentence : `${sentence} (${notes.join('; ')})`;
 }
 
-function toViolationView(violation: GuardViolation): GuardViolation {
+function createViolationView(violation: GuardViolation): GuardViolation {
   const message = toPrintable(violation.message);
   const addresses = violation.addresses.map(quoteIfNeeded).filter((address) => !message.includes(address));
   const places = violation.places?.map((one) => ({
@@ -232,17 +232,17 @@ function toViolationView(violation: GuardViolation): GuardViolation {
   return { ...violation, message, remedy, addresses, ...(places !== undefined && { places }) };
 }
 
-/** What the ids of a plan are called. */
+/** Addresses by the ids that a plan knows. */
 export function collectNames({ changes, externals }: Plan): Names {
   const known = changes.flatMap((change) =>
     change.live === undefined ? [] : [[change.live.id, formatChangeAddress(change)] as const],
   );
   const named = Object.entries(externals).map(([address, id]) => [id, address] as const);
-  // Of several names for one id the last counts, in a plan as in its file.
+  // If an id has several names, the last one counts. They are sorted, because a plan file sorts them too.
   return new Map([...named.sort(([, left], [, right]) => (left < right ? -1 : 1)), ...known]);
 }
 
-function toWriteViews(writes: readonly Write[]): readonly WriteView[] {
+function createWriteViews(writes: readonly Write[]): readonly WriteView[] {
   const numbers = new Map(writes.map(({ id }, index) => [id, index + 1]));
   return writes.map((write, index) => {
     const { method, path } = createWriteRequest(write);
@@ -258,7 +258,7 @@ function toWriteViews(writes: readonly Write[]): readonly WriteView[] {
   });
 }
 
-/** What of a plan, or of several, its headline needs. */
+/** The fields for the headline of a plan, or of several plans together. */
 type HeadlinePlan = Pick<Plan, 'changes' | 'diagnostics' | 'violations' | 'suppressedDeletes' | 'files'>;
 
 /** The whole plan on one line, dangers first: `⚠ 3 dangers (2 access, 1 secrets) · 1 delete · 6 updates · 53 unchanged`. */
@@ -279,7 +279,6 @@ export function formatPlanHeadline(
   return [...refused, `${heeded.length === 0 ? '' : '⚠ '}${said.join(' · ')}`].join(' · ');
 }
 
-/** The noun of each action. */
 const NOUNS: Readonly<Record<ChangeAction, string>> = {
   delete: 'delete',
   replace: 'replace',
@@ -289,7 +288,7 @@ const NOUNS: Readonly<Record<ChangeAction, string>> = {
   create: 'create',
 };
 
-/** Those that lose something. */
+/** Actions that delete a resource. */
 const LOSSES: ReadonlySet<ChangeAction> = new Set(['delete', 'replace']);
 
 function listCounts(totals: Totals, isCounted: (action: ChangeAction) => boolean): readonly string[] {

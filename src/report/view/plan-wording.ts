@@ -9,20 +9,18 @@ import type { CommandLine } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
 import { formatCount, formatReadSentence, formatSubject, formatWaitTime, type ReportSubject } from './wording.ts';
 
-/** What formats say of plans. */
-
-/** The title of each report by what it is about, before its subject. */
+/** Titles of plans and of their applies; the subject follows. */
 const TITLES = {
   plan: { apply: 'Plan for', destroy: 'Plan to destroy', release: 'Plan to release from' },
   apply: { apply: 'Apply of', destroy: 'Destroy of', release: 'Release from' },
 } as const satisfies Record<string, Readonly<Record<Plan['mode'], string>>>;
 
-/** The title of a plan, or of how its apply ended. */
+/** The title of a plan, or of the result of its apply. */
 export function formatPlanTitle(about: keyof typeof TITLES, plan: ReportSubject & Pick<Plan, 'mode'>): string {
   return `${TITLES[about][plan.mode]} ${formatSubject(plan)}`;
 }
 
-/** What limits a report to some addresses; nothing when none do. */
+/** Says which addresses a report is limited to; empty: no limit. */
 export function listNarrowing(targets: readonly string[]): readonly string[] {
   if (targets.length === 0) return [];
   return [
@@ -53,10 +51,10 @@ export function formatOwnerNote(owner: string): string {
 /** Heading of deletes and replaces. */
 export const LOSSES_HEADING = 'Deletes and replacements';
 
-/** Said of a change whose other fields are shown in the part above. */
+/** Note on a change whose other fields an earlier part shows. */
 export const SEE_ABOVE = 'see above';
 
-/** Said of a resource that the stack takes over without any other change. */
+/** Reason of an adoption that has no other reason. */
 export function formatTakeOver(id: string): string {
   return `takes over ${id}`;
 }
@@ -77,7 +75,7 @@ export const ACTION_LABELS: Readonly<Record<Action, string>> = {
   'no-op': 'unchanged',
 };
 
-/** What a plan comes to. */
+/** The numbers in the summary of a plan. */
 interface PlanNumbers {
   readonly totals: Totals;
   readonly suppressedDeletes: readonly unknown[];
@@ -86,15 +84,15 @@ interface PlanNumbers {
   readonly isEmpty: boolean;
 }
 
-/** The sum of a plan in one sentence. A plan with errors cannot be applied, so it has no numbers to approve. */
+/** The totals of a plan in one sentence. A plan with errors cannot be applied, so it has no totals to approve. */
 export function formatPlanSummary(plan: PlanNumbers): string {
   if (hasErrors(plan.diagnostics)) return 'This plan cannot be applied.';
   return plan.isEmpty
-    ? toNothing(plan)
+    ? formatNothingToDo(plan)
     : `${[formatActionCounts(plan.totals), ...listFileCount(plan.files)].join('; ')}.`;
 }
 
-/** `1 file to write`; nothing when none is. */
+/** `1 file to write`; empty: none. */
 export function listFileCount(files: readonly unknown[]): readonly string[] {
   return files.length === 0 ? [] : [`${files.length} ${formatFileLabel(files)}`];
 }
@@ -104,7 +102,7 @@ export function formatFileLabel({ length }: readonly unknown[]): string {
   return length === 1 ? 'file to write' : 'files to write';
 }
 
-function toNothing({ totals, suppressedDeletes, diagnostics }: PlanNumbers): string {
+function formatNothingToDo({ totals, suppressedDeletes, diagnostics }: PlanNumbers): string {
   const number = totals['no-op'];
   const leftOut = countLeftOut(diagnostics);
   if (leftOut > 0) return `Nothing to do: ${formatCount(leftOut, 'change is', 'changes are')} left out.`;
@@ -119,7 +117,7 @@ function countLeftOut(diagnostics: readonly Diagnostic[]): number {
   return diagnostics.filter(({ code }) => code === 'write-left-out').length;
 }
 
-/** `1 to delete, 0 to replace, …; 3 unchanged`. Releases are rare, and named only when there are some. */
+/** `1 to delete, 0 to replace, …; 3 unchanged`. Releases are rare, so they are named only if there are any. */
 export function formatActionCounts(totals: Totals): string {
   const actions = CHANGE_ACTIONS.filter((action) => action !== 'release' || totals.release > 0).map(
     (action) => `${totals[action]} ${ACTION_LABELS[action]}`,
@@ -127,7 +125,10 @@ export function formatActionCounts(totals: Totals): string {
   return `${actions.join(', ')}; ${totals['no-op']} ${ACTION_LABELS['no-op']}`;
 }
 
-/** What reading took and applying will take: `4 writes`, `at least 13 writes and 2 look-ups (10 changes: …)`; the time, where it takes some. */
+/**
+ * The requests that reading took and applying will take: `4 writes`, `at least 13 writes and 2 look-ups (10 changes:
+ * …)`. Adds the time that the rate limit costs, if any.
+ */
 export function formatRequestSentence(
   plan: Pick<Plan, 'requests' | 'settings' | 'writes' | 'changes'>,
   { isApplied, isPart = false }: { readonly isApplied: boolean; readonly isPart?: boolean | undefined },
@@ -140,26 +141,29 @@ export function formatRequestSentence(
     ' and ',
   );
   const time = leastMs === 0 ? '' : `, at least ${formatWaitTime(leastMs)} at ${toPrintable(settings.rateLimit)}`;
-  const takes = `takes ${mayTakeMore ? 'at least ' : ''}${sent}${time}${toWriteReasons(plan)}`;
+  const takes = `takes ${mayTakeMore ? 'at least ' : ''}${sent}${time}${formatWriteReasons(plan)}`;
   return isPart ? `Applying ${takes}.` : `Reading took ${formatCount(read, 'request')}; applying ${takes}.`;
 }
 
-/** Why there are more writes than changes: ` (10 changes: a replace and a new tunnel credential take more than one write)`; empty: there are not. */
-function toWriteReasons({ changes, writes }: Pick<Plan, 'changes' | 'writes'>): string {
+/**
+ * Says why there are more writes than changes: ` (10 changes: a replace and a new tunnel credential take more than one
+ * write)`. Otherwise empty.
+ */
+function formatWriteReasons({ changes, writes }: Pick<Plan, 'changes' | 'writes'>): string {
   const counts = Map.groupBy(writes, formatWriteAddress);
   const changed = changes.filter(({ action }) => action !== 'no-op');
   if (writes.length <= changed.length) return '';
   const reasons = changed.flatMap((change) => {
     const own = counts.get(formatChangeAddress(change)) ?? [];
-    return own.length > 1 ? [toWriteReason(change, own)] : [];
+    return own.length > 1 ? [formatWriteReason(change, own)] : [];
   });
   const named = [...new Set(reasons)];
   if (named.length === 0) return '';
   const verb = named.length === 1 ? 'takes' : 'take';
-  return ` (${formatCount(changed.length, 'change')}: ${toList(named)} ${verb} more than one write)`;
+  return ` (${formatCount(changed.length, 'change')}: ${formatList(named)} ${verb} more than one write)`;
 }
 
-function toWriteReason({ action, kind: name }: Change, writes: readonly Write[]): string {
+function formatWriteReason({ action, kind: name }: Change, writes: readonly Write[]): string {
   const kind = findKind(name);
   if (action === 'replace') return 'a replace';
   if (action === 'create' && kind !== undefined) return `a new ${kind.title}`;
@@ -167,7 +171,7 @@ function toWriteReason({ action, kind: name }: Change, writes: readonly Write[])
   return writes.some(({ type }) => type === 'remove-module') ? 'a removed module' : 'a resource with several modules';
 }
 
-/** How the rehearsal of a plan went, on what, and what it could not know; empty: there was nothing to try. */
+/** The result of the rehearsal, and what it could not check; empty: the plan has no writes. */
 export function formatRehearsalSentence(
   plan: Pick<Plan, 'rehearsal' | 'writes' | 'diagnostics' | 'targets' | 'settings'>,
 ): string {
@@ -175,7 +179,7 @@ export function formatRehearsalSentence(
   if (rehearsal === undefined) return writes.length === 0 ? '' : 'Not rehearsed.';
   const { writes: tried, rejected, remaining, unchecked = [] } = rehearsal;
   const start = 'Rehearsed on a copy in memory of what was read:';
-  const open = unchecked.length === 0 ? '' : ` ${toUncheckedSentence(unchecked, plan.settings)}`;
+  const open = unchecked.length === 0 ? '' : ` ${formatUncheckedSentence(unchecked, plan.settings)}`;
   if (rejected > 0) return `${start} ${rejected} of ${formatCount(tried, 'write')} cannot be made.${open}`;
   const leftOut = countLeftOut(diagnostics);
   const all = ALL_WRITES[tried] ?? 'all writes succeeded there';
@@ -191,7 +195,7 @@ const ALL_WRITES: Readonly<Record<number, string>> = {
 };
 
 /** `2 ids could not be checked: the API has no list of IP policies and users.` */
-function toUncheckedSentence(ids: readonly string[], { kinds }: Plan['settings']): string {
+function formatUncheckedSentence(ids: readonly string[], { kinds }: Plan['settings']): string {
   const types = ids.map((id) => KINDS.find(({ idPrefix }) => id.startsWith(`${idPrefix}_`)) ?? id);
   const unread = types.flatMap((type) => (typeof type === 'object' && type.role === 'owned' ? [type.name] : []));
   const unlisted = types.flatMap((type) => {
@@ -199,16 +203,16 @@ function toUncheckedSentence(ids: readonly string[], { kinds }: Plan['settings']
     return [findExternalTitle(type) ?? `${toPrintable(type.slice(0, type.indexOf('_')))}_…`];
   });
   const reasons = [
-    ...(unlisted.length === 0 ? [] : [`the API has no list of ${toList([...new Set(unlisted)])}`]),
+    ...(unlisted.length === 0 ? [] : [`the API has no list of ${formatList([...new Set(unlisted)])}`]),
     ...(unread.length === 0
       ? []
-      : [`no ${toList([...new Set(unread)])} was read${kinds === undefined ? '' : ' (spec.kinds)'}`]),
+      : [`no ${formatList([...new Set(unread)])} was read${kinds === undefined ? '' : ' (spec.kinds)'}`]),
   ];
   return `${formatCount(ids.length, 'id')} could not be checked: ${reasons.join('; ')}.`;
 }
 
 /** `a, b and c`. */
-function toList(texts: readonly string[]): string {
+function formatList(texts: readonly string[]): string {
   return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
 }
 
@@ -217,18 +221,18 @@ export function formatBlockingCount(number: number): string {
   return `${formatCount(number, 'safety rule blocks', 'safety rules block')} this plan`;
 }
 
-/** `3 fields unchanged`. Said where the fields that change are shown, so that nobody looks for the others. */
+/** `3 fields unchanged`. Follows the changed fields, so that readers do not look for the others. */
 export function formatUnchangedCount(number: number): string {
   return `${formatCount(number, 'field')} unchanged`;
 }
 
-/** Heading of the API calls of a plan. */
+/** Heading of the requests of a plan. */
 export const REQUESTS_HEADING = 'Requests, each sent when those that it waits for are done';
 
-/** Why the calls of a plan may stand in the order in which they are listed. */
+/** Says that the requests are listed in one of their valid orders. */
 export const REQUESTS_ORDER = 'in a valid order';
 
-/** What a call waits for, by the numbers of other calls. */
+/** `waits for [1], [2]`, or a note that the request comes last; empty: neither. */
 export function listWaits({
   waitsFor,
   last,

@@ -8,12 +8,15 @@ import type { ExtraChanges, PlanComparison } from '../../model/plan-comparison.t
 import type { LiveResource, Spec } from '../../model/state.ts';
 import type { Write } from '../../model/write.ts';
 
-/** The plan without the fields that only the response to a creation shows, wherever they might have got into it. Every renderer starts with it. */
+/**
+ * Removes one-time fields, which only the response to a create contains, from the whole plan. Every renderer calls it
+ * first.
+ */
 export function redactPlan(plan: Plan): Plan {
   return { ...plan, changes: plan.changes.map(redactChange), writes: plan.writes.map(redactWrite) };
 }
 
-/** Two plans without them, and what they do differently. */
+/** Removes one-time fields from both plans and their differences. */
 export function redactComparison(comparison: PlanComparison): PlanComparison {
   const { before, after, more, less } = comparison;
   const sides = { before: redactPlan(before), after: redactPlan(after) };
@@ -33,7 +36,7 @@ function redactExtraChanges({ changes, files }: ExtraChanges): ExtraChanges {
   return { changes: redacted, files };
 }
 
-/** A comparison without secrets. */
+/** Removes one-time fields from a drift comparison. */
 export function redactDrift(drift: Drift): Drift {
   return { ...drift, resources: drift.resources.map(redactResource) };
 }
@@ -47,7 +50,7 @@ function redactResource(resource: ResourceDrift): ResourceDrift {
   };
 }
 
-/** What a stack owns without them. */
+/** Removes one-time fields from an inventory. */
 export function redactInventory(inventory: Inventory): Inventory {
   return { ...inventory, resources: inventory.resources.map((one) => ({ ...one, live: redactLive(one.live) })) };
 }
@@ -82,7 +85,6 @@ function redactChange(change: Change): Change {
   };
 }
 
-/** A write without them. */
 function redactWrite(write: Write): Write {
   const secrets = listSecrets(write.kind);
   if (secrets.length === 0) return write;
@@ -109,7 +111,7 @@ function redactWrite(write: Write): Write {
   }
 }
 
-/** Of a kind that is not known, what any kind keeps secret. */
+/** For an unknown kind, the one-time fields of all kinds. */
 function listSecrets(kindName: string): readonly string[] {
   const kind = findKind(kindName);
   return kind === undefined ? KINDS.flatMap(({ oneTimeFields }) => oneTimeFields) : kind.oneTimeFields;

@@ -11,7 +11,7 @@ import { type DangerView, describeDangerCounts, formatDangerCount, listDangerVie
 import { createFailureView } from './diagnostic-view.ts';
 import { collectDriftNames, formatDriftHeadline, listDriftDangerViews } from './drift-view.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { formatPlanHeadline, isEmptyPlan, collectNames as toPlanNames } from './plan-view.ts';
+import { collectNames as collectPlanNames, formatPlanHeadline, isEmptyPlan } from './plan-view.ts';
 import { redactDrift, redactPlan } from './redact.ts';
 import {
   countApplyTotals,
@@ -24,35 +24,37 @@ import {
   withoutZeros,
 } from './wording.ts';
 
-/** One stack of a run in a line. Texts are printable. */
+/** One stack of a run, on one line. Texts are printable. */
 export interface StackRow {
   readonly name: string;
   readonly folder: string;
-  /** Its heading. */
+  /** Heading of the stack in the report. */
   readonly title: string;
-  /** What became of it, or what would, as the headline of its own report says it. */
+  /** The result, as the headline of the stack's own report says it. */
   readonly said: string;
-  /** The least time that an apply takes within the rate limit; empty: none that one notices. */
+  /** The least time that an apply takes at the rate limit; empty: the rate limit delays nothing. */
   readonly time: string;
   /** `1 warning`; empty: none. */
   readonly found: string;
-  /** There is nothing to show of it but this line: at most warnings of lint, which are about its manifests and not about what would change. */
+  /**
+   * Only the row is shown. The stack may have lint warnings, because they concern its manifests and not its changes.
+   */
   readonly isQuiet: boolean;
-  /** It came to no result, or its result is refused. */
+  /** The command failed for this stack, or its result is refused. */
   readonly isBad: boolean;
 }
 
 /** The dangers of one stack and one owner. */
 export interface StackDangers {
-  /** The stack, by its place among the parts. */
+  /** Index of the stack in the parts of the run. */
   readonly index: number;
   readonly title: string;
-  /** Whose it is; absent: nobody says. */
+  /** Absent: neither the manifest nor the mark names an owner. */
   readonly owner?: string;
   readonly dangers: readonly DangerView[];
 }
 
-/** A line for each stack, and what they come to. */
+/** A row for each stack, and totals. */
 interface StacksView {
   readonly title: string;
   /** The whole run on one line, dangers first. */
@@ -65,10 +67,9 @@ interface StacksView {
   readonly summary: string;
 }
 
-/** The view of a run. */
 export function createStacksView({ root, parts, selection, requests }: StacksReport): StacksView {
   const names = Map.groupBy(parts, ({ name }) => name);
-  const rows = parts.map((part) => toRow(part, { isOnly: names.get(part.name)?.length === 1 }));
+  const rows = parts.map((part) => createRow(part, { isOnly: names.get(part.name)?.length === 1 }));
   const bad = rows.filter(({ isBad }) => isBad).length;
   const counts = [
     ...listContentCounts(parts.filter((_, index) => rows[index]?.isBad === false)),
@@ -82,7 +83,7 @@ export function createStacksView({ root, parts, selection, requests }: StacksRep
   const dangers = listStackDangers(parts);
   return {
     title: root === '.' ? 'Stacks' : `Stacks below ${toPrintable(root)}`,
-    headline: toRunHeadline(parts, { bad, isDangerous: dangers.length > 0 }),
+    headline: formatRunHeadline(parts, { bad, isDangerous: dangers.length > 0 }),
     dangers,
     dangerCount: describeDangerCounts(countDangers(dangers.flatMap((one) => one.dangers))),
     rows,
@@ -90,7 +91,7 @@ export function createStacksView({ root, parts, selection, requests }: StacksRep
   };
 }
 
-/** How many stacks would change, have changed, or differ. What else is shown of a stack does not count. */
+/** How many stacks have changes, differences or findings. */
 function listContentCounts(parts: readonly StackPart[]): readonly string[] {
   const found = Map.groupBy(
     parts.flatMap(({ report }) => (hasContent(report) ? [CONTENTS[report.about]] : [])),
@@ -99,7 +100,7 @@ function listContentCounts(parts: readonly StackPart[]): readonly string[] {
   return [...found].map(([content, { length }]) => `${length} with ${content}`);
 }
 
-/** What a report has when it is not empty, and what is said of several that are. */
+/** The noun for the content of a report that is not empty. */
 const CONTENTS = {
   plan: 'changes',
   apply: 'changes',
@@ -128,19 +129,22 @@ function hasContent(report: Report): boolean {
   }
 }
 
-/** The stacks that nothing more is shown of, in one sentence: `9 stacks without changes: s02, s05 (1 warning)`. */
+/** Heading of the stacks that have only a row: `9 stacks without changes`. */
 export function formatQuietLead(run: Pick<StacksReport, 'parts'>, { length }: readonly StackRow[]): string {
   const contents = new Set(run.parts.map(({ report }) => CONTENTS[report.about]));
   contents.delete(CONTENTS.failure);
   return `${formatCount(length, 'stack')} without ${[...contents].join(' and ')}`;
 }
 
-/** The name of a stack that nothing more is shown of. */
+/** A stack that has only a row: `s05 (1 warning)`. */
 export function formatQuietTitle({ title, found }: StackRow): string {
   return found === '' ? title : `${title} (${found})`;
 }
 
-/** The stacks in reading order: failed or blocked ones, then by the most severe danger, then by folder. Stacks without changes come last. */
+/**
+ * Indexes of the stacks in reading order: failed or refused ones, then by the most severe danger, then by folder. Quiet
+ * stacks come last.
+ */
 export function sortRows(view: Pick<StacksView, 'rows' | 'dangers'>): readonly number[] {
   const rank = (index: number): number => {
     const row = view.rows[index];
@@ -152,12 +156,12 @@ export function sortRows(view: Pick<StacksView, 'rows' | 'dangers'>): readonly n
   return [...view.rows.keys()].sort((left, right) => rank(left) - rank(right) || left - right);
 }
 
-/** What a plan would do, or what happened at the service. What an apply did is told with its outcomes. */
+/** Dangers of a plan or of drift. The report of an apply shows its dangers with the outcomes. */
 function listReportDangers({ report, options: { locate } }: StackPart): readonly DangerView[] {
   switch (report.about) {
     case 'plan': {
       const plan = redactPlan(report.plan);
-      return listDangerViews(plan.changes, toPlanNames(plan));
+      return listDangerViews(plan.changes, collectPlanNames(plan));
     }
     case 'drift': {
       const drift = redactDrift(report.drift);
@@ -172,22 +176,22 @@ function listStackDangers(parts: readonly StackPart[]): readonly StackDangers[] 
   const byName = Map.groupBy(parts, ({ name }) => name);
   const found = parts.flatMap((part, index): readonly StackDangers[] => {
     const { name } = part;
-    // Where no other stack has the name, the folder says nothing more.
+    // Omit the folder if no other stack has the name.
     const title = name !== '' && byName.get(name)?.length === 1 ? quoteIfNeeded(name) : formatStackTitle(part);
     const byOwner = Map.groupBy(listReportDangers(part), ({ owner }) => owner);
     return [...byOwner].map(([owner, dangers]) => {
       return { index, title, ...(owner !== undefined && { owner }), dangers };
     });
   });
-  return found.toSorted((left, right) => toRank(left) - toRank(right));
+  return found.toSorted((left, right) => findRank(left) - findRank(right));
 }
 
-function toRank({ dangers: [first] }: StackDangers): number {
+function findRank({ dangers: [first] }: StackDangers): number {
   return first === undefined ? DANGER_GROUPS.length : DANGER_GROUPS.indexOf(first.group);
 }
 
-/** The headline of all as if they were one stack, and how many of them came to nothing. */
-function toRunHeadline(
+/** One headline for all stacks, as if they were one, and how many of them failed or were refused. */
+function formatRunHeadline(
   parts: readonly StackPart[],
   { bad, isDangerous }: { readonly bad: number; readonly isDangerous: boolean },
 ): string {
@@ -202,7 +206,7 @@ function toRunHeadline(
   return (isDangerous ? [all, failed] : [failed, all]).filter((text) => text !== '').join(' · ');
 }
 
-/** Violations of one plan are listed with its stack. */
+/** Leaves out violations, which are listed with their stack. */
 function joinPlans(reports: readonly PlanReport[]): readonly string[] {
   if (reports.length === 0) return [];
   const plans = reports.map(({ plan }) => plan);
@@ -234,24 +238,24 @@ function joinValidations(validations: readonly Validation[]): readonly string[] 
   return [[formatValidationSize(size), ...found].join(' · ')];
 }
 
-/** The name of a stack, and its folder where that has another name. */
+/** The name of a stack, and its folder if that is not the same. */
 export function formatStackTitle({ name, folder }: Pick<StackPart, 'name' | 'folder'>): string {
   const shown = name === '' ? '(no name)' : quoteIfNeeded(name);
   return name === folder ? shown : `${shown} (${toPrintable(folder)})`;
 }
 
-function toRow(part: StackPart, { isOnly }: { readonly isOnly: boolean }): StackRow {
+function createRow(part: StackPart, { isOnly }: { readonly isOnly: boolean }): StackRow {
   const { name, folder, exitCode } = part;
   const shown = {
     name: name === '' ? '(no name)' : quoteIfNeeded(name),
     folder: toPrintable(folder),
-    // A folder that ends with the name says nothing more.
+    // Omit the folder if it ends with the name.
     title: isOnly && name !== '' && folder.endsWith(`/${name}`) ? quoteIfNeeded(name) : formatStackTitle(part),
   };
-  return { ...shown, time: '', found: '', isBad: exitCode !== 0 && exitCode !== 2, ...toSaid(part) };
+  return { ...shown, time: '', found: '', isBad: exitCode !== 0 && exitCode !== 2, ...describeReport(part) };
 }
 
-function toSaid({ report }: StackPart): Pick<StackRow, 'said' | 'isQuiet'> & Partial<StackRow> {
+function describeReport({ report }: StackPart): Pick<StackRow, 'said' | 'isQuiet'> & Partial<StackRow> {
   switch (report.about) {
     case 'plan':
       return describePlan(report);
@@ -284,24 +288,27 @@ function isQuietDrift(drift: Drift): boolean {
   return !hasDrift(drift) && drift.diagnostics.every(isLintWarning) && formatDangerCount(drift.resources) === '';
 }
 
-/** The same run, in which one part of each account tells what nobody manages there: the first that is shown. */
+/**
+ * Lists the unmanaged resources of each account only once: in the first part of the account that is shown in full or,
+ * if none is, in the first part.
+ */
 export function tellAccountsOnce(run: StacksReport): StacksReport {
   const tellers = new Map<string, StackPart>();
   const isShown = ({ report }: StackPart) => report.about === 'drift' && !isQuietDrift(report.drift);
   for (const part of [...run.parts.filter(isShown), ...run.parts]) {
-    const account = toAccount(part);
+    const account = findAccount(part);
     if (account !== undefined && !tellers.has(account)) tellers.set(account, part);
   }
   const parts = run.parts.map((part) => {
-    const account = toAccount(part);
+    const account = findAccount(part);
     const isTold = account !== undefined && tellers.get(account) !== part;
     return isTold ? { ...part, options: { ...part.options, isAccountTold: true } } : part;
   });
   return { ...run, parts };
 }
 
-/** The account that a comparison is of. */
-function toAccount({ keyEnv, report }: StackPart): string | undefined {
+/** Undefined if the report is not about drift. */
+function findAccount({ keyEnv, report }: StackPart): string | undefined {
   return report.about === 'drift' ? JSON.stringify([report.drift.baseUrl, keyEnv]) : undefined;
 }
 
@@ -309,7 +316,7 @@ function describePlan({ plan, blocking }: PlanReport): Pick<StackRow, 'said' | '
   const { diagnostics, writes, requests } = plan;
   const isEmpty = isEmptyPlan(plan);
   const headline = formatPlanHeadline({ ...plan, violations: blocking }, isEmpty);
-  // Errors are in the headline.
+  // The headline already has the number of errors.
   const said = [headline, ...(hasErrors(diagnostics) ? [] : listFound(diagnostics))].join(' · ');
   const isQuiet = isEmpty && blocking.length === 0 && diagnostics.every(isLintWarning);
   const time = requests.leastMs > 0 && writes.length > 0 ? formatWaitTime(requests.leastMs) : '';
@@ -327,45 +334,45 @@ function describeApply({ plan, result }: ApplyReport): Pick<StackRow, 'said' | '
   return { said: ['nothing to do', ...listFound(diagnostics)].join(' · '), isQuiet: diagnostics.length === 0 };
 }
 
-/** The first line of a message, without what leads to the next one. */
+/** Removes the final full stop or colon. */
 function trimEnd(line: string): string {
   return line.replace(/[.:]$/, '');
 }
 
-/** How many stacks are meant, of how many, and why. An answer that is empty says why it is. */
+/** Says how many of the stacks are selected, and why. Also says why a selection is empty. */
 export function describeStacks({ root: given, total, stacks, changes, shard, unplanned = [] }: StackListing): string {
   const root = given === '.' ? 'the current folder' : given;
-  const some = `${stacks.length} of ${toStacks(total)} below ${root}`;
+  const some = `${stacks.length} of ${formatStacks(total)} below ${root}`;
   const part = shard === undefined ? '' : `Shard ${shard.index} of ${shard.total} (${shard.from}): `;
-  const left = unplanned.length === 0 ? '' : ` Left alone, without a plan: ${toNames(unplanned)}.`;
+  const left = unplanned.length === 0 ? '' : ` Left alone, without a plan: ${formatFiles(unplanned)}.`;
   if (changes === undefined)
-    return `${part}${stacks.length === total ? `${toStacks(total)} below ${root}` : some}.${left}`;
+    return `${part}${stacks.length === total ? `${formatStacks(total)} below ${root}` : some}.${left}`;
   if (changes.changed.length === 0)
-    return `${part}No stack has changed since ${changes.since}; ${toStacks(total)} below ${root}.`;
-  const changed = `${changes.changed.length} of ${toStacks(total)} below ${root} changed since ${changes.since}`;
+    return `${part}No stack has changed since ${changes.since}; ${formatStacks(total)} below ${root}.`;
+  const changed = `${changes.changed.length} of ${formatStacks(total)} below ${root} changed since ${changes.since}`;
   return `${part}${changed}${stacks.length === changes.changed.length ? '' : `, ${stacks.length} of them here`}.`;
 }
 
-function toStacks(count: number): string {
+function formatStacks(count: number): string {
   return count === 1 ? '1 stack' : `${count} stacks`;
 }
 
-/** Files that one line names; more of them are counted. */
+/** Most files that one line names; it counts the others. */
 const MAX_LISTED = 10;
 
-/** Files that no stack owns although a user would expect it. */
+/** Lines on manifests and changed files that belong to no stack. */
 export function listUnownedLines({ unowned, changes }: StackListing): readonly string[] {
   const changed = changes?.unowned ?? [];
   const rest = unowned.filter((file) => !changed.includes(file));
   return [
-    ...(changed.length === 0 ? [] : [`Changed, but part of no stack: ${toNames(changed)}.`]),
+    ...(changed.length === 0 ? [] : [`Changed, but part of no stack: ${formatFiles(changed)}.`]),
     ...(changes !== undefined || rest.length === 0
       ? []
-      : [`Manifests of no stack, which no run applies: ${toNames(rest)}.`]),
+      : [`Manifests of no stack, which no run applies: ${formatFiles(rest)}.`]),
   ];
 }
 
-function toNames(files: readonly string[]): string {
+function formatFiles(files: readonly string[]): string {
   const more = files.length > MAX_LISTED ? ` and ${files.length - MAX_LISTED} more` : '';
   return `${files.slice(0, MAX_LISTED).join(', ')}${more}`;
 }

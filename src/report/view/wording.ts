@@ -15,7 +15,7 @@ export function formatCount(number: number, noun: string, nouns = `${noun}s`): s
   return `${number} ${number === 1 ? noun : nouns}`;
 }
 
-/** A time as one says it before waiting: `30 s`, `4 min 0 s`, `1 h 27 min`. Parts of a second count as a whole one. */
+/** A waiting time, rounded up to seconds: `30 s`, `4 min 0 s`, `1 h 27 min`. */
 export function formatWaitTime(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
@@ -23,7 +23,7 @@ export function formatWaitTime(ms: number): string {
   return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** `2 errors, 1 warning`; only what there is. */
+/** `2 errors, 1 warning`, without zeros; empty: none. */
 export function countSeverities(diagnostics: readonly Diagnostic[]): string {
   const severities: readonly Severity[] = ['error', 'warning'];
   return severities
@@ -33,32 +33,31 @@ export function countSeverities(diagnostics: readonly Diagnostic[]): string {
     .join(', ');
 }
 
-/** What reports are about. */
+/** The stack and the service that a report is about. */
 export type ReportSubject = Pick<Plan, 'stack' | 'baseUrl'>;
 
-/** What a report is about: `stack production on https://api.example.com`. */
+/** `stack production on https://api.example.com`. */
 export function formatSubject({ stack, baseUrl }: ReportSubject): string {
-  return `stack ${quoteIfNeeded(stack)} on ${toPlace(baseUrl)}`;
+  return `stack ${quoteIfNeeded(stack)} on ${formatBaseUrl(baseUrl)}`;
 }
 
-function toPlace(baseUrl: string): string {
+function formatBaseUrl(baseUrl: string): string {
   const [scheme, ...file] = baseUrl.split(':');
   if (scheme !== 'embedded') return toPrintable(baseUrl);
   const path = file.join(':');
   return path === '' ? 'the embedded server' : `the embedded server, kept in ${toPrintable(path)}`;
 }
 
-/** What reading took. */
 export function formatReadSentence(requests: number): string {
   return `Reading took ${formatCount(requests, 'request')}.`;
 }
 
-/** How a write is called: `create TCPEdge/postgres`. */
+/** `create TCPEdge/postgres`. */
 export function formatWriteName({ id }: Pick<Write, 'id'>): string {
   return toPrintable(id);
 }
 
-/** Names in a sentence: the first few, and how many more there are. */
+/** Names in a sentence: at most MAX_NAMES, and how many more there are. */
 export function formatNameList(names: readonly string[]): string {
   const hidden = names.length - MAX_NAMES;
   return hidden > 0 ? `${names.slice(0, MAX_NAMES).join(', ')} and ${hidden} more` : names.join(', ');
@@ -66,10 +65,10 @@ export function formatNameList(names: readonly string[]): string {
 
 const MAX_NAMES = 5;
 
-/** The text for the value of a field that its manifest unsets. */
+/** Shown as the new value of a field that its manifest no longer sets. */
 export const UNSET_WORDING = '(no longer in the manifest)';
 
-/** Of a row of counts those that there are; all of them when there is none. */
+/** Removes zero counts from a list of counts. If all are zero, keeps all. */
 export function withoutZeros(counts: string): string {
   const some = trimDot(counts)
     .split(/[,;] /)
@@ -77,12 +76,12 @@ export function withoutZeros(counts: string): string {
   return some.length === 0 ? trimDot(counts) : some.join(', ');
 }
 
-/** A sentence as a part of a longer line. */
+/** Removes the final full stop, so that a sentence can be part of a longer line. */
 export function trimDot(sentence: string): string {
   return sentence.replace(/\.$/, '');
 }
 
-/** The digits of a commit that people read. */
+/** A commit id as people read it: its first SHORT_COMMIT digits. */
 export function shortenCommit(commit: string): string {
   return toPrintable(commit.slice(0, SHORT_COMMIT));
 }
@@ -105,7 +104,7 @@ export function formatNoResult(command: string | undefined): string {
   return `${command === undefined ? 'edgewise' : `edgewise ${toPrintable(command)}`} did not complete`;
 }
 
-/** Number of writes by how they ended. `alreadyDone` are among the applied ones. */
+/** Numbers of writes by outcome. `applied` includes `alreadyDone`. */
 export interface ApplyTotals {
   readonly applied: number;
   readonly alreadyDone: number;
@@ -113,7 +112,6 @@ export interface ApplyTotals {
   readonly skipped: number;
 }
 
-/** The totals of an apply. */
 export function countApplyTotals({ outcomes }: ApplyResult): ApplyTotals {
   const totals = { applied: 0, alreadyDone: 0, failed: 0, skipped: 0 };
   for (const result of outcomes) {
@@ -123,7 +121,10 @@ export function countApplyTotals({ outcomes }: ApplyResult): ApplyTotals {
   return totals;
 }
 
-/** The writes that were not tried because the run was interrupted, or because the service cannot be reached: those whose turn did not come, and what waits for nothing else. */
+/**
+ * The writes, by id, that were not sent because the run was interrupted or the service could not be reached. Includes
+ * writes that waited only for such writes.
+ */
 export function findNotStarted(outcomes: readonly Outcome[]): ReadonlyMap<string, Write> {
   const found = new Map<string, Write>();
   const skipped = outcomes.filter((one) => one.outcome === 'skipped');
@@ -134,7 +135,7 @@ export function findNotStarted(outcomes: readonly Outcome[]): ReadonlyMap<string
   return found;
 }
 
-/** Whether all of the plan was done, files included, and every token is where it was meant to go. */
+/** Whether all writes and files succeeded, all awaited resources are ready, and no token had to be rescued. */
 export function isFullyApplied({ outcomes, files, tokens, waited = [] }: ApplyResult): boolean {
   return (
     waited.every(({ state }) => state === 'ready') &&

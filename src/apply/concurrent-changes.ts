@@ -10,7 +10,7 @@ import type { Plan } from '../model/plan.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { AdoptWrite, ReleaseWrite, UpdateWrite, VacateWrite, Write } from '../model/write.ts';
 
-/** Finds changes by another client between the plan and a write. The cost of each write does not depend on their number. */
+/** Finds changes by another client between the plan and a write. The cost per write does not depend on the number of writes. */
 export class ConcurrentChangeDetector {
   readonly #before: ReadonlyMap<string, PlannedLive>;
   readonly #sent = new Map<string, string[]>();
@@ -25,8 +25,8 @@ export class ConcurrentChangeDetector {
   }
 
   /**
-   * What the answer to a write shows: fields that the plan does not send and that differ from what it read. Ignored fields do not count. Empty for
-   * modules with a path of their own, whose answer shows nothing else.
+   * Returns a warning about fields in the response to a write that the plan does not send and that differ from the values in the plan. Ignored fields do
+   * not count. `undefined`: there are none.
    */
   find(write: PatchWrite, { spec }: Pick<LiveResource, 'spec'>): Diagnostic | undefined {
     const before = this.#before.get(write.resourceId);
@@ -42,10 +42,10 @@ export class ConcurrentChangeDetector {
   }
 }
 
-/** A live resource as a change of a plan knows it. */
+/** A live resource as the plan contains it. */
 type PlannedLive = NonNullable<Change['live']>;
 
-/** A write that changes fields of a resource that the plan knew. */
+/** A write that changes fields of a resource that existed when the plan was made. */
 export type PatchWrite = UpdateWrite | AdoptWrite | ReleaseWrite | VacateWrite;
 
 interface Compared {
@@ -55,7 +55,7 @@ interface Compared {
   readonly digests: Readonly<Record<string, string>>;
 }
 
-/** Fields that were not sent and that differ nevertheless. */
+/** Lists the fields that were not sent, but differ. */
 function listOthers(kind: Kind, { before, after, sent, digests }: Compared): readonly string[] {
   const isOther = (name: string, live: Json | undefined): boolean => !isSameJson(before[name] ?? null, live ?? null);
   const differing = kind.specFields

@@ -52,15 +52,15 @@ export interface ApplyContext {
  */
 export interface ParallelApplyContext {
   /**
-   * Plans of other stacks start only after the writes of this plan. So this plan looks for duplicates by concurrent applies before it waits for the
-   * other plans.
+   * Whether plans of other stacks wait for the writes of this plan. If so, this plan checks for duplicates by concurrent applies before it reports that
+   * its writes have ended.
    */
   readonly isAwaited: boolean;
   /** The round of each write that is in a round, counted from 1. */
   readonly rounds: ReadonlyMap<WriteId, number>;
   /** Called when all writes outside rounds have ended. */
   readonly onWritten: (outcomes: readonly Outcome[]) => void;
-  /** Reports that this plan is ready for a round. Resolves when every other plan is ready too, or has ended. */
+  /** Reports that this plan is ready for a round. Resolves when each of the other plans is ready too or has ended. */
   readonly untilRound: (round: number) => Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
   };
 }
 
-/** The addresses whose live resource the plan knows. */
+/** The addresses that had a live resource when the plan was made. */
 function listKnown({ changes }: Plan): ReadonlySet<Address> {
   return new Set(changes.flatMap(({ address, live }) => (live === undefined ? [] : [address])));
 }

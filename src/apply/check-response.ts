@@ -30,8 +30,8 @@ export function diffUnaccepted(write: Write, sent: ResolvedWrite, live: LiveReso
 }
 
 /**
- * Like `diffUnaccepted`, for a response with the whole resource. A lost mark is named first, because without the mark later runs do not recognize the
- * resource as the stack's.
+ * Compares like `diffUnaccepted`, for a response with the whole resource. Reports a lost mark first, because without its mark later runs do not
+ * recognize the resource.
  */
 export function diffUnpersisted(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
   const mark = 'mark' in write ? write.mark : undefined;
@@ -116,7 +116,7 @@ export interface WriteFacts {
 
 function resolveBody(write: Write, { ids, now, by }: WriteFacts): JsonObject | undefined {
   const kind = getKind(write.kind);
-  const toMetadata = (draft: MarkDraft) => {
+  const createMetadata = (draft: MarkDraft) => {
     const mark = resolveMark(kind, draft, ids);
     const known = by === undefined ? mark : { ...mark, by };
     const type = kind.fields[METADATA]?.type;
@@ -129,17 +129,17 @@ function resolveBody(write: Write, { ids, now, by }: WriteFacts): JsonObject | u
       return {
         ...resolveSpecReferences(kind, write.body, ids),
         ...renderValidity(write, now),
-        ...toMetadata(write.mark),
+        ...createMetadata(write.mark),
       };
     case 'update':
     case 'adopt':
       return {
         ...resolveSpecReferences(kind, write.body, ids),
-        ...(write.mark !== undefined && toMetadata(write.mark)),
+        ...(write.mark !== undefined && createMetadata(write.mark)),
       };
     case 'deliver':
     case 'redeliver':
-      return toMetadata(write.mark);
+      return createMetadata(write.mark);
     case 'set-module':
       return resolveModule(write, ids);
     case 'release':
@@ -153,13 +153,13 @@ function resolveBody(write: Write, { ids, now, by }: WriteFacts): JsonObject | u
   }
 }
 
-/** The fields for the start and end of a validity period that begins now, in whole seconds, because services store whole seconds. */
+/** Renders the start and the end of a validity period that begins now. Services store whole seconds. */
 function renderValidity({ kind, validForMs }: CreateWrite, now: Date): JsonObject {
   const { validity } = getKind(kind);
   if (validForMs === undefined || validity === undefined) return {};
   const startMs = Math.floor(now.getTime() / 1000) * 1000;
-  const toText = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
-  return { [validity.after]: toText(startMs), [validity.until]: toText(startMs + validForMs) };
+  const formatTime = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
+  return { [validity.after]: formatTime(startMs), [validity.until]: formatTime(startMs + validForMs) };
 }
 
 function resolveModule({ kind, module, body }: SetModuleWrite, ids: CreatedIds): JsonObject {

@@ -25,8 +25,9 @@ export class ConcurrentChangeDetector {
   }
 
   /**
-   * Returns a warning about fields in the response to a write that the plan does not send and that differ from the values in the plan. Ignored fields do
-   * not count. `undefined`: there are none.
+   * Compares the response to a write with the plan. Returns a warning about fields that the plan does not send and whose live values have changed.
+   * Ignored fields do not count. `undefined`: there are no such fields. Modules with a path of their own need no check, because the response to their
+   * write contains nothing else.
    */
   find(write: PatchWrite, { spec }: Pick<LiveResource, 'spec'>): Diagnostic | undefined {
     const before = this.#before.get(write.resourceId);
@@ -38,7 +39,7 @@ export class ConcurrentChangeDetector {
       sent: this.#sent.get(write.address) ?? [],
       digests: mark?.fields ?? before.mark?.fields ?? {},
     });
-    return others.length === 0 ? undefined : toWarning(write.address, others);
+    return others.length === 0 ? undefined : createWarning(write.address, others);
   }
 }
 
@@ -89,7 +90,7 @@ function listSent(write: Write): readonly string[] {
   }
 }
 
-function toWarning(address: string, fields: readonly string[]): Diagnostic {
+function createWarning(address: string, fields: readonly string[]): Diagnostic {
   return {
     code: 'changed-since-plan',
     severity: 'warning',

@@ -18,13 +18,13 @@ export interface CreatedResource {
   readonly id: string;
 }
 
-/** Resources that are unknown to the plan, and that have the same mark as a resource that this run created. */
+/** The duplicates of a resource that this run created: they have the same mark, and the plan does not contain them. */
 interface ConcurrentDuplicates {
-  /** The resource that stays instead of the one that this run created. `undefined`: the latter stays. */
+  /** The duplicate to keep instead of the created resource. `undefined`: the created resource is kept. */
   readonly winner: LiveResource | undefined;
-  /** Duplicates, created by other applies, that have to be deleted. */
+  /** The duplicates to delete, which other applies created. Empty if there is a winner. */
   readonly losers: readonly LiveResource[];
-  /** The list shows the resource that this run created without its mark, so no later run would recognize it. */
+  /** Whether the list contains the created resource, but without its mark. No later run would recognize such a resource. */
   readonly isUnmarked: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface DuplicateContext {
 const MAX_LOOK_UPS = 3;
 const PAUSE_MS = 1000;
 
-/** Lists the resources that have the mark of a write and that the plan does not contain, oldest first. */
+/** Lists the resources with the mark of a write that the plan does not contain, oldest first. */
 export async function listResourcesWithMark(
   write: MarkingWrite,
   context: DuplicateContext,
@@ -70,8 +70,8 @@ function listNamed(all: readonly LiveResource[], name: string): readonly LiveRes
 const BY_NAME = new WeakMap<readonly LiveResource[], ReadonlyMap<string | undefined, readonly LiveResource[]>>();
 
 /**
- * Finds duplicates, created by a concurrent apply, of a resource that this run created. The oldest stays; if any have a delivered token, the oldest of
- * those. A list without the resource of this run is stale and is read again. Rejects as the client does.
+ * Finds the duplicates of a resource that this run created. The oldest is kept; if any has a delivered token, the oldest of those. A list without the
+ * created resource is stale and is read again. Rejects as the client does.
  */
 export async function findConcurrentDuplicates(
   { write, id }: CreatedResource,
@@ -88,8 +88,8 @@ export async function findConcurrentDuplicates(
 }
 
 /**
- * Chooses like a plan, except for kinds that expire. A plan keeps the youngest of those. An apply cannot, because it sees only resources that were
- * created before its look-up.
+ * Chooses the resource to keep like a plan does. Exception: of kinds that expire, a plan keeps the youngest resource. An apply keeps the oldest, because
+ * it is only certain to see resources that were created before its own.
  */
 function rankMarked(marked: readonly LiveResource[], id: string): Omit<ConcurrentDuplicates, 'isUnmarked'> {
   const delivered = marked.filter(({ mark }) => mark?.delivered === true);
@@ -127,7 +127,7 @@ export class ListReader {
     return known;
   }
 
-  /** Lists the newest resources of a kind, without waiting for the writes in the queue. Empty if the client cannot do that. Rejects as the client does. */
+  /** Lists the newest resources of a kind, without waiting for queued writes. Empty if the client has no `get`. Rejects as the client does. */
   async newest(kind: Kind): Promise<readonly LiveResource[]> {
     if (this.#listNewest === undefined) return [];
     this.#count += 1;
@@ -196,9 +196,9 @@ export interface SettleContext extends TakeBackContext {
 }
 
 /**
- * Deletes creations of this run that a concurrent apply of the same stack made first. Two applies can create a resource twice, unless a unique value
- * makes the service reject the second creation; kinds with such a value are not checked. Call it after the writes. Returns the outcomes; a creation that
- * was deleted again counts as failed.
+ * Checks the creations of this run for duplicates, after its writes. Two concurrent applies of a stack can create a resource twice, unless a unique
+ * value makes the service reject the second creation. The apply that created the later duplicate deletes it. Kinds for which the service rejects
+ * duplicates are not checked. Returns the outcomes; a creation that was deleted again counts as failed.
  */
 export async function resolveDuplicates(
   outcomes: readonly Outcome[],
@@ -235,8 +235,8 @@ function createFailure({ write }: CreatedResource, message: string): Outcome {
 }
 
 /**
- * The resource that a write of this run created. `undefined`: there is none, the service rejects duplicates of it, or it was checked before its token
- * was delivered.
+ * Finds the resource to check for duplicates. `undefined`: the write created none, the service rejects duplicates, or the resource was checked before
+ * its token was delivered.
  */
 function findCreatedResource(outcome: Outcome): CreatedResource | undefined {
   const { write } = outcome;

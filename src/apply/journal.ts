@@ -9,7 +9,7 @@ export interface JournalEntry {
   readonly event: 'before' | 'after';
   /**
    * `look-up`: a list request, to find out whether a creation took effect or a concurrent apply created a duplicate. `undo`: this run deletes its own
-   * creation, or corrects a mark that records a delivery too many.
+   * creation, or marks a credential as undelivered.
    */
   readonly request: 'write' | 'look-up' | 'undo';
   /** Id of the write of the plan to which the request belongs. Absent for a look-up. */
@@ -28,7 +28,7 @@ export interface JournalEntry {
   readonly message?: string;
 }
 
-/** Stores an entry. Resolves when the entry is safe from a crash. Rejects if it cannot be stored. */
+/** Stores an entry. Resolves when the entry would survive a crash. Rejects if the entry cannot be stored. */
 export type Journal = (entry: JournalEntry) => Promise<void>;
 
 /** A request was not sent, because its journal entry could not be written. */
@@ -105,7 +105,7 @@ interface JournalContext {
   readonly uid?: number | undefined;
 }
 
-/** Version of the format of journal lines. */
+/** The value of `format` in each line. */
 const JOURNAL_FORMAT = 1;
 
 /** Flags for appending to a file that is not a symbolic link. Devices are opened without these flags, because their links belong to the system. */

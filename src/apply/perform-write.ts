@@ -198,7 +198,7 @@ interface Taken {
   readonly live: LiveResource;
 }
 
-/** Records the id and the file content of a resource for later writes. Returns the differences from the request. */
+/** Stores the id and the file content of a created resource for later writes. Returns the differences from the request. */
 function take(write: CreateWrite, { sent, live }: Taken, { ids, texts }: WriteContext): readonly string[] {
   ids.set(write.address, live.id);
   const text = findFileText(live.computed[getKind(write.kind).fileField ?? '']);
@@ -270,7 +270,7 @@ async function lookUpTwice(
   }
 }
 
-/** The result of a creation according to its response. */
+/** The created resource and its token. */
 interface JudgedCreation {
   /** `undefined`: neither the response nor a list contains the id. */
   readonly live: LiveResource | undefined;
@@ -279,8 +279,8 @@ interface JudgedCreation {
 }
 
 /**
- * Checks the response to a creation before its token is delivered. Returns a string, the reason, if the creation does not count. A credential or
- * certificate that differs from the request is deleted again; otherwise each apply would leave another valid one.
+ * Checks the response to a creation before its token is delivered. If the creation does not count, returns the reason. A credential or certificate that
+ * differs from the request is deleted again; otherwise each apply would leave another valid one.
  */
 async function verifyCreation(
   write: CreateWrite,

@@ -34,11 +34,14 @@ export interface Requests {
   readonly send: (write: Write, resolve: () => ResolvedWrite) => Promise<Exchanged | undefined>;
   /** Lists all resources of a kind. */
   readonly list: (kind: Kind) => Promise<readonly JsonObject[]>;
-  /** Lists the newest resources of a kind: the first page of its list. Does not wait behind queued writes. `undefined`: the client has no `get`. */
+  /**
+   * Lists the newest resources of a kind: the first page of its list. Does not wait for queued writes. `undefined`: the client has no `get`, because no
+   * other client writes.
+   */
   readonly listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   /** Deletes a resource that this run created. */
   readonly remove: (made: CreatedResource) => Promise<void>;
-  /** Corrects a mark that records a delivery too many. */
+  /** Changes the mark of a credential. */
   readonly patch: (write: RecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
 
@@ -47,7 +50,7 @@ export function createRequests(context: RequestContext): Requests {
   const { client, signal } = context;
   const { get } = client;
   const undo = async ({ id, address }: Write, { method, path, body }: ResolvedWrite, resourceId?: string) => {
-    const known = { ...toBodyDigest(body), ...(resourceId !== undefined && { id: resourceId }) };
+    const known = { ...computeBodyDigest(body), ...(resourceId !== undefined && { id: resourceId }) };
     const entry = { request: 'undo', write: id, method, path, address, ...known } as const;
     await client.limit(() => sendAside(context, entry, () => client.send(method, path, body, { waitSignal: signal })));
   };
@@ -117,16 +120,16 @@ function createEntry(write: Write, { method, path, body }: ResolvedWrite): Omit<
   const { id, address } = write;
   const resourceId = findResourceId(write);
   const known = resourceId === undefined ? {} : { id: resourceId };
-  return { request: 'write', write: id, method, path, address, ...toBodyDigest(body), ...known };
+  return { request: 'write', write: id, method, path, address, ...computeBodyDigest(body), ...known };
 }
 
-/** The id of the resource that a write changes. `undefined`: the resource did not exist when the plan was made. */
+/** The id of the resource that a write changes. `undefined`: the plan does not contain the id. */
 export function findResourceId(write: Write): string | undefined {
   if ('resourceId' in write) return write.resourceId;
   return 'ids' in write ? write.ids.id : undefined;
 }
 
-function toBodyDigest(body: JsonObject | undefined): Pick<JournalEntry, 'body'> {
+function computeBodyDigest(body: JsonObject | undefined): Pick<JournalEntry, 'body'> {
   return body === undefined ? {} : { body: toDigest(body) };
 }
 
@@ -136,9 +139,10 @@ function findId(answer: JsonObject | null): string | undefined {
 
 /**
  * Two concurrent applies of one stack can overtake each other. The first creates a credential and is about to deliver its token. The second considers
- * that credential abandoned and replaces it. Both deliver, and the token of the deleted credential may arrive last. Two rules prevent that it stays, in
- * any order of events. First, an apply that deletes an undelivered credential delivers its own token again afterwards, and records that. Second, an
- * apply whose delivered credential was deleted marks the replacement as undelivered, so that the next apply replaces it.
+ * that credential abandoned and replaces it. Both deliver, and the token of the deleted credential may arrive last. Two rules keep that token from
+ * staying in the sink, in any order of events. First, an apply that deletes an undelivered credential delivers its own token again afterwards, and
+ * records the delivery. Second, an apply whose credential was deleted after its token was delivered marks the replacement as undelivered, so that the
+ * next apply replaces it.
  */
 
 /** A write that records a delivery. */

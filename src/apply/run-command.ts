@@ -101,7 +101,7 @@ async function readEnd({ reader }: UnlinkedFile): Promise<string> {
   return buffer.toString('utf8', 0, bytesRead);
 }
 
-/** Formats the end of a standard error for a message, on one line. The secret is redacted before the text is cut. */
+/** Formats the end of a program's standard error for a message, on one line. The secret is redacted before the text is cut. */
 export function stderrExcerpt(stderr: string, secret: string): string {
   const struck = redactToken(stripVTControlCharacters(stderr), secret);
   const text = toPrintable(struck.replace(/\s+/g, ' ').trim());
@@ -159,9 +159,9 @@ const PIECE_LENGTH = 8;
  */
 function redactToken(text: string, token: string): string {
   const pieces = listPieces(token);
-  const { letters, places } = toLetters(text);
+  const { letters, places } = extractLetters(text);
   let struck = '';
-  let end = 0; // of copied or redacted letters
+  let end = 0; // index after the last character that was copied or redacted
   for (let at = 0; at < letters.length; at += 1) {
     const length = pieces.lengths.find((size) => pieces.texts.has(letters.slice(at, at + size)));
     if (length === undefined) continue;
@@ -184,7 +184,7 @@ function listPieces(token: string): Pieces {
 }
 
 function listRuns(form: string): readonly string[] {
-  const { letters } = toLetters(form);
+  const { letters } = extractLetters(form);
   if (letters.length <= PIECE_LENGTH) return letters === '' ? [] : [letters];
   return Array.from({ length: letters.length - PIECE_LENGTH + 1 }, (_, at) => letters.slice(at, at + PIECE_LENGTH));
 }
@@ -198,7 +198,7 @@ function listForms(token: string): readonly string[] {
     JSON.stringify(token),
     encodeURIComponent(token),
     token.replace(/[^A-Za-z0-9]/g, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`),
-    ...[0, 1, 2].map((offset) => toBase64(bytes, offset)),
+    ...[0, 1, 2].map((offset) => encodeBase64(bytes, offset)),
     codes('', 16, 2),
     codes('x', 16, 2),
     codes('0x', 16, 2),
@@ -210,13 +210,13 @@ function listForms(token: string): readonly string[] {
 }
 
 /** The part of the base64 text that depends only on `bytes`, if `offset` bytes precede them and others follow. */
-function toBase64(bytes: Buffer, offset: number): string {
+function encodeBase64(bytes: Buffer, offset: number): string {
   const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
   return padded.toString('base64').slice(Math.ceil((offset * 8) / 6), Math.floor((padded.length * 8) / 6));
 }
 
 /** The letters and digits of a text in lower case, with their indexes in the text. */
-function toLetters(text: string): { readonly letters: string; readonly places: readonly number[] } {
+function extractLetters(text: string): { readonly letters: string; readonly places: readonly number[] } {
   const places = Array.from(text.matchAll(/[A-Za-z0-9]/g), ({ index }) => index);
   return { letters: places.map((index) => text.charAt(index).toLowerCase()).join(''), places };
 }

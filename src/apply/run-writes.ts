@@ -3,7 +3,6 @@ import { assertDefined, NetworkError } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Write, WriteId } from '../model/write.ts';
 
-/** How `runWrites` performs writes. */
 export interface RunWritesOptions {
   /** Outcomes of writes that have already ended. Other writes may depend on them. */
   readonly ended?: readonly Outcome[];
@@ -41,7 +40,10 @@ export interface ReachWatch {
   readonly judge: (outcome: Outcome) => Outcome;
 }
 
-/** Creates a watch for one run. `interrupted`: the user's interrupt, which does not count as an unreachable service. */
+/**
+ * Creates a watch for one run. `interrupted`: the signal of the user's interrupt. Writes that are skipped after an interrupt are reported as
+ * interrupted, not as unreachable.
+ */
 export function watchReach(interrupted: AbortSignal): ReachWatch {
   const stop = new AbortController();
   let unsent = 0;

@@ -105,7 +105,10 @@ function createCommandSink(settings: CommandSinkSettings, context: SinkContext):
   };
 }
 
-/** Fills placeholders in one argument. A value cannot add a further argument, because no shell splits the command. */
+/**
+ * Fills placeholders in one argument. Names are validated, ids come from the service, and no shell splits the command, so a value never adds a second
+ * argument.
+ */
 function fillIn(word: string, { name, address, id, stack }: Recipient): string {
   const values: Readonly<Record<string, string>> = { name, address, id, stack };
   return word.replace(/\{(name|address|id|stack)\}/g, (_, key: string) => values[key] ?? '');
@@ -228,7 +231,7 @@ function formatMode(mode: number): string {
 /** The permission bits of the group and of other users. */
 const OTHERS = 0o077;
 
-/** Rejects with an error that names the folder as the user wrote it. Drops the resolved paths that Node appends after a comma. */
+/** Runs `act`. If it fails, rejects with an error that names the folder as the user wrote it, without the resolved paths that Node appends after a comma. */
 async function withFolderName<T>(shown: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();

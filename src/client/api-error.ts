@@ -193,7 +193,7 @@ function createBodyError({ request: { method, url }, body }: Received, what: str
   return new NetworkError(`${method} ${formatUrlPath(new URL(url))}: the response ${what}${shown}`);
 }
 
-/** What the code or the name of an error says about it. */
+/** Facts about an error that follow from its code or its name. */
 interface KnownError {
   readonly sentence: string;
   readonly isTimeout?: true;

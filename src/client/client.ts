@@ -38,8 +38,8 @@ export interface ClientOptions extends RetryOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   /**
-   * Secrets to redact in responses and errors. A request that contains one, except in the header with the API key, is not sent. The API key is added.
-   * Absent: only the API key.
+   * Secrets to redact in responses and errors; the client adds the API key to them. The client rejects a request with a secret in its URL or body.
+   * Absent: the API key is the only secret.
    */
   readonly secrets?: Secrets | undefined;
   readonly versionHeader: string;
@@ -87,7 +87,7 @@ export interface Client {
   readonly excerpt: (json: Json) => string;
   /** Runs a task when fewer than `concurrency` are under way. `list` and `readModule` wait in it, so never call them inside a task. */
   readonly limit: ConcurrencyLimit;
-  /** The fields that responses have contained so far: a field that a later response omits is then known to be empty. */
+  /** The fields that responses have contained so far. If a response omits one of these fields, the field is empty there. */
   readonly shown: ShownFields;
   /** Number of requests sent so far, including retries. */
   readonly requestCount: () => number;
@@ -174,7 +174,7 @@ function createReads({
   };
 }
 
-/** Aborts `stop` on failure, before the next read takes the slot in the limit. */
+/** On failure, aborts `stop` before another read can start in the slot that becomes free. */
 async function stopOnFailure<T>(stop: AbortController | undefined, run: () => Promise<T>): Promise<T> {
   try {
     stop?.signal.throwIfAborted();
@@ -367,7 +367,7 @@ async function readPages(source: PageSource): Promise<readonly JsonObject[]> {
   }
 }
 
-/** Whether the service rejected the cursor of a list, probably because the resource that it names was deleted. */
+/** Whether the service rejected the cursor of a list. Services do that if the resource that the cursor names was deleted. */
 function isRefusedCursor(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.response.status === 400 || error.response.status === 404);
 }
@@ -396,8 +396,8 @@ async function readOnce(source: PageSource): Promise<readonly JsonObject[] | Api
 }
 
 /**
- * Adds resources that are not in `found`, and returns whether there were any. A concurrent creation shifts the pages, so a resource may appear again on
- * the next page; its first version is kept.
+ * Adds the resources that `found` does not contain, and returns whether there were any. A resource appears on two pages if a concurrent creation shifts
+ * the pages; its first version is kept.
  */
 function addNew(found: Map<string, JsonObject>, resources: readonly ListedResource[]): boolean {
   const before = found.size;

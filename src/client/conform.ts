@@ -5,7 +5,6 @@ import { NetworkError } from '../model/errors.ts';
 import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import { createModuleSchema, createResponseSchema } from '../schemas/field.ts';
 
-/** A resource of a list, with its id. */
 export interface ListedResource {
   readonly id: string;
   readonly json: JsonObject;
@@ -16,7 +15,7 @@ type Schema = ReturnType<typeof createResponseSchema>;
 /** Schemas by kind and field. Each is built once, because building takes longer than using it. */
 const SCHEMAS = new WeakMap<Kind | Field, Schema>();
 
-/** Describes the origin of JSON for messages. `excerpt`: shows the beginning of the JSON; absent for responses to writes, which may contain a token. */
+/** The origin of JSON, for messages. `excerpt`: formats the beginning of the JSON. Absent for responses to writes, because they may contain a token. */
 export interface ResponseSource {
   readonly place: string;
   readonly excerpt?: ((json: Json) => string) | undefined;

@@ -49,7 +49,7 @@ export function createRequestLimiter(options: RequestLimiterOptions): RequestLim
   const budget = options.rateLimit === undefined ? UNLIMITED : createRollingWindow(options.rateLimit);
   let resumeAt = NEVER_PAUSED;
   let goneWell = 0;
-  /** Whether no request ever had to wait. Then the clock is not read, because that takes time too. */
+  /** Whether there is no rate limit and the service never asked for a pause. The clock is then not read, because that takes time too. */
   const isFree = (): boolean => budget === UNLIMITED && resumeAt === NEVER_PAUSED;
 
   /** Waits for a free slot in the rate limit and takes it. Nothing is awaited between finding and taking the slot, so two requests never take the same one. */

@@ -92,8 +92,8 @@ export function withRetries(attempt: Attempt, limiter: RequestLimiter, options: 
 type End = ReceivedResponse | NetworkError;
 
 /**
- * Makes one attempt, and returns a `NetworkError` instead of rejecting. After an abort of `waitSignal`, a read is still sent, because it did not have to
- * wait.
+ * Makes one attempt. Returns a `NetworkError` instead of rejecting with it. After an abort of `waitSignal`, writes are no longer sent, but reads are:
+ * the limiter has rejected those that would have to wait.
  */
 async function tryOnce(
   attempt: () => Promise<ReceivedResponse>,

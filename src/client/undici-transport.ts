@@ -61,7 +61,10 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Clo
   return { send, close: () => dispatcher.destroy() };
 }
 
-/** After a longer pause, look for closed connections first. Below the few seconds after which servers close idle connections. */
+/**
+ * If the last request was sent longer ago than this, the transport looks for closed connections before it sends the next. Servers close connections that
+ * are idle for a few seconds, so the limit must be shorter.
+ */
 const IDLE_MS = 1000;
 
 /**
@@ -107,16 +110,16 @@ function dispatch(dispatcher: Dispatcher, request: HttpRequest, requestTimeoutMs
     });
     const giveUp = () => collector.abort(new DOMException('the request took too long', 'TimeoutError'));
     const timer = setTimeout(giveUp, requestTimeoutMs);
-    dispatcher.dispatch(toDispatchOptions(request), collector.handler);
+    dispatcher.dispatch(createDispatchOptions(request), collector.handler);
   });
 }
 
-function toDispatchOptions({ method, url, headers, body }: HttpRequest): Dispatcher.DispatchOptions {
+function createDispatchOptions({ method, url, headers, body }: HttpRequest): Dispatcher.DispatchOptions {
   const { origin, pathname, search } = new URL(url);
   return { origin, path: pathname + search, method, headers: { ...headers, 'accept-encoding': 'gzip' }, body };
 }
 
-/** A dispatch handler that collects one response. */
+/** An undici handler that collects one response. */
 interface Collector {
   readonly handler: Dispatcher.DispatchHandler;
   /** Aborts the request, even before it has a connection. */
@@ -144,7 +147,7 @@ function collectResponse(request: HttpRequest, { resolve, reject }: Settle): Col
       if (signal?.aborted) onAbort();
     },
     onResponseStart(_controller, status, headers) {
-      head = { status, headers: toHeaders(headers) };
+      head = { status, headers: joinHeaders(headers) };
     },
     onResponseData(_controller, chunk) {
       chunks.push(chunk);
@@ -164,13 +167,13 @@ function collectResponse(request: HttpRequest, { resolve, reject }: Settle): Col
 }
 
 /** Joins several values of one header with commas. */
-function toHeaders(sent: Readonly<Record<string, string | readonly string[] | undefined>>): HttpResponse['headers'] {
+function joinHeaders(sent: Readonly<Record<string, string | readonly string[] | undefined>>): HttpResponse['headers'] {
   return Object.fromEntries(Object.entries(sent).map(([name, value = '']) => [name, [value].flat().join(', ')]));
 }
 
 const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** Decompresses the body of a response. */
+/** Decompresses the body of a response, and removes the headers about its encoding and length. */
 async function decode(response: Received, request: HttpRequest): Promise<HttpResponse> {
   const { status, headers, body } = response;
   const { 'content-encoding': encoding, 'content-length': _length, ...others } = headers;

@@ -59,7 +59,7 @@ export function parseApiKey(text: string): ApiKey {
   return { key, userId: users[0] ?? DEFAULT_USER_ID, isAdmin, mayReportAbuse: isAdmin || rights.includes('abuse') };
 }
 
-/** API keys by their text. Throws `RangeError` for duplicates. */
+/** Indexes API keys by their text. Throws `RangeError` for duplicates. */
 export function indexApiKeys(apiKeys: readonly ApiKey[]): ReadonlyMap<string, ApiKey> {
   const keyring = new Map(apiKeys.map((apiKey) => [apiKey.key, apiKey]));
   if (keyring.size < apiKeys.length) throw new RangeError('Two API keys are the same');

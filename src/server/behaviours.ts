@@ -32,7 +32,7 @@ interface Behaviour {
   readonly authorize?: (caller: ApiKey, spec: Spec) => void;
   /** Adds the values that the service chooses at creation. */
   readonly complete?: (spec: Spec, caller: ApiKey, now: Date) => Spec;
-  /** Returns the state to store beside the spec, at creation and after each change. `before`: `undefined` at creation. */
+  /** Returns the state to store in addition to the spec. Called at creation and for each change. `before`: `undefined` at creation. */
   readonly remember?: (
     resource: StoredResource,
     before: StoredResource | undefined,
@@ -73,7 +73,7 @@ function createDefaultBehaviour(kind: Kind): Behaviour {
   };
 }
 
-/** The computed fields of a submission before any decision. Each submitted word is a part with a decision that is still open. */
+/** Creates the computed fields of a new submission. Each submitted word becomes a part that is not decided yet. */
 function createUndecided(fields: Kind['fields'], { words, status, parts }: Submission, spec: Spec): JsonObject {
   const [open = ''] = Object.keys(parts.decisions);
   const given = spec[words];
@@ -196,21 +196,23 @@ function renderSshCertificate(certificate: SshCertificate, authority: PrivateKey
   const nameLength = 4 + key.readUInt32BE(0);
   const type = `${key.toString('latin1', 4, nameLength)}-cert-v01@openssh.com`;
   const signed = Buffer.concat([
-    toField(type),
-    toField(certificate.nonce),
+    encodeField(type),
+    encodeField(certificate.nonce),
     key.subarray(nameLength),
-    toUint64(0),
-    toUint32(USER_CERTIFICATE),
-    toField(certificate.keyId),
-    toField(Buffer.concat(certificate.principals.map(toField))),
-    toUint64(toSeconds(certificate.validAfter)),
-    toUint64(toSeconds(certificate.validBefore)),
-    toField(encodeOptions(certificate.criticalOptions, toField)),
-    toField(encodeOptions(certificate.extensions, (value) => (value === '' ? Buffer.alloc(0) : toField(value)))),
-    toField(''),
-    toField(authority.toPublic().toBuffer('rfc4253', {})),
+    encodeUint64(0),
+    encodeUint32(USER_CERTIFICATE),
+    encodeField(certificate.keyId),
+    encodeField(Buffer.concat(certificate.principals.map(encodeField))),
+    encodeUint64(toSeconds(certificate.validAfter)),
+    encodeUint64(toSeconds(certificate.validBefore)),
+    encodeField(encodeOptions(certificate.criticalOptions, encodeField)),
+    encodeField(
+      encodeOptions(certificate.extensions, (value) => (value === '' ? Buffer.alloc(0) : encodeField(value))),
+    ),
+    encodeField(''),
+    encodeField(authority.toPublic().toBuffer('rfc4253', {})),
   ]);
-  const blob = Buffer.concat([signed, toField(createSignature(authority, signed))]);
+  const blob = Buffer.concat([signed, encodeField(createSignature(authority, signed))]);
   return `${type} ${blob.toString('base64')} ${certificate.keyId}`;
 }
 
@@ -223,21 +225,21 @@ function createSignature(authority: PrivateKey, bytes: Buffer): Buffer {
 /** Encodes options sorted by name, with the data that `pack` returns for a value. An extension without a value is a flag, whose data is empty. */
 function encodeOptions(options: Readonly<Record<string, string>>, pack: (value: string) => Buffer): Buffer {
   const sorted = Object.entries(options).sort(([left], [right]) => (left < right ? -1 : 1));
-  return Buffer.concat(sorted.flatMap(([name, value]) => [toField(name), toField(pack(value))]));
+  return Buffer.concat(sorted.flatMap(([name, value]) => [encodeField(name), encodeField(pack(value))]));
 }
 
-function toField(value: string | Buffer): Buffer {
+function encodeField(value: string | Buffer): Buffer {
   const bytes = typeof value === 'string' ? Buffer.from(value, 'utf8') : value;
-  return Buffer.concat([toUint32(bytes.length), bytes]);
+  return Buffer.concat([encodeUint32(bytes.length), bytes]);
 }
 
-function toUint32(value: number): Buffer {
+function encodeUint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes;
 }
 
-function toUint64(value: number): Buffer {
+function encodeUint64(value: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(BigInt(value));
   return bytes;
@@ -398,7 +400,7 @@ const BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map([
   [WEIGHTED_BACKEND.name, WEIGHTED_BACKEND_BEHAVIOUR],
 ]);
 
-/** Returns the default behaviour, with the parts that are special to this kind replaced. */
+/** Returns the behaviour of a kind: the default behaviour, except for the parts that BEHAVIOURS replaces. */
 export function getBehaviour(kind: Kind): Behaviour {
   return { ...createDefaultBehaviour(kind), ...BEHAVIOURS.get(kind.name) };
 }
@@ -420,7 +422,7 @@ interface AbuseReportDecision {
 
 const DEFAULT_AFTER_SECONDS = 30;
 
-/** The rules of a server whose seed has none: names below `invalid` are ignored after 10 seconds, all others are banned. */
+/** The rules of a server whose seed has no rules: names below `invalid` are ignored after 10 seconds, all others are banned. */
 export const DEFAULT_ABUSE_REPORT_RULES: readonly AbuseReportRule[] = [
   { hostname: 'invalid', status: 'IGNORE', after_seconds: 10 },
   { hostname: '*', status: 'BANNED' },

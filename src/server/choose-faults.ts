@@ -6,10 +6,7 @@ import { parseRange } from '../schemas/seed.ts';
 /** A fault that applies to a request, with its source of random numbers. */
 export interface ChosenFault<Rule extends FaultRule = FaultRule> {
   readonly rule: Rule;
-  /**
-   * Returns a number from 0 to below 1, the same for the same seed, rule, turn (number of the matching request) and `purpose`. Each use of chance has
-   * its own purpose.
-   */
+  /** Returns a random number, 0 or more and below 1. It depends only on the seed, the rule, the number of the matching request and `purpose`. */
   readonly random: (purpose: string) => number;
 }
 

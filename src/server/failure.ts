@@ -54,7 +54,6 @@ export class RequestError extends Error {
   }
 }
 
-/** Renders the error response of a failed request. */
 export function renderFailure(failure: RequestError, operationId: string): HttpResponse {
   const body = {
     error_code: failure.code,

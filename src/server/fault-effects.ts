@@ -171,7 +171,7 @@ interface ShownField {
   /** `undefined`: the field is not in the kind's table. */
   readonly field: Field | undefined;
   readonly value: Json;
-  /** Position in the response: differs from that of the same field in other resources and objects. */
+  /** Position in the response, to distinguish fields with the same name in other resources and objects. */
   readonly place: string;
 }
 

@@ -99,7 +99,7 @@ function admitResource(service: Service, kind: Kind, asked: Spec, caller: ApiKey
   return resource;
 }
 
-/** Skips ids that exist already, because a seed may contain the next id. */
+/** Skips ids that are in use, because a seed may contain the next id. */
 function createUnusedId(service: Service, kind: Kind, now: Date): string {
   const listing = service.store.listingOf(kind);
   let id = service.identities.createId(kind.idPrefix, now);
@@ -199,7 +199,7 @@ export interface PageRequest {
   readonly before: string | undefined;
 }
 
-/** The query parameters of a list request. */
+/** The query parameters that a list request may have. */
 export const PAGE_PARAMETERS = ['limit', 'before_id'] as const;
 
 const MAX_LIMIT = 100;

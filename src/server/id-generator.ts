@@ -28,15 +28,15 @@ export function createIdGenerator(seed: string | Buffer, sequence: number): IdGe
   let ids = sequence;
   let operations = 0;
   const derive = (purpose: string): Buffer => createHmac('sha256', seed).update(purpose).digest();
-  const operationPrefix = toBase62(derive('operation'), KSUID_LENGTH - OPERATION_DIGITS);
+  const operationPrefix = encodeBase62(derive('operation'), KSUID_LENGTH - OPERATION_DIGITS);
   return {
     createId: (prefix, now) => {
       const count = ids++;
       return `${prefix}_${encodeKsuid(now, count, derive(`id ${count}`))}`;
     },
-    createOperationId: () => `op_${operationPrefix}${toDigits(operations++, OPERATION_DIGITS)}`,
+    createOperationId: () => `op_${operationPrefix}${formatDigits(operations++, OPERATION_DIGITS)}`,
     toToken: (id) => {
-      const secret = toBase62(derive(`token ${id}`).subarray(0, TOKEN_BYTES), TOKEN_LENGTH + 1);
+      const secret = encodeBase62(derive(`token ${id}`).subarray(0, TOKEN_BYTES), TOKEN_LENGTH + 1);
       return `${id.slice(id.indexOf('_') + 1)}_${secret.slice(1)}`;
     },
     derive,
@@ -51,7 +51,7 @@ function encodeKsuid(now: Date, count: number, random: Buffer): string {
   bytes.writeUInt32BE(Math.min(Math.max(seconds, 0), 0xffff_ffff), 0);
   bytes.writeUIntBE(count, 4, 5);
   random.copy(bytes, 9, 0, 11);
-  return toBase62(bytes, KSUID_LENGTH);
+  return encodeBase62(bytes, KSUID_LENGTH);
 }
 
 /** Base-62 digits that one division yields. A remainder and two more bytes stay below 2^53, so the division is exact. */
@@ -59,15 +59,15 @@ const DIGITS = 5;
 const DIGITS_BASE = 62 ** DIGITS;
 
 /** The last `length` base-62 digits of the bytes, read as one big-endian number. */
-function toBase62(bytes: Buffer, length: number): string {
-  const words = toWords(bytes);
+function encodeBase62(bytes: Buffer, length: number): string {
+  const words = splitWords(bytes);
   let text = '';
-  while (text.length < length) text = toDigits(divide(words), DIGITS) + text;
+  while (text.length < length) text = formatDigits(divide(words), DIGITS) + text;
   return text.slice(-length);
 }
 
 /** Splits bytes into 16-bit numbers, the highest first. If the number of bytes is odd, the first number has one byte. */
-function toWords(bytes: Buffer): number[] {
+function splitWords(bytes: Buffer): number[] {
   const words: number[] = bytes.length % 2 === 0 ? [] : [bytes.readUInt8(0)];
   for (let index = words.length; index < bytes.length; index += 2) words.push(bytes.readUInt16BE(index));
   return words;
@@ -85,7 +85,7 @@ function divide(words: number[]): number {
 }
 
 /** The last `length` base-62 digits of a number. */
-function toDigits(value: number, length: number): string {
+function formatDigits(value: number, length: number): string {
   let [rest, text] = [value, ''];
   for (let count = 0; count < length; count += 1) {
     text = ALPHABET.charAt(rest % 62) + text;
@@ -139,7 +139,7 @@ function parseSecret(id: string, text: string): Buffer {
   return secret;
 }
 
-/** Encodes the key as PEM itself, because Node's own parser may report an error that another call left behind in OpenSSL. */
+/** Encodes the key as PEM here, because Node's own parser may report an error that another call left behind in OpenSSL. */
 function parseKey(secret: Buffer): PrivateKey {
   const der = Buffer.concat([PKCS8_ED25519, secret]).toString('base64');
   return parsePkcs8Key(`-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n`);

@@ -165,7 +165,7 @@ function answer(service: Service, { action, kind, module }: Operation, call: Han
   }
 }
 
-/** The path below the base URL. `/`, which no route has, for a path outside the base URL. */
+/** The path below the base URL. For a path outside the base URL: `/`, which matches no route. */
 function toLocalPath({ url }: HttpRequest, basePath: string): string {
   const path = getPath({ url } as Request); // getPath reads only `url`
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '/';

@@ -61,7 +61,7 @@ export function parseServerSeed(text: string): ServerSeed {
   return value as ServerSeed; // listSchemaFindings has checked it
 }
 
-/** Most members of a list of resources or external ids, and of a value inside a resource. */
+/** The maximum numbers of members: of a list of resources or external ids, and of a value inside a resource. */
 const [MAX_LISTED, MAX_INSIDE] = [100_000, 20_000];
 
 /** Returns an error for the first list or object with too many members to check each of them. */
@@ -133,7 +133,7 @@ export function loadSeed(service: Service, { resources = {} }: ServerSeed): void
 /** At most this many mistakes are listed. The others are only counted. */
 const MAX_SHOWN = 100;
 
-/** Collects the errors of a seed. */
+/** Collects the errors of a seed, so that they are all reported at once. */
 class Mistakes {
   readonly #messages: string[] = [];
   #count = 0;

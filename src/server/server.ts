@@ -35,7 +35,7 @@ export interface ServerOptions {
   readonly now?: () => Date;
   /** Seed of ids, tokens and keys of certificate authorities: the same seed and the same calls give the same values. Default: random. */
   readonly idSeed?: string | number;
-  /** Name of the request header with the API version. */
+  /** Name of the request header with the API version. Default: DEFAULT_VERSION_HEADER. */
   readonly versionHeader?: string;
   /** One limit for all keys together. Default: no limit. */
   readonly rateLimit?: RateLimit;
@@ -70,7 +70,7 @@ export interface Server {
   readonly at: (baseUrl: string) => Transport;
   /** Returns this server with `decorate` in front of it: all requests pass through `decorate`. */
   readonly behind: (decorate: Decorate) => Server;
-  /** The error response for bytes that do not form a valid HTTP request. Logged like a request. */
+  /** Returns the error response for bytes that do not form a valid HTTP request, and logs it like a request. */
   readonly refuse: (failure: RequestError, asked: Pick<RequestLogEntry, 'method' | 'path'>) => HttpResponse;
   /** Returns the whole state. It contains the secrets of certificate authorities, but no tokens. */
   readonly snapshot: () => ServerSnapshot;

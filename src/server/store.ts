@@ -9,7 +9,7 @@ import type { Spec } from '../model/state.ts';
 export class BoundedMap<Key, Value> {
   readonly #max: number;
   readonly #entries = new Map<Key, Value>();
-  /** Its next entry is the oldest. A new iterator would first skip all deleted entries, because a Map is compacted only now and then. */
+  /** An iterator that continues at the oldest entry. A new iterator would first skip all deleted entries, because a Map is compacted only now and then. */
   readonly #oldest = this.#entries.keys();
 
   constructor(max: number) {
@@ -80,8 +80,8 @@ interface Noted {
 const NOTHING: Noted = { claims: [], uses: [] };
 
 /**
- * The resources of the server. The cost of an operation does not depend on their number, with one exception: claims and references of loaded resources
- * are collected by the first operation that needs them.
+ * The resources of the server. The cost of an operation does not depend on their number. Exception: the first operation after loading that needs claims
+ * or references collects them from all loaded resources.
  */
 export class Store {
   readonly #listings = new Map<string, PagedList<StoredResource>>();

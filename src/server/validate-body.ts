@@ -32,7 +32,10 @@ export function validateUpdate(kind: Kind, body: JsonObject): Spec {
   return given;
 }
 
-/** Returns the module in the body of a PUT: the body itself, or its key `module`. The ids of the path may be beside `module`. */
+/**
+ * Returns the module in the body of a PUT. The body is the module, or an object with the key `module` and optionally the ids of the path. Throws
+ * `RequestError` for an invalid body.
+ */
 export function validateModule(kind: Kind, module: OperationModule, body: JsonObject): JsonObject {
   const bare = unwrapModule(kind, body);
   const schema = getSchema(`${kind.name} ${module.name}`, () => createModuleSchema(module.field, 'request'));

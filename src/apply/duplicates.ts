@@ -80,7 +80,7 @@ export async function findConcurrentDuplicates(
   for (let attempt = 1; ; attempt += 1) {
     const all = await context.lookUps.list(getKind(write.kind));
     const marked = pickMarkedResources(write, all, context);
-    const isShown = marked.some((bearer) => bearer.id === id);
+    const isShown = marked.some((resource) => resource.id === id);
     if (isShown || attempt === MAX_LOOK_UPS)
       return { ...rankMarked(marked, id), isUnmarked: !isShown && all.some((one) => one.id === id) };
     await context.sleep(PAUSE_MS);
@@ -95,7 +95,7 @@ function rankMarked(marked: readonly LiveResource[], id: string): Omit<Concurren
   const delivered = marked.filter(({ mark }) => mark?.delivered === true);
   const [oldest] = delivered.length > 0 ? delivered : marked;
   if (oldest !== undefined && oldest.id !== id) return { winner: oldest, losers: [] };
-  return { winner: undefined, losers: marked.filter((bearer) => bearer.id !== id) };
+  return { winner: undefined, losers: marked.filter((resource) => resource.id !== id) };
 }
 
 /** Lists kinds during an apply. Callers that ask before a list request starts share its result, which contains everything that they have created. */

@@ -16,49 +16,55 @@ import { Deliveries, type TokenSinks } from './token-sinks.ts';
 import { type WriteFile, writePlannedFiles } from './write-files.ts';
 
 /**
- * Carries out a plan. Each write starts as soon as its dependencies have succeeded; when one fails, writes that depend on it are skipped and the
- * others go on. It also lists a kind to find out whether a creation took effect, and whether a concurrent apply created the same resource; in
+ * Applies a plan. Each write starts as soon as its dependencies have succeeded. If a write fails, the writes that depend on it are skipped and the
+ * others continue. An apply also lists a kind, to find out whether a creation took effect and whether a concurrent apply created the same resource; in
  * that case it deletes its own creation. Deliberately absent: comparing and deciding.
  */
 export interface ApplyContext {
   readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'> & Partial<Pick<Client, 'get'>>;
-  /** The token sinks. Each credential that the plan creates has one. */
+  /** The token sinks. Must have one for each credential that the plan creates. */
   readonly sinks: TokenSinks;
   readonly onEvent: (event: ApplyEvent) => void;
-  /** The time at which a write is made: validities start there. */
+  /** The current time. Validity periods start at the time of the write. */
   readonly now: () => Date;
-  /** Resolves after a time, or as soon as the signal is aborted. Left out: by the clock of the system. */
+  /** Resolves after `ms`, or as soon as the signal is aborted. Absent: uses the system's timer. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Aborted: no new write starts; those under way finish. */
+  /** Aborted: no further write starts. Writes under way finish. */
   readonly signal: AbortSignal;
-  /** Writes of the plan that an earlier apply already made, with the id of their resource. */
+  /** Writes of the plan that an earlier apply has already sent, with the id of their resource. */
   readonly done: ReadonlyMap<WriteId, string | undefined>;
-  /** Ids that are known already, by address. */
+  /** Ids that are already known, by address. */
   readonly ids: ReadonlyMap<string, string>;
-  /** Texts for files that are known already, by address. */
+  /** File contents that are already known, by address. */
   readonly texts: ReadonlyMap<string, string>;
   readonly writeFile: WriteFile;
-  /** The pipeline that applies, for marks: `commit 1a2b3c4d5e6f, https://…`. */
+  /** The pipeline that runs the apply, for marks: `commit 1a2b3c4d5e6f, https://…`. Absent: marks do not name it. */
   readonly by?: string | undefined;
-  /** Gets a line before and after each request. */
+  /** Receives an entry before and after each request. Absent: nothing is journaled. */
   readonly journal?: Journal | undefined;
-  /** Plans of other stacks of the account are applied at the same time. */
+  /** How this plan is applied together with plans of other stacks of the account. Absent: it is applied alone. */
   readonly sideBySide?: ParallelApplyContext | undefined;
 }
 
-/** How a plan is applied side by side with those of other stacks: after its other writes come rounds, which all of them end before the next one begins. */
+/**
+ * How a plan is applied in parallel with plans of other stacks. Writes in a round run after all other writes. A round begins only when every plan has
+ * finished the previous one.
+ */
 export interface ParallelApplyContext {
-  /** Plans of other stacks start only when this one has written: it does not wait for them before it looks for what concurrent applies created. */
+  /**
+   * Whether plans of other stacks wait for the writes of this plan. If so, this plan checks for duplicates by concurrent applies before it reports that
+   * its writes have ended.
+   */
   readonly isAwaited: boolean;
-  /** The round of each write that is in one, from 1 on. */
+  /** The round of each write that is in a round, counted from 1. */
   readonly rounds: ReadonlyMap<WriteId, number>;
-  /** Called when all writes that are in no round are over. */
+  /** Called when all writes outside rounds have ended. */
   readonly onWritten: (outcomes: readonly Outcome[]) => void;
-  /** Says that this plan is ready for a round. Resolves when every plan is, or has ended. */
+  /** Reports that this plan is ready for a round. Resolves when each of the other plans is ready too or has ended. */
   readonly untilRound: (round: number) => Promise<void>;
 }
 
-/** Applies a plan. Never rejects because of the service or the network: failures are in the result. */
+/** Applies a plan. Never rejects because of the service or the network: the result contains the failures. */
 export async function applyPlan(plan: Plan, context: ApplyContext): Promise<ApplyResult> {
   const { onEvent, signal, now } = context;
   const diagnostics: Diagnostic[] = [];
@@ -74,7 +80,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     onStarted: (write) => onEvent({ event: 'write-started', write }),
   });
   const deliveries = new Deliveries({ ...context, known: listKnown(plan) });
-  const settle = toSettleContext(plan, context, { requests, note });
+  const settle = createSettleContext(plan, context, { requests, note });
   const write: WriteContext = {
     meanwhile: new ConcurrentChangeDetector(plan),
     requests,
@@ -89,7 +95,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     looked: new Set(),
   };
   const outcomes = await runPhases(plan, context, write);
-  const texts = toFileTexts(outcomes, write.texts, context);
+  const texts = selectFileTexts(outcomes, write.texts, context);
   return {
     outcomes,
     tokens: deliveries.tokens,
@@ -100,12 +106,12 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
   };
 }
 
-/** The addresses of live resources that the plan knows. */
+/** The addresses that had a live resource when the plan was made. */
 function listKnown({ changes }: Plan): ReadonlySet<Address> {
   return new Set(changes.flatMap(({ address, live }) => (live === undefined ? [] : [address])));
 }
 
-function toSettleContext(
+function createSettleContext(
   plan: Plan,
   { client, sleep = sleepFor, signal }: ApplyContext,
   { requests, note }: { readonly requests: Requests; readonly note: SettleContext['note'] },
@@ -118,14 +124,17 @@ function toSettleContext(
   return { duplicates, remove: requests.remove, note };
 }
 
-/** The outcomes, changed where a creation was taken back because a concurrent apply created the same. */
+/**
+ * Runs the writes and the rounds. Returns the outcomes; a creation counts as failed if it was deleted again because a concurrent apply had created the
+ * same resource.
+ */
 async function runPhases(plan: Plan, context: ApplyContext, write: WriteContext): Promise<readonly Outcome[]> {
   const { sideBySide } = context;
   const rounds = sideBySide?.rounds ?? new Map<WriteId, number>();
   const run = (round: number | undefined, ended: readonly Outcome[]) =>
     runWrites(
       plan.writes.filter(({ id }) => rounds.get(id) === round),
-      toRunOptions(plan, { context, write, ended }),
+      createRunOptions(plan, { context, write, ended }),
     );
   const written = await run(undefined, []);
   const early = sideBySide?.isAwaited === true ? await resolveDuplicates(written, write.settle) : undefined;
@@ -140,7 +149,7 @@ async function runPhases(plan: Plan, context: ApplyContext, write: WriteContext)
   return [...settled, ...late];
 }
 
-function toRunOptions(
+function createRunOptions(
   { writes }: Plan,
   {
     context: { done, onEvent },
@@ -158,13 +167,13 @@ function toRunOptions(
   };
 }
 
-/** An unrecorded delivery still counts: the credential that it replaces can be deleted. */
+/** Whether a write may start although the record of a delivery failed. The token was delivered, so the replaced credential can be deleted. */
 function isMakeshift({ type }: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
   return (type === 'delete' || type === 'redeliver') && unrecorded.has(needed.write.id);
 }
 
-/** The texts of resources that still exist; without those that were created and then taken back. */
-function toFileTexts(
+/** The file contents of resources that still exist, without creations that were deleted again. */
+function selectFileTexts(
   outcomes: readonly Outcome[],
   texts: ReadonlyMap<string, string>,
   context: ApplyContext,

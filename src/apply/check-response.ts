@@ -12,7 +12,7 @@ import type { LiveResource, Spec } from '../model/state.ts';
 import type { CreateWrite, SetModuleWrite, Write } from '../model/write.ts';
 import { resolveMark } from '../plan/writes.ts';
 
-/** What the answer to a write shows: the whole resource, or the module that was set. */
+/** Reads the response to a write: the whole resource, or the module that was set. */
 export function readResponseBody(write: Write, answer: JsonObject): LiveResource {
   const kind = getKind(write.kind);
   return write.type === 'set-module'
@@ -20,13 +20,19 @@ export function readResponseBody(write: Write, answer: JsonObject): LiveResource
     : readResource(kind, answer);
 }
 
-/** Fields that the service did not accept as sent: compares its answer with the request, field by field, in normal form. Empty: it accepted everything. */
+/**
+ * Compares the response with the request, field by field, in normal form. Returns a message for each field that the service did not accept as sent.
+ * Empty: it accepted everything.
+ */
 export function diffUnaccepted(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
   if (write.type !== 'set-module') return diffUnpersisted(write, sent, live);
   return compareFields(write, { [write.module]: sent.body ?? null }, live.spec);
 }
 
-/** The same for a whole resource. A lost mark is named first, because without it the resource is not recognized as ours later. */
+/**
+ * Compares like `diffUnaccepted`, for a response with the whole resource. Reports a lost mark first, because without its mark later runs do not
+ * recognize the resource.
+ */
 export function diffUnpersisted(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
   const mark = 'mark' in write ? write.mark : undefined;
   const isMarked = mark === undefined || (live.mark?.stack === mark.stack && live.mark.name === mark.name);
@@ -71,7 +77,7 @@ function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] 
   });
 }
 
-/** Looked at on its own, since the mark is in it. */
+/** Compared separately, because it contains the mark. */
 const METADATA = 'metadata';
 
 function areAllTaken(kind: Kind, sent: Spec, live: Spec): boolean {
@@ -80,7 +86,7 @@ function areAllTaken(kind: Kind, sent: Spec, live: Spec): boolean {
   return true;
 }
 
-/** Whether it came back as it was sent, whole. */
+/** Whether the response contains the value exactly as it was sent. */
 function isTaken(field: Field | undefined, sent: Json, live: Json | undefined): boolean {
   return field === undefined || (live !== undefined && isSameJson(normalizeField(field, sent), live));
 }
@@ -90,30 +96,27 @@ function show(value: Spec[string]): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-/** A write with every id in it known, as it is sent. */
+/** A write as it is sent, with all ids resolved. */
 export interface ResolvedWrite extends WriteRequest {
   readonly body: JsonObject | undefined;
 }
 
-/**
- * Replaces addresses in the plan by the ids that earlier writes returned, and durations by times. Every id that the write
- * depends on must be known.
- */
+/** Replaces addresses in a write by ids that earlier writes returned, and durations by times. Every id that the write depends on must be known. */
 export function resolveWrite(write: Write, { ids, now, by }: WriteFacts): ResolvedWrite {
   return { ...createWriteRequest(write, ids), body: resolveBody(write, { ids, now, by }) };
 }
 
-/** What is known only when a write is made. */
+/** Facts that are known only when a write is sent. */
 export interface WriteFacts {
   readonly ids: CreatedIds;
   readonly now: Date;
-  /** The pipeline that makes it, for the mark. */
+  /** The pipeline that runs the apply, for the mark. `undefined`: the mark does not name it. */
   readonly by: string | undefined;
 }
 
 function resolveBody(write: Write, { ids, now, by }: WriteFacts): JsonObject | undefined {
   const kind = getKind(write.kind);
-  const toMetadata = (draft: MarkDraft) => {
+  const createMetadata = (draft: MarkDraft) => {
     const mark = resolveMark(kind, draft, ids);
     const known = by === undefined ? mark : { ...mark, by };
     const type = kind.fields[METADATA]?.type;
@@ -123,16 +126,20 @@ function resolveBody(write: Write, { ids, now, by }: WriteFacts): JsonObject | u
   };
   switch (write.type) {
     case 'create':
-      return { ...resolveSpecReferences(kind, write.body, ids), ...toTimes(write, now), ...toMetadata(write.mark) };
+      return {
+        ...resolveSpecReferences(kind, write.body, ids),
+        ...renderValidity(write, now),
+        ...createMetadata(write.mark),
+      };
     case 'update':
     case 'adopt':
       return {
         ...resolveSpecReferences(kind, write.body, ids),
-        ...(write.mark !== undefined && toMetadata(write.mark)),
+        ...(write.mark !== undefined && createMetadata(write.mark)),
       };
     case 'deliver':
     case 'redeliver':
-      return toMetadata(write.mark);
+      return createMetadata(write.mark);
     case 'set-module':
       return resolveModule(write, ids);
     case 'release':
@@ -146,13 +153,13 @@ function resolveBody(write: Write, { ids, now, by }: WriteFacts): JsonObject | u
   }
 }
 
-/** The start and end of a validity that begins now, in whole seconds, as services store them. */
-function toTimes({ kind, validForMs }: CreateWrite, now: Date): JsonObject {
+/** Renders the start and the end of a validity period that begins now. Services store whole seconds. */
+function renderValidity({ kind, validForMs }: CreateWrite, now: Date): JsonObject {
   const { validity } = getKind(kind);
   if (validForMs === undefined || validity === undefined) return {};
   const startMs = Math.floor(now.getTime() / 1000) * 1000;
-  const toText = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
-  return { [validity.after]: toText(startMs), [validity.until]: toText(startMs + validForMs) };
+  const formatTime = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
+  return { [validity.after]: formatTime(startMs), [validity.until]: formatTime(startMs + validForMs) };
 }
 
 function resolveModule({ kind, module, body }: SetModuleWrite, ids: CreatedIds): JsonObject {

@@ -10,7 +10,7 @@ import type { Plan } from '../model/plan.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { AdoptWrite, ReleaseWrite, UpdateWrite, VacateWrite, Write } from '../model/write.ts';
 
-/** Finds changes by another client between the plan and a write. The cost of each write does not depend on their number. */
+/** Finds changes by another client between the plan and a write. The cost per write does not depend on the number of writes. */
 export class ConcurrentChangeDetector {
   readonly #before: ReadonlyMap<string, PlannedLive>;
   readonly #sent = new Map<string, string[]>();
@@ -25,8 +25,9 @@ export class ConcurrentChangeDetector {
   }
 
   /**
-   * What the answer to a write shows: fields that the plan does not send and that differ from what it read. Ignored fields do not count. Empty for
-   * modules with a path of their own, whose answer shows nothing else.
+   * Compares the response to a write with the plan. Returns a warning about fields that the plan does not send and whose live values have changed.
+   * Ignored fields do not count. `undefined`: there are no such fields. Modules with a path of their own need no check, because the response to their
+   * write contains nothing else.
    */
   find(write: PatchWrite, { spec }: Pick<LiveResource, 'spec'>): Diagnostic | undefined {
     const before = this.#before.get(write.resourceId);
@@ -38,14 +39,14 @@ export class ConcurrentChangeDetector {
       sent: this.#sent.get(write.address) ?? [],
       digests: mark?.fields ?? before.mark?.fields ?? {},
     });
-    return others.length === 0 ? undefined : toWarning(write.address, others);
+    return others.length === 0 ? undefined : createWarning(write.address, others);
   }
 }
 
-/** A live resource as a change of a plan knows it. */
+/** A live resource as the plan contains it. */
 type PlannedLive = NonNullable<Change['live']>;
 
-/** A write that changes fields of a resource that the plan knew. */
+/** A write that changes fields of a resource that existed when the plan was made. */
 export type PatchWrite = UpdateWrite | AdoptWrite | ReleaseWrite | VacateWrite;
 
 interface Compared {
@@ -55,7 +56,7 @@ interface Compared {
   readonly digests: Readonly<Record<string, string>>;
 }
 
-/** Fields that were not sent and that differ nevertheless. */
+/** Lists the fields that were not sent, but differ. */
 function listOthers(kind: Kind, { before, after, sent, digests }: Compared): readonly string[] {
   const isOther = (name: string, live: Json | undefined): boolean => !isSameJson(before[name] ?? null, live ?? null);
   const differing = kind.specFields
@@ -89,7 +90,7 @@ function listSent(write: Write): readonly string[] {
   }
 }
 
-function toWarning(address: string, fields: readonly string[]): Diagnostic {
+function createWarning(address: string, fields: readonly string[]): Diagnostic {
   return {
     code: 'changed-since-plan',
     severity: 'warning',

@@ -18,28 +18,28 @@ export interface CreatedResource {
   readonly id: string;
 }
 
-/** Resources with the mark of a resource that this run created, and that its plan did not know. */
+/** The duplicates of a resource that this run created: they have the same mark, and the plan does not contain them. */
 interface ConcurrentDuplicates {
-  /** The one that stays instead of ours. */
+  /** The duplicate to keep instead of the created resource. `undefined`: the created resource is kept. */
   readonly winner: LiveResource | undefined;
-  /** The duplicates to delete. */
+  /** The duplicates to delete, which other applies created. Empty if there is a winner. */
   readonly losers: readonly LiveResource[];
-  /** Ours is listed without its mark: no later run would know it as ours. */
+  /** Whether the list contains the created resource, but without its mark. No later run would recognize such a resource. */
   readonly isUnmarked: boolean;
 }
 
 export interface DuplicateContext {
   readonly lookUps: ListReader;
-  /** Ids that the plan knew. */
+  /** Ids of the resources that the plan contains. */
   readonly known: ReadonlySet<string>;
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** A list may be stale: it is read up to three times, a second apart, until it contains the new resource. So lists may lag by two seconds. */
-const LOOKS = 3;
+/** A list may be stale, so it is read up to three times, one second apart, until it contains the new resource. This tolerates lists that lag by two seconds. */
+const MAX_LOOK_UPS = 3;
 const PAUSE_MS = 1000;
 
-/** Resources that have the mark of a write, and that the plan did not know, oldest first. */
+/** Lists the resources with the mark of a write that the plan does not contain, oldest first. */
 export async function listResourcesWithMark(
   write: MarkingWrite,
   context: DuplicateContext,
@@ -47,7 +47,7 @@ export async function listResourcesWithMark(
   return pickMarkedResources(write, await context.lookUps.list(getKind(write.kind)), context);
 }
 
-/** A write that leaves the mark of a new resource. */
+/** A write that sets the mark of a new resource. */
 type MarkingWrite = CreateWrite | DeliverWrite | RedeliverWrite;
 
 function pickMarkedResources(
@@ -56,11 +56,11 @@ function pickMarkedResources(
   { known }: DuplicateContext,
 ): readonly LiveResource[] {
   const { stack, name } = write.mark;
-  const bearers = listNamed(all, name).filter(({ id, mark }) => mark?.stack === stack && !known.has(id));
-  return bearers.toSorted(compareAge);
+  const marked = listNamed(all, name).filter(({ id, mark }) => mark?.stack === stack && !known.has(id));
+  return marked.toSorted(compareAge);
 }
 
-/** The members of a list whose marks have a name. Each creation of a run asks the same list for its own. */
+/** The resources of a list whose mark has this name. Groups the list once by name, because every creation of a run searches the same list. */
 function listNamed(all: readonly LiveResource[], name: string): readonly LiveResource[] {
   const groups = BY_NAME.get(all) ?? Map.groupBy(all, ({ mark }) => mark?.name);
   BY_NAME.set(all, groups);
@@ -70,32 +70,35 @@ function listNamed(all: readonly LiveResource[], name: string): readonly LiveRes
 const BY_NAME = new WeakMap<readonly LiveResource[], ReadonlyMap<string | undefined, readonly LiveResource[]>>();
 
 /**
- * Finds resources that a concurrent apply created in addition to ours. The oldest stays: the oldest with a delivered token if there is one. A list
- * that does not show ours is stale and is read again. Rejects as the client does.
+ * Finds the duplicates of a resource that this run created. The oldest is kept; if any has a delivered token, the oldest of those. A list without the
+ * created resource is stale and is read again. Rejects as the client does.
  */
 export async function findConcurrentDuplicates(
   { write, id }: CreatedResource,
   context: DuplicateContext,
 ): Promise<ConcurrentDuplicates> {
-  for (let look = 1; ; look += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     const all = await context.lookUps.list(getKind(write.kind));
-    const bearers = pickMarkedResources(write, all, context);
-    const isShown = bearers.some((bearer) => bearer.id === id);
-    if (isShown || look === LOOKS)
-      return { ...rankBearers(bearers, id), isUnmarked: !isShown && all.some((one) => one.id === id) };
+    const marked = pickMarkedResources(write, all, context);
+    const isShown = marked.some((resource) => resource.id === id);
+    if (isShown || attempt === MAX_LOOK_UPS)
+      return { ...rankMarked(marked, id), isUnmarked: !isShown && all.some((one) => one.id === id) };
     await context.sleep(PAUSE_MS);
   }
 }
 
-/** The same choice as a plan makes, except for kinds that expire: there a plan keeps the younger one, but an apply only sees those created before its own. */
-function rankBearers(bearers: readonly LiveResource[], id: string): Omit<ConcurrentDuplicates, 'isUnmarked'> {
-  const delivered = bearers.filter(({ mark }) => mark?.delivered === true);
-  const [oldest] = delivered.length > 0 ? delivered : bearers;
+/**
+ * Chooses the resource to keep like a plan does. Exception: of kinds that expire, a plan keeps the youngest resource. An apply keeps the oldest, because
+ * it is only certain to see resources that were created before its own.
+ */
+function rankMarked(marked: readonly LiveResource[], id: string): Omit<ConcurrentDuplicates, 'isUnmarked'> {
+  const delivered = marked.filter(({ mark }) => mark?.delivered === true);
+  const [oldest] = delivered.length > 0 ? delivered : marked;
   if (oldest !== undefined && oldest.id !== id) return { winner: oldest, losers: [] };
-  return { winner: undefined, losers: bearers.filter((bearer) => bearer.id !== id) };
+  return { winner: undefined, losers: marked.filter((resource) => resource.id !== id) };
 }
 
-/** Lists of kinds during an apply. Callers that ask before a list has started share it, so that it shows what each of them created before. */
+/** Lists kinds during an apply. Callers that ask before a list request starts share its result, which contains everything that they have created. */
 export class ListReader {
   readonly #list: ReturnType<typeof coalesceLists>;
   readonly #shown: ShownFields;
@@ -111,12 +114,12 @@ export class ListReader {
     });
   }
 
-  /** Lists that were asked for. */
+  /** The number of lists requested so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** Everything of a kind, newest first, by a list that starts after this call. Rejects as the client does. */
+  /** Lists all resources of a kind, newest first, with a request that starts after this call. Rejects as the client does. */
   async list(kind: Kind): Promise<readonly LiveResource[]> {
     const list = await this.#list(kind);
     const known = LISTS.get(list) ?? this.#readAll(kind, list);
@@ -124,14 +127,14 @@ export class ListReader {
     return known;
   }
 
-  /** The newest of a kind, at once; none where nobody else writes. Rejects as the client does. */
+  /** Lists the newest resources of a kind, without waiting for queued writes. Empty if the client has no `get`. Rejects as the client does. */
   async newest(kind: Kind): Promise<readonly LiveResource[]> {
     if (this.#listNewest === undefined) return [];
     this.#count += 1;
     return this.#readAll(kind, await this.#listNewest(kind));
   }
 
-  /** The resource that the answer to a write shows. What it leaves out is empty if another answer of the run shows it. */
+  /** Reads the resource in the response to a write. A field that the response omits is empty if another response of the run contains it. */
   readResponseBody(write: Write, answer: JsonObject): LiveResource {
     const kind = getKind(write.kind);
     this.#shown.note(kind, write.type === 'set-module' ? { [write.module]: answer } : answer);
@@ -153,24 +156,24 @@ export class ListReader {
   }
 }
 
-/** What was made of a list: several stacks may be given the same one. */
+/** Resources by the list that they were read from, because several stacks may share one list. */
 const LISTS = new WeakMap<readonly JsonObject[], readonly LiveResource[]>();
 
-/** What was made of its parts: an answer may be the same value as in the list before. */
+/** Resources by the JSON that they were read from, because two lists may share JSON values. */
 const PARTS = new WeakMap<JsonObject, LiveResource>();
 
 type List = (kind: Kind, stop?: AbortController, waitSignal?: AbortSignal) => Promise<readonly JsonObject[]>;
 
 /**
- * A list that callers share who ask before it has started, so that it shows what each of them created before. It starts when the one under way is
- * over. Rejects as the client does.
+ * Wraps `list` so that callers that ask before a request starts share its result, which contains everything that they have created. At most one request
+ * per kind is under way; the next starts when it ends. Rejects as the client does.
  */
 export function coalesceLists(list: Client['list']): List {
   const running = new Map<string, Promise<unknown>>();
   const waiting = new Map<string, Promise<readonly JsonObject[]>>();
   const listAfter: List = async (kind, ...more) => {
     await running.get(kind.name);
-    // Those who were released together ask one after another.
+    // Callers that waited for the same result ask one after another; wait until all of them have asked.
     await setImmediate();
     const answer = list(kind, ...more);
     waiting.delete(kind.name);
@@ -186,17 +189,16 @@ export function coalesceLists(list: Client['list']): List {
 
 const NOTHING = (): void => undefined;
 
-/** What settling between concurrent applies needs. */
 export interface SettleContext extends TakeBackContext {
   readonly duplicates: DuplicateContext;
-  /** Reports what other applies did. */
+  /** Reports a warning about a concurrent apply. */
   readonly note: (diagnostic: Diagnostic) => void;
 }
 
 /**
- * Two concurrent applies of one stack can create the same resource twice, unless a unique value makes the service refuse that. After the
- * writes, the apply that created the later one deletes it. Kinds for which the service itself refuses duplicates are not looked at. Returns the
- * outcomes, changed where a creation was taken back.
+ * Checks the creations of this run for duplicates, after its writes. Two concurrent applies of a stack can create a resource twice, unless a unique
+ * value makes the service reject the second creation. The apply that created the later duplicate deletes it. Kinds for which the service rejects
+ * duplicates are not checked. Returns the outcomes; a creation that was deleted again counts as failed.
  */
 export async function resolveDuplicates(
   outcomes: readonly Outcome[],
@@ -205,47 +207,50 @@ export async function resolveDuplicates(
   return Promise.all(outcomes.map((outcome) => settleOutcome(outcome, context)));
 }
 
-/** Called before the token of a new credential is delivered: the reason not to deliver it, if there is one. */
+/** Checks a new credential for duplicates before its token is delivered. Returns the reason not to deliver the token. `undefined`: there is none. */
 export async function resolveDuplicate(made: CreatedResource, context: SettleContext): Promise<string | undefined> {
-  const { winner, losers, isUnmarked } = await look(made, context.duplicates);
+  const { winner, losers, isUnmarked } = await lookUp(made, context.duplicates);
   if (typeof winner === 'string')
     return `it was created as ${made.id}, but the check for a concurrent apply failed (${winner}), so its token was not delivered. The next apply replaces it`;
   if (isUnmarked) return withdrawUnmarked(made, context);
-  for (const loser of losers) context.note(toLoserWarning(made, loser));
+  for (const loser of losers) context.note(createLoserWarning(made, loser));
   return winner && withdraw(made, winner, context);
 }
 
 async function settleOutcome(outcome: Outcome, context: SettleContext): Promise<Outcome> {
-  const made = toCreatedResource(outcome);
+  const made = findCreatedResource(outcome);
   if (made === undefined) return outcome;
-  const { winner, losers, isUnmarked } = await look(made, context.duplicates);
-  if (isUnmarked) return toFailed(made, await withdrawUnmarked(made, context));
-  if (typeof winner === 'string') context.note(toBlindWarning(made, winner));
-  for (const loser of losers) context.note(toLoserWarning(made, loser));
+  const { winner, losers, isUnmarked } = await lookUp(made, context.duplicates);
+  if (isUnmarked) return createFailure(made, await withdrawUnmarked(made, context));
+  if (typeof winner === 'string') context.note(createFailedCheckWarning(made, winner));
+  for (const loser of losers) context.note(createLoserWarning(made, loser));
   if (winner === undefined || typeof winner === 'string') return outcome;
   const message = await withdraw(made, winner, context);
-  context.note(toWithdrawal(made, message));
-  return toFailed(made, message);
+  context.note(createWithdrawalWarning(made, message));
+  return createFailure(made, message);
 }
 
-function toFailed({ write }: CreatedResource, message: string): Outcome {
+function createFailure({ write }: CreatedResource, message: string): Outcome {
   return { outcome: 'failed', write, message, isAuthentication: false, isUnknown: false };
 }
 
-/** What this run created, except what the service refuses to create twice and what was checked before its token was delivered. */
-function toCreatedResource(outcome: Outcome): CreatedResource | undefined {
+/**
+ * Finds the resource to check for duplicates. `undefined`: the write created none, the service rejects duplicates, or the resource was checked before
+ * its token was delivered.
+ */
+function findCreatedResource(outcome: Outcome): CreatedResource | undefined {
   const { write } = outcome;
   if (outcome.outcome !== 'applied' || 'alreadyDone' in outcome || !allowsDuplicates(write)) return undefined;
   if (getKind(write.kind).oneTimeFields.length > 0) return undefined;
   return { write, id: assertDefined(outcome.id, `id of ${write.id}`) };
 }
 
-/** A `winner` that is a text says why nothing could be seen. */
+/** The result of a look-up. `winner` is a string if the look-up failed: the reason. */
 interface Seen extends Omit<ConcurrentDuplicates, 'winner'> {
   readonly winner: LiveResource | string | undefined;
 }
 
-async function look(made: CreatedResource, context: DuplicateContext): Promise<Seen> {
+async function lookUp(made: CreatedResource, context: DuplicateContext): Promise<Seen> {
   try {
     return await findConcurrentDuplicates(made, context);
   } catch (error) {
@@ -255,8 +260,8 @@ async function look(made: CreatedResource, context: DuplicateContext): Promise<S
 }
 
 /**
- * Tells at once of another apply that created what the service has just refused to create a second time. Each kind is looked at once in a run; a look that fails
- * says nothing.
+ * After the service rejected a creation as a duplicate: warns at once if a concurrent apply has created the resource. Looks up each kind once in a run.
+ * Reports nothing if the look-up fails.
  */
 export async function noteConcurrentApply(
   write: CreateWrite,
@@ -267,28 +272,28 @@ export async function noteConcurrentApply(
   looked.add(write.kind);
   try {
     const [other] = pickMarkedResources(write, await duplicates.lookUps.newest(getKind(write.kind)), duplicates);
-    if (other !== undefined) note(toConcurrentWarning(write, other));
+    if (other !== undefined) note(createConcurrentWarning(write, other));
   } catch (error) {
     if (!isExternalError(error)) throw error;
   }
 }
 
-function toConcurrentWarning({ address }: CreateWrite, other: LiveResource): Diagnostic {
+function createConcurrentWarning({ address }: CreateWrite, other: LiveResource): Diagnostic {
   return {
     code: 'concurrent-apply',
     severity: 'warning',
-    message: `${address}: another apply of the stack${toAuthor(other)} created it after this plan was made, as ${other.id}.`,
+    message: `${address}: another apply of the stack${formatAuthor(other)} created it after this plan was made, as ${other.id}.`,
     remedy: `${TOGETHER} This apply continues. Run it again when both have ended.`,
     address,
   };
 }
 
-/** By whom a resource was written, as far as its mark says. */
-function toAuthor({ mark }: LiveResource): string {
+/** The pipeline in the mark of a resource, in parentheses. Empty if the mark names none. */
+function formatAuthor({ mark }: LiveResource): string {
   return mark?.by === undefined ? '' : ` (${mark.by})`;
 }
 
-/** Each apply would make another one. */
+/** Deletes a creation that the list shows without its mark. Otherwise each apply would create another one. */
 async function withdrawUnmarked(made: CreatedResource, context: SettleContext): Promise<string> {
   const message = await deleteOwnCreation(made, context, 'Delete it by hand');
   return `the service lists it without its metadata, which holds the mark; ${message}`;
@@ -296,24 +301,24 @@ async function withdrawUnmarked(made: CreatedResource, context: SettleContext): 
 
 async function withdraw(made: CreatedResource, winner: LiveResource, context: SettleContext): Promise<string> {
   const message = await deleteOwnCreation(made, context, 'The next apply prunes it');
-  return `another apply${toAuthor(winner)} created it first, as ${winner.id}: ${message}`;
+  return `another apply${formatAuthor(winner)} created it first, as ${winner.id}: ${message}`;
 }
 
-function toWithdrawal({ write: { address } }: CreatedResource, message: string): Diagnostic {
+function createWithdrawalWarning({ write: { address } }: CreatedResource, message: string): Diagnostic {
   return { code: 'created-twice', severity: 'warning', message: `${address}: ${message}.`, remedy: TOGETHER, address };
 }
 
-function toLoserWarning({ write: { address }, id }: CreatedResource, loser: LiveResource): Diagnostic {
+function createLoserWarning({ write: { address }, id }: CreatedResource, loser: LiveResource): Diagnostic {
   return {
     code: 'created-twice',
     severity: 'warning',
-    message: `${address}: another apply${toAuthor(loser)} created it too, as ${loser.id}; ${id}, which this run created, stays.`,
+    message: `${address}: another apply${formatAuthor(loser)} created it too, as ${loser.id}; ${id}, which this run created, stays.`,
     remedy: `${TOGETHER} The other apply or the next one deletes the duplicate.`,
     address,
   };
 }
 
-function toBlindWarning({ write: { address } }: CreatedResource, why: string): Diagnostic {
+function createFailedCheckWarning({ write: { address } }: CreatedResource, why: string): Diagnostic {
   return {
     code: 'created-twice',
     severity: 'warning',
@@ -325,13 +330,12 @@ function toBlindWarning({ write: { address } }: CreatedResource, why: string): D
 
 const TOGETHER = 'Run only one apply of a stack at a time.';
 
-/** What taking back takes. */
 interface TakeBackContext {
-  /** Deletes what this run itself made. Rejects as the client does. */
+  /** Deletes a resource that this run created. Rejects as the client does. */
   readonly remove: (made: CreatedResource) => Promise<void>;
 }
 
-/** Deletes what this run created and returns how that went. `otherwise`: the remedy when it fails. */
+/** Deletes a resource that this run created, and returns the result as text. `otherwise`: the remedy if the deletion fails. */
 export async function deleteOwnCreation(
   made: CreatedResource,
   context: TakeBackContext,
@@ -348,7 +352,7 @@ export async function deleteOwnCreation(
   }
 }
 
-/** Whether something failed because of the service, the network, or the journal. */
+/** Whether the cause of a failure is the service, the network or the journal, and not a bug. */
 function isExternalError(error: unknown): error is Error {
   return error instanceof ApiError || error instanceof NetworkError || error instanceof JournalError;
 }

@@ -4,68 +4,80 @@ import { isDevice, isOfAnother } from '../files/boundary.ts';
 import { ApiError, describeError } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
 
-/** What a journal says of one request: before it is sent, and when it is over. It holds no body, and so no secret. */
+/** A journal entry about one request, written before it is sent or when it has ended. Contains no body, and so no secret. */
 export interface JournalEntry {
   readonly event: 'before' | 'after';
-  /** `look-up`: a list, to see what became of a creation or who else made the same; `undo`: what this run takes back: a delete of what it made, or a mark that says too much. */
+  /**
+   * `look-up`: a list request, to find out whether a creation took effect or a concurrent apply created a duplicate. `undo`: this run deletes its own
+   * creation, or marks a credential as undelivered.
+   */
   readonly request: 'write' | 'look-up' | 'undo';
-  /** Id of the write of the plan that it serves; absent for a look-up. */
+  /** Id of the write of the plan to which the request belongs. Absent for a look-up. */
   readonly write?: string;
   readonly method: string;
   readonly path: string;
   readonly address?: string;
-  /** Digest of the body as it is sent. */
+  /** Digest of the body as sent. Absent if the request has no body. */
   readonly body?: string;
-  /** `not-sent`: the run was interrupted before its turn came. */
+  /** `not-sent`: the run was interrupted before the request was sent. Absent in `before`. */
   readonly outcome?: 'done' | 'failed' | 'not-sent';
-  /** Id of the resource, when it is known. */
+  /** Id of the resource. Absent if it is not known. */
   readonly id?: string;
-  /** HTTP status of a refusal. */
+  /** HTTP status if the service rejected the request. */
   readonly status?: number;
   readonly message?: string;
 }
 
-/** Takes an entry; resolves when it will survive a crash. Rejects when it cannot be kept. */
+/** Stores an entry. Resolves when the entry would survive a crash. Rejects if the entry cannot be stored. */
 export type Journal = (entry: JournalEntry) => Promise<void>;
 
-/** A request was not sent, because the journal cannot say so. */
+/** A request was not sent, because its journal entry could not be written. */
 export class JournalError extends Error {
   override readonly name = 'JournalError';
 }
 
 interface Sending<T> {
-  /** Rejects with the reason of the signal when nothing was sent. */
+  /** Rejects with the reason of `signal` if nothing was sent. */
   readonly send: () => Promise<T>;
-  readonly toId?: (answer: T) => string | undefined;
+  readonly findId?: (answer: T) => string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Sends between two lines of the journal. Without its first line nothing is sent: rejects with `JournalError`; else as `send` does. */
+/**
+ * Writes a journal entry, calls `send`, and writes the entry of its result. If the first entry cannot be written, rejects with `JournalError` and sends
+ * nothing; otherwise rejects as `send` does.
+ */
 export async function journaled<T>(
   journal: Journal | undefined,
   describe: () => Omit<JournalEntry, 'event'>,
-  { send, toId, signal }: Sending<T>,
+  { send, findId, signal }: Sending<T>,
 ): Promise<T> {
   if (journal === undefined) return send();
   const entry = describe();
-  await begin(journal, entry);
+  await writeBefore(journal, entry);
   try {
     const answer = await send();
-    const id = toId?.(answer) ?? entry.id;
-    await end(journal, { event: 'after', ...entry, outcome: 'done', ...(id !== undefined && { id }) });
+    const id = findId?.(answer) ?? entry.id;
+    await writeAfter(journal, { event: 'after', ...entry, outcome: 'done', ...(id !== undefined && { id }) });
     return answer;
   } catch (error) {
     if (signal.aborted && error === signal.reason) {
-      await end(journal, { event: 'after', ...entry, outcome: 'not-sent' });
+      await writeAfter(journal, { event: 'after', ...entry, outcome: 'not-sent' });
       throw error;
     }
     const status = error instanceof ApiError ? { status: error.response.status } : {};
-    await end(journal, { event: 'after', ...entry, outcome: 'failed', ...status, message: describeError(error) });
+    await writeAfter(journal, {
+      event: 'after',
+      ...entry,
+      outcome: 'failed',
+      ...status,
+      message: describeError(error),
+    });
     throw error;
   }
 }
 
-async function begin(journal: Journal, entry: Omit<JournalEntry, 'event'>): Promise<void> {
+async function writeBefore(journal: Journal, entry: Omit<JournalEntry, 'event'>): Promise<void> {
   try {
     await journal({ event: 'before', ...entry });
   } catch (cause) {
@@ -73,50 +85,49 @@ async function begin(journal: Journal, entry: Omit<JournalEntry, 'event'>): Prom
   }
 }
 
-/** The answer counts even when its line is lost; closing the journal reports that. */
-async function end(journal: Journal, entry: JournalEntry): Promise<void> {
+/** Ignores errors, because the response counts even if its entry is lost. `close` reports the loss. */
+async function writeAfter(journal: Journal, entry: JournalEntry): Promise<void> {
   await journal(entry).catch(() => undefined);
 }
 
 /** A journal in a file. */
 export interface JournalFile {
   readonly write: Journal;
-  /** Gives why an entry was lost, if one was. */
+  /** Closes the file. Resolves with the reason why an entry was lost. `undefined`: none was lost. */
   readonly close: () => Promise<string | undefined>;
 }
 
-/** What a journal needs of the run. */
 interface JournalContext {
   readonly now: () => Date;
-  /** Redacts secrets in a line. Default: a line is written as it is. */
+  /** Redacts secrets in a line. Default: lines are written unchanged. */
   readonly redact?: (text: string) => string;
-  /** The user who runs it: a file of another one is refused. Default: nobody looks. */
+  /** User id of the process. A file of another user is rejected. Default: the owner is not checked. */
   readonly uid?: number | undefined;
 }
 
-/** Version of the lines of a journal. */
+/** The value of `format` in each line. */
 const JOURNAL_FORMAT = 1;
 
-/** Appends, and follows no link in the place of the file. Those of devices are the system's. */
+/** Flags for appending to a file that is not a symbolic link. Devices are opened without these flags, because their links belong to the system. */
 const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
-/** Readable by its owner only, because it has paths and ids. */
+/** Only the owner may read a journal, because it contains paths and ids. */
 const MODE = 0o600;
 
-/** Opens a journal for appending, one JSON object a line. Ends a partial last line that a crash left. Rejects when it cannot be written. */
+/** Opens a journal for appending, with one JSON object per line. Ends an incomplete last line that a crash left. Rejects if the file cannot be written. */
 export async function openJournal(
   file: string,
   { tool, stack, baseUrl }: Plan,
   { now, redact = (text) => text, uid }: JournalContext,
 ): Promise<JournalFile> {
   const handle = await open(file, isDevice(file) ? 'a+' : APPEND, MODE);
-  await refuseShared(handle, file, uid).catch(async (error: unknown) => {
+  await rejectShared(handle, file, uid).catch(async (error: unknown) => {
     await handle.close();
     throw error;
   });
   const run = randomUUID();
   let failure: string | undefined;
-  let tail = mendLastLine(handle);
+  let tail = endLastLine(handle);
   await tail;
   const write: Journal = async (entry) => {
     const head = { format: JOURNAL_FORMAT, time: now().toISOString(), run, version: tool.version, stack, baseUrl };
@@ -139,8 +150,8 @@ export async function openJournal(
   };
 }
 
-/** A file that another user made is read by that user; one with two names may be any other file. */
-async function refuseShared(handle: FileHandle, file: string, uid: number | undefined): Promise<void> {
+/** Rejects a file of another user, because that user could read it, and a file with several hard links, because it may be any other file. */
+async function rejectShared(handle: FileHandle, file: string, uid: number | undefined): Promise<void> {
   const stats = await handle.stat();
   if (!stats.isFile()) return;
   if (stats.nlink > 1) throw new Error('the file has another name, too');
@@ -152,7 +163,7 @@ async function append(handle: FileHandle, text: string): Promise<void> {
   await handle.datasync();
 }
 
-async function mendLastLine(handle: FileHandle): Promise<void> {
+async function endLastLine(handle: FileHandle): Promise<void> {
   const { size } = await handle.stat();
   const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
   await append(handle, size > 0 && buffer[0] !== 0x0a ? '\n' : '');

@@ -24,36 +24,36 @@ import { JournalError } from './journal.ts';
 import { findResourceId, isResourceGone, markUndelivered, type RecordWrite, type Requests } from './requests.ts';
 import type { Deliveries } from './token-sinks.ts';
 
-/** What one write takes, and where it leaves what later writes need. */
+/** What a write needs, and where it stores results for later writes. */
 export interface WriteContext {
   readonly meanwhile: ConcurrentChangeDetector;
   readonly requests: Requests;
   readonly deliveries: Deliveries;
   readonly settle: SettleContext;
-  /** The time at which a write is made: validities start there. */
+  /** The current time. Validity periods start at the time of the write. */
   readonly now: () => Date;
-  /** Ids of created resources, by address; grows. */
+  /** Ids of created resources, by address. Writes add to it. */
   readonly ids: Map<string, string>;
-  /** Texts for files, by address; grows. */
+  /** File contents, by address. Writes add to it. */
   readonly texts: Map<string, string>;
-  /** Records of deliveries that the service did not take; grows. */
+  /** Ids of writes whose record of a delivery the service did not accept. Writes add to it. */
   readonly unrecorded: Set<WriteId>;
-  /** Kinds in which it looked for what another apply created; grows. */
+  /** Names of the kinds that were already searched for creations of a concurrent apply. Writes add to it. */
   readonly looked: Set<string>;
-  /** The pipeline that makes it, for the mark. */
+  /** The pipeline that runs the apply, for the mark. `undefined`: the mark does not name it. */
   readonly by: string | undefined;
-  /** Takes in how each write ended. */
+  /** Called with the outcome of each write. Returns the outcome to report. */
   readonly judge: (outcome: Outcome) => Outcome;
 }
 
-/** Makes one write whose dependencies have succeeded. Never rejects because of the service or the network. */
+/** Performs one write whose dependencies have succeeded. Never rejects because of the service or the network. */
 export async function performWrite(write: Write, context: WriteContext): Promise<Outcome> {
   try {
     return await perform(write, context);
   } catch (error) {
     if (write.type === 'create' && error instanceof ApiError && error.response.status === 409)
       await noteConcurrentApply(write, context.settle, context.looked);
-    return toFailure(write, error);
+    return classifyFailure(write, error);
   }
 }
 
@@ -81,13 +81,13 @@ async function perform(write: Write, context: WriteContext): Promise<Outcome> {
 
 async function send(write: Write, context: WriteContext): Promise<Outcome> {
   const exchanged = await exchange(write, context);
-  return exchanged === undefined ? toInterrupted(write) : accept(write, exchanged, context);
+  return exchanged === undefined ? createInterrupted(write) : accept(write, exchanged, context);
 }
 
-/** The response to an update contains the whole resource, with any concurrent changes. */
+/** Sends a change of fields. The response contains the whole resource, so it also shows concurrent changes. */
 async function change(write: PatchWrite, context: WriteContext): Promise<Outcome> {
   const exchanged = await exchange(write, context);
-  if (exchanged === undefined) return toInterrupted(write);
+  if (exchanged === undefined) return createInterrupted(write);
   const { live } = exchanged;
   const meanwhile = live && context.meanwhile.find(write, live);
   if (meanwhile !== undefined) context.settle.note(meanwhile);
@@ -95,7 +95,7 @@ async function change(write: PatchWrite, context: WriteContext): Promise<Outcome
   return outcome.outcome !== 'applied' || live === undefined ? outcome : { ...outcome, computed: live.computed };
 }
 
-/** The sent request, and the resource in the response; `undefined`: the response is empty. */
+/** The sent request, and the resource in the response. `live`: `undefined` if the response is empty. */
 interface Shown {
   readonly sent: ResolvedWrite;
   readonly live: LiveResource | undefined;
@@ -110,35 +110,35 @@ async function exchange(write: Write, { requests, settle, ids, now, by }: WriteC
 
 function accept(write: Write, { sent, live }: Shown, { ids }: WriteContext): Outcome {
   const failures = live === undefined ? [] : diffUnaccepted(write, sent, live);
-  if (failures.length > 0) return toFailed(write, failures.join('; '));
+  if (failures.length > 0) return createFailure(write, failures.join('; '));
   return { outcome: 'applied', write, id: findResourceId(write) ?? ids.get(write.address) };
 }
 
-/** A delivery counts only when it is recorded on a credential that still exists. */
+/** Records a delivery on its credential. If the credential no longer exists, its replacement is marked as undelivered. */
 async function recordDelivery(write: RecordWrite, context: WriteContext): Promise<Outcome> {
   try {
     const exchanged = await exchange(write, context);
-    if (exchanged === undefined) return toInterrupted(write);
+    if (exchanged === undefined) return createInterrupted(write);
     const outcome = accept(write, exchanged, context);
     if (outcome.outcome === 'failed') context.unrecorded.add(write.id);
     return outcome;
   } catch (error) {
     if (!isResourceGone(error)) throw error;
     const { requests, settle } = context;
-    return toFailed(write, await markUndelivered(write, { duplicates: settle.duplicates, patch: requests.patch }));
+    return createFailure(write, await markUndelivered(write, { duplicates: settle.duplicates, patch: requests.patch }));
   }
 }
 
-/** Why: see `apply/requests.ts`. It is delivered even when the run is interrupted, since what it replaces is gone. */
+/** Delivers a token again; `requests.ts` explains why. Delivers it even if the run is interrupted, because the replaced credential is already deleted. */
 async function deliverAgain(write: RedeliverWrite, context: WriteContext): Promise<Outcome> {
   const { deliveries, ids } = context;
   if (!deliveries.has(write.address))
     return { outcome: 'applied', write, id: ids.get(write.address), alreadyDone: true };
   const failure = await deliveries.deliverAgain(write.address);
-  return failure === undefined ? recordDelivery(write, context) : toFailed(write, failure);
+  return failure === undefined ? recordDelivery(write, context) : createFailure(write, failure);
 }
 
-/** Creates a resource exactly once. A retry sends the same body, times included. Rejects as the client does. */
+/** Creates a resource exactly once. A retry sends the same body, including its times. Rejects as the client does. */
 async function createResource(write: CreateWrite, context: WriteContext): Promise<Outcome> {
   const { requests, ids, now, by, settle } = context;
   let sent: ResolvedWrite | undefined;
@@ -151,51 +151,54 @@ async function createResource(write: CreateWrite, context: WriteContext): Promis
     look: () => listResourcesWithMark(write, settle.duplicates),
     sleep: settle.duplicates.sleep,
   });
-  if (created === undefined) return toInterrupted(write);
+  if (created === undefined) return createInterrupted(write);
   if ('found' in created) return acceptFound(write, { sent: resolve(), live: created.found }, context);
   return acceptAnswer(write, { sent: resolve(), answer: created.answer.answer ?? {} }, context);
 }
 
-/** A token that was lost with its answer can only be replaced by a new credential. */
+/**
+ * Accepts a resource whose creation got no response. If its kind has a token, the write fails: the token was lost with the response, and only a new
+ * credential can replace it.
+ */
 function acceptFound(write: CreateWrite, { sent, live }: Taken, context: WriteContext): Outcome {
   const [field] = getKind(write.kind).oneTimeFields;
   if (field !== undefined) {
     const message = `its creation got no response. It was found as ${live.id}, but its ${field} was lost with the response. The next apply replaces it, unless another apply created it and delivers the ${field}`;
-    return toFailed(write, message);
+    return createFailure(write, message);
   }
   const failures = take(write, { sent, live }, context);
-  if (failures.length > 0) return toFailed(write, failures.join('; '));
+  if (failures.length > 0) return createFailure(write, failures.join('; '));
   return { outcome: 'applied', write, id: live.id, computed: live.computed, found: true };
 }
 
-/** A resource that differs from what was sent is deleted before its token is delivered anywhere. */
+/** Checks the response to a creation, and delivers its token. A credential that differs from the request is deleted before its token is delivered. */
 async function acceptAnswer(
   write: CreateWrite,
   { sent, answer }: { readonly sent: ResolvedWrite; readonly answer: JsonObject },
   context: WriteContext,
 ): Promise<Outcome> {
   const judged = await verifyCreation(write, { sent, answer }, context.settle);
-  if (typeof judged === 'string') return toFailed(write, judged);
+  if (typeof judged === 'string') return createFailure(write, judged);
   const { live, token } = judged;
   const failure = token === undefined ? undefined : await context.deliveries.deliver(write, token, live?.id ?? '');
   const undelivered = failure === undefined ? [] : [failure];
   if (live === undefined)
-    return toFailed(
+    return createFailure(
       write,
       [...undelivered, 'the service did not return its id, or returned an invalid one'].join('; '),
     );
   const failures = [...undelivered, ...take(write, { sent, live }, context)];
-  if (failures.length > 0) return toFailed(write, failures.join('; '));
+  if (failures.length > 0) return createFailure(write, failures.join('; '));
   return { outcome: 'applied', write, id: live.id, computed: live.computed };
 }
 
-/** The sent request, and the resource in the response. */
+/** The sent request, and the resource that was created. */
 interface Taken {
   readonly sent: ResolvedWrite;
   readonly live: LiveResource;
 }
 
-/** Records the id of a resource for writes that refer to it. Returns what differs from what was sent. */
+/** Stores the id and the file content of a created resource for later writes. Returns the differences from the request. */
 function take(write: CreateWrite, { sent, live }: Taken, { ids, texts }: WriteContext): readonly string[] {
   ids.set(write.address, live.id);
   const text = findFileText(live.computed[getKind(write.kind).fileField ?? '']);
@@ -203,29 +206,29 @@ function take(write: CreateWrite, { sent, live }: Taken, { ids, texts }: WriteCo
   return diffUnpersisted(write, sent, live);
 }
 
-/** How a creation is carried out. */
-interface CreationResult<T> {
-  /** Sends it once; `undefined`: nothing is sent any more. */
+/** The actions that `createOnce` uses. */
+interface CreationActions<T> {
+  /** Sends the request once. `undefined`: interrupted before it was sent. */
   readonly send: () => Promise<T | undefined>;
-  /** Resources with the mark that were not there before, oldest first. */
+  /** Lists the new resources with the mark, oldest first. */
   readonly look: () => Promise<readonly LiveResource[]>;
-  /** Ends at once when the run is interrupted. */
+  /** Resolves at once when the run is interrupted. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** How often a creation is sent while its outcome is unknown. */
+/** A creation is sent at most this many times while its outcome is unknown. */
 const ROUNDS = 3;
 const PAUSE_MS = 1000;
 
-/** The response, or the resource that was found instead. */
+/** The response, or the resource that was found after a creation without a response. */
 type Created<T> = { readonly answer: T } | { readonly found: LiveResource };
 
 /**
- * Creates something exactly once. If no answer says whether the request took effect, the resource is looked up by its mark, twice because a list
- * may be stale; the request is sent again only if the resource is not there. Rejects as the client does; if the look-up
- * fails too, with the error that left the outcome unknown.
+ * Creates a resource exactly once. If no response shows whether the request took effect, looks up the resource by its mark, twice because a list may be
+ * stale. Sends the request again only if the resource is not found. Rejects as the client does. If the look-up fails too, rejects with the error that
+ * left the outcome unknown.
  */
-export async function createOnce<T>({ send, look, sleep }: CreationResult<T>): Promise<Created<T> | undefined> {
+export async function createOnce<T>({ send, look, sleep }: CreationActions<T>): Promise<Created<T> | undefined> {
   let unknown: unknown;
   for (let round = 1; round <= ROUNDS; round += 1) {
     try {
@@ -237,20 +240,20 @@ export async function createOnce<T>({ send, look, sleep }: CreationResult<T>): P
       if (!isUnknownCreation(error)) throw error;
       unknown = error;
     }
-    const found = await lookTwice(look, () => sleep(PAUSE_MS * 2 ** (round - 1)), unknown);
+    const found = await lookUpTwice(look, () => sleep(PAUSE_MS * 2 ** (round - 1)), unknown);
     if (found !== undefined) return { found };
   }
   throw unknown;
 }
 
-/** Whether a creation that failed may have taken effect. */
+/** Whether a failed creation may have taken effect. */
 function isUnknownCreation(error: unknown): boolean {
   if (error instanceof ApiError) return error.response.status >= 500;
   return error instanceof NetworkError && !error.isUnsent;
 }
 
-/** The oldest resource found. A look-up that fails leaves the outcome unknown. */
-async function lookTwice(
+/** Returns the oldest resource found. If a look-up fails, throws `unknown`, because the outcome stays unknown. */
+async function lookUpTwice(
   look: () => Promise<readonly LiveResource[]>,
   pause: () => Promise<void>,
   unknown: unknown,
@@ -267,17 +270,17 @@ async function lookTwice(
   }
 }
 
-/** What a creation made, as it was answered. */
+/** The created resource and its token. */
 interface JudgedCreation {
-  /** `undefined`: neither the answer nor a list tells the id. */
+  /** `undefined`: neither the response nor a list contains the id. */
   readonly live: LiveResource | undefined;
-  /** To be delivered; only of kinds that have one. */
+  /** The token to deliver. `undefined`: the kind has none, or the response did not contain it. */
   readonly token: string | undefined;
 }
 
 /**
- * Checks the answer to a creation before its token is delivered. Returns why the creation is void, if it is. A credential or certificate that differs
- * from what was asked for is deleted again; otherwise each apply would leave one more of them valid.
+ * Checks the response to a creation before its token is delivered. If the creation does not count, returns the reason. A credential or certificate that
+ * differs from the request is deleted again; otherwise each apply would leave another valid one.
  */
 async function verifyCreation(
   write: CreateWrite,
@@ -287,7 +290,7 @@ async function verifyCreation(
   const kind = getKind(write.kind);
   const live = await identify(write, context.duplicates.lookUps.readResponseBody(write, answer), context.duplicates);
   const [field] = kind.oneTimeFields;
-  const token = field === undefined ? undefined : toText(answer[field]);
+  const token = field === undefined ? undefined : findText(answer[field]);
   if (live === undefined) return { live, token };
   const made = { write, id: live.id };
   const isHidden = field !== undefined && token === undefined;
@@ -303,56 +306,62 @@ async function verifyCreation(
   return lost ?? { live, token };
 }
 
-/** The id comes from a list, by the mark, if the answer has none that is valid. The token is safe even if that list cannot be read. */
+/**
+ * Returns the created resource. If the response has no valid id, looks up the resource by its mark. If that fails, returns `undefined` instead of
+ * rejecting, so that the token is still delivered.
+ */
 async function identify(
   write: CreateWrite,
   live: LiveResource,
   duplicates: DuplicateContext,
 ): Promise<LiveResource | undefined> {
   if (isId(live.id)) return live;
-  const bearers = await listResourcesWithMark(write, duplicates).catch(toNone);
-  return bearers.length === 1 ? bearers[0] : undefined;
+  const marked = await listResourcesWithMark(write, duplicates).catch(ignoreExternal);
+  return marked.length === 1 ? marked[0] : undefined;
 }
 
-function toNone(error: unknown): readonly LiveResource[] {
+function ignoreExternal(error: unknown): readonly LiveResource[] {
   if (error instanceof ApiError || error instanceof NetworkError) return [];
   throw error;
 }
 
-function toText(value: JsonObject[string] | undefined): string | undefined {
+function findText(value: JsonObject[string] | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** A write that failed, and surely took no other effect than the message says. */
-function toFailed(write: Write, message: string): Extract<Outcome, { readonly outcome: 'failed' }> {
+/** The outcome of a write that failed, and whose effects are known. */
+function createFailure(write: Write, message: string): Extract<Outcome, { readonly outcome: 'failed' }> {
   return { outcome: 'failed', write, message, isAuthentication: false, isUnknown: false };
 }
 
-/** A write that was interrupted before anything was sent. */
-function toInterrupted(write: Write): Outcome {
+/** The outcome of a write that was interrupted before it was sent. */
+function createInterrupted(write: Write): Outcome {
   return { outcome: 'skipped', write, message: 'interrupted', waitedFor: [] };
 }
 
-/** The outcome of a write that the service or the network refused; other errors are rethrown. Deleting something already gone is a success. */
-function toFailure(write: Write, error: unknown): Outcome {
+/**
+ * Returns the outcome of a write that failed because of the service, the network or the journal. Rethrows other errors. A delete of a resource or module
+ * that no longer exists has succeeded.
+ */
+function classifyFailure(write: Write, error: unknown): Outcome {
   const isUnknown = write.type === 'create' && isUnknownCreation(error);
   if (error instanceof ApiError) {
     if (write.type === 'delete' && error.response.status === 404)
       return { outcome: 'applied', write, id: write.resourceId };
     if (write.type === 'remove-module' && error.response.status === 404)
       return { outcome: 'applied', write, id: write.ids.id };
-    return { ...toFailed(write, error.message), ...describeRejection(write, error), isUnknown };
+    return { ...createFailure(write, error.message), ...describeRejection(write, error), isUnknown };
   }
   if (error instanceof NetworkError)
-    return { ...toFailed(write, error.message), isUnknown, ...(error.isUnsent && { isUnsent: true }) };
-  if (error instanceof JournalError) return toFailed(write, error.message);
+    return { ...createFailure(write, error.message), isUnknown, ...(error.isUnsent && { isUnsent: true }) };
+  if (error instanceof JournalError) return createFailure(write, error.message);
   throw error;
 }
 
-type Refusal = Pick<Extract<Outcome, { readonly outcome: 'failed' }>, 'isAuthentication' | 'status' | 'field'>;
+type RejectionFacts = Pick<Extract<Outcome, { readonly outcome: 'failed' }>, 'isAuthentication' | 'status' | 'field'>;
 
-/** The facts of a rejected write for reports, except the message. */
-export function describeRejection(write: Write, error: ApiError): Refusal {
+/** The facts about a rejected write for reports, without the message. */
+export function describeRejection(write: Write, error: ApiError): RejectionFacts {
   const field = 'body' in write ? findNamedField(write, error) : undefined;
   return {
     isAuthentication: error.isAuthentication,
@@ -361,21 +370,24 @@ export function describeRejection(write: Write, error: ApiError): Refusal {
   };
 }
 
-/** The field of the spec that a refusal names, as far as the kind's table knows it; nothing when it names none. */
+/** Finds the field of the spec that an error response names, up to the deepest step that the kind's table knows. `undefined`: it names none. */
 function findNamedField(write: Write, error: ApiError): string | undefined {
   const kind = findKind(write.kind);
   if (kind === undefined) return undefined;
   const prefixes: readonly FieldPath[] = write.type === 'set-module' ? [[write.module], []] : [[]];
   for (const words of listCandidates(error)) {
     for (const prefix of prefixes) {
-      const path = takeKnown(toSpecType(kind), [...prefix, ...words]);
+      const path = keepKnown(toSpecType(kind), [...prefix, ...words]);
       if (path.length > prefix.length) return formatPath(path);
     }
   }
   return undefined;
 }
 
-/** Everything in a refusal that may be a path, most reliable first: fields in `details`, its keys, then the message. */
+/**
+ * Everything in an error response that may be a path, most reliable first: values of `details` whose key means a field, the keys of `details`, then
+ * words of the message.
+ */
 function listCandidates({ message, response: { details, method, path } }: ApiError): readonly FieldPath[] {
   const entries = Object.entries(details).filter(([name]) => !IDENTIFIERS.test(name));
   const said = message.replace(`${method} ${path}: `, '');
@@ -386,13 +398,13 @@ function listCandidates({ message, response: { details, method, path } }: ApiErr
   ].map(readPath);
 }
 
-/** What services call the place of a failure. */
+/** Keys of `details` whose value is the path of a field. */
 const LABELS = /^(?:field|path|param|parameter|property|pointer|attribute|location)s?$/i;
 
-/** Keys of `details` that name a resource and not a field. */
+/** Keys of `details` that identify a resource or request, not a field. */
 const IDENTIFIERS = /^(?:id|operation_id|request_id)$/;
 
-/** Words in quotes, words right after the status and code, and words that look like a path or a field name. */
+/** The word right after the status and code, words in quotes, and words that look like a path or a field name. */
 function listPathWords(said: string): readonly string[] {
   const [, first = ''] = /^\d{3}[^:]*: (\S+)/.exec(said) ?? [];
   const quoted = Array.from(said.matchAll(/[`'"]([^`'"\s]{1,200})[`'"]/g), ([, word = '']) => word);
@@ -400,19 +412,22 @@ function listPathWords(said: string): readonly string[] {
   return [first, ...quoted, ...bare];
 }
 
-/** `hostports[0]`, `hostports.0`, `/hostports/0` and `spec.hostports[0]` are all the same place. */
+/** Parses a path. `hostports[0]`, `hostports.0`, `/hostports/0` and `spec.hostports[0]` are the same path. */
 function readPath(text: string): FieldPath {
   const bare = text.replace(/[.,:;]+$/, '').replace(/^(?:\$|#)?[./]?/, '');
   const path = bare.includes('/') ? bare.split('/') : (parsePath(bare) ?? []);
   const [first, ...rest] = path;
-  return typeof first === 'string' && SURROUNDINGS.has(first) && rest.length > 0 ? rest : path;
+  return typeof first === 'string' && PATH_PREFIXES.has(first) && rest.length > 0 ? rest : path;
 }
 
-/** What may stand before the path of a field. */
-const SURROUNDINGS: ReadonlySet<string> = new Set(['body', 'spec', 'request', 'data']);
+/** Words that services write before the path of a field. */
+const PATH_PREFIXES: ReadonlySet<string> = new Set(['body', 'spec', 'request', 'data']);
 
-/** The steps that the types know. The members of a set were sorted before they were sent: their numbers say nothing of the manifest. */
-function takeKnown(root: FieldType, path: FieldPath): FieldPath {
+/**
+ * The leading steps of a path that exist in the types. Stops at an unordered list: its members were sorted before they were sent, so their indexes do
+ * not match the manifest.
+ */
+function keepKnown(root: FieldType, path: FieldPath): FieldPath {
   const known: (string | number)[] = [];
   let type: FieldType | undefined = root;
   for (const step of path) {

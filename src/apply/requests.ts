@@ -12,43 +12,45 @@ import type { ResolvedWrite } from './check-response.ts';
 import { type CreatedResource, type DuplicateContext, listResourcesWithMark } from './duplicates.ts';
 import { type Journal, type JournalEntry, journaled } from './journal.ts';
 
-/** What sending takes. */
 interface RequestContext {
   readonly client: Pick<Client, 'send' | 'limit' | 'list'> & Partial<Pick<Client, 'get'>>;
-  /** Gets a line before and after each request. */
+  /** Receives an entry before and after each request. Absent: nothing is journaled. */
   readonly journal?: Journal | undefined;
   /** Called just before a write is sent. */
   readonly onStarted: (write: Write) => void;
-  /** Aborted: no further request is sent; those under way finish. */
+  /** Aborted: no further request is sent. Requests under way finish. */
   readonly signal: AbortSignal;
 }
 
-/** The sent request, and its response. */
+/** The sent request and its response. `answer`: `null` if the response has no object. */
 interface Exchanged {
   readonly sent: ResolvedWrite;
   readonly answer: JsonObject | null;
 }
 
-/** The requests of a run, each between two lines of the journal. All reject as the client does. */
+/** The requests of a run, each with a journal entry before and after it. All reject as the client does, or with `JournalError`. */
 export interface Requests {
-  /** Sends a write, resolving its ids only at that moment. `undefined`: interrupted before it was sent. */
+  /** Sends a write. Calls `resolve` only when the write is sent. `undefined`: interrupted before it was sent. */
   readonly send: (write: Write, resolve: () => ResolvedWrite) => Promise<Exchanged | undefined>;
-  /** Everything of a kind. */
+  /** Lists all resources of a kind. */
   readonly list: (kind: Kind) => Promise<readonly JsonObject[]>;
-  /** The newest of a kind: the first page of its list. Does not wait for writes that wait for their turn. Absent: nobody else writes. */
+  /**
+   * Lists the newest resources of a kind: the first page of its list. Does not wait for queued writes. `undefined`: the client has no `get`, because no
+   * other client writes.
+   */
   readonly listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
-  /** Takes back what this run itself made. */
+  /** Deletes a resource that this run created. */
   readonly remove: (made: CreatedResource) => Promise<void>;
-  /** Corrects a mark that claims too much. */
+  /** Changes the mark of a credential. */
   readonly patch: (write: RecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
 
-/** Makes the requests of a run. */
+/** Creates the functions that send the requests of a run. */
 export function createRequests(context: RequestContext): Requests {
   const { client, signal } = context;
   const { get } = client;
   const undo = async ({ id, address }: Write, { method, path, body }: ResolvedWrite, resourceId?: string) => {
-    const known = { ...toBodyDigest(body), ...(resourceId !== undefined && { id: resourceId }) };
+    const known = { ...computeBodyDigest(body), ...(resourceId !== undefined && { id: resourceId }) };
     const entry = { request: 'undo', write: id, method, path, address, ...known } as const;
     await client.limit(() => sendAside(context, entry, () => client.send(method, path, body, { waitSignal: signal })));
   };
@@ -64,8 +66,8 @@ export function createRequests(context: RequestContext): Requests {
       return sendAside(context, entry, () => client.list(kind, undefined, signal));
     },
     listNewest: get && ((kind) => listNewest(context, kind, get)),
-    remove: ({ write, id }) => undo(write, { method: 'DELETE', path: toPath(write, id), body: undefined }, id),
-    patch: (write, id, body) => undo(write, { method: 'PATCH', path: toPath(write, id), body }),
+    remove: ({ write, id }) => undo(write, { method: 'DELETE', path: createPath(write, id), body: undefined }, id),
+    patch: (write, id, body) => undo(write, { method: 'PATCH', path: createPath(write, id), body }),
   };
 }
 
@@ -79,11 +81,11 @@ async function listNewest(context: RequestContext, kind: Kind, get: Client['get'
   return list.map((member) => parseListedResource(kind, member, { place: `GET ${kind.path}` }).json);
 }
 
-function toPath({ kind }: Write, id: string): string {
+function createPath({ kind }: Write, id: string): string {
   return toResourcePath(getKind(kind), { id });
 }
 
-/** An interrupt cancels a write that still waits to be sent, but not one that is under way. */
+/** Sends a write. An interrupt cancels a write that is not sent yet, but not one that is under way. */
 async function exchange(
   { client, journal, signal }: RequestContext,
   write: Write,
@@ -92,14 +94,14 @@ async function exchange(
   const { method, path, body } = sent;
   const send = () => client.send(method, path, body, { waitSignal: signal });
   try {
-    return { sent, answer: await journaled(journal, () => toEntry(write, sent), { send, toId, signal }) };
+    return { sent, answer: await journaled(journal, () => createEntry(write, sent), { send, findId, signal }) };
   } catch (error) {
     if (signal.aborted && error === signal.reason) return undefined;
     throw error;
   }
 }
 
-/** A request beside the writes of the plan: interrupted before it was sent, it failed. */
+/** Sends a request that is not a write of the plan. If it is interrupted before it is sent, it fails with `NetworkError`. */
 async function sendAside<T>(
   { journal, signal }: RequestContext,
   entry: Omit<JournalEntry, 'event'>,
@@ -114,60 +116,63 @@ async function sendAside<T>(
   }
 }
 
-function toEntry(write: Write, { method, path, body }: ResolvedWrite): Omit<JournalEntry, 'event'> {
+function createEntry(write: Write, { method, path, body }: ResolvedWrite): Omit<JournalEntry, 'event'> {
   const { id, address } = write;
   const resourceId = findResourceId(write);
   const known = resourceId === undefined ? {} : { id: resourceId };
-  return { request: 'write', write: id, method, path, address, ...toBodyDigest(body), ...known };
+  return { request: 'write', write: id, method, path, address, ...computeBodyDigest(body), ...known };
 }
 
-/** The id of the resource that a write is about, when the plan knew it. */
+/** The id of the resource that a write changes. `undefined`: the plan does not contain the id. */
 export function findResourceId(write: Write): string | undefined {
   if ('resourceId' in write) return write.resourceId;
   return 'ids' in write ? write.ids.id : undefined;
 }
 
-function toBodyDigest(body: JsonObject | undefined): Pick<JournalEntry, 'body'> {
+function computeBodyDigest(body: JsonObject | undefined): Pick<JournalEntry, 'body'> {
   return body === undefined ? {} : { body: toDigest(body) };
 }
 
-function toId(answer: JsonObject | null): string | undefined {
+function findId(answer: JsonObject | null): string | undefined {
   return typeof answer?.['id'] === 'string' ? answer['id'] : undefined;
 }
 
 /**
- * Two concurrent applies of one stack can overtake each other. The first creates a credential and is about to deliver its token; the second
- * takes that credential for abandoned and replaces it; both deliver, and the dead token may be the one that stays. Two rules prevent this, in any order.
- * An apply that deletes an undelivered credential delivers its own token again afterwards, and records that. An apply that finds its delivered
- * credential deleted marks the replacement as undelivered, so that the next apply replaces it.
+ * Two concurrent applies of one stack can overtake each other. The first creates a credential and is about to deliver its token. The second considers
+ * that credential abandoned and replaces it. Both deliver, and the token of the deleted credential may arrive last. Two rules keep that token from
+ * staying in the sink, in any order of events. First, an apply that deletes an undelivered credential delivers its own token again afterwards, and
+ * records the delivery. Second, an apply whose credential was deleted after its token was delivered marks the replacement as undelivered, so that the
+ * next apply replaces it.
  */
 
 /** A write that records a delivery. */
 export type RecordWrite = DeliverWrite | RedeliverWrite;
 
-/** Whether there was nothing to record a delivery on. */
+/** Whether a write failed because the resource no longer exists. */
 export function isResourceGone(error: unknown): boolean {
   return error instanceof ApiError && error.response.status === 404;
 }
 
-/** What taking a delivery back takes. */
 interface LostDeliveryContext {
   readonly duplicates: DuplicateContext;
   /** Rejects as the client does. */
   readonly patch: (write: RecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
 
-/** Marks the replacement of a deleted credential as undelivered, so that the next apply replaces it. Returns what was seen and done; rejects as the client does. */
+/**
+ * Marks the replacement of a deleted credential as undelivered, so that the next apply replaces it. Returns a message about what it found and did.
+ * Rejects as the client does.
+ */
 export async function markUndelivered(write: RecordWrite, { duplicates, patch }: LostDeliveryContext): Promise<string> {
   const delivered = (await listResourcesWithMark(write, duplicates)).filter(({ mark }) => mark?.delivered === true);
-  for (const bearer of delivered) await patch(write, bearer.id, toBody(bearer));
+  for (const marked of delivered) await patch(write, marked.id, createUndeliveredBody(marked));
   if (delivered.length === 0)
     return 'it was deleted while its token was being delivered, so that token no longer works';
   const ids = delivered.map(({ id }) => id).join(', ');
   return `another apply replaced it by ${ids} while its token was being delivered. It is unknown which token arrived last, so ${ids} counts as not delivered, and the next apply replaces it`;
 }
 
-function toBody({ spec, mark }: LiveResource): JsonObject {
+function createUndeliveredBody({ spec, mark }: LiveResource): JsonObject {
   const user = spec['metadata'];
   const kept = typeof user === 'string' || isJsonObject(user) ? user : '';
   return { metadata: renderMetadata(kept, { ...assertDefined(mark, 'mark of what bears one'), delivered: false }) };

@@ -7,67 +7,66 @@ import { stripVTControlCharacters } from 'node:util';
 import { describeError } from '../model/errors.ts';
 import { toPrintable } from '../model/printable.ts';
 
-/** A program to run once, without a shell. */
+/** A program that is run once, without a shell. */
 interface CommandRun {
   readonly words: readonly string[];
-  /** What it reads on its standard input: a secret, which is struck out of what it says. */
+  /** Its standard input: a secret, which is redacted in its error output. */
   readonly secret: string;
   readonly timeoutMs: number;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Folder for its input and error output, where the system keeps no files in memory. */
+  /** Folder for the files of its input and error output, if the system has no folder in memory. */
   readonly temporaryFolder: string;
 }
 
 /**
- * Resolves when the program exits with 0; else rejects with the end of its standard error. Standard input and error are unnamed files: Node's own
- * pipes are sockets, which a program cannot open as `/dev/stdin` and `/dev/stderr`. A program may leave its input unread.
+ * Runs a program. Resolves if it exits with 0, otherwise rejects with the end of its standard error. Standard input and error are unnamed files, because
+ * Node's pipes are sockets, which a program cannot open as `/dev/stdin` and `/dev/stderr`. A program need not read its input.
  */
 export async function runCommand(run: CommandRun): Promise<void> {
   const [program = ''] = run.words;
   const input = await openUnlinkedFile(run.temporaryFolder);
-  const complaints = await openUnlinkedFile(run.temporaryFolder);
+  const errors = await openUnlinkedFile(run.temporaryFolder);
   try {
     await input.writer.writeFile(run.secret);
-    const ended = start(run, { input, complaints });
-    const dropped = await keepSmall(complaints, ended);
+    const ended = start(run, { input, errors });
+    const dropped = await limitSize(errors, ended);
     const { failure, cause } = await ended;
     if (failure === undefined) return;
-    const said = stderrExcerpt(dropped + (await readEnd(complaints)), run.secret);
+    const said = stderrExcerpt(dropped + (await readEnd(errors)), run.secret);
     throw new Error(`${program} ${failure}${said === '' ? '' : `: ${said}`}`, { cause });
   } finally {
-    await Promise.all([input.close(), complaints.close()]);
+    await Promise.all([input.close(), errors.close()]);
   }
 }
 
 interface Streams {
   readonly input: UnlinkedFile;
-  readonly complaints: UnlinkedFile;
+  readonly errors: UnlinkedFile;
 }
 
-/** How a program ended. */
 interface End {
-  /** `undefined`: nothing went wrong. */
+  /** `undefined`: the program succeeded. */
   readonly failure: string | undefined;
   readonly cause?: Error;
 }
 
-function start({ words, timeoutMs, cwd, env }: CommandRun, { input, complaints }: Streams): Promise<End> {
+function start({ words, timeoutMs, cwd, env }: CommandRun, { input, errors }: Streams): Promise<End> {
   const [program = '', ...args] = words;
   const child = spawn(program, args, {
     cwd,
     env: { ...env },
-    stdio: [input.reader.fd, 'ignore', complaints.writer.fd],
+    stdio: [input.reader.fd, 'ignore', errors.writer.fd],
     timeout: timeoutMs,
     killSignal: 'SIGKILL',
   });
   return new Promise((end) => {
     child.on('error', (cause) => end({ failure: `cannot be run: ${describeError(cause)}`, cause }));
-    child.on('exit', (code, signal) => end({ failure: toFailure(code, signal, timeoutMs) }));
+    child.on('exit', (code, signal) => end({ failure: formatFailure(code, signal, timeoutMs) }));
   });
 }
 
-function toFailure(code: number | null, signal: string | null, timeoutMs: number): string | undefined {
+function formatFailure(code: number | null, signal: string | null, timeoutMs: number): string | undefined {
   if (code === 0) return undefined;
   return signal === null ? `ended with exit code ${code}` : `was stopped by ${signal}; its timeout is ${timeoutMs} ms`;
 }
@@ -75,8 +74,8 @@ function toFailure(code: number | null, signal: string | null, timeoutMs: number
 const GUARD_MS = 20;
 const MAX_KEPT_BYTES = 33_554_432;
 
-/** Limits what a program writes to standard error, in memory and on disk. Resolves when the program has ended, with the last part of what was dropped. */
-async function keepSmall(file: UnlinkedFile, ended: Promise<End>): Promise<string> {
+/** Limits the size of the file with standard error: truncates it above `MAX_KEPT_BYTES`. Resolves when the program has ended, with the last dropped part. */
+async function limitSize(file: UnlinkedFile, ended: Promise<End>): Promise<string> {
   let dropped = '';
   let isOver = false;
   const over = ended.then(() => {
@@ -102,14 +101,17 @@ async function readEnd({ reader }: UnlinkedFile): Promise<string> {
   return buffer.toString('utf8', 0, bytesRead);
 }
 
-/** What a program wrote to standard error, to be shown: on one line, its end. The secret is struck out before the text is cut. */
-export function stderrExcerpt(complaint: string, secret: string): string {
-  const struck = redactToken(stripVTControlCharacters(complaint), secret);
+/** Formats the end of a program's standard error for a message, on one line. The secret is redacted before the text is cut. */
+export function stderrExcerpt(stderr: string, secret: string): string {
+  const struck = redactToken(stripVTControlCharacters(stderr), secret);
   const text = toPrintable(struck.replace(/\s+/g, ' ').trim());
   return text.length > MAX_SHOWN ? `…${text.slice(-MAX_SHOWN)}` : text;
 }
 
-/** A file without a name: the system deletes it with its last handle, however the run ends. A program that inherits a handle can open it as `/dev/stdin`. */
+/**
+ * A file without a name. The system deletes it when its last handle is closed, even after a crash. A program that inherits a handle can open it as
+ * `/dev/stdin`.
+ */
 interface UnlinkedFile {
   readonly reader: FileHandle;
   /** Appends. */
@@ -117,10 +119,13 @@ interface UnlinkedFile {
   readonly close: () => Promise<void>;
 }
 
-/** Where files stay in memory, on Linux. */
+/** Folder of Linux whose files are kept in memory. */
 const MEMORY_FOLDER = '/dev/shm';
 
-/** An empty file for its owner only, in memory where the system allows that, else in the folder. Its name is gone before anything is written. */
+/**
+ * Creates an empty file that only its owner can read, in memory if the system allows that, otherwise in `folder`. Its name is removed before anything is
+ * written.
+ */
 async function openUnlinkedFile(folder: string): Promise<UnlinkedFile> {
   try {
     return await openIn(MEMORY_FOLDER);
@@ -143,25 +148,25 @@ async function openIn(folder: string): Promise<UnlinkedFile> {
   }
 }
 
-const STANDS_FOR_TOKEN = '[token]';
+const TOKEN_PLACEHOLDER = '[token]';
 
-/** A run of at least this many characters counts as part of the token, not as a word that happens to match. */
+/** A match of at least this many characters counts as a part of the token. A shorter match may be a coincidence. */
 const PIECE_LENGTH = 8;
 
 /**
- * The text with every piece of a token struck out: as it is, in base64 at any offset, URL-encoded, escaped, in hex or in other codes of its
- * characters, in any case, and broken over lines or by other characters in between. Parts of it that are at least eight characters long count.
+ * Redacts every piece of a token of at least PIECE_LENGTH characters: as it is, in base64 at any offset, URL-encoded, escaped, in hex or in other codes
+ * of its characters. Ignores case, line breaks, and all characters that are not letters or digits.
  */
 function redactToken(text: string, token: string): string {
   const pieces = listPieces(token);
-  const { letters, places } = toLetters(text);
+  const { letters, places } = extractLetters(text);
   let struck = '';
-  let end = 0; // of copied or redacted letters
+  let end = 0; // index after the last character that was copied or redacted
   for (let at = 0; at < letters.length; at += 1) {
     const length = pieces.lengths.find((size) => pieces.texts.has(letters.slice(at, at + size)));
     if (length === undefined) continue;
     const [start = 0, last = 0] = [places[at], places[at + length - 1]];
-    if (start >= end) struck += `${text.slice(end, start)}${STANDS_FOR_TOKEN}`;
+    if (start >= end) struck += `${text.slice(end, start)}${TOKEN_PLACEHOLDER}`;
     end = Math.max(end, last + 1);
   }
   return struck + text.slice(end);
@@ -172,14 +177,14 @@ interface Pieces {
   readonly lengths: readonly number[];
 }
 
-/** Every run of letters and digits that only a form of the token has; of a form that is shorter, all of it. */
+/** All sequences of PIECE_LENGTH letters and digits in the forms of the token. A shorter form is a piece as a whole. */
 function listPieces(token: string): Pieces {
   const texts = new Set(listForms(token).flatMap(listRuns));
   return { texts, lengths: [...new Set(Array.from(texts, ({ length }) => length))] };
 }
 
 function listRuns(form: string): readonly string[] {
-  const { letters } = toLetters(form);
+  const { letters } = extractLetters(form);
   if (letters.length <= PIECE_LENGTH) return letters === '' ? [] : [letters];
   return Array.from({ length: letters.length - PIECE_LENGTH + 1 }, (_, at) => letters.slice(at, at + PIECE_LENGTH));
 }
@@ -193,7 +198,7 @@ function listForms(token: string): readonly string[] {
     JSON.stringify(token),
     encodeURIComponent(token),
     token.replace(/[^A-Za-z0-9]/g, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`),
-    ...[0, 1, 2].map((offset) => toBase64(bytes, offset)),
+    ...[0, 1, 2].map((offset) => encodeBase64(bytes, offset)),
     codes('', 16, 2),
     codes('x', 16, 2),
     codes('0x', 16, 2),
@@ -204,14 +209,14 @@ function listForms(token: string): readonly string[] {
   ];
 }
 
-/** What base64 shows of bytes with others in front of them and behind, whatever those are. */
-function toBase64(bytes: Buffer, offset: number): string {
+/** The part of the base64 text that depends only on `bytes`, if `offset` bytes precede them and others follow. */
+function encodeBase64(bytes: Buffer, offset: number): string {
   const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
   return padded.toString('base64').slice(Math.ceil((offset * 8) / 6), Math.floor((padded.length * 8) / 6));
 }
 
-/** The letters and digits of a text, in lower case, and the index of each. */
-function toLetters(text: string): { readonly letters: string; readonly places: readonly number[] } {
+/** The letters and digits of a text in lower case, with their indexes in the text. */
+function extractLetters(text: string): { readonly letters: string; readonly places: readonly number[] } {
   const places = Array.from(text.matchAll(/[A-Za-z0-9]/g), ({ index }) => index);
   return { letters: places.map((index) => text.charAt(index).toLowerCase()).join(''), places };
 }

@@ -3,23 +3,22 @@ import { assertDefined, NetworkError } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Write, WriteId } from '../model/write.ts';
 
-/** How writes are carried out in their order. */
 export interface RunWritesOptions {
-  /** Outcomes of earlier writes: writes may depend on these too. */
+  /** Outcomes of writes that have already ended. Other writes may depend on them. */
   readonly ended?: readonly Outcome[];
-  /** How a write ended before this run; `undefined`: it did not. */
+  /** Finds the outcome of a write that an earlier run has done. `undefined`: it still has to be done. */
   readonly find: (write: Write) => Outcome | undefined;
-  /** Whether a write can start, given how one of its dependencies ended. */
+  /** Whether a write can start, given the outcome of one of its dependencies. */
   readonly accepts: (write: Write, needed: Outcome) => boolean;
-  /** Makes one write whose dependencies have succeeded. Never rejects because of the service or the network. */
+  /** Performs one write whose dependencies have succeeded. Never rejects because of the service or the network. */
   readonly perform: (write: Write) => Promise<Outcome>;
-  /** Called when a write ends, with the number that have ended. */
+  /** Called when a write ends. `done`: the number of writes that have ended. */
   readonly onEnded: (outcome: Outcome, done: number) => void;
 }
 
 /**
- * Runs the writes of a plan: each when its dependencies have succeeded and its turn has come, those marked `last` when all others have ended. When a write
- * fails, writes that depend on it are skipped and the others go on. A write depends only on writes before it in the list.
+ * Runs the writes of a plan. Each starts when its dependencies have succeeded and its turn has come; those marked `last` start when all others have
+ * ended. If a write fails, the writes that depend on it are skipped and the others continue. A write may depend only on writes before it in the list.
  */
 export async function runWrites(writes: readonly Write[], options: RunWritesOptions): Promise<readonly Outcome[]> {
   const early = writes.filter(({ last }) => !last);
@@ -30,18 +29,21 @@ export async function runWrites(writes: readonly Write[], options: RunWritesOpti
   return [...early, ...late].map(({ id }) => assertDefined(ended.get(id), `outcome of ${id}`));
 }
 
-/** So many writes in a row without a connection, each tried several times, and no other is tried. */
-const MOST_UNSENT = 3;
+/** After this many writes in a row without a connection, no further write is tried. Each of them was already retried. */
+const MAX_UNSENT = 3;
 
-/** Notices that the service cannot be reached any more. */
+/** Detects that the service is no longer reachable. */
 export interface ReachWatch {
-  /** Aborted once it cannot. */
+  /** Aborted when the service is no longer reachable. */
   readonly signal: AbortSignal;
-  /** Takes in how a write ended. A write that was stopped by `signal` says so. */
+  /** Called with the outcome of each write. Returns the outcome to report, which names the cause if `signal` stopped the write. */
   readonly judge: (outcome: Outcome) => Outcome;
 }
 
-/** A watch for one run. `interrupted`: the run's own end, which is told as such. */
+/**
+ * Creates a watch for one run. `interrupted`: the signal of the user's interrupt. Writes that are skipped after an interrupt are reported as
+ * interrupted, not as unreachable.
+ */
 export function watchReach(interrupted: AbortSignal): ReachWatch {
   const stop = new AbortController();
   let unsent = 0;
@@ -50,7 +52,7 @@ export function watchReach(interrupted: AbortSignal): ReachWatch {
     judge: (outcome) => {
       const isUnsent = outcome.outcome === 'failed' && outcome.isUnsent === true;
       if (outcome.outcome !== 'skipped') unsent = isUnsent ? unsent + 1 : 0;
-      if (unsent === MOST_UNSENT) stop.abort(new NetworkError(UNREACHABLE));
+      if (unsent === MAX_UNSENT) stop.abort(new NetworkError(UNREACHABLE));
       const isStopped = outcome.outcome === 'skipped' && stop.signal.aborted && !interrupted.aborted;
       return isStopped ? { ...outcome, message: UNREACHABLE, isUnreachable: true } : outcome;
     },
@@ -59,22 +61,28 @@ export function watchReach(interrupted: AbortSignal): ReachWatch {
 
 const UNREACHABLE = 'the service cannot be reached';
 
-/** As many as a client has requests at once. Of ten thousand writes that are ready, those started would take as much memory as everything else. */
-const MOST_UNDER_WAY = 64;
+/**
+ * Limits the writes under way to the number of requests that a client has under way. If ten thousand ready writes all started, they would take as much
+ * memory as everything else.
+ */
+const MAX_UNDER_WAY = 64;
 
 interface Settle {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Writes on their way. Of one that waits nothing is kept but what it waits for: ten thousand promises take as much memory as a plan of that many writes. */
+/**
+ * Runs writes in the order of their dependencies. A waiting write has no promise, only a count of its dependencies, because ten thousand promises take
+ * as much memory as a plan with as many writes.
+ */
 class Run {
   readonly #ended: Map<WriteId, Outcome>;
   readonly #options: RunWritesOptions & Settle;
-  /** How many dependencies have not ended yet. */
+  /** By write: the number of dependencies that have not ended. */
   readonly #open = new Map<WriteId, number>();
   readonly #waiting = new Map<WriteId, Write[]>();
-  readonly #start = createConcurrencyLimit(MOST_UNDER_WAY);
+  readonly #start = createConcurrencyLimit(MAX_UNDER_WAY);
   #left = 0;
 
   constructor(ended: Map<WriteId, Outcome>, options: RunWritesOptions & Settle) {
@@ -111,9 +119,9 @@ class Run {
   #begin(write: Write): void {
     const { find, accepts, perform, reject } = this.#options;
     const needed = write.dependsOn.map((id) => assertDefined(this.#ended.get(id), `outcome of ${id}`));
-    const inVain = needed.filter((one) => !accepts(write, one));
-    const known = find(write) ?? toSkipped(write, inVain);
-    // Not at once: a long chain of writes that are skipped would be a deep call.
+    const failed = needed.filter((one) => !accepts(write, one));
+    const known = find(write) ?? createSkipped(write, failed);
+    // Asynchronous, because a long chain of skipped writes would otherwise be a deep recursion.
     if (known !== undefined) queueMicrotask(() => this.#end(known));
     else this.#start(() => perform(write)).then((outcome) => this.#end(outcome), reject);
   }
@@ -140,8 +148,8 @@ class Run {
   }
 }
 
-function toSkipped(write: Write, inVain: readonly Outcome[]): Outcome | undefined {
-  const waitedFor = inVain.map((result) => result.write.id);
+function createSkipped(write: Write, failed: readonly Outcome[]): Outcome | undefined {
+  const waitedFor = failed.map((result) => result.write.id);
   if (waitedFor.length === 0) return undefined;
   return { outcome: 'skipped', write, message: `depends on ${waitedFor.join(', ')}`, waitedFor };
 }

@@ -13,40 +13,40 @@ import { type CommandSinkSettings, findSink, type SinkSettings, type TokenSettin
 import type { CreateWrite } from '../model/write.ts';
 import { runCommand } from './run-command.ts';
 
-/** The credential that a token belongs to. */
+/** The credential to which a token belongs. */
 export interface Recipient {
   readonly address: string;
   /** The name of the credential, without its kind. */
   readonly name: string;
   readonly id: string;
   readonly stack: string;
-  /** No credential of this address was known before: a token already in its place belongs to another one. */
+  /** Whether the plan knew no credential with this address. A token that is already in the sink then belongs to another credential. */
   readonly isFirst: boolean;
 }
 
 /**
- * Where the tokens of new credentials go. A token exists only in the response to the creation, so a sink is tried out before
- * the first write, and there is a second one for the case that it fails after all.
+ * Stores the tokens of new credentials. Only the response to the creation contains a token, so an apply tests each sink before the first write, and uses
+ * a rescue sink if the delivery fails nevertheless.
  */
 export interface TokenSink {
-  /** Rejects when a token cannot be delivered now. Resolves with warnings about the place. Leaves nothing behind but an empty folder. */
+  /** Checks whether a token could be delivered now; rejects if not. Resolves with warnings about the sink. Leaves nothing behind but an empty folder. */
   readonly test: () => Promise<readonly string[]>;
-  /** Delivers a token; resolves with where it is, in words. */
+  /** Delivers a token. Resolves with a text that says where the token is. */
   readonly deliver: (recipient: Recipient, token: string) => Promise<string>;
 }
 
-/** What sinks need of the world. */
+/** The environment of token sinks. */
 export interface SinkContext {
   readonly cwd: string;
-  /** The environment of commands, from which the API key is taken out. */
+  /** The environment variables for commands. API keys are removed from them. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where a token is put when its sink fails. */
+  /** Folder for a token whose sink fails. */
   readonly temporaryFolder: string;
-  /** The user who runs it: a folder of another one is told of. Default: nobody looks. */
+  /** User id of the process. Sinks warn about a folder of another user. Default: the owner is not checked. */
   readonly uid?: number | undefined;
 }
 
-/** The sinks of a run. */
+/** The token sinks of a run. */
 export interface TokenSinks {
   /** The sink of a credential; `undefined`: none is configured. */
   readonly find: (name: string) => TokenSink | undefined;
@@ -54,7 +54,7 @@ export interface TokenSinks {
   readonly rescue: TokenSink;
 }
 
-/** Creates sinks from settings. Nothing is run or written yet. */
+/** Creates sinks from settings, without running or writing anything. */
 export function createTokenSinks(settings: TokenSettings, context: SinkContext): TokenSinks {
   const sinks = new Map<SinkSettings, TokenSink>();
   const find = (name: string): TokenSink | undefined => {
@@ -74,9 +74,9 @@ function createSink(settings: SinkSettings, context: SinkContext): TokenSink {
 }
 
 /**
- * A command that gets the token on its standard input. It is run without a shell, with the credential's name, address, id and
- * stack in its arguments and its environment, without any API key, and it is stopped when it takes too long. When it fails, what it wrote to
- * standard error is shown without the token; what it wrote to standard output never is.
+ * Creates a sink that passes the token to the standard input of a command. The command runs without a shell. Its arguments and environment can contain
+ * the credential's name, address, id and stack, but no API key. It is killed after the timeout. If it fails, its standard error is shown without the
+ * token. Its standard output is never shown.
  */
 function createCommandSink(settings: CommandSinkSettings, context: SinkContext): TokenSink {
   const { command, test, timeoutMs } = settings;
@@ -86,32 +86,42 @@ function createCommandSink(settings: CommandSinkSettings, context: SinkContext):
     test: async () => {
       await findProgram(program, context);
       if (test === undefined) return [];
-      await runCommand({ words: test, secret: '', timeoutMs, cwd, temporaryFolder, env: toEnvironment(context.env) });
+      await runCommand({
+        words: test,
+        secret: '',
+        timeoutMs,
+        cwd,
+        temporaryFolder,
+        env: createEnvironment(context.env),
+      });
       return [];
     },
     deliver: async (recipient, token) => {
       const words = command.map((word) => fillIn(word, recipient));
-      const env = toEnvironment(context.env, recipient);
+      const env = createEnvironment(context.env, recipient);
       await runCommand({ words, secret: token, timeoutMs, cwd, temporaryFolder, env });
       return `the command ${program}`;
     },
   };
 }
 
-/** Names are validated and ids come from the service, so a value can become an argument but never a second one. */
+/**
+ * Fills placeholders in one argument. Names are validated, ids come from the service, and no shell splits the command, so a value never adds a second
+ * argument.
+ */
 function fillIn(word: string, { name, address, id, stack }: Recipient): string {
   const values: Readonly<Record<string, string>> = { name, address, id, stack };
   return word.replace(/\{(name|address|id|stack)\}/g, (_, key: string) => values[key] ?? '');
 }
 
-function toEnvironment(env: SinkContext['env'], recipient?: Recipient): SinkContext['env'] {
+function createEnvironment(env: SinkContext['env'], recipient?: Recipient): SinkContext['env'] {
   const rest = withoutKeys(env);
   if (recipient === undefined) return rest;
   const { name, address, id, stack } = recipient;
   return { ...rest, EDGEWISE_NAME: name, EDGEWISE_ADDRESS: address, EDGEWISE_ID: id, EDGEWISE_STACK: stack };
 }
 
-/** Rejects when the program is neither a path to something that can be run nor on the PATH. */
+/** Rejects if the program is neither the path of an executable file nor on the PATH. */
 async function findProgram(program: string, { cwd, env }: SinkContext): Promise<void> {
   const folders = program.includes('/')
     ? [cwd]
@@ -121,17 +131,17 @@ async function findProgram(program: string, { cwd, env }: SinkContext): Promise<
   if (found.every(({ status }) => status === 'rejected')) throw new Error(`${program} is not an executable program`);
 }
 
-/** Where a folder of tokens may lie, and whose it should be. */
+/** Limits on the folder of a directory sink. Absent: no limit. */
 interface DirectoryLimits {
   readonly roots?: readonly string[] | undefined;
   readonly uid?: number | undefined;
 }
 
 /**
- * A folder (mode 0700, made when it is missing) with one file (0600) for each credential, `<name>.token`, replaced as a whole. A file from
- * before the first credential of its name is kept as `<name>.token.1`: another stack may need it.
- * `shown` is what the folder is called in reports. With `roots` it must lie below one of them, behind all symbolic links: what was a folder when the
- * manifests were read may be a link by now.
+ * Creates a sink that writes each token to a file `<name>.token` (mode 0600) in a folder (mode 0700, created if missing). A file is replaced atomically.
+ * A file that exists before the first credential of its name is kept as `<name>.token.1`, because another stack may need it. `shown`: the name of the
+ * folder in messages. `roots`: the real path of the folder must be below one of them. It is checked before each use, because a folder may have been
+ * replaced by a symbolic link.
  */
 export function createDirectorySink(
   directory: string,
@@ -140,8 +150,8 @@ export function createDirectorySink(
 ): TokenSink {
   return {
     test: () =>
-      within(shown, async () => {
-        refuseOutside(directory, roots);
+      withFolderName(shown, async () => {
+        checkInside(directory, roots);
         const warnings = listFolderWarnings(directory, shown, uid);
         await mkdir(directory, { recursive: true, mode: 0o700 });
         const foreign = findMadeByAnother(resolve(directory), uid);
@@ -150,9 +160,9 @@ export function createDirectorySink(
         return warnings;
       }),
     deliver: ({ name, isFirst }, token) =>
-      within(shown, () =>
-        oneByOne(async () => {
-          refuseOutside(directory, roots);
+      withFolderName(shown, () =>
+        runInOrder(async () => {
+          checkInside(directory, roots);
           const file = formatTokenFileName(name);
           const kept = isFirst ? keepAside(directory, file) : undefined;
           await writeAtomically(join(directory, file), `${token}\n`, PRIVATE);
@@ -163,26 +173,26 @@ export function createDirectorySink(
   };
 }
 
-function refuseOutside(directory: string, roots: readonly string[] | undefined): void {
+function checkInside(directory: string, roots: readonly string[] | undefined): void {
   const place = roots === undefined ? undefined : placeWithin(resolve(directory), roots);
   if (place !== undefined && 'finding' in place) throw new Error(`it ${place.finding}`);
 }
 
-/** The file of a credential in a folder of tokens. */
+/** The name of the file with the token of a credential. */
 export function formatTokenFileName(name: string): string {
   return `${name}.token`;
 }
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Runs tasks of all sinks one after another: two stacks of one run may write the same file, and each has to see what the other wrote. */
-async function oneByOne<T>(task: () => Promise<T>): Promise<T> {
+/** Runs tasks of all sinks one after another, because two stacks of a run may write the same file, and the second must see the file of the first. */
+async function runInOrder<T>(task: () => Promise<T>): Promise<T> {
   const next = last.then(task, task);
   last = next.catch(() => undefined);
   return next;
 }
 
-/** Moves a file that another stack may have written out of the way. Gives its new name; `undefined`: there is none. */
+/** Renames an existing file, which another stack may have written, and returns its new name. `undefined`: the file does not exist. */
 function keepAside(directory: string, file: string): string | undefined {
   if (!existsSync(join(directory, file))) return undefined;
   let number = 1;
@@ -191,17 +201,17 @@ function keepAside(directory: string, file: string): string | undefined {
   return `${file}.${number}`;
 }
 
-/** Only its owner may read a token. */
+/** Only the owner may read a token. */
 const PRIVATE = { mode: 0o600 } as const;
 
-/** Warnings about the permissions of an existing folder. A folder made here is readable by its owner only. */
+/** Lists warnings about the permissions of an existing folder. None if the folder does not exist: the sink creates it for its owner only. */
 function listFolderWarnings(directory: string, shown: string, uid: number | undefined): readonly string[] {
   const path = resolve(directory);
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
   const found = statSync(path, { throwIfNoEntry: false });
   const mode = found?.mode ?? 0;
   const isOthers = found !== undefined && isOfAnother(path, found, uid);
-  // Windows reports permissions that it does not have.
+  // The mode that Windows reports is not a real permission.
   const isOpen = platform() !== 'win32' && (mode & OTHERS) !== 0;
   return [
     ...(isLink
@@ -209,20 +219,20 @@ function listFolderWarnings(directory: string, shown: string, uid: number | unde
       : []),
     ...(isOthers ? [`The token folder ${shown} belongs to another user, who can replace what is in it.`] : []),
     ...(isOpen
-      ? [`The token folder ${shown} is open to other users: its mode is ${toModeText(mode)}. Set it to 0700.`]
+      ? [`The token folder ${shown} is open to other users: its mode is ${formatMode(mode)}. Set it to 0700.`]
       : []),
   ];
 }
 
-function toModeText(mode: number): string {
+function formatMode(mode: number): string {
   return (mode & 0o777).toString(8).padStart(4, '0');
 }
 
-/** The permissions of everybody but the owner. */
+/** The permission bits of the group and of other users. */
 const OTHERS = 0o077;
 
-/** An error that names the folder as the user wrote it. Node appends resolved paths after a comma; they are dropped. */
-async function within<T>(shown: string, act: () => Promise<T>): Promise<T> {
+/** Runs `act`. If it fails, rejects with an error that names the folder as the user wrote it, without the resolved paths that Node appends after a comma. */
+async function withFolderName<T>(shown: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
@@ -231,7 +241,7 @@ async function within<T>(shown: string, act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Creates the sink for tokens whose own sink failed: a new folder among the temporary files, readable by its owner only. */
+/** Creates the sink for tokens whose own sink failed: a new folder below `parent` for each token, readable only by its owner. */
 export function createRescueSink(parent: string): TokenSink {
   return {
     test: async () => [],
@@ -242,21 +252,21 @@ export function createRescueSink(parent: string): TokenSink {
   };
 }
 
-/** Where a token went. With a failure, it is somewhere else than it should be. */
+/** The result of a delivery. With `failure`, the token is not in its own sink. */
 interface Delivery {
-  /** Absent: it is lost. */
+  /** Where the token is. Absent: the token is lost. */
   readonly token?: ApplyResult['tokens'][number];
   readonly failure?: string;
 }
 
-/** Where a token may go. */
+/** The sinks for one token. */
 interface DeliverySinks {
   readonly sink: TokenSink;
-  /** Used when the first sink fails. */
+  /** Used if `sink` fails. */
   readonly rescue: TokenSink;
 }
 
-/** Delivers the token of a new credential. Never rejects: the message of a failure names the place of the token, never the token. */
+/** Delivers the token of a new credential. Never rejects. The message of a failure says where the token is, but does not contain the token. */
 async function deliverToken(recipient: Recipient, token: string, { sink, rescue }: DeliverySinks): Promise<Delivery> {
   const { address } = recipient;
   try {
@@ -282,18 +292,17 @@ async function rescueToken(
   }
 }
 
-/** What delivering takes. */
 interface DeliveryContext {
   readonly client: Pick<Client, 'limit'>;
-  /** Each credential that the plan creates has one. */
+  /** Must have a sink for each credential that the plan creates. */
   readonly sinks: TokenSinks;
-  /** Addresses of which a credential was known before. */
+  /** Addresses whose credential the plan knew. */
   readonly known: ReadonlySet<Address>;
 }
 
-/** Delivers the one-time values of a run's new resources. */
+/** Delivers the tokens of a run's new credentials. */
 export class Deliveries {
-  /** Where they went. */
+  /** Where the delivered tokens are. */
   readonly tokens: ApplyResult['tokens'][number][] = [];
   readonly #context: DeliveryContext;
   readonly #made = new Map<Address, () => Promise<Delivery>>();
@@ -302,7 +311,7 @@ export class Deliveries {
     this.#context = context;
   }
 
-  /** Delivers the one-time value of what a write made. Gives why that failed. */
+  /** Delivers the token of a created credential. Resolves with the reason of a failure; `undefined`: success. */
   async deliver(write: CreateWrite, token: string, id: string): Promise<string | undefined> {
     const { name, stack } = write.mark;
     const { sinks, client, known } = this.#context;
@@ -319,12 +328,12 @@ export class Deliveries {
     return failure;
   }
 
-  /** Whether this run delivered the value of a resource. */
+  /** Whether this run received a token for the credential, so that it can deliver it again. */
   has(address: Address): boolean {
     return this.#made.has(address);
   }
 
-  /** Delivers a value once more. Gives why that failed. */
+  /** Delivers a token again. Resolves with the reason of a failure; `undefined`: success. */
   async deliverAgain(address: Address): Promise<string | undefined> {
     const { failure } = (await this.#made.get(address)?.()) ?? {};
     return failure;

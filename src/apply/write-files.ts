@@ -9,15 +9,14 @@ import { describeError } from '../model/errors.ts';
 import type { FileOutcome } from '../model/outcome.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
 
-/** What writing the files of a plan takes. */
 interface WriteFilesContext {
   readonly write: WriteFile;
-  /** Texts that were not known when the plan was made, by address. */
+  /** File contents that were unknown when the plan was made, by address. */
   readonly texts: ReadonlyMap<string, string>;
   readonly signal: AbortSignal;
 }
 
-/** Writes the files that a plan lists, and no others. Never rejects: failures are in the result. */
+/** Writes the files that a plan lists, and no others. Never rejects: the result contains the failures. */
 export async function writePlannedFiles(
   { files, changes }: Plan,
   context: WriteFilesContext,
@@ -36,7 +35,7 @@ async function writePlannedFile(
   const text = file.text ?? context.texts.get(address);
   if (context.signal.aborted) return { address, path, outcome: 'skipped', message: 'interrupted' };
   if (text === undefined) return { address, path, outcome: 'skipped', message: `${address} was not created` };
-  const finding = findFinding(text, change);
+  const finding = checkText(text, change);
   if (finding !== undefined)
     return { address, path, outcome: 'failed', message: `it was not written: what the service issued ${finding}` };
   try {
@@ -47,36 +46,36 @@ async function writePlannedFile(
   }
 }
 
-/** Other programs read the file: it holds what was asked for, or nothing is written. */
-function findFinding(text: string, change: Change | undefined): string | undefined {
+/** Returns why a text must not be written. Other programs read the file, so its content must match the manifest. `undefined`: it matches. */
+function checkText(text: string, change: Change | undefined): string | undefined {
   return findKind(change?.kind ?? '')?.checkFile(text, change?.desired ?? {});
 }
 
-/** Writes a file that a plan lists; rejects with why it cannot be. */
+/** Writes a file that a plan lists. Rejects with the reason if that fails. */
 export type WriteFile = (path: string, text: string) => Promise<void>;
 
-/** Certificates are public: everybody may read them. */
+/** Readable by all users, because certificates are public. */
 const MODE = 0o644;
 
-/** Where files may be written. */
+/** Where files may be written and read. */
 interface FileContext {
-  /** What relative paths are relative to. */
+  /** The folder that relative paths start from. */
   readonly cwd: string;
-  /** Real paths of the folders below which files may lie. Default: the repository that the working folder is in. */
+  /** Real paths of the folders below which files may be. Default: the repository that contains the working folder. */
   readonly roots?: readonly string[] | undefined;
 }
 
 /**
- * Writes files as a whole, in folders that are made when they are missing. No symbolic link is followed: what was a folder when the plan was made may be a link
- * by now.
+ * Creates a function that writes files atomically, and creates missing folders. It follows no symbolic links, because a folder may have been replaced by
+ * a link after the plan was made.
  */
 export function createFileWriter(context: FileContext): WriteFile {
   const { cwd, roots = findRoots([], context) } = context;
   return async (path, text) => {
     try {
-      const file = toWritable(path, roots, cwd);
+      const file = resolveWritable(path, roots, cwd);
       await mkdir(dirname(file), { recursive: true });
-      await writeAtomically(toWritable(path, roots, cwd), text, { mode: MODE });
+      await writeAtomically(resolveWritable(path, roots, cwd), text, { mode: MODE });
     } catch (error) {
       // Node appends resolved paths after a comma; drop them.
       const [why] = describeError(error).split(',');
@@ -85,13 +84,16 @@ export function createFileWriter(context: FileContext): WriteFile {
   };
 }
 
-function toWritable(path: string, roots: readonly string[], cwd: string): string {
+function resolveWritable(path: string, roots: readonly string[], cwd: string): string {
   const place = placeForWriting(path, roots, { cwd });
   if ('finding' in place) throw new Error(`it ${place.finding}`);
   return place.real;
 }
 
-/** The texts of existing files, by path. A file that cannot be read, or may not be written, counts as absent: writing it reports the error. */
+/**
+ * Reads existing files, and returns their contents by path. A file that cannot be read, or must not be written, counts as absent; writing it reports the
+ * error later.
+ */
 export async function readFiles(paths: readonly string[], context: FileContext): Promise<ReadonlyMap<string, string>> {
   if (paths.length === 0) return new Map();
   const { cwd, roots = findRoots([], context) } = context;
@@ -104,7 +106,7 @@ export async function readFiles(paths: readonly string[], context: FileContext):
   );
 }
 
-/** Many times the size of a certificate. A longer file has other content, and writing to it is an error. */
+/** Many times the size of a certificate. A longer file is not a certificate, so it counts as absent. */
 const MAX_FILE_BYTES = 64 * 1024;
 
 function readText(file: string): string | undefined {

@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/js
 import { toPrintable } from '../model/printable.ts';
 import { redactJson, type Secrets } from '../model/secrets.ts';
 
-/** A failed response, read whole. */
+/** A failed response with its whole body. */
 interface FailedResponse {
   readonly method: string;
   /** Path and query. */
@@ -14,10 +14,10 @@ interface FailedResponse {
   readonly body: string;
 }
 
-/** Response headers that name the operation, as they end: services put a brand or `x-` before it. The best comes first. */
+/** Endings of response headers with the id of the operation. Services put `x-` or a brand before them. The most specific comes first. */
 const OPERATION_HEADERS = ['operation-id', 'request-id', 'trace-id', 'correlation-id'] as const;
 
-/** The error for a failed response. The text of the service is in it, without the key. */
+/** Creates the error for a failed response. It contains the message of the service, with the API key redacted. */
 export function createApiError(failed: FailedResponse, redact: Redactor): ApiError {
   const { method, response, body } = failed;
   const path = redact(failed.path);
@@ -34,11 +34,11 @@ export function createApiError(failed: FailedResponse, redact: Redactor): ApiErr
     operationId: details['operation_id'] ?? findOperationHeader(response.headers, redact),
     details,
   };
-  const said = readText(json?.['msg'], redact) ?? toFallback(failed, redact);
-  return new ApiError(toOneLine(`${method} ${path}: ${toSentence(facts, said)}`), { ...facts, method, path });
+  const said = readText(json?.['msg'], redact) ?? createFallbackMessage(failed, redact);
+  return new ApiError(toOneLine(`${method} ${path}: ${formatFailure(facts, said)}`), { ...facts, method, path });
 }
 
-function toSentence(facts: Pick<ApiError['response'], 'status' | 'code' | 'operationId' | 'details'>, said: string) {
+function formatFailure(facts: Pick<ApiError['response'], 'status' | 'code' | 'operationId' | 'details'>, said: string) {
   const { status, code, operationId, details } = facts;
   const known = { ...details, ...(operationId !== undefined && { operation_id: operationId }) };
   const more = Object.entries(known).map(([name, value]) => `${name}: ${value}`);
@@ -46,8 +46,8 @@ function toSentence(facts: Pick<ApiError['response'], 'status' | 'code' | 'opera
   return `${head}: ${said}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
 }
 
-/** The message for a failure without an explanation by the service. */
-function toFallback({ response, body }: FailedResponse, redact: Redactor): string {
+/** The message for a failed response without a `msg`. */
+function createFallbackMessage({ response, body }: FailedResponse, redact: Redactor): string {
   const place = response.headers['location'];
   if (response.status < 400 && place !== undefined) return `the service has moved to ${redact(place)}`;
   return body.trim() === '' ? response.statusText || 'no explanation' : formatBodyExcerpt(body, redact);
@@ -67,7 +67,7 @@ function readDetails(json: JsonObject | undefined, redact: Redactor): Readonly<R
   return Object.fromEntries(texts);
 }
 
-/** What the service calls a request, by its answer. */
+/** Finds the id that the service gave the request, in the headers or the body of the response. */
 export function findOperationId(
   { headers, body }: { readonly headers: Headers; readonly body: string },
   redact: Redactor,
@@ -90,24 +90,27 @@ function findOperationHeader(headers: Headers, redact: Redactor): string | undef
 }
 
 const EXCERPT_LENGTH = 200;
-/** Well above the shown length: the key is redacted before the text is cut, so that no half of it remains. */
+/** Far above the shown length, because the key is redacted before the text is cut to that length. Otherwise a part of the key could remain. */
 const CONSIDERED_LENGTH = 65_536;
 
-/** Text of the service on one line, with what a terminal would obey or hide written out. */
+/** Puts text of the service on one line, with control and invisible characters escaped. */
 export function toOneLine(text: string): string {
   return toPrintable(text.replace(/\s+/g, ' ').trim());
 }
 
-/** The first characters of a body that is not what it should be, fit to be shown. */
+/** The beginning of an unexpected body for a message: on one line, redacted. */
 export function formatBodyExcerpt(body: string, redact: Redactor): string {
   const text = toOneLine(redact(body.slice(0, CONSIDERED_LENGTH)));
   return text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
 }
 
-/** Takes the API key out of a text. Services and proxies echo it. */
+/** Redacts secrets in a text, because services and proxies may echo the API key. */
 export type Redactor = (text: string) => string;
 
-/** The error itself, or a redacted copy when it or one of its causes contains the key. An `ApiError` is made of redacted texts. */
+/**
+ * Returns the error itself, or a redacted copy if the error or one of its causes contains the key. An `ApiError` is returned unchanged: it contains only
+ * redacted texts.
+ */
 export function redactError(error: unknown, redact: Redactor): unknown {
   if (!(error instanceof Error) || error instanceof ApiError) return error;
   const shown = inspect(error, { depth: 8 });
@@ -117,35 +120,37 @@ export function redactError(error: unknown, redact: Redactor): unknown {
   return new Type(redact(error.message), { cause: redactError(error.cause, redact), isUnsent });
 }
 
-/** Path and query, as errors show where a request went. */
+/** Path and query of a request, for messages. */
 export function formatUrlPath(url: URL): string {
   return url.pathname + url.search;
 }
 
-/** A response that was read to its end. */
 export interface ReceivedResponse {
   readonly response: Pick<HttpResponse, 'status' | 'statusText' | 'headers'>;
   readonly body: string;
-  /** Of a response of success; `undefined` for an empty body and for a DELETE. */
+  /** The body of a successful response. `undefined` for a failure, an empty body, and a DELETE. */
   readonly json: Json | undefined;
 }
 
-/** Sends a request once; `attempt` counts from 1. Rejects with `NetworkError` or `TimeoutError` when there was no usable response. */
+/** Sends a request once. `count`: the number of the attempt, from 1. Rejects with `NetworkError` or `TimeoutError` if there was no usable response. */
 export type Attempt = (request: HttpRequest, count: number) => Promise<ReceivedResponse>;
 
-/** Redaction of responses and errors. */
 interface AttemptOptions {
-  /** For texts of errors. */
+  /** For the texts of errors. */
   readonly redact: Redactor;
   readonly secrets: Secrets;
 }
 
-/** One attempt to send it. Its response counts only if it is complete and, on success, JSON. */
+/** Creates an attempt. A response is usable if it is complete and, in case of success, its body is JSON or empty. */
 export function createAttempt(send: Send, { redact, secrets }: AttemptOptions): Attempt {
   return async (request) => {
     const { response, body } = await receive(send, request, redact);
     const isNothing = !isSuccess(response) || request.method === 'DELETE' || body.trim() === '';
-    return { response, body, json: isNothing ? undefined : toJson({ request, response, body }, { redact, secrets }) };
+    return {
+      response,
+      body,
+      json: isNothing ? undefined : parseJsonBody({ request, response, body }, { redact, secrets }),
+    };
   };
 }
 
@@ -173,26 +178,26 @@ interface Received {
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-function toJson(received: Received, { redact, secrets }: AttemptOptions): Json {
+function parseJsonBody(received: Received, { redact, secrets }: AttemptOptions): Json {
   const type = received.response.headers['content-type'] ?? '';
   if (type !== '' && !JSON_TYPE.test(type))
-    throw toBodyError(received, `is ${formatBodyExcerpt(type, redact)}, not JSON`, redact);
+    throw createBodyError(received, `is ${formatBodyExcerpt(type, redact)}, not JSON`, redact);
   const json = parseJson(received.body);
   if (json !== undefined) return redactJson(json, secrets);
-  throw toBodyError(received, 'is not JSON', redact);
+  throw createBodyError(received, 'is not JSON', redact);
 }
 
-/** The body of an answer to a write is never shown: it may hold a token. */
-function toBodyError({ request: { method, url }, body }: Received, what: string, redact: Redactor): NetworkError {
+/** Creates the error for an unusable body. The body of a response to a write is never shown, because it may contain a token. */
+function createBodyError({ request: { method, url }, body }: Received, what: string, redact: Redactor): NetworkError {
   const shown = method === 'GET' ? `: ${formatBodyExcerpt(body, redact)}` : ` (${Buffer.byteLength(body)} bytes)`;
   return new NetworkError(`${method} ${formatUrlPath(new URL(url))}: the response ${what}${shown}`);
 }
 
-/** The facts about an error that follow from its code. */
+/** Facts about an error that follow from its code or its name. */
 interface KnownError {
   readonly sentence: string;
   readonly isTimeout?: true;
-  /** There was no connection, so the request was not sent. */
+  /** The connection was not established, so the request was not sent. */
   readonly isUnsent?: true;
 }
 
@@ -211,8 +216,8 @@ const KNOWN_ERRORS: Readonly<Record<string, KnownError>> = {
 };
 
 /**
- * What to throw when a request brought no response: a `NetworkError` or `TimeoutError` that says where it went.
- * Errors that are already of these classes, bugs, and the reason of an aborted request are returned unchanged.
+ * Returns the error to throw for a request without a response: a `NetworkError` or `TimeoutError` with the method and URL of the request. Returned
+ * unchanged: errors of these classes, `InvariantError`s, and the reason of an aborted request.
  */
 export function classifyNetworkError(error: unknown, request: Pick<HttpRequest, 'method' | 'url' | 'signal'>): unknown {
   if (request.signal?.aborted) return request.signal.reason;
@@ -233,7 +238,7 @@ interface CauseFacts {
   readonly message: string;
 }
 
-/** The error and its causes, outermost first. Several failed addresses of one host are causes too. */
+/** Lists the error and its causes, outermost first. The errors of an `AggregateError`, one for each failed address of a host, count as causes. */
 function listCauses(error: unknown): readonly CauseFacts[] {
   if (!(error instanceof Error)) return [];
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

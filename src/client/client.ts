@@ -26,50 +26,54 @@ import { type RequestNotice, withNotices } from './request-notice.ts';
 import { type RetryNotice, type RetryOptions, type SendWithRetries, withRetries } from './retry.ts';
 
 /**
- * The service as typed calls. Each request is counted, waits for the rate limit, and is retried where that is safe.
- * Deliberately absent: what a response means (kinds), and what to write (apply).
+ * Typed calls to the service. Each request is counted, waits for the rate limit, and is retried if that is safe. Deliberately absent: the meaning of
+ * responses (kinds), and the choice of writes (apply).
  */
 
-/** What a client is made of. */
+/** Options of `createClient`. */
 export interface ClientOptions extends RetryOptions {
-  /** What carries requests. */
+  /** Sends one HTTP request. */
   readonly send: Send;
-  /** May have a path, with or without a slash at its end. */
+  /** May have a path, with or without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Redacted in each response, in addition to the key, and in no request but for the header with the key. Absent: the key alone. */
+  /**
+   * Secrets to redact in responses and errors; the client adds the API key to them. The client rejects a request with a secret in its URL or body.
+   * Absent: the API key is the only secret.
+   */
   readonly secrets?: Secrets | undefined;
   readonly versionHeader: string;
-  /** Resources asked for in one list request. */
+  /** Resources per list request. */
   readonly pageSize: number;
-  /** Tasks under way at once, and requests; fewer when the service is busy. */
+  /** Maximum number of tasks, and of requests, under way at once. The number of requests is reduced while the service is busy. */
   readonly concurrency: number;
-  /** How many requests the service allows in how much time; absent: any number. */
+  /** The rate limit of the service. Absent: no limit. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Milliseconds since some moment, for the rate limit. */
+  /** Milliseconds since a fixed moment, for the rate limit and the durations of requests. */
   readonly now?: () => number;
   readonly onRetry?: (notice: RetryNotice) => void;
-  /** Called for each request: when it is sent, and when it ends. */
+  /** Called when a request is sent, and when it ends. */
   readonly onRequest?: ((notice: RequestNotice) => void) | undefined;
-  /** Called for each wait for the rate limit, and for a service that asked for a pause. */
+  /** Called when a request waits for the rate limit, or for a pause that the service asked for. */
   readonly onWait?: (notice: WaitNotice) => void;
 }
 
 /**
- * Calls to one service. All reject with `ApiError`, `NetworkError` or `TimeoutError`, or with the reason of an aborted signal.
- * Reads with the same `stop` end together: the first one that fails aborts it, and then none of them sends another request.
+ * Calls to one service. All reject with `ApiError`, `NetworkError` or `TimeoutError`, or with the reason of an aborted signal. Reads with the same
+ * `stop` end together: the first read that fails aborts `stop`, and then none of these reads sends another request.
  */
 export interface Client {
   /**
-   * Every resource of an owned kind as the service shows it, newest first; complete, or an error. Uses the limiter. After an abort of `waitSignal` no request
-   * waits for its turn or for a retry.
+   * Returns every resource of an owned kind as the service shows it, newest first. Never returns a partial list: rejects instead. Waits in `limit`.
+   * After an abort of `waitSignal`, no request waits for its turn or for a retry.
    */
   readonly list: (kind: Kind, stop?: AbortController, waitSignal?: AbortSignal) => Promise<readonly JsonObject[]>;
-  /** A module by its path; null: not set. Uses the limiter. */
+  /** Returns a module by its path. `null`: the module is not set. Waits in `limit`. */
   readonly readModule: (path: string, stop?: AbortController) => Promise<JsonObject | null>;
   /**
-   * A write. Retried if it is idempotent; a POST only if it was certainly not processed. Resolves with the object in the answer; null if there is
-   * none, and for a DELETE. Rejects with the reason of `waitSignal` if that is aborted before anything was sent that may have taken effect.
+   * Sends a write. Retried if it is idempotent; a POST only if the service certainly did not process it. Resolves with the object in the response, or
+   * with `null` if the body is empty or the method is DELETE. Rejects with the reason of `waitSignal` if that is aborted before an attempt that may have
+   * taken effect.
    */
   readonly send: (
     method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
@@ -77,19 +81,19 @@ export interface Client {
     body?: JsonObject,
     more?: { readonly waitSignal?: AbortSignal | undefined },
   ) => Promise<JsonObject | null>;
-  /** One object by its path. */
+  /** Returns one object by its path. */
   readonly get: (path: string, signal?: AbortSignal) => Promise<JsonObject>;
-  /** The beginning of a response for messages: without the key, on one line. */
+  /** The beginning of JSON for messages: on one line, redacted. */
   readonly excerpt: (json: Json) => string;
-  /** Runs a task once fewer than `concurrency` are under way. `list` and `readModule` wait in it: never call them inside. */
+  /** Runs a task when fewer than `concurrency` are under way. `list` and `readModule` wait in it, so never call them inside a task. */
   readonly limit: ConcurrencyLimit;
-  /** What its answers showed, for those who read them. */
+  /** The fields that responses have contained so far. If a response omits one of these fields, the field is empty there. */
   readonly shown: ShownFields;
-  /** Requests sent so far, retries included. */
+  /** Number of requests sent so far, including retries. */
   readonly requestCount: () => number;
 }
 
-/** A client. Throws `TypeError` for a base URL, key or version header that cannot be used. */
+/** Creates a client. Throws `TypeError` for an invalid base URL, API key or version header. */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, apiKey, versionHeader, pageSize } = options;
   const wrong = checkBaseUrl(baseUrl) ?? checkApiKey(apiKey) ?? checkVersionHeader(versionHeader);
@@ -101,7 +105,7 @@ export function createClient(options: ClientOptions): Client {
   };
   const { secrets = createSecrets() } = options;
   secrets.add('the API key', apiKey);
-  const redact = createFullStrike(apiKey, secrets);
+  const redact = createFullRedactor(apiKey, secrets);
   const { sleep = sleepFor, now = getElapsedMs } = options;
   const limiter = createRequestLimiter({ ...options, sleep, now });
   const { onRequest } = options;
@@ -115,9 +119,9 @@ export function createClient(options: ClientOptions): Client {
     ...createReads({ exchange, limit, baseUrl, pageSize, excerpt }),
     excerpt,
     send: async (method, path, body, { waitSignal } = {}) => {
-      const call = { method, url: toUrl(baseUrl, path), body, waitSignal };
+      const call = { method, url: joinUrl(baseUrl, path), body, waitSignal };
       const json = await exchange(call);
-      return json === undefined ? null : toAnsweredObject(call, json);
+      return json === undefined ? null : expectObject(call, json);
     },
     limit,
     shown: new ShownFields(),
@@ -153,24 +157,24 @@ function createReads({
       readPages({
         kind,
         listKey: assertDefined(kind.listKey, `list key of ${kind.name}`),
-        firstUrl: toUrl(baseUrl, `${kind.path}?limit=${pageSize}`),
+        firstUrl: joinUrl(baseUrl, `${kind.path}?limit=${pageSize}`),
         readPage: (url) => read(exchange, url, { stop, waitSignal }),
         readNextPage: (url) => read(withRefusedCursor(exchange), url, { stop, waitSignal }),
         excerpt,
       }),
     readModule: async (path, stop) => {
-      const url = toUrl(baseUrl, path);
+      const url = joinUrl(baseUrl, path);
       const json = await read(withoutMissing(exchange), url, { stop });
-      return isUnset(json) ? null : toAnsweredObject({ method: 'GET', url }, json);
+      return isUnset(json) ? null : expectObject({ method: 'GET', url }, json);
     },
     get: async (path, signal) => {
-      const url = toUrl(baseUrl, path);
-      return toAnsweredObject({ method: 'GET', url }, await exchange({ method: 'GET', url, signal }));
+      const url = joinUrl(baseUrl, path);
+      return expectObject({ method: 'GET', url }, await exchange({ method: 'GET', url, signal }));
     },
   };
 }
 
-/** Aborts before its place in the limit is given to another. */
+/** On failure, aborts `stop` before another read can start in the slot that becomes free. */
 async function stopOnFailure<T>(stop: AbortController | undefined, run: () => Promise<T>): Promise<T> {
   try {
     stop?.signal.throwIfAborted();
@@ -181,7 +185,7 @@ async function stopOnFailure<T>(stop: AbortController | undefined, run: () => Pr
   }
 }
 
-/** Returns the error when the service rejects the cursor of a list. The read does not fail: it starts again. */
+/** Returns the error if the service rejects the cursor of a list, so that the read does not fail but starts again. */
 function withRefusedCursor(exchange: Exchange): (call: Call) => Promise<Json | undefined | ApiError> {
   return async (call) => {
     try {
@@ -193,7 +197,7 @@ function withRefusedCursor(exchange: Exchange): (call: Call) => Promise<Json | u
   };
 }
 
-/** Gives null where there is nothing: one of the four ways in which services say that a module is not set. */
+/** Returns `null` for 404, one of the four ways in which services report that a module is not set. `isUnset` covers the others. */
 function withoutMissing(exchange: Exchange): Exchange {
   return async (call) => {
     try {
@@ -210,17 +214,17 @@ function isUnset(json: Json | undefined): boolean {
   return typeof json === 'object' && !Array.isArray(json) && Object.values(json).every((member) => member === null);
 }
 
-/** Redacts the key even if it is too short to be searched for in other texts. */
-function createFullStrike(apiKey: string, secrets: Secrets): Redactor {
-  const strikeKey = createRedactor(apiKey);
-  return (text) => strikeKey(secrets.redact(text));
+/** Creates a redactor for all secrets. It redacts the API key even if that is too short for `secrets` to search for. */
+function createFullRedactor(apiKey: string, secrets: Secrets): Redactor {
+  const redactKey = createRedactor(apiKey);
+  return (text) => redactKey(secrets.redact(text));
 }
 
 function withoutKey({ onRetry }: ClientOptions, redact: Redactor): (notice: RetryNotice) => void {
   return (notice) => onRetry?.({ ...notice, path: redact(notice.path), cause: redact(notice.cause) });
 }
 
-/** Why a base URL is invalid; `undefined`: it is valid. */
+/** Returns why a base URL is invalid. `undefined`: it is valid. */
 function checkBaseUrl(text: string): string | undefined {
   const url = URL.parse(text);
   const shown = `The base URL ${JSON.stringify(withoutSecrets(text))}`;
@@ -233,40 +237,39 @@ function checkBaseUrl(text: string): string | undefined {
   return undefined;
 }
 
-/** The text before an @, and after a question mark or a #, may be a password or a token. */
+/** Removes the text before an @, and after a question mark or a #, which may be a password or a token. */
 function withoutSecrets(url: string): string {
   return url.replace(/[^/]*@/, '…@').replace(/[?#].*/s, (rest) => `${rest.charAt(0)}…`);
 }
 
-/** Why an API key is invalid; `undefined`: it is valid. Never quotes it. */
+/** Returns why an API key is invalid, without quoting it. `undefined`: it is valid. */
 function checkApiKey(text: string): string | undefined {
   if (text === '') return 'The API key is empty';
   return /^[\x21-\x7e]+$/.test(text) ? undefined : 'The API key contains white space or characters outside ASCII';
 }
 
-/** Why the name of the version header is invalid; `undefined`: it is valid. */
+/** Returns why the name of the version header is invalid. `undefined`: it is valid. */
 function checkVersionHeader(name: string): string | undefined {
   return FORMATS['header-name'].check(name) === undefined ? undefined : `\`${name}\` is not a valid header name`;
 }
 
-/** The URL of a path below the base URL. Throws `InvariantError` for a path that does not start with a slash. */
-function toUrl(baseUrl: string, path: string): URL {
+/** Joins the base URL and a path. Throws `InvariantError` for a path that does not start with a slash. */
+function joinUrl(baseUrl: string, path: string): URL {
   if (!path.startsWith('/')) throw new InvariantError(`Not a path: ${path}`);
   return new URL(baseUrl.replace(/\/+$/, '') + path);
 }
 
-/** One call to the service. */
 interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly url: URL;
   readonly body?: JsonObject | undefined;
-  /** Aborted: the answer is not wanted any more, even if the request is under way. */
+  /** Aborted: the call rejects, even while the request is under way. */
   readonly signal?: AbortSignal | undefined;
-  /** Aborted: the call waits for nothing, and a write is not sent any more; one that is under way ends. */
+  /** Aborted: the call no longer waits for its turn or a retry, and sends no further write. A request under way is completed. */
   readonly waitSignal?: AbortSignal | undefined;
 }
 
-/** Makes a call: the JSON of a response of success, `undefined` for an empty body and for a DELETE; else throws. */
+/** Makes a call. Resolves with the JSON of a successful response, or with `undefined` for an empty body and for a DELETE. Rejects on failure. */
 type Exchange = (call: Call) => Promise<Json | undefined>;
 
 interface ExchangeOptions {
@@ -277,7 +280,7 @@ interface ExchangeOptions {
   readonly secrets: Secrets;
 }
 
-/** Creates the function that turns calls into values or errors. It adds the key to each request and redacts it in each error. */
+/** Creates the function that makes calls. It adds the API key to each request and redacts secrets in each error. */
 function createExchange({ persist, apiKey, versionHeader, redact, secrets }: ExchangeOptions): Exchange {
   const headers = {
     accept: 'application/json',
@@ -288,8 +291,8 @@ function createExchange({ persist, apiKey, versionHeader, redact, secrets }: Exc
   const withBody = { ...headers, 'content-type': 'application/json' };
   return async (call) => {
     try {
-      const create = () => toRequest(call, call.body === undefined ? headers : withBody);
-      refuseSecrets(create(), secrets);
+      const create = () => createRequest(call, call.body === undefined ? headers : withBody);
+      checkSecrets(create(), secrets);
       const { response, body, json } = await persist(create, call.waitSignal);
       if (isSuccess(response)) return json;
       throw createApiError({ method: call.method, path: formatUrlPath(call.url), response, body }, redact);
@@ -299,21 +302,21 @@ function createExchange({ persist, apiKey, versionHeader, redact, secrets }: Exc
   };
 }
 
-/** The object that an answer to a call must be. Throws `NetworkError` when it is something else, or nothing. */
-function toAnsweredObject(call: Pick<Call, 'method' | 'url'>, json: Json | undefined): JsonObject {
+/** Returns the JSON of a response as an object. Throws `NetworkError` if the JSON is absent or not an object. */
+function expectObject(call: Pick<Call, 'method' | 'url'>, json: Json | undefined): JsonObject {
   if (isJsonObject(json)) return json;
   throw new NetworkError(`${call.method} ${formatUrlPath(call.url)}: the response is not a JSON object`);
 }
 
-/** No service is told of a secret but in the header that is for it. */
-function refuseSecrets({ method, url, body }: HttpRequest, { find, redact }: Secrets): void {
+/** Throws `NetworkError` if the URL or the body of a request contains a secret. Only the header with the API key may contain one. */
+function checkSecrets({ method, url, body }: HttpRequest, { find, redact }: Secrets): void {
   const found = find(url) ?? find(String(body ?? ''));
   if (found === undefined) return;
   const path = redact(formatUrlPath(new URL(url)));
   throw new NetworkError(`${method} ${path} was not sent, because it would contain ${found.name}`);
 }
 
-function toRequest({ method, url, body, signal }: Call, headers: HttpRequest['headers']): HttpRequest {
+function createRequest({ method, url, body, signal }: Call, headers: HttpRequest['headers']): HttpRequest {
   return {
     method,
     url: url.href,
@@ -323,16 +326,16 @@ function toRequest({ method, url, body, signal }: Call, headers: HttpRequest['he
   };
 }
 
-/** Where the pages of a kind's list come from. */
+/** How to read the pages of a kind's list. */
 interface PageSource {
   readonly kind: Kind;
   /** The key of the list in a page. */
   readonly listKey: string;
   readonly firstUrl: URL;
   readonly readPage: (url: URL) => Promise<Json | undefined>;
-  /** The same for a page that continues the list; the error when the service refuses to continue there. */
+  /** Reads a page after the first. Resolves with the error if the service rejects the cursor. */
   readonly readNextPage: (url: URL) => Promise<Json | undefined | ApiError>;
-  /** How JSON begins, fit to be shown. */
+  /** The beginning of JSON for messages. */
   readonly excerpt: (json: Json) => string;
 }
 
@@ -342,36 +345,39 @@ interface Page {
   readonly nextUrl: URL | undefined;
 }
 
-/** After more pages than this in a row without a new resource, the list counts as endless. */
+/** If more pages in a row than this have no new resource, the list counts as endless. */
 const MAX_BARREN_PAGES = 100;
 
-/** How often a list is read that changes while it is read. With small pages, a run that deletes many resources moves its own list several times. */
+/**
+ * Maximum number of readings of a list that changes while it is read. With small pages, a run that deletes many resources changes its own list several
+ * times.
+ */
 const MAX_READINGS = 6;
 
 /**
- * Reads a list to its end: every resource once, in the order served. A service may refuse to continue at a resource that is gone by now: then the
- * list is read again from its start. Throws instead of returning a partial list: `NetworkError` for a malformed page, a link to another origin, and a
- * link back to a page already read; `ApiError` if the service refuses to continue each time.
+ * Reads a list to its end: every resource once, in the order of the service. If the service rejects a cursor because that resource was deleted, reads
+ * the list again from its start. Never returns a partial list. Rejects with `NetworkError` for a malformed page, a link to another origin, a link back
+ * to a page already read, and an endless list; with `ApiError` if the service rejects the cursor in every reading.
  */
 async function readPages(source: PageSource): Promise<readonly JsonObject[]> {
   for (let reading = 1; ; reading += 1) {
     const list = await readOnce(source);
     if (!(list instanceof ApiError)) return list;
-    if (reading === MAX_READINGS) throw toEndlessRefusal(list);
+    if (reading === MAX_READINGS) throw createRejectionError(list);
   }
 }
 
-/** Whether a service refuses to continue a list, because the resource at which the next page begins is gone. */
+/** Whether the service rejected the cursor of a list. Services do that if the resource that the cursor names was deleted. */
 function isRefusedCursor(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.response.status === 400 || error.response.status === 404);
 }
 
-function toEndlessRefusal({ message, response }: ApiError): ApiError {
+function createRejectionError({ message, response }: ApiError): ApiError {
   const times = `The list was read from its start ${MAX_READINGS} times, and each time the service refused to continue it`;
   return new ApiError(`${message}. ${times}`, response);
 }
 
-/** One reading; the error when the service refuses to continue the list. */
+/** Reads a list once. Resolves with the error if the service rejects the cursor. */
 async function readOnce(source: PageSource): Promise<readonly JsonObject[] | ApiError> {
   const found = new Map<string, JsonObject>();
   const seen = new Set<string>();
@@ -383,32 +389,38 @@ async function readOnce(source: PageSource): Promise<readonly JsonObject[] | Api
     const page: Page = parsePage(source, url, json);
     const isNew = addNew(found, page.resources);
     barren = isNew ? 0 : barren + 1;
-    if (barren > MAX_BARREN_PAGES) throw toPageError(url, `${barren} pages in a row contain nothing new`);
-    url = toUnreadUrl(page, seen);
+    if (barren > MAX_BARREN_PAGES) throw createPageError(url, `${barren} pages in a row contain nothing new`);
+    url = findUnreadUrl(page, seen);
   }
   return [...found.values()];
 }
 
-/** Keeps the first version of a resource that appears on a second page, because a concurrent creation moved the pages. */
+/**
+ * Adds the resources that `found` does not contain, and returns whether there were any. A resource appears on two pages if a concurrent creation shifts
+ * the pages; its first version is kept.
+ */
 function addNew(found: Map<string, JsonObject>, resources: readonly ListedResource[]): boolean {
   const before = found.size;
   for (const { id, json } of resources) if (!found.has(id)) found.set(id, json);
   return found.size > before;
 }
 
-/** The next page to read. After a link back to a page that was read, the rest of the list is unknown. */
-function toUnreadUrl({ url, nextUrl }: Page, seen: ReadonlySet<string>): URL | undefined {
+/**
+ * The next page to read; `undefined` after the last. Throws `NetworkError` if the link leads back to a page already read, because the rest of the list
+ * is then unknown.
+ */
+function findUnreadUrl({ url, nextUrl }: Page, seen: ReadonlySet<string>): URL | undefined {
   if (nextUrl === undefined || !seen.has(nextUrl.href)) return nextUrl;
-  throw toPageError(
+  throw createPageError(
     url,
     `next_page_uri leads back to ${formatUrlPath(nextUrl)}, so the list cannot be read to its end`,
   );
 }
 
 function parsePage({ kind, listKey, firstUrl, excerpt }: PageSource, url: URL, json: Json | undefined): Page {
-  const page = toAnsweredObject({ method: 'GET', url }, json);
+  const page = expectObject({ method: 'GET', url }, json);
   const list = page[listKey];
-  if (!isJsonArray(list)) throw toPageError(url, `${listKey} is not a list: ${excerpt(page)}`);
+  if (!isJsonArray(list)) throw createPageError(url, `${listKey} is not a list: ${excerpt(page)}`);
   const place = `GET ${formatUrlPath(url)}: ${listKey}`;
   const resources = list.map((member, index) =>
     parseListedResource(kind, member, { place: `${place}[${index}]`, excerpt }),
@@ -416,18 +428,21 @@ function parsePage({ kind, listKey, firstUrl, excerpt }: PageSource, url: URL, j
   return { url, resources, nextUrl: parseNextUrl(page['next_page_uri'], url, firstUrl.origin) };
 }
 
-/** The next page, on the origin that the key is for; nothing when this was the last. */
+/**
+ * Parses the link to the next page. `undefined`: this page is the last. Throws `NetworkError` for another origin, because the API key must not be sent
+ * there.
+ */
 function parseNextUrl(next: Json | undefined, url: URL, origin: string): URL | undefined {
   if (next === undefined || next === null || next === '') return undefined;
   const nextUrl = typeof next === 'string' ? URL.parse(next, url) : null;
   if (nextUrl === null || nextUrl.username !== '' || nextUrl.password !== '')
-    throw toPageError(url, 'next_page_uri is not a valid URL');
+    throw createPageError(url, 'next_page_uri is not a valid URL');
   if (nextUrl.origin !== origin)
-    throw toPageError(url, `next_page_uri leads to ${nextUrl.origin}, but the key is only for ${origin}`);
+    throw createPageError(url, `next_page_uri leads to ${nextUrl.origin}, but the key is only for ${origin}`);
   nextUrl.hash = '';
   return nextUrl;
 }
 
-function toPageError(url: URL, message: string): NetworkError {
+function createPageError(url: URL, message: string): NetworkError {
   return new NetworkError(`GET ${formatUrlPath(url)}: ${message}`);
 }

@@ -5,7 +5,6 @@ import { NetworkError } from '../model/errors.ts';
 import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import { createModuleSchema, createResponseSchema } from '../schemas/field.ts';
 
-/** A resource of a list, by its id. */
 export interface ListedResource {
   readonly id: string;
   readonly json: JsonObject;
@@ -13,27 +12,28 @@ export interface ListedResource {
 
 type Schema = ReturnType<typeof createResponseSchema>;
 
-/** Schemas, built once for each kind and field: building takes longer than using. */
+/** Schemas by kind and field. Each is built once, because building takes longer than using it. */
 const SCHEMAS = new WeakMap<Kind | Field, Schema>();
 
-/** Where JSON came from, and how it begins, where that may be shown: an answer to a write may hold a token. */
+/** The origin of JSON, for messages. `excerpt`: formats the beginning of the JSON. Absent for responses to writes, because they may contain a token. */
 export interface ResponseSource {
   readonly place: string;
   readonly excerpt?: ((json: Json) => string) | undefined;
 }
 
-/** A member of a list as the resource that it must be. Throws `NetworkError` when it does not fit. */
+/** Parses a member of a list as a resource. Throws `NetworkError` if it does not match the kind's schema. */
 export function parseListedResource(kind: Kind, json: Json, { place, excerpt }: ResponseSource): ListedResource {
   const id = isJsonObject(json) ? json['id'] : undefined;
   if (!isJsonObject(json) || typeof id !== 'string' || id === '')
-    throw new NetworkError(`${place} is not an object with an id${toShown(json, excerpt)}`);
-  if (!isId(id)) throw new NetworkError(`${place} has an invalid id. An id is ${ID_FORM}${toShown(json, excerpt)}`);
+    throw new NetworkError(`${place} is not an object with an id${formatExcerpt(json, excerpt)}`);
+  if (!isId(id))
+    throw new NetworkError(`${place} has an invalid id. An id is ${ID_FORM}${formatExcerpt(json, excerpt)}`);
   const schema = getSchema(kind, () => createResponseSchema(kind, 'response'));
   expectFit(json, schema, { place: `${place} (${id})`, excerpt });
   return { id, json };
 }
 
-/** Throws `NetworkError` when the JSON of a module that is set does not fit. */
+/** Throws `NetworkError` if the JSON of a module does not match the field's schema. */
 export function expectModule(field: Field, json: JsonObject, origin: ResponseSource): void {
   const schema = getSchema(field, () => createModuleSchema(field, 'response'));
   expectFit(json, schema, origin);
@@ -45,14 +45,14 @@ function getSchema(table: Kind | Field, create: () => Schema): Schema {
   return schema;
 }
 
-/** JSON that is nested too deeply is refused: it would exhaust the stack later. */
+/** Throws `NetworkError` if JSON does not match the schema, or is nested so deeply that later recursion would overflow the call stack. */
 function expectFit(json: JsonObject, schema: Schema, { place, excerpt }: ResponseSource): void {
   if (isDeeper(json, MAX_DEPTH)) throw new NetworkError(`${place} is nested too deeply`);
   const found = schema.safeParse(json).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
   if (found !== undefined)
-    throw new NetworkError(`${place} does not match the API: ${found.join('; ')}${toShown(json, excerpt)}`);
+    throw new NetworkError(`${place} does not match the API: ${found.join('; ')}${formatExcerpt(json, excerpt)}`);
 }
 
-function toShown(json: Json, excerpt: ResponseSource['excerpt']): string {
+function formatExcerpt(json: Json, excerpt: ResponseSource['excerpt']): string {
   return excerpt === undefined ? '' : `: ${excerpt(json)}`;
 }

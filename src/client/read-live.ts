@@ -8,18 +8,18 @@ import type { LiveResource, LiveState } from '../model/state.ts';
 import type { Client } from './client.ts';
 import { expectModule } from './conform.ts';
 
-/** What to read. */
+/** Which resources `readLive` reads. */
 export interface LiveRequest {
-  /** Owned kinds, each read by its list. */
+  /** Owned kinds; the whole list of each is read. */
   readonly kinds: readonly Kind[];
   readonly attachments: readonly Attachment[];
-  /** Ends reading when it aborts. */
+  /** Aborted: reading ends, and `readLive` rejects with the reason. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Reads what the service holds: one request for each page of a kind's list and for each module, and no other.
- * The result is complete; on the first failure it rejects and starts no further request. It never holds a token.
+ * Reads the resources that the service has, with one request for each page of a kind's list and one for each module. The result is complete and never
+ * contains a token. On the first failure, rejects and starts no further request.
  */
 export async function readLive(client: Omit<Client, 'send'>, request: LiveRequest): Promise<LiveState> {
   const { kinds, attachments, signal } = request;
@@ -54,10 +54,13 @@ async function readKind(
   return known;
 }
 
-/** What was made of a list: several stacks may be given the same one. */
+/** The resources read from a list. Several stacks may share one list. */
 const READ = new WeakMap<readonly JsonObject[], readonly LiveResource[]>();
 
-/** The live resources of a list, as the service gave it. What one of them leaves out, all of them decide. */
+/**
+ * Reads the live resources of a list. If a resource omits a field, the field counts as empty when another resource of the list contains it, and as
+ * unknown otherwise.
+ */
 function readResources(
   { shown }: Pick<Client, 'shown'>,
   kind: Kind,

@@ -2,48 +2,46 @@ import pLimit from 'p-limit';
 import type { RateLimit } from '../model/stack.ts';
 
 /**
- * Decides when each request of a client may start: within the rate limit, with a limited number at once, and none while the service
- * asks for a pause. Shared by all requests, retries included.
+ * Decides when each request of a client may start: within the rate limit, within the concurrency, and not during a pause that the service asked for.
+ * Shared by all requests, including retries.
  */
 export interface RequestLimiter {
-  /** Runs one attempt once it may be sent. Rejects with the reason of `waitSignal` when it would have to wait and that is aborted. */
+  /** Runs one attempt when it may be sent. If `waitSignal` is aborted and the attempt would have to wait, rejects with the reason of `waitSignal`. */
   readonly admit: <T>(attempt: () => Promise<T>, waitSignal: AbortSignal | undefined) => Promise<T>;
-  /** The service is busy: pauses all requests for that time and halves the concurrency. */
+  /** The service is busy: pauses all requests for `delayMs` and halves the concurrency. */
   readonly throttle: (delayMs: number) => void;
-  /** A request succeeded: after as many successes as the current concurrency, it grows by one. */
+  /** A request succeeded. After as many successes as the current concurrency, the concurrency grows by one. */
   readonly recover: () => void;
-  /** Requests that may be under way at once now. */
+  /** The current maximum number of requests under way at once. */
   readonly concurrency: () => number;
 }
 
-/** Tells that requests wait, and why. */
+/** A wait of a request, and its reason. */
 export interface WaitNotice {
   readonly waitMs: number;
   /** `budget`: the rate limit is used up. `pause`: the service asked for a pause. */
   readonly reason: 'budget' | 'pause';
 }
 
-/** Lets only so many tasks run at once, in the order in which they came. Tasks must not wait for further tasks of the same limit. */
+/** Runs a limited number of tasks at once, in the order of the calls. A task must not wait for another task of the same limit. */
 export type ConcurrencyLimit = <T>(run: () => Promise<T>) => Promise<T>;
 
-/** A limit of that many places. */
 export function createConcurrencyLimit(concurrency: number): ConcurrencyLimit {
   return pLimit(concurrency);
 }
 
-/** What a limiter takes from outside, so that tests control time. */
+/** Limits of a client, and effects that tests replace to control time. */
 export interface RequestLimiterOptions {
   /** Absent: no limit. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Requests under way at once, at most. */
+  /** Maximum number of requests under way at once. */
   readonly concurrency: number;
-  /** Milliseconds since some moment. */
+  /** Milliseconds since a fixed moment. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly onWait?: ((notice: WaitNotice) => void) | undefined;
 }
 
-/** A limiter of one client. */
 export function createRequestLimiter(options: RequestLimiterOptions): RequestLimiter {
   const most = Math.min(options.concurrency, options.rateLimit?.requests ?? options.concurrency);
   const gate = pLimit(most);
@@ -51,10 +49,10 @@ export function createRequestLimiter(options: RequestLimiterOptions): RequestLim
   const budget = options.rateLimit === undefined ? UNLIMITED : createRollingWindow(options.rateLimit);
   let resumeAt = NEVER_PAUSED;
   let goneWell = 0;
-  /** To look at the clock takes time too. */
+  /** Whether there is no rate limit and the service never asked for a pause. The clock is then not read, because that takes time too. */
   const isFree = (): boolean => budget === UNLIMITED && resumeAt === NEVER_PAUSED;
 
-  /** Finds and takes a free place in the budget in one step. */
+  /** Waits for a free slot in the rate limit and takes it. Nothing is awaited between finding and taking the slot, so two requests never take the same one. */
   const waitTurn = async (waitSignal: AbortSignal | undefined): Promise<void> => {
     for (;;) {
       const pauseMs = resumeAt - clock.now();
@@ -103,7 +101,7 @@ const NEVER_PAUSED = Number.NEGATIVE_INFINITY;
 
 const UNLIMITED: RollingWindow = { toWaitMs: () => 0, start: () => undefined, end: () => undefined };
 
-/** After a sleep the time has passed, even if the injected clock did not move. */
+/** Creates a clock that never shows an earlier time than the end of the last sleep, even if the injected clock did not advance. */
 function createClock(now: () => number): { readonly now: () => number; readonly passed: (until: number) => void } {
   let least = Number.NEGATIVE_INFINITY;
   return {
@@ -114,18 +112,18 @@ function createClock(now: () => number): { readonly now: () => number; readonly 
   };
 }
 
-/** How many requests may be sent. */
+/** A rolling window that limits requests. */
 export interface RollingWindow {
-  /** Milliseconds until a request may start; 0: now. `Infinity`: not before one that is under way has ended. */
+  /** Milliseconds until a request may start. 0: now. `Infinity`: not before a request under way has ended. */
   readonly toWaitMs: (now: number) => number;
   readonly start: () => void;
-  /** A request has ended, whether or not it was answered. */
+  /** Records that a request has ended, with or without a response. */
   readonly end: (now: number) => void;
 }
 
 /**
- * A rolling window over requests. Each takes a place from when it starts until a window after it ended: when the service counted it is not
- * known, but it lies in between. So no window of the service's clock ever sees more than the limit.
+ * Creates a rolling window. A request occupies a slot from its start until `windowMs` after its end. The service counts the request at an unknown time
+ * between start and end, so no window of the service's clock ever contains more requests than the limit.
  */
 export function createRollingWindow({ requests, windowMs }: RateLimit): RollingWindow {
   let underWay = 0;

@@ -9,53 +9,51 @@ import {
   toOneLine,
 } from './api-error.ts';
 
-/** The notice of one request: that it is sent, and how it ended. Holds no key, no token and no body. */
+/** Reports that a request is sent, or how it ended. Contains no API key, no token and no body. */
 export type RequestNotice = SentNotice | AnsweredNotice | FailedNotice;
 
 interface NoticeStart {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
-  /** Counting from 1; more than 1: it is sent again. */
+  /** Counted from 1. Above 1: a retry. */
   readonly attempt: number;
 }
 
-/** A request that is sent now. */
 interface SentNotice extends NoticeStart {
   readonly event: 'sent';
-  /** Those of its headers that say nothing secret. */
+  /** The request headers that cannot contain a secret. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A request that was answered, whatever the answer says. */
+/** A request with a response, successful or not. */
 interface AnsweredNotice extends NoticeStart {
   readonly event: 'answered';
   readonly status: number;
-  /** From when it was sent until its answer was read. */
+  /** Time from sending the request until its response was read. */
   readonly ms: number;
-  /** What the service calls the request, when it says. */
+  /** Id that the service gave the request. `undefined`: the response contains none. */
   readonly operationId: string | undefined;
   readonly bytes: number;
-  /** Those of the answer's headers that say nothing secret. */
+  /** The response headers that cannot contain a secret. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A request without an answer that can be used. */
+/** A request without a usable response. */
 interface FailedNotice extends NoticeStart {
   readonly event: 'failed';
   readonly ms: number;
   readonly cause: string;
 }
 
-/** What notices are made with. */
 interface NoticeOptions {
-  /** Milliseconds since some moment. */
+  /** Milliseconds since a fixed moment. */
   readonly now: () => number;
   readonly redact: Redactor;
   readonly onRequest: (notice: RequestNotice) => void;
 }
 
-/** An attempt that tells of itself. */
+/** Wraps an attempt, and reports its start and its end to `onRequest`. */
 export function withNotices(attempt: Attempt, options: NoticeOptions): Attempt {
   const { now, redact, onRequest } = options;
   return async (request, count) => {
@@ -85,7 +83,7 @@ function describeAnswer({ response, body }: ReceivedResponse, redact: Redactor):
   };
 }
 
-/** Headers that are no place for secrets, by name. Any other may be one: a cookie, a challenge, what a proxy adds. */
+/** Names of headers that cannot contain a secret. Any other header may: a cookie, a challenge, a header that a proxy adds. */
 const PLAIN_HEADERS =
   /^(?:accept|accept-encoding|age|cache-control|content-(?:encoding|language|length|type)|date|etag|retry-after|server|user-agent|vary|(?:x-)?ratelimit-[\w-]+|(?:[\w-]+-)?(?:operation|request|trace|correlation)-id|[\w-]*version)$/;
 

@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse } from '../model/http.ts';
 import { type Attempt, formatUrlPath, type ReceivedResponse } from './api-error.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 
-/** The notice of a failed request that will be sent again. */
+/** Reports a failed attempt that will be retried. */
 export interface RetryNotice {
   readonly method: string;
   /** Path and query. */
@@ -12,54 +12,54 @@ export interface RetryNotice {
   /** The attempt that failed, counting from 1. */
   readonly attempt: number;
   readonly delayMs: number;
-  /** What of it the service asked for, in `Retry-After`; absent: nothing. */
+  /** The part of `delayMs` that the service asked for in `Retry-After`. Absent: the service asked for none. */
   readonly askedMs?: number;
   readonly cause: string;
 }
 
-/** Effects that tests replace, to control time. */
+/** Effects that tests replace to control time, and a log. */
 export interface RetryOptions {
   readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
-  /** 0 to 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random?: (() => number) | undefined;
   readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
 }
 
 /**
- * The class of a failure. `unsent`: the request was certainly not sent. `network`: no usable answer. `throttled`: refused with 429 before it was
- * processed. `server`: 5xx.
+ * The class of a failure. `unsent`: the request was certainly not sent. `network`: no usable response. `throttled`: the service rejected the request
+ * with 429 before processing it. `server`: 5xx.
  */
 type FailureClass = 'unsent' | 'network' | 'throttled' | 'server';
 
 /**
- * Attempts of a request at most, by method and failure. With the delays below, 4 attempts wait up to 3.5 seconds in all, 5 up to 7.5 seconds, and 10 up to
- * two minutes, in which most rate limits admit new requests.
+ * Maximum attempts of a request, by method and failure. With the delays below, 4 attempts wait up to 3.5 seconds in total, and 5 up to 7.5 seconds. 10
+ * attempts wait up to two minutes, after which most rate limits admit new requests.
  */
 const ATTEMPTS: Readonly<Record<string, Readonly<Record<FailureClass, number>>>> = {
   GET: { unsent: 4, network: 4, throttled: 10, server: 5 },
   PUT: { unsent: 4, network: 4, throttled: 10, server: 5 },
   DELETE: { unsent: 4, network: 4, throttled: 10, server: 5 },
-  // Every PATCH of the interface is idempotent: it sends values, not changes of values.
+  // Every PATCH of the API is idempotent: it sends values, not increments.
   PATCH: { unsent: 4, network: 4, throttled: 10, server: 5 },
-  // A POST may have created a resource: the caller looks for it by its mark.
+  // A POST that failed may have created a resource. The caller looks for that resource by its mark.
   POST: { unsent: 4, network: 1, throttled: 10, server: 1 },
 };
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
-/** If the service asks to wait longer than this, its answer is reported instead. */
+/** If the service asks for a longer wait than this, its response is returned without a retry. */
 const MAX_RETRY_AFTER_MS = 120_000;
 
 /**
- * Sends a request until it has a final answer; `create` makes one for each attempt, because a body can be read only once. When `waitSignal` is
- * aborted, nothing waits any more and no further write is sent: it rejects with the reason of the abort, unless an attempt may have taken effect;
- * then that attempt's result is final.
+ * Sends a request until its result is final. `create` creates a new request for each attempt, because a body can be read only once. After an abort of
+ * `waitSignal`, nothing waits and no further write is sent: the call rejects with the reason of the abort. Exception: if an attempt may have taken effect,
+ * the result of that attempt is final.
  */
 export type SendWithRetries = (create: () => HttpRequest, waitSignal?: AbortSignal) => Promise<ReceivedResponse>;
 
 /**
- * Retries requests that are safe to repeat, after an exponential delay with full jitter or the delay that the service asks for. A service that throttles one
- * request slows down all of them.
+ * Retries requests that are safe to repeat, after an exponential delay with full jitter or the delay that the service asks for. If the service throttles
+ * one request, all requests slow down.
  */
 export function withRetries(attempt: Attempt, limiter: RequestLimiter, options: RetryOptions): SendWithRetries {
   const { sleep = sleepFor, random = Math.random, onRetry } = options;
@@ -75,7 +75,7 @@ export function withRetries(attempt: Attempt, limiter: RequestLimiter, options: 
         const failure = classify(end);
         if (failure === undefined) limiter.recover();
         if (failure === 'network' || failure === 'server') uncertain = end;
-        const delayMs = toDelay({ end, failure, count, method: request.method, random });
+        const delayMs = computeDelay({ end, failure, count, method: request.method, random });
         if (delayMs === undefined) return settle(end);
         onRetry?.({ ...describe(request, end), attempt: count, delayMs });
         if (failure === 'throttled') limiter.throttle(delayMs);
@@ -91,7 +91,10 @@ export function withRetries(attempt: Attempt, limiter: RequestLimiter, options: 
 
 type End = ReceivedResponse | NetworkError;
 
-/** After an abort of `waitSignal` a read is still sent if it need not wait. */
+/**
+ * Makes one attempt. Returns a `NetworkError` instead of rejecting with it. After an abort of `waitSignal`, writes are no longer sent, but reads are:
+ * the limiter has rejected those that would have to wait.
+ */
 async function tryOnce(
   attempt: () => Promise<ReceivedResponse>,
   request: HttpRequest,
@@ -102,7 +105,7 @@ async function tryOnce(
   try {
     return await attempt();
   } catch (error) {
-    // An aborted request rejects with the reason of the abort, which may be the failure of another request.
+    // The reason of an abort may be the NetworkError of another request, so rethrow it.
     if (error instanceof NetworkError && !request.signal?.aborted) return error;
     throw error;
   }
@@ -113,8 +116,8 @@ function settle(end: End): ReceivedResponse {
   return end;
 }
 
-/** How long to wait before sending again; `undefined`: don't. */
-function toDelay(after: {
+/** Computes the delay before the next attempt. `undefined`: no further attempt. */
+function computeDelay(after: {
   readonly end: End;
   readonly failure: FailureClass | undefined;
   readonly count: number;
@@ -128,7 +131,7 @@ function toDelay(after: {
   return askedMs > MAX_RETRY_AFTER_MS ? undefined : askedMs + Math.round(random() * FIRST_DELAY_MS);
 }
 
-/** A retry of an answer that is too large would be too large again. */
+/** Classifies a failure that may be retried. `undefined`: success, or a failure that a retry would repeat, such as a response that is too large. */
 function classify(end: End): FailureClass | undefined {
   if (end instanceof NetworkError && end.head !== undefined) return undefined;
   if (end instanceof NetworkError) return end.isUnsent ? 'unsent' : 'network';
@@ -136,7 +139,10 @@ function classify(end: End): FailureClass | undefined {
   return end.response.status >= 500 ? 'server' : undefined;
 }
 
-/** Milliseconds that the service asks to wait: in seconds, or as a date beside the date of its answer. */
+/**
+ * Milliseconds that the service asks to wait. `Retry-After` is a number of seconds, or a date that is compared with the `Date` of the response.
+ * `undefined`: neither.
+ */
 function parseRetryAfter(headers: HttpResponse['headers']): number | undefined {
   const text = headers['retry-after']?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * 1000;

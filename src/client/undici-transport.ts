@@ -8,39 +8,39 @@ import { type HttpRequest, type HttpResponse, MAX_BODY_BYTES, type Send, tooLarg
 import type { Transport } from '../model/transport.ts';
 import { classifyNetworkError } from './api-error.ts';
 
-/** Time limits, the way to the service, and how many connections there may be. */
+/** Time limits, proxies, certificate authorities, and the number of connections. */
 export interface UndiciTransportOptions {
-  /** Connections to one origin at once; without it as many as there are requests under way. */
+  /** Maximum number of connections to one origin. Absent: one for each request under way. */
   readonly connections?: number;
   readonly connectTimeoutMs?: number;
-  /** Until the head of the response is there. */
+  /** Until the headers of the response arrive. */
   readonly headersTimeoutMs?: number;
-  /** Between two parts of the body. */
+  /** Between two chunks of the body. */
   readonly bodyTimeoutMs?: number;
-  /** For a request as a whole, from when it is sent until its response is read. */
+  /** For the whole request, until its response is read. */
   readonly requestTimeoutMs?: number;
-  /** Certificates of authorities to trust, in PEM, instead of those that the platform trusts. */
+  /** Certificates of trusted authorities in PEM, which replace those of the platform. */
   readonly authorities?: readonly string[];
   readonly proxy?: ProxyOptions;
 }
 
-/** Proxies by the scheme of the requests, as URLs; a proxy's password is sent to it and shown nowhere. */
+/** URLs of proxies, by the scheme of the request. A password in the URL is sent to the proxy and never shown. */
 export interface ProxyOptions {
   readonly http?: string | undefined;
   readonly https?: string | undefined;
-  /** Hosts that are reached directly: names, `.suffix`, `*`, each with an optional port, between commas. */
+  /** Hosts that are reached directly, separated by commas: names, `.suffix` or `*`, each with an optional port. */
   readonly except?: string | undefined;
 }
 
-/** A transport over connections that are kept open; `close` ends them, and aborts requests under way. */
+/** A transport that keeps connections open. `close` closes them and aborts requests under way. */
 export interface ClosableTransport {
   readonly send: Send;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Sends over real sockets: by undici's dispatcher, since its `fetch` takes several times as long. Connections are kept and reused. HTTP/1.1 only, where a
- * request that failed is known to be the one that its connection carried. Redirects are not followed.
+ * Creates a transport over sockets, with undici's dispatcher, because undici's `fetch` takes several times as long. Connections are kept and reused.
+ * HTTP/1.1 only: a connection carries one request at a time, so the request that a lost connection affects is known. Redirects are not followed.
  */
 export function createUndiciTransport(options: UndiciTransportOptions = {}): ClosableTransport {
   const dispatcher = createDispatcher(options);
@@ -61,12 +61,15 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Clo
   return { send, close: () => dispatcher.destroy() };
 }
 
-/** Servers close connections that are idle for a few seconds. */
+/**
+ * If the last request was sent longer ago than this, the transport looks for closed connections before it sends the next. Servers close connections that
+ * are idle for a few seconds, so the limit must be shorter.
+ */
 const IDLE_MS = 1000;
 
 /**
- * Lets Node see which connections were closed while the process was busy with something else: a request on one of those would be lost, and nobody
- * could tell whether it took effect. The second turn of the event loop has the sockets read before it.
+ * Lets Node notice connections that the server closed while the process was busy. A request on such a connection would be lost, and it would be unknown
+ * whether the request took effect. Waits for two turns of the event loop, because sockets are read between them.
  */
 async function noticeClosed(): Promise<void> {
   await setImmediate();
@@ -85,17 +88,17 @@ function createDispatcher(options: UndiciTransportOptions): Dispatcher {
     connect: { timeout: connectTimeoutMs, ...tls },
   };
   if (proxy?.http === undefined && proxy?.https === undefined) return new Agent(agent);
-  // Empty texts keep undici from looking in the environment.
+  // Empty strings prevent undici from reading the environment.
   const { http: httpProxy = '', https: httpsProxy = '', except: noProxy = '' } = proxy;
   return new EnvHttpProxyAgent({ ...agent, httpProxy, httpsProxy, noProxy, requestTls: tls, proxyTls: tls });
 }
 
-/** A response as it came. */
+/** A response before decompression. */
 type Received = HttpResponse & { readonly body: Buffer<ArrayBuffer> };
 
 function dispatch(dispatcher: Dispatcher, request: HttpRequest, requestTimeoutMs: number): Promise<Received> {
   return new Promise((resolve, reject) => {
-    const gathering = gather(request, {
+    const collector = collectResponse(request, {
       resolve: (response) => {
         clearTimeout(timer);
         resolve(response);
@@ -105,21 +108,21 @@ function dispatch(dispatcher: Dispatcher, request: HttpRequest, requestTimeoutMs
         reject(error);
       },
     });
-    const giveUp = () => gathering.abort(new DOMException('the request took too long', 'TimeoutError'));
+    const giveUp = () => collector.abort(new DOMException('the request took too long', 'TimeoutError'));
     const timer = setTimeout(giveUp, requestTimeoutMs);
-    dispatcher.dispatch(toDispatchOptions(request), gathering.handler);
+    dispatcher.dispatch(createDispatchOptions(request), collector.handler);
   });
 }
 
-function toDispatchOptions({ method, url, headers, body }: HttpRequest): Dispatcher.DispatchOptions {
+function createDispatchOptions({ method, url, headers, body }: HttpRequest): Dispatcher.DispatchOptions {
   const { origin, pathname, search } = new URL(url);
   return { origin, path: pathname + search, method, headers: { ...headers, 'accept-encoding': 'gzip' }, body };
 }
 
-/** What gathers one response. */
-interface Gathering {
+/** An undici handler that collects one response. */
+interface Collector {
   readonly handler: Dispatcher.DispatchHandler;
-  /** Aborts the request, even before there was a connection. */
+  /** Aborts the request, even before it has a connection. */
   readonly abort: (reason: unknown) => void;
 }
 
@@ -128,8 +131,8 @@ interface Settle {
   readonly reject: (error: unknown) => void;
 }
 
-/** Gathers one response. Aborting the request's signal breaks it off. */
-function gather(request: HttpRequest, { resolve, reject }: Settle): Gathering {
+/** Collects one response. An abort of the request's signal aborts the request. */
+function collectResponse(request: HttpRequest, { resolve, reject }: Settle): Collector {
   const { signal } = request;
   let head: Pick<HttpResponse, 'status' | 'headers'> = { status: 0, headers: {} };
   let breakOff = reject;
@@ -144,7 +147,7 @@ function gather(request: HttpRequest, { resolve, reject }: Settle): Gathering {
       if (signal?.aborted) onAbort();
     },
     onResponseStart(_controller, status, headers) {
-      head = { status, headers: toHeaders(headers) };
+      head = { status, headers: joinHeaders(headers) };
     },
     onResponseData(_controller, chunk) {
       chunks.push(chunk);
@@ -163,14 +166,14 @@ function gather(request: HttpRequest, { resolve, reject }: Settle): Gathering {
   return { handler, abort };
 }
 
-/** Several values of one header are one value with commas between them. */
-function toHeaders(sent: Readonly<Record<string, string | readonly string[] | undefined>>): HttpResponse['headers'] {
+/** Joins several values of one header with commas. */
+function joinHeaders(sent: Readonly<Record<string, string | readonly string[] | undefined>>): HttpResponse['headers'] {
   return Object.fromEntries(Object.entries(sent).map(([name, value = '']) => [name, [value].flat().join(', ')]));
 }
 
 const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** The response with its body decompressed. */
+/** Decompresses the body of a response, and removes the headers about its encoding and length. */
 async function decode(response: Received, request: HttpRequest): Promise<HttpResponse> {
   const { status, headers, body } = response;
   const { 'content-encoding': encoding, 'content-length': _length, ...others } = headers;
@@ -179,7 +182,7 @@ async function decode(response: Received, request: HttpRequest): Promise<HttpRes
   return { status, headers: others, body: await decodeBody(body, encoding, request) };
 }
 
-/** Node's decompression is loaded by the first body that needs it. */
+/** Each function reads `zlib` only when it is called, so that the first compressed body loads Node's decompression. */
 const DECODERS: Readonly<Record<string, Decode>> = {
   gzip: (body, options) => promisify(gunzip)(body, options),
   'x-gzip': (body, options) => promisify(gunzip)(body, options),
@@ -189,7 +192,7 @@ const DECODERS: Readonly<Record<string, Decode>> = {
 
 type Decode = (body: Buffer<ArrayBuffer>, options: ZlibOptions) => Promise<Buffer<ArrayBuffer>>;
 
-/** Decompresses a body. Rejects with `NetworkError` when that fails or the result is above the size limit. */
+/** Decompresses a body. Rejects with `NetworkError` if that fails, or if the result exceeds MAX_BODY_BYTES. */
 async function decodeBody(
   body: Buffer<ArrayBuffer>,
   encoding: string,
@@ -209,10 +212,10 @@ async function decodeBody(
   }
 }
 
-/** This many compressed bytes decompress to at most about a megabyte. */
+/** This many compressed bytes decompress to about one megabyte at most. */
 const COMPRESSED_HEAD_BYTES = 1024;
 
-/** The beginning of a body that is refused for its size; empty where it cannot be decompressed. */
+/** Decompresses the beginning of a body that is too large. Empty if that fails. */
 async function decodeHead(body: Buffer<ArrayBuffer>, decode: Decode): Promise<Buffer<ArrayBuffer>> {
   const options = { maxOutputLength: MAX_BODY_BYTES, finishFlush: constants.Z_SYNC_FLUSH };
   try {
@@ -222,15 +225,15 @@ async function decodeHead(body: Buffer<ArrayBuffer>, decode: Decode): Promise<Bu
   }
 }
 
-/** How to use the platform's `fetch`. */
+/** Options of `createFetchTransport`. */
 export interface FetchTransportOptions {
-  /** Until the response has been read to its end. */
+  /** Until the response is read to its end. */
   readonly timeoutMs?: number;
 }
 
 /**
- * A transport over the global `fetch` at the time of the call: for platforms other than Node, and where tests or tracing wrap `fetch`.
- * Several times slower than `createUndiciTransport`. Redirects are followed only when the request says so.
+ * Creates a transport over the global `fetch`, which it looks up on each call: for platforms other than Node, and if tests or tracing wrap `fetch`.
+ * Several times slower than `createUndiciTransport`. Redirects are followed only if the request says so.
  */
 export function createFetchTransport({ timeoutMs = 30_000 }: FetchTransportOptions = {}): Transport {
   return async (request) => {

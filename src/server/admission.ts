@@ -3,15 +3,15 @@ import { type HttpRequest, SERVICE_API_VERSION } from '../model/http.ts';
 import type { RateLimit } from '../model/stack.ts';
 import { RequestError } from './failure.ts';
 
-/** The checks that every request passes first. */
+/** Settings of the checks that every request passes first. */
 export interface Admission {
   readonly keyring: ReadonlyMap<string, ApiKey>;
   readonly versionHeader: string;
-  /** Counts a request; the seconds to wait when it is one too many. */
+  /** Counts a request. Returns the seconds to wait if the request exceeds the rate limit, otherwise `undefined`. */
   readonly countRequest: () => number | undefined;
 }
 
-/** Who makes the request. Refuses it without a known key, for another version, or over the rate limit. */
+/** Returns the API key of the caller. Throws `RequestError` for an unknown or missing key, for another API version, and over the rate limit. */
 export function admitRequest(admission: Admission, headers: HttpRequest['headers']): ApiKey {
   const { keyring, versionHeader, countRequest } = admission;
   const caller = authenticate(keyring, headers['authorization']);
@@ -25,24 +25,24 @@ export function admitRequest(admission: Admission, headers: HttpRequest['headers
   throw new RequestError(message, { code: 'rate_limited', headers: { 'retry-after': String(waitSeconds) } });
 }
 
-/** Who may call the server, and what for. */
+/** An API key that the server accepts, with its user and its rights. */
 export interface ApiKey {
   readonly key: string;
-  /** The user or bot that calls with it. */
+  /** The user or bot to which the key belongs. */
   readonly userId: string;
-  /** May name another owner of a credential than itself. */
+  /** May create credentials for other owners. */
   readonly isAdmin: boolean;
   readonly mayReportAbuse: boolean;
 }
 
-/** The user of every key that names none. */
+/** The user of a key without a user id. */
 export const DEFAULT_USER_ID = 'usr_000000000000000000000000000';
 
 const USER = { prefixes: ['usr', 'bot'] };
 
 /**
- * Parses an API key: `KEY`, with any of `:admin`, `:abuse` and `:usr_…` behind it. An admin may report abuse. Throws `RangeError`, without the text in its
- * message, for anything else.
+ * Parses an API key: `KEY`, optionally followed by any of `:admin`, `:abuse` and `:usr_…` (or `:bot_…`). An admin may report abuse. Throws `RangeError`
+ * for any other text; the message does not quote the text.
  */
 export function parseApiKey(text: string): ApiKey {
   const [key = '', ...rights] = text.split(':');
@@ -59,14 +59,14 @@ export function parseApiKey(text: string): ApiKey {
   return { key, userId: users[0] ?? DEFAULT_USER_ID, isAdmin, mayReportAbuse: isAdmin || rights.includes('abuse') };
 }
 
-/** API keys by their text. Throws `RangeError` for duplicates. */
+/** Indexes API keys by their text. Throws `RangeError` for duplicates. */
 export function indexApiKeys(apiKeys: readonly ApiKey[]): ReadonlyMap<string, ApiKey> {
   const keyring = new Map(apiKeys.map((apiKey) => [apiKey.key, apiKey]));
   if (keyring.size < apiKeys.length) throw new RangeError('Two API keys are the same');
   return keyring;
 }
 
-/** The API key that an Authorization header carries. */
+/** Returns the API key of an Authorization header. Throws `RequestError` if the key is missing or unknown. */
 export function authenticate(keyring: ReadonlyMap<string, ApiKey>, header: string | undefined): ApiKey {
   const key = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
   const apiKey = key === undefined ? undefined : keyring.get(key);
@@ -77,8 +77,8 @@ export function authenticate(keyring: ReadonlyMap<string, ApiKey>, header: strin
 }
 
 /**
- * Counts requests in a rolling window. Each call is a request: it returns nothing when that is within the limit, and the seconds to wait when not.
- * Requests over the limit do not count. Throws `RangeError` on a limit that lets nothing through.
+ * Creates a counter of requests in a rolling window. Each call counts one request. It returns `undefined` within the limit, otherwise the seconds to
+ * wait. Requests over the limit do not count. Throws `RangeError` for a limit that would allow no request.
  */
 export function createRateLimit({ requests, windowMs }: RateLimit): (now: Date) => number | undefined {
   if (!Number.isInteger(requests) || requests < 1) throw new RangeError('A rate limit must allow at least one request');

@@ -16,7 +16,6 @@ import { RequestError } from './failure.ts';
 import type { CertificateAuthorities, IdGenerator } from './id-generator.ts';
 import { formatTimestamp, type StoredResource } from './store.ts';
 
-/** What a behaviour may use. */
 export interface BehaviourContext {
   readonly now: Date;
   readonly identities: IdGenerator;
@@ -24,31 +23,34 @@ export interface BehaviourContext {
   readonly abuseReportRules: readonly AbuseReportRule[];
 }
 
-/** What the server does for one kind that a table of fields cannot say. Each part is optional; a `Failure` refuses the request. */
+/**
+ * What the server does for one kind in addition to the kind's table of fields. Each part is optional. A part rejects the request by throwing
+ * `RequestError`.
+ */
 interface Behaviour {
-  /** Refuses what this caller may not create. */
+  /** Throws if this caller may not create a resource with this spec. */
   readonly authorize?: (caller: ApiKey, spec: Spec) => void;
-  /** Fills in what the service chooses at creation. */
+  /** Adds the values that the service chooses at creation. */
   readonly complete?: (spec: Spec, caller: ApiKey, now: Date) => Spec;
-  /** What to keep beside the spec, at creation and after each change. */
+  /** Returns the state to store in addition to the spec. Called at creation and for each change. `before`: `undefined` at creation. */
   readonly remember?: (
     resource: StoredResource,
     before: StoredResource | undefined,
     tools: BehaviourContext,
   ) => JsonObject;
-  /** What to keep beside the spec of a resource that another service made, from its computed fields. */
+  /** Returns the state to store for a resource imported from another service. `computed`: the fields that the other service computed. */
   readonly recall?: (resource: StoredResource, computed: JsonObject) => JsonObject;
-  /** The computed fields, as of now. */
+  /** Returns the computed fields at the time `now`. */
   readonly compute?: (resource: StoredResource, now: Date) => JsonObject;
-  /** The one-time fields, for the response to the creation. */
+  /** Returns the one-time fields, which only the response to the creation contains. */
   readonly reveal?: (resource: StoredResource, tools: BehaviourContext) => JsonObject;
-  /** The response to a PATCH that gave these fields. */
+  /** Returns the body of the response to a PATCH with the fields `given`. `document`: the whole resource. */
   readonly showUpdate?: (document: JsonObject, given: Spec) => JsonObject;
 }
 
 const DAY_MS = 24 * 3_600_000;
 
-/** The behaviour of every kind: it chooses and issues the values that a table leaves to the service, and shows one-time values once. */
+/** Creates the behaviour of kinds without special rules: it chooses the values that the table leaves to the service, and issues one-time values at creation. */
 function createDefaultBehaviour(kind: Kind): Behaviour {
   const chosen = kind.specFields.filter(([, { serviceDefault }]) => serviceDefault);
   const revealed = kind.oneTimeFields;
@@ -65,14 +67,14 @@ function createDefaultBehaviour(kind: Kind): Behaviour {
     },
     compute: ({ id, spec }) => ({
       ...(kind.fileField !== undefined && { [kind.fileField]: `${kind.title} ${id}` }),
-      ...(kind.submission !== undefined && toUndecided(kind.fields, kind.submission, spec)),
+      ...(kind.submission !== undefined && createUndecided(kind.fields, kind.submission, spec)),
     }),
     reveal: ({ id }, { identities }) => Object.fromEntries(revealed.map((name) => [name, identities.toToken(id)])),
   };
 }
 
-/** What was submitted, before anything about it is decided: each word is a part. */
-function toUndecided(fields: Kind['fields'], { words, status, parts }: Submission, spec: Spec): JsonObject {
+/** Creates the computed fields of a new submission. Each submitted word becomes a part that is not decided yet. */
+function createUndecided(fields: Kind['fields'], { words, status, parts }: Submission, spec: Spec): JsonObject {
   const [open = ''] = Object.keys(parts.decisions);
   const given = spec[words];
   const type = fields[status.field]?.type;
@@ -82,7 +84,7 @@ function toUndecided(fields: Kind['fields'], { words, status, parts }: Submissio
   };
 }
 
-/** A value that a service might choose; null: it chooses none. */
+/** Returns a value that a service might choose for a field of this type. `null`: it chooses none. */
 function chooseValue(type: FieldType, { caller, at }: { readonly caller: ApiKey; readonly at: Date }): Json {
   switch (type.type) {
     case 'text':
@@ -110,12 +112,12 @@ function chooseValue(type: FieldType, { caller, at }: { readonly caller: ApiKey;
 
 const YEAR_10000 = Date.UTC(10_000, 0);
 
-/** Chooses the time of validity, and signs at creation. */
+/** Chooses the validity, and signs the certificate at creation. */
 const SSH_CERTIFICATE_BEHAVIOUR: Behaviour = {
   complete: (spec, _caller, now) => {
     parsePublicKey(spec);
     const after = parseTime(spec, 'valid_after') ?? new Date(formatTimestamp(now));
-    const until = parseTime(spec, 'valid_until') ?? toDefaultUntil(after);
+    const until = parseTime(spec, 'valid_until') ?? computeDefaultUntil(after);
     return { ...spec, valid_after: formatTimestamp(after), valid_until: formatTimestamp(until) };
   },
   remember: (resource, before, tools) => before?.state ?? { certificate: sign(resource, tools) },
@@ -158,7 +160,7 @@ function parseTime(spec: Spec, field: string): Date | undefined {
   throw refuse(field, 'must be between the years 1970 and 9999');
 }
 
-function toDefaultUntil(after: Date): Date {
+function computeDefaultUntil(after: Date): Date {
   const until = new Date(after.getTime() + DEFAULT_VALIDITY_MS);
   if (until.getTime() < YEAR_10000) return until;
   throw refuse('valid_after', 'is too late: the default of valid_until would be after the year 9999');
@@ -169,7 +171,7 @@ function toTexts(value: Json | undefined): Readonly<Record<string, string>> {
   return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]));
 }
 
-/** What an SSH user certificate says. */
+/** The content of an SSH user certificate before it is signed. */
 interface SshCertificate {
   readonly publicKey: Key;
   readonly keyId: string;
@@ -179,63 +181,65 @@ interface SshCertificate {
   readonly validBefore: Date;
   readonly criticalOptions: Readonly<Record<string, string>>;
   readonly extensions: Readonly<Record<string, string>>;
-  /** Makes two certificates that say the same different. */
+  /** Makes certificates with the same content differ. */
   readonly nonce: Buffer;
 }
 
 const USER_CERTIFICATE = 1;
 
 /**
- * A signed user certificate in OpenSSH authorized-keys format, with serial 0 and its key id as the comment. sshpk's own writer cannot leave the principals out.
- * Source: OpenSSH PROTOCOL.certkeys.
+ * Signs a user certificate and returns it in OpenSSH authorized-keys format, with serial 0 and the key id as its comment. Encoded here because sshpk
+ * cannot omit the principals. Source: OpenSSH PROTOCOL.certkeys.
  */
 function renderSshCertificate(certificate: SshCertificate, authority: PrivateKey): string {
   const key = certificate.publicKey.toBuffer('rfc4253', {});
   const nameLength = 4 + key.readUInt32BE(0);
   const type = `${key.toString('latin1', 4, nameLength)}-cert-v01@openssh.com`;
   const signed = Buffer.concat([
-    toField(type),
-    toField(certificate.nonce),
+    encodeField(type),
+    encodeField(certificate.nonce),
     key.subarray(nameLength),
-    toUint64(0),
-    toUint32(USER_CERTIFICATE),
-    toField(certificate.keyId),
-    toField(Buffer.concat(certificate.principals.map(toField))),
-    toUint64(toSeconds(certificate.validAfter)),
-    toUint64(toSeconds(certificate.validBefore)),
-    toField(toOptions(certificate.criticalOptions, toField)),
-    toField(toOptions(certificate.extensions, (value) => (value === '' ? Buffer.alloc(0) : toField(value)))),
-    toField(''),
-    toField(authority.toPublic().toBuffer('rfc4253', {})),
+    encodeUint64(0),
+    encodeUint32(USER_CERTIFICATE),
+    encodeField(certificate.keyId),
+    encodeField(Buffer.concat(certificate.principals.map(encodeField))),
+    encodeUint64(toSeconds(certificate.validAfter)),
+    encodeUint64(toSeconds(certificate.validBefore)),
+    encodeField(encodeOptions(certificate.criticalOptions, encodeField)),
+    encodeField(
+      encodeOptions(certificate.extensions, (value) => (value === '' ? Buffer.alloc(0) : encodeField(value))),
+    ),
+    encodeField(''),
+    encodeField(authority.toPublic().toBuffer('rfc4253', {})),
   ]);
-  const blob = Buffer.concat([signed, toField(toSignature(authority, signed))]);
+  const blob = Buffer.concat([signed, encodeField(createSignature(authority, signed))]);
   return `${type} ${blob.toString('base64')} ${certificate.keyId}`;
 }
 
-function toSignature(authority: PrivateKey, bytes: Buffer): Buffer {
+function createSignature(authority: PrivateKey, bytes: Buffer): Buffer {
   const signer = authority.createSign('sha512');
   signer.update(bytes);
   return signer.sign().toBuffer('ssh');
 }
 
-/** Sorted by name, the value packed once more; an extension without a value is a flag, and has no data. */
-function toOptions(options: Readonly<Record<string, string>>, pack: (value: string) => Buffer): Buffer {
+/** Encodes options sorted by name, with the data that `pack` returns for a value. An extension without a value is a flag, whose data is empty. */
+function encodeOptions(options: Readonly<Record<string, string>>, pack: (value: string) => Buffer): Buffer {
   const sorted = Object.entries(options).sort(([left], [right]) => (left < right ? -1 : 1));
-  return Buffer.concat(sorted.flatMap(([name, value]) => [toField(name), toField(pack(value))]));
+  return Buffer.concat(sorted.flatMap(([name, value]) => [encodeField(name), encodeField(pack(value))]));
 }
 
-function toField(value: string | Buffer): Buffer {
+function encodeField(value: string | Buffer): Buffer {
   const bytes = typeof value === 'string' ? Buffer.from(value, 'utf8') : value;
-  return Buffer.concat([toUint32(bytes.length), bytes]);
+  return Buffer.concat([encodeUint32(bytes.length), bytes]);
 }
 
-function toUint32(value: number): Buffer {
+function encodeUint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes;
 }
 
-function toUint64(value: number): Buffer {
+function encodeUint64(value: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(BigInt(value));
   return bytes;
@@ -246,8 +250,8 @@ function toSeconds(time: Date): number {
 }
 
 /**
- * Only authorized keys may report. The rules settle at submission what will be decided about each host name, and when; that is kept
- * with the report, and shows once the server's clock has come to it.
+ * Only authorized keys may report. At submission, the rules determine the decision about each host name and the time of that decision. Both are stored
+ * with the report. A decision becomes visible when the server's clock reaches its time.
  */
 const ABUSE_REPORT_BEHAVIOUR: Behaviour = {
   authorize: (caller) => {
@@ -268,7 +272,7 @@ const ABUSE_REPORT_BEHAVIOUR: Behaviour = {
       hostname,
       status: decided.get(hostname) ?? 'PENDING',
     }));
-    return { status: toReportStatus(hostnames.length, decided.size), hostnames };
+    return { status: computeReportStatus(hostnames.length, decided.size), hostnames };
   },
 };
 
@@ -278,14 +282,14 @@ function listHostnames({ urls }: Spec): readonly string[] {
   return [...new Set(hostnames)];
 }
 
-/** The host names whose time has come, with what was decided. */
+/** The decisions whose time has come, by host name. */
 function listDecided({ decisions }: JsonObject, now: Date): ReadonlyMap<string, string> {
   const all = (isJsonArray(decisions) ? decisions : []).filter(isJsonObject);
   const decided = all.filter(({ at }) => Date.parse(String(at)) <= now.getTime());
   return new Map(decided.map(({ hostname, status }) => [String(hostname), String(status)]));
 }
 
-function toReportStatus(hostnames: number, decided: number): string {
+function computeReportStatus(hostnames: number, decided: number): string {
   if (decided === 0) return 'PENDING';
   return decided < hostnames ? 'PARTIALLY_PROCESSED' : 'PROCESSED';
 }
@@ -296,43 +300,43 @@ const JOB_MS = 60_000;
 const RENEWAL_MS = 60 * 24 * 3_600_000;
 const RETRY_MS = 3_600_000;
 
-/** Domains, and a certificate job that moves on the server's clock: its state is computed when it is read. */
+/** Returns the domains, and the state of the certificate job, which is computed from the server's clock on each read. */
 const AGENT_INGRESS_BEHAVIOUR: Behaviour = {
   remember: ({ spec }, before, { now }) => {
-    const policy = toPolicy(spec);
+    const policy = findPolicy(spec);
     if (policy === undefined) return {};
-    const isKept = before !== undefined && isSameJson(toPolicy(before.spec) ?? null, policy);
+    const isKept = before !== undefined && isSameJson(findPolicy(before.spec) ?? null, policy);
     return isKept ? before.state : { requested_at: formatTimestamp(now) };
   },
-  recall: ({ createdAt, spec }) => (toPolicy(spec) === undefined ? {} : { requested_at: createdAt }),
+  recall: ({ createdAt, spec }) => (findPolicy(spec) === undefined ? {} : { requested_at: createdAt }),
   compute: ({ spec, state }, now) => {
     const domain = String(spec['domain']);
     return {
       ns_targets: NS_TARGETS,
       region_domains: REGIONS.map((region) => `${region}.${domain}`),
       certificate_management_status:
-        toPolicy(spec) === undefined
+        findPolicy(spec) === undefined
           ? null
-          : toStatus(domain, Date.parse(String(state['requested_at'])), now.getTime()),
+          : computeCertificateStatus(domain, Date.parse(String(state['requested_at'])), now.getTime()),
     };
   },
 };
 
-function toPolicy(spec: Spec): JsonObject | undefined {
+function findPolicy(spec: Spec): JsonObject | undefined {
   const policy = spec['certificate_management_policy'];
   return isJsonObject(policy) ? policy : undefined;
 }
 
-function toStatus(domain: string, requestedAt: number, now: number): JsonObject {
+function computeCertificateStatus(domain: string, requestedAt: number, now: number): JsonObject {
   const age = Math.max(0, now - requestedAt);
   const name = domain.toLowerCase();
-  if (name.endsWith('.invalid')) return toDnsError(requestedAt, age);
-  if (!name.startsWith('retried.')) return toRenewals(requestedAt, age);
-  return age < JOB_MS ? toInternalError(requestedAt) : toRenewals(requestedAt + JOB_MS, age - JOB_MS);
+  if (name.endsWith('.invalid')) return renderDnsError(requestedAt, age);
+  if (!name.startsWith('retried.')) return computeRenewals(requestedAt, age);
+  return age < JOB_MS ? renderInternalError(requestedAt) : computeRenewals(requestedAt + JOB_MS, age - JOB_MS);
 }
 
-/** A job that takes its time and succeeds, and another one for each renewal. */
-function toRenewals(requestedAt: number, age: number): JsonObject {
+/** A job that succeeds after `JOB_MS`, and another job for each renewal. */
+function computeRenewals(requestedAt: number, age: number): JsonObject {
   const round = Math.floor(age / (JOB_MS + RENEWAL_MS));
   const startedAt = requestedAt + round * (JOB_MS + RENEWAL_MS);
   const isRunning = requestedAt + age < startedAt + JOB_MS;
@@ -345,8 +349,8 @@ function toRenewals(requestedAt: number, age: number): JsonObject {
   };
 }
 
-/** Passes by itself: the next attempt, after a minute, succeeds. */
-function toInternalError(requestedAt: number): JsonObject {
+/** A temporary error: the next attempt, after `JOB_MS`, succeeds. */
+function renderInternalError(requestedAt: number): JsonObject {
   return {
     renews_at: null,
     provisioning_job: {
@@ -358,8 +362,8 @@ function toInternalError(requestedAt: number): JsonObject {
   };
 }
 
-/** Retried every hour without success. */
-function toDnsError(requestedAt: number, age: number): JsonObject {
+/** A permanent error: the service retries every hour, without success. */
+function renderDnsError(requestedAt: number, age: number): JsonObject {
   const retries = Math.floor(age / RETRY_MS) + 1;
   return {
     renews_at: null,
@@ -372,12 +376,12 @@ function toDnsError(requestedAt: number, age: number): JsonObject {
   };
 }
 
-/** A PATCH that leaves `backends` out keeps them, and its response shows none. Source: section 4.8 of the interface. */
+/** A PATCH without `backends` keeps the backends, but its response shows none. Source: section 4.8 of the API. */
 const WEIGHTED_BACKEND_BEHAVIOUR: Behaviour = {
   showUpdate: (document, given) => ('backends' in given ? document : { ...document, backends: {} }),
 };
 
-/** A credential belongs to its caller unless an admin says otherwise. */
+/** A credential belongs to the caller. Only an admin may set another owner. */
 const CREDENTIAL_BEHAVIOUR: Behaviour = {
   authorize: (caller, { owner_id: owner }) => {
     if (owner === undefined || owner === caller.userId || caller.isAdmin) return;
@@ -396,22 +400,21 @@ const BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map([
   [WEIGHTED_BACKEND.name, WEIGHTED_BACKEND_BEHAVIOUR],
 ]);
 
-/** The behaviour of a kind: the default one with the special parts of this kind. */
+/** Returns the behaviour of a kind: the default behaviour, except for the parts that BEHAVIOURS replaces. */
 export function getBehaviour(kind: Kind): Behaviour {
   return { ...createDefaultBehaviour(kind), ...BEHAVIOURS.get(kind.name) };
 }
 
-/** The decision about a reported host name. */
+/** A rule that decides about reported host names. */
 export interface AbuseReportRule {
-  /** A host name, which includes all names below it; `*`: any. */
+  /** The rule matches this host name and all names below it. `*`: any host name. */
   readonly hostname: string;
-  /** `PENDING`: it is never decided. */
+  /** `PENDING`: no decision is ever made. */
   readonly status: (typeof HOSTNAME_STATUSES)[number];
-  /** From the submission to the decision. Default: 30. */
+  /** Time from the submission to the decision. Default: 30. */
   readonly after_seconds?: number;
 }
 
-/** The decision about a host name, and its delay. */
 interface AbuseReportDecision {
   readonly status: string;
   readonly afterSeconds: number;
@@ -419,13 +422,13 @@ interface AbuseReportDecision {
 
 const DEFAULT_AFTER_SECONDS = 30;
 
-/** What holds unless a seed says otherwise: a name that leads nowhere is soon ignored, any other is banned. */
+/** The rules of a server whose seed has no rules: names below `invalid` are ignored after 10 seconds, all others are banned. */
 export const DEFAULT_ABUSE_REPORT_RULES: readonly AbuseReportRule[] = [
   { hostname: 'invalid', status: 'IGNORE', after_seconds: 10 },
   { hostname: '*', status: 'BANNED' },
 ];
 
-/** What the first rule that is about a host name decides; `undefined`: nothing, ever. */
+/** The decision of the first rule that matches a host name. `undefined`: no decision is ever made. */
 function decideHostname(rules: readonly AbuseReportRule[], hostname: string): AbuseReportDecision | undefined {
   const rule = rules.find((candidate) => isAbout(candidate, hostname));
   if (rule === undefined || rule.status === 'PENDING') return undefined;
@@ -437,7 +440,7 @@ function isAbout(rule: AbuseReportRule, hostname: string): boolean {
   return suffix === '*' || name === suffix || name.endsWith(`.${suffix}`);
 }
 
-/** Without case, and without the dot of the root. */
+/** In lower case, and without the trailing dot of the root domain. */
 function toPlainName(hostname: string): string {
   return hostname.toLowerCase().replace(/\.$/, '');
 }

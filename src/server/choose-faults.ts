@@ -3,14 +3,14 @@ import { hashSha256 } from '../model/json.ts';
 import type { FaultRule, ServerFaults } from '../model/server-faults.ts';
 import { parseRange } from '../schemas/seed.ts';
 
-/** A fault that applies, with its random number. */
+/** A fault that applies to a request, with its source of random numbers. */
 export interface ChosenFault<Rule extends FaultRule = FaultRule> {
   readonly rule: Rule;
-  /** The same numbers, 0 to 1, for the same seed, rule and turn. `purpose` keeps one use of chance from another. */
+  /** Returns a random number, 0 or more and below 1. It depends only on the seed, the rule, the number of the matching request and `purpose`. */
   readonly random: (purpose: string) => number;
 }
 
-/** The faults of a request. */
+/** The faults of one request. `undefined`: no such fault applies. */
 export interface ChosenFaults {
   readonly latency: ChosenFault<LatencyRule> | undefined;
   readonly fault: ChosenFault<OtherRule> | undefined;
@@ -20,8 +20,8 @@ export type LatencyRule = Extract<FaultRule, { fault: 'latency' }>;
 export type OtherRule = Exclude<FaultRule, LatencyRule>;
 
 /**
- * Chooses the faults of each request. Every rule counts the requests that match it, whether or not another rule applies, so that
- * a rule depends on nothing else. Paths are below the base path.
+ * Creates a function that chooses the faults of a request. Each rule counts all requests that it matches, even if another rule applies, so that rules do
+ * not depend on each other. Rules match the path below the base path.
  */
 export function createFaultChooser({
   seed = 0,
@@ -47,9 +47,9 @@ function isOther(chosen: ChosenFault): chosen is ChosenFault<OtherRule> {
 }
 
 interface Turns {
-  /** Counts a request that the rule is about; whether the rule comes up. */
+  /** Counts the request if the rule matches it. Returns the fault if the rule applies to this request. */
   readonly next: (subject: Subject) => ChosenFault | undefined;
-  /** The rule held. */
+  /** Records that the fault was used, for the limit `times`. */
   readonly use: () => void;
 }
 
@@ -62,7 +62,7 @@ function createTurns(rule: FaultRule, seed: string): Turns {
       if (!isAbout(subject)) return undefined;
       count += 1;
       const turn = count;
-      const random = (purpose: string): number => toNumber(`${seed} ${turn} ${purpose}`);
+      const random = (purpose: string): number => hashToNumber(`${seed} ${turn} ${purpose}`);
       const isOver = rule.times !== undefined && used >= rule.times;
       return !isOver && isTurn(rule, turn, random) ? { rule, random } : undefined;
     },
@@ -93,7 +93,7 @@ function toSubject({ method, url }: HttpRequest, basePath: string): Subject {
   return { method, path, query: search };
 }
 
-/** These do something to lists only, so they count only what reads. */
+/** Faults that affect only lists. Their rules count only GET requests. */
 const OF_LISTS: ReadonlySet<FaultRule['fault']> = new Set(['missing', 'no_next', 'gone_cursor', 'stale']);
 
 function createMatcher({ on, fault }: FaultRule): (subject: Subject) => boolean {
@@ -109,6 +109,6 @@ function createMatcher({ on, fault }: FaultRule): (subject: Subject) => boolean 
   };
 }
 
-function toNumber(text: string): number {
+function hashToNumber(text: string): number {
   return Number.parseInt(hashSha256(text, 'hex').slice(0, 12), 16) / 2 ** 48;
 }

@@ -35,7 +35,7 @@ interface FailureOptions {
   readonly cause?: unknown;
 }
 
-/** Ends a request with an error body. The message goes to the caller: it never holds a key. */
+/** Ends a request with an error response. The message is sent to the caller, so it never contains a key. */
 export class RequestError extends Error {
   override readonly name = 'Failure';
   readonly code: FailureCode;
@@ -54,7 +54,6 @@ export class RequestError extends Error {
   }
 }
 
-/** The answer that tells of a failure. */
 export function renderFailure(failure: RequestError, operationId: string): HttpResponse {
   const body = {
     error_code: failure.code,

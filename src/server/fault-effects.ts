@@ -7,17 +7,17 @@ import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, pars
 import { parseRange } from '../schemas/seed.ts';
 import type { ChosenFault, LatencyRule, OtherRule } from './choose-faults.ts';
 
-/** What a fault does to one request. */
+/** The request that a fault affects, and the actions that are available to the fault. */
 export interface FaultContext {
   readonly request: HttpRequest;
-  /** Has the request take effect. */
+  /** Sends the request to the server, where it takes effect. */
   readonly forward: Send;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** The service as it was so long ago. */
+  /** Returns the server in the state before the given number of changes or requests. */
   readonly before: (ago: { readonly changes?: number | undefined; readonly requests?: number | undefined }) => Send;
 }
 
-/** A response that is cut off in the middle of its body: without a socket the request rejects. */
+/** A response that ends in the middle of its body. `listen` sends the first half of it; without a socket the request rejects with this error. */
 export class TruncatedResponse extends NetworkError {
   readonly response: HttpResponse;
 
@@ -27,7 +27,6 @@ export class TruncatedResponse extends NetworkError {
   }
 }
 
-/** Delays the answer. */
 export async function delay(
   { rule, random }: ChosenFault<LatencyRule>,
   { request, sleep }: FaultContext,
@@ -36,7 +35,7 @@ export async function delay(
   await sleep(Math.round(from + (to - from) * random('latency')), request.signal);
 }
 
-/** The result of a request that meets a fault: a response, or the rejection of a transport without a response. */
+/** Returns the response to a request with a fault. If the fault leaves no response, rejects as a transport does. */
 export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: FaultContext): Promise<HttpResponse> {
   const { rule } = chosen;
   if ('when' in rule && rule.when === 'after') await scene.forward(scene.request);
@@ -76,7 +75,7 @@ export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: Fau
 
 type LeftOutRule = Extract<OtherRule, { readonly fault: 'left_out' }>;
 
-/** Longer than clients wait. */
+/** Longer than clients wait: Edgewise waits 30 seconds for the head of a response. */
 const PATIENCE_MS = 120_000;
 
 const PAGE = '<!doctype html>\n<title>Sign in</title>\n<h1>Sign in to go on</h1>\n';
@@ -104,7 +103,7 @@ function breakJson(response: HttpResponse): HttpResponse {
   return { ...response, body: response.body.slice(0, response.body.length >> 1) };
 }
 
-/** Responses other than list pages are unchanged. */
+/** Changes a page of a list. Other responses are returned unchanged. */
 async function changePage(
   { request, forward }: FaultContext,
   change: (page: JsonObject) => JsonObject,
@@ -128,7 +127,7 @@ function dropSome(page: JsonObject, count: number, random: ChosenFault['random']
   return { ...page, ...Object.fromEntries(dropped) };
 }
 
-/** A failure stays as it is, and so does a response without a body. */
+/** Leaves out fields of a response. Failures and responses without a body are returned unchanged. */
 async function leaveFieldsOut(
   random: ChosenFault['random'],
   { fields, share = 1 }: LeftOutRule,
@@ -144,7 +143,7 @@ async function leaveFieldsOut(
   return { ...response, body: JSON.stringify(thinned) };
 }
 
-/** A list continues only after a resource that still exists. */
+/** Rejects the request for a page if the resource that its cursor names no longer exists. */
 async function refuseGoneCursor(code: number, { request, forward }: FaultContext): Promise<HttpResponse> {
   const { origin, pathname, searchParams } = new URL(request.url);
   const cursor = searchParams.get('before_id');
@@ -153,7 +152,7 @@ async function refuseGoneCursor(code: number, { request, forward }: FaultContext
   return found.status === 404 ? refuse(code, 'gone_cursor', {}) : forward(request);
 }
 
-/** If the requested page did not exist in the past, the current one is answered. */
+/** Responds from an earlier state of the server, or from the current state if the request failed in the earlier one. */
 async function goBack(
   ago: Parameters<FaultContext['before']>[0],
   { request, forward, before }: FaultContext,
@@ -162,24 +161,23 @@ async function goBack(
   return isJsonObject(readJson(past)) ? past : forward(request);
 }
 
-/** The JSON of a response of success. */
+/** The JSON of a successful response. `undefined` for a failure, and for a body that is not JSON. */
 function readJson(response: HttpResponse): Json | undefined {
   return isSuccess(response) ? parseJson(readBodyText(response.body)) : undefined;
 }
 
-/** A field of a response. */
 interface ShownField {
   readonly name: string;
-  /** `undefined`: no table has it. */
+  /** `undefined`: the field is not in the kind's table. */
   readonly field: Field | undefined;
   readonly value: Json;
-  /** Tells it from the same field of other resources on the page, and in other places. */
+  /** Position in the response, to distinguish fields with the same name in other resources and objects. */
   readonly place: string;
 }
 
 type IsLeftOut = (shown: ShownField) => boolean;
 
-/** The JSON of a response without the fields that are left out: of each resource on a page, of a resource, or of a module. */
+/** Returns the JSON of a response without the fields that `isLeftOut` selects. The response is a page of a list, a resource, or a module. */
 export function leaveOut(json: Json, { method, url }: Pick<HttpRequest, 'method' | 'url'>, isLeftOut: IsLeftOut): Json {
   const operation = findOperation(method, new URL(url).pathname);
   if (operation === undefined || !isJsonObject(json)) return json;
@@ -189,10 +187,10 @@ export function leaveOut(json: Json, { method, url }: Pick<HttpRequest, 'method'
   const key = kind.listKey ?? '';
   const list = action === 'list' ? json[key] : undefined;
   if (list === undefined) return thinFields(fields, json, { place: '', isLeftOut });
-  return { ...json, [key]: thinEach(list, (one, at) => toThinResource(fields, one, { place: `${at} `, isLeftOut })) };
+  return { ...json, [key]: thinEach(list, (one, at) => thinResource(fields, one, { place: `${at} `, isLeftOut })) };
 }
 
-/** Whether a value is what services leave out: empty, null or false. Where leaving it out means the default, no other value is left out. */
+/** Whether services may leave a value out of a response: if it is empty, null or false. If absence means the default, the value must also equal the default. */
 export function isOmissible({ field, value }: ShownField): boolean {
   if (field?.absentWhenDefault === true && field.default !== undefined && !isSameJson(field.default, value))
     return false;
@@ -211,7 +209,7 @@ function findOperation(method: string, path: string): Operation | undefined {
   );
 }
 
-function toThinResource(fields: readonly NamedField[], one: Json, thinning: Thinning): Json {
+function thinResource(fields: readonly NamedField[], one: Json, thinning: Thinning): Json {
   return isJsonObject(one) ? thinFields(fields, one, thinning) : one;
 }
 

@@ -15,27 +15,27 @@ import { answerWithFault, delay, type FaultContext } from './fault-effects.ts';
 import type { Server } from './server.ts';
 
 /**
- * Faults between the bundled server and its clients: late, lost, broken and wrong responses, by rules and a seed. Without a socket, a request without a
- * response rejects as a client's transport would; `listen` makes it real.
+ * Injects faults between the bundled server and its clients: late, lost, broken and wrong responses, chosen by rules and a seed. Without a socket, a
+ * request without a response rejects as a client's transport does. With `listen`, the server closes or resets the connection.
  */
 
-/** What faults take from outside. */
+/** Options for the timing and the log of faults. */
 export interface FaultOptions {
-  /** Resolves after a time, or as soon as the signal is aborted. Default: real time. */
+  /** Resolves after `ms`, or as soon as the signal is aborted. Default: the system's timer. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Called when a request meets a fault, before anything comes of it. */
+  /** Called when a fault applies to a request, before the fault takes effect. */
   readonly onFault?: (entry: FaultLogEntry) => void;
 }
 
-/** What can be told of a fault. */
+/** One fault of one request, for a log. */
 export interface FaultLogEntry {
   readonly method: string;
-  /** With the query. */
+  /** Path and query. */
   readonly path: string;
   readonly fault: FaultRule['fault'];
 }
 
-/** The same server, on which things go wrong. Throws nothing: `parseServerFaults` has checked the faults. */
+/** Returns the server with faults in front of it. Never throws, because `parseServerFaults` has checked the faults. */
 export function withFaults(server: Server, faults: ServerFaults, options: FaultOptions = {}): Server {
   const choose = createFaultChooser(faults);
   const history = createHistory(server, faults.rules);
@@ -61,18 +61,18 @@ function toEntry({ method, url }: HttpRequest, fault: FaultRule['fault']): Fault
   return { method, path: pathname + search, fault };
 }
 
-/** The past of the server: as far back as a rule asks for, none if no rule does. */
+/** Earlier states of the server, as far back as the `stale` rules need. Without such rules it records nothing. */
 interface History {
-  /** Counts a request, and returns the state before it. */
+  /** Counts a request, and returns a function that finds earlier states. */
   readonly look: () => FaultContext['before'];
-  /** Records the state before each change. */
+  /** Wraps `inner`, and records the state before each successful change. */
   readonly watch: (inner: Send) => Send;
 }
 
 function createHistory(server: Server, rules: readonly FaultRule[]): History {
   const stale = rules.filter((rule) => rule.fault === 'stale');
   const depth = Math.max(0, ...stale.map(({ changes = 1, requests = 1 }) => Math.max(changes, requests)));
-  /** The states before the last changes and requests, the latest first. */
+  /** The states before the most recent changes and requests, the most recent first. */
   let changes: readonly Past[] = [];
   let requests: readonly Past[] = [];
   let present: Past | undefined;
@@ -102,7 +102,7 @@ function createHistory(server: Server, rules: readonly FaultRule[]): History {
   };
 }
 
-/** The server as it was at one time, made when it is asked. */
+/** The server in an earlier state, created at the first call. */
 type Past = () => Send;
 
 function createPast(server: Server): Past {
@@ -114,7 +114,7 @@ function createPast(server: Server): Past {
   };
 }
 
-/** Faults from their text, YAML or JSON. Throws `RangeError`, with everything that is wrong and the rule that it is in, on a bad one. */
+/** Parses faults from YAML or JSON. Throws `RangeError` if they are invalid; the message lists the errors with their rules. */
 export function parseServerFaults(text: string): ServerFaults {
   const value = parseOne(text);
   const stranger = findUnknownKey(FAULTS_SCHEMA, value);
@@ -123,7 +123,7 @@ export function parseServerFaults(text: string): ServerFaults {
     ({ path, message }) => `${formatPath(path)}${nameRule(value, path)} ${message}`,
   );
   if (findings.length > 0) throw new RangeError(findings.map((finding) => finding.trim()).join('\n'));
-  return value as unknown as ServerFaults; // the schema has said so
+  return value as unknown as ServerFaults; // listSchemaFindings has checked it
 }
 
 function parseOne(text: string): Json {
@@ -136,7 +136,7 @@ function parseOne(text: string): Json {
   return first.value;
 }
 
-/** A rule is named by what it matches: ` (GET *)`. */
+/** The rule that contains a path, named by what it matches: ` (GET *)`. Empty if no rule contains the path. */
 function nameRule(value: Json, [first, index]: FieldPath): string {
   const rules = isJsonObject(value) && first === 'rules' ? value['rules'] : undefined;
   const rule = isJsonArray(rules) ? rules[Number(index)] : undefined;

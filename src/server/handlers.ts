@@ -22,7 +22,7 @@ import {
 import { findOwnedKind, formatTimestamp, type StoredResource } from './store.ts';
 import { applyPatch, checkSpec, validateCreate, validateModule, validateUpdate } from './validate-body.ts';
 
-/** The operations on whole resources, the same for every kind: what differs is in the kind's table and its behaviour. */
+/** Operations on whole resources. They are the same for every kind; the differences are in the kind's table and its behaviour. */
 
 export function createResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   const resource = admitResource(service, kind, validateCreate(kind, call.body), call.caller);
@@ -62,7 +62,7 @@ export function deleteResource(service: Service, kind: Kind, call: HandlerReques
   return { status: 204 };
 }
 
-/** The resource that the path names, or a failure. */
+/** Returns the resource that the path names. Throws `RequestError` if it does not exist. */
 function findResource(service: Service, kind: Kind, ids: HandlerRequest['ids']): StoredResource {
   const id = ids['id'] ?? '';
   const resource = service.store.listingOf(kind).find(id);
@@ -71,7 +71,7 @@ function findResource(service: Service, kind: Kind, ids: HandlerRequest['ids']):
   return resource;
 }
 
-/** Changes some fields of a resource: everything is checked before anything changes. */
+/** Changes some fields of a resource. All checks run before the change. */
 function changeSpec(service: Service, kind: Kind, before: StoredResource, given: Spec): StoredResource {
   const changed = { ...before, spec: applyPatch(kind, before.spec, given) };
   checkSpec(kind, changed.spec);
@@ -83,7 +83,7 @@ function changeSpec(service: Service, kind: Kind, before: StoredResource, given:
   return resource;
 }
 
-/** Puts a new resource with a valid spec into the store, or refuses it. */
+/** Adds a new resource to the store. Throws `RequestError` if a check fails. */
 function admitResource(service: Service, kind: Kind, asked: Spec, caller: ApiKey): StoredResource {
   const behaviour = getBehaviour(kind);
   const now = service.now();
@@ -99,7 +99,7 @@ function admitResource(service: Service, kind: Kind, asked: Spec, caller: ApiKey
   return resource;
 }
 
-/** A seed may already hold the id that is made now. */
+/** Skips ids that are in use, because a seed may contain the next id. */
 function createUnusedId(service: Service, kind: Kind, now: Date): string {
   const listing = service.store.listingOf(kind);
   let id = service.identities.createId(kind.idPrefix, now);
@@ -125,7 +125,7 @@ function refuseUse(id: string, referrers: ReadonlySet<string>): RequestError {
   return new RequestError(`${id} is in use by ${shown}${more}`, { code: 'in_use', details: { id, used_by: shown } });
 }
 
-/** The operations on modules that have a path of their own, of owned and of attached kinds alike. */
+/** Operations on modules with a path of their own, for owned and attached kinds. */
 
 export function replaceModule(
   service: Service,
@@ -165,7 +165,7 @@ export function deleteModule(
   return { status: 204 };
 }
 
-/** What the modules of an attached kind are kept on: begins empty on everything that exists. */
+/** Creates the record that stores the modules of an attached kind. It has no modules yet. */
 export function createAttachment(service: Service, kind: Kind, ids: HandlerRequest['ids']): StoredResource {
   return {
     id: toResourcePath(kind, ids),
@@ -192,19 +192,19 @@ function showModule(module: OperationModule, value: Json, { baseUrl }: HandlerRe
   return { status: 200, body: body as JsonObject }; // a module that is set renders to an object
 }
 
-/** Which part of a list is asked for. */
+/** The requested part of a list. */
 export interface PageRequest {
   readonly limit: number;
-  /** Only what was created before this; `undefined`: from the newest. */
+  /** Id of a resource: the page lists older resources. `undefined`: the page begins with the newest. */
   readonly before: string | undefined;
 }
 
-/** The query parameters of a list. */
+/** The query parameters that a list request may have. */
 export const PAGE_PARAMETERS = ['limit', 'before_id'] as const;
 
 const MAX_LIMIT = 100;
 
-/** The page that a query requests. Rejects a limit out of range, and a text that is not an id of the kind. */
+/** Parses the query of a list request. Throws `RequestError` for a limit out of range, and for a `before_id` that is not an id of the kind. */
 export function parsePage(query: URLSearchParams, kind: Kind): PageRequest {
   const limit = query.get('limit') ?? String(MAX_LIMIT);
   if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT)
@@ -216,7 +216,7 @@ export function parsePage(query: URLSearchParams, kind: Kind): PageRequest {
   return { limit: Number(limit), before };
 }
 
-/** Rejects query parameters that the operation does not have, and repeated ones. */
+/** Throws `RequestError` for repeated query parameters, and for those that the operation does not have. */
 export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
     if (!known.includes(name)) throw refuse(name, 'is not a query parameter of this operation');
@@ -228,7 +228,7 @@ function refuse(name: string, message: string): RequestError {
   return new RequestError(`${name} ${message}`, { code: 'bad_query', details: { field: name } });
 }
 
-/** A resource as responses show it: every field of its kind. `computed` has the fields that are the service's alone. */
+/** Renders a resource for a response, with every field of its kind. `computed`: the fields that only the service sets. */
 export function renderResource(
   kind: Kind,
   resource: StoredResource,
@@ -245,7 +245,7 @@ export function renderResource(
   return renderFields(kind.fields, known, options.baseUrl);
 }
 
-/** The value of one field as responses show it, set or not. */
+/** Renders the value of one field for a response. `value`: `undefined` if the field is not set. */
 export function renderField(field: Field, value: Json | undefined, baseUrl: string): Json {
   const given = value ?? field.default ?? null;
   if (given !== null) return renderValue(field.type, given, baseUrl);

@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto';
 import { type Key, type PrivateKey, parsePkcs8Key } from '../kinds/ssh-key.ts';
 
-/** Where ids, tokens and keys come from: the same seed and the same calls give the same ones. */
+/** Creates ids, tokens and keys. The same seed and the same calls give the same results. */
 export interface IdGenerator {
-  /** An id such as `edgtcp_2fmn…`. Ids of one clock sort in the order in which they were made. */
+  /** Creates an id such as `edgtcp_2fmn…`. Ids sort in the order of their creation, unless the clock is set back. */
   readonly createId: (prefix: string, now: Date) => string;
   readonly createOperationId: () => string;
-  /** The token of a credential. */
+  /** Returns the token of the credential with this id. */
   readonly toToken: (id: string) => string;
-  /** 32 bytes that nobody without the seed can guess, the same for the same purpose. */
+  /** Returns 32 bytes that cannot be guessed without the seed. The same purpose gives the same bytes. */
   readonly derive: (purpose: string) => Buffer;
-  /** How many ids were generated, for a server that continues from here. */
+  /** The number of ids created so far. A server that continues from a snapshot starts with this number. */
   readonly sequence: () => number;
 }
 
@@ -20,23 +20,23 @@ const KSUID_LENGTH = 27;
 const TOKEN_BYTES = 15;
 const TOKEN_LENGTH = 20;
 
-/** The digits at the end of the id of an operation, which count. The digits before them identify the server; they are not secret. */
+/** The last digits of an operation id are a counter. The digits before them identify the server and are not secret. */
 const OPERATION_DIGITS = 9;
 
-/** `sequence`: how many ids were made before. */
+/** `sequence`: the number of ids that were created before. */
 export function createIdGenerator(seed: string | Buffer, sequence: number): IdGenerator {
   let ids = sequence;
   let operations = 0;
   const derive = (purpose: string): Buffer => createHmac('sha256', seed).update(purpose).digest();
-  const operationPrefix = toBase62(derive('operation'), KSUID_LENGTH - OPERATION_DIGITS);
+  const operationPrefix = encodeBase62(derive('operation'), KSUID_LENGTH - OPERATION_DIGITS);
   return {
     createId: (prefix, now) => {
       const count = ids++;
-      return `${prefix}_${toKsuid(now, count, derive(`id ${count}`))}`;
+      return `${prefix}_${encodeKsuid(now, count, derive(`id ${count}`))}`;
     },
-    createOperationId: () => `op_${operationPrefix}${toDigits(operations++, OPERATION_DIGITS)}`,
+    createOperationId: () => `op_${operationPrefix}${formatDigits(operations++, OPERATION_DIGITS)}`,
     toToken: (id) => {
-      const secret = toBase62(derive(`token ${id}`).subarray(0, TOKEN_BYTES), TOKEN_LENGTH + 1);
+      const secret = encodeBase62(derive(`token ${id}`).subarray(0, TOKEN_BYTES), TOKEN_LENGTH + 1);
       return `${id.slice(id.indexOf('_') + 1)}_${secret.slice(1)}`;
     },
     derive,
@@ -44,36 +44,36 @@ export function createIdGenerator(seed: string | Buffer, sequence: number): IdGe
   };
 }
 
-/** 4 bytes of time, 5 bytes of the count, and 11 that cannot be guessed: sorts by time, then by count. Source: the KSUID format. */
-function toKsuid(now: Date, count: number, random: Buffer): string {
+/** Encodes 4 bytes of time, 5 bytes of the count, and 11 bytes that cannot be guessed. Ids sort by time, then by count. Source: the KSUID format. */
+function encodeKsuid(now: Date, count: number, random: Buffer): string {
   const bytes = Buffer.alloc(20);
   const seconds = Math.floor(now.getTime() / 1000) - KSUID_EPOCH_SECONDS;
   bytes.writeUInt32BE(Math.min(Math.max(seconds, 0), 0xffff_ffff), 0);
   bytes.writeUIntBE(count, 4, 5);
   random.copy(bytes, 9, 0, 11);
-  return toBase62(bytes, KSUID_LENGTH);
+  return encodeBase62(bytes, KSUID_LENGTH);
 }
 
-/** Digits that are taken off at once: as many as a remainder and two more bytes can be divided for without a loss. */
+/** Base-62 digits that one division yields. A remainder and two more bytes stay below 2^53, so the division is exact. */
 const DIGITS = 5;
 const DIGITS_BASE = 62 ** DIGITS;
 
-/** The last `length` digits of the number that the bytes are. */
-function toBase62(bytes: Buffer, length: number): string {
-  const words = toWords(bytes);
+/** The last `length` base-62 digits of the bytes, read as one big-endian number. */
+function encodeBase62(bytes: Buffer, length: number): string {
+  const words = splitWords(bytes);
   let text = '';
-  while (text.length < length) text = toDigits(divide(words), DIGITS) + text;
+  while (text.length < length) text = formatDigits(divide(words), DIGITS) + text;
   return text.slice(-length);
 }
 
-/** Numbers of two bytes, the highest first. */
-function toWords(bytes: Buffer): number[] {
+/** Splits bytes into 16-bit numbers, the highest first. If the number of bytes is odd, the first number has one byte. */
+function splitWords(bytes: Buffer): number[] {
   const words: number[] = bytes.length % 2 === 0 ? [] : [bytes.readUInt8(0)];
   for (let index = words.length; index < bytes.length; index += 2) words.push(bytes.readUInt16BE(index));
   return words;
 }
 
-/** Divides in place, and gives the remainder. */
+/** Divides by `DIGITS_BASE` in place, and returns the remainder. */
 function divide(words: number[]): number {
   let rest = 0;
   for (let index = 0; index < words.length; index += 1) {
@@ -84,8 +84,8 @@ function divide(words: number[]): number {
   return rest;
 }
 
-/** The last digits of a number. */
-function toDigits(value: number, length: number): string {
+/** The last `length` base-62 digits of a number. */
+function formatDigits(value: number, length: number): string {
   let [rest, text] = [value, ''];
   for (let count = 0; count < length; count += 1) {
     text = ALPHABET.charAt(rest % 62) + text;
@@ -94,18 +94,21 @@ function toDigits(value: number, length: number): string {
   return text;
 }
 
-/** The SSH certificate authorities of the server: one ed25519 key for each id, made when it is first used. */
+/** The SSH certificate authorities of the server: one ed25519 key for each id, created at its first use. */
 export interface CertificateAuthorities {
   readonly getKey: (id: string) => PrivateKey;
   /** The secret of each authority that was used, by id, in base64url. */
   readonly listSecrets: () => Readonly<Record<string, string>>;
 }
 
-/** What a PKCS #8 ed25519 private key has before its 32 bytes. Source: RFC 8410. */
+/** The DER header of a PKCS #8 ed25519 private key, before its 32 secret bytes. Source: RFC 8410. */
 const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SECRET_BYTES = 32;
 
-/** `derive` gives 32 secret bytes for a purpose; `secrets` are those of authorities that were used before. Throws `RangeError` on a bad secret. */
+/**
+ * `derive` returns 32 secret bytes for a purpose. `secrets`: the secrets of authorities that were used before, by id. Throws `RangeError` for an invalid
+ * secret.
+ */
 export function createCertificateAuthorities(
   derive: (purpose: string) => Buffer,
   secrets: Readonly<Record<string, string>>,
@@ -115,7 +118,7 @@ export function createCertificateAuthorities(
   return {
     getKey: (id) => {
       const secret = known.get(id) ?? derive(`certificate authority ${id}`).subarray(0, SECRET_BYTES);
-      const key = keys.get(id) ?? toKey(secret);
+      const key = keys.get(id) ?? parseKey(secret);
       known.set(id, secret);
       keys.set(id, key);
       return key;
@@ -136,8 +139,8 @@ function parseSecret(id: string, text: string): Buffer {
   return secret;
 }
 
-/** Encoded as PEM by hand: Node's own parser may report an error that something else left behind in OpenSSL. */
-function toKey(secret: Buffer): PrivateKey {
+/** Encodes the key as PEM here, because Node's own parser may report an error that another call left behind in OpenSSL. */
+function parseKey(secret: Buffer): PrivateKey {
   const der = Buffer.concat([PKCS8_ED25519, secret]).toString('base64');
   return parsePkcs8Key(`-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n`);
 }

@@ -18,11 +18,11 @@ import { createBodyError, type Server } from './server.ts';
 /** A server that can be reached over a socket. */
 export interface Listener {
   readonly url: string;
-  /** Takes no new requests, and resolves when those under way are answered, or have had five seconds. */
+  /** Stops accepting requests. Resolves when the requests under way are answered, at the latest after five seconds. */
   readonly close: () => Promise<void>;
 }
 
-/** Opens a socket for a server. Port 0 picks a free one. Rejects when the port cannot be had. */
+/** Opens a socket for a server, by default on 127.0.0.1. Port 0: any free port. Rejects if the port is not available. */
 export async function listen(
   server: Server,
   options: { readonly port: number; readonly host?: string },
@@ -33,10 +33,10 @@ export async function listen(
     http.once('error', reject);
     http.listen(port, host, () => resolve());
   });
-  return { url: toUrl(http.address()), close: () => close(http) };
+  return { url: formatUrl(http.address()), close: () => close(http) };
 }
 
-function toUrl(address: AddressInfo | string | null): string {
+function formatUrl(address: AddressInfo | string | null): string {
   if (address === null || typeof address === 'string') throw new InvariantError('A server that listens has an address');
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
@@ -45,7 +45,7 @@ function toUrl(address: AddressInfo | string | null): string {
 const POLL_MS = 10;
 const GRACE_MS = 5_000;
 
-/** A connection that is kept open would hold up the end, so each is closed once it is idle, and all of them after a while. */
+/** Closes each connection as soon as it is idle, because idle connections would keep the server open. After `GRACE_MS`, closes all connections. */
 async function close(http: HttpServer): Promise<void> {
   const idle = setInterval(() => http.closeIdleConnections(), POLL_MS);
   const late = setTimeout(() => http.closeAllConnections(), GRACE_MS);
@@ -62,7 +62,10 @@ interface Exchange {
   readonly outgoing: ServerResponse;
 }
 
-/** The HTTP server in front of a bundled one. Bytes that are not a valid request get an error body as well, and the connection is closed. */
+/**
+ * Creates the HTTP server that passes requests to the bundled server. Bytes that are not a valid request get an error response, and the connection is
+ * closed.
+ */
 function createHttpServer(server: Server): HttpServer {
   const latest = new WeakMap<Duplex, Exchange>();
   const http = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
@@ -99,17 +102,17 @@ async function answer(server: Server, { incoming, outgoing }: Exchange): Promise
   }
 }
 
-/** A request as it came over a socket. Only those that change something have a body that anybody reads. */
+/** Reads a request from a socket. Reads the body only of POST, PUT and PATCH. */
 async function readRequest(incoming: IncomingMessage): Promise<HttpRequest> {
   const { method = '', headersDistinct } = incoming;
-  const url = toAbsolute(incoming);
+  const url = parseRequestUrl(incoming);
   const headers = Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')] as const);
   const body = ['POST', 'PUT', 'PATCH'].includes(method) ? await readBody(incoming) : null;
   return { method, url, headers: Object.fromEntries(headers), body };
 }
 
-/** The URL of a request, whose target is a path or names the host itself. */
-function toAbsolute({ url = '', headers: { host = '' } }: IncomingMessage): string {
+/** Parses the URL of a request. Its target is a path or an absolute URL. Throws `RequestError` for an invalid URL or host. */
+function parseRequestUrl({ url = '', headers: { host = '' } }: IncomingMessage): string {
   const [path = ''] = url.split('?');
   const isValid = /^[^\s/?#@\\]+$/.test(host) && !path.includes('\\');
   const parsed = URL.parse(url.startsWith('/') ? `http://${host}${url}` : url);
@@ -117,7 +120,7 @@ function toAbsolute({ url = '', headers: { host = '' } }: IncomingMessage): stri
   throw new RequestError('The request has no valid URL and host', { code: 'bad_request' });
 }
 
-/** The body of a request; of one that is too long so much that this can be seen. */
+/** Reads the body of a request. Of a body above MAX_REQUEST_BYTES it reads only enough to exceed that limit. Rejects if the body is incomplete. */
 function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -141,7 +144,7 @@ function send({ status, headers, body }: HttpResponse, outgoing: ServerResponse)
   outgoing.end(body);
 }
 
-/** Sends the first half of a response, and closes the connection. */
+/** Sends the headers and the first half of the body, and closes the connection. */
 function sendHalf({ status, headers, body }: HttpResponse, outgoing: ServerResponse): void {
   const bytes = Buffer.from(body);
   outgoing.writeHead(status, { ...headers, 'content-length': bytes.length });
@@ -149,7 +152,7 @@ function sendHalf({ status, headers, body }: HttpResponse, outgoing: ServerRespo
   outgoing.write(bytes.subarray(0, bytes.length >> 1), () => outgoing.destroy());
 }
 
-/** A request to which no answer comes: its connection is reset, or closed after all that time. */
+/** Ends a request without a response: closes the connection after a timeout, otherwise resets it. */
 function breakOff({ socket }: IncomingMessage, error: NetworkError): void {
   if (error instanceof TimeoutError) socket.destroy();
   else socket.resetAndDestroy();
@@ -160,7 +163,10 @@ function toRequestFailure(error: unknown): RequestError {
   return new RequestError('This is a bug in the server', { code: 'internal_error', cause: error });
 }
 
-/** Rejects bytes that are not a valid request. A response in preparation is sent first; after one that has begun, nothing can follow. */
+/**
+ * Rejects bytes that are not a valid request. The response to an earlier request on the connection is sent first. If the bytes are the body of a request
+ * whose response has already begun, only closes the connection.
+ */
 function refuseBytes(
   server: Server,
   error: Error,
@@ -186,10 +192,10 @@ function refuse(server: Server, failure: RequestError, incoming: IncomingMessage
   return server.refuse(failure, { method: incoming?.method ?? '', path: incoming?.url ?? '' });
 }
 
-/** How long a refused client may go on sending. Cutting the connection at once could lose the answer. */
+/** How long a rejected client may continue to send. If the connection were closed at once, the client could lose the response. */
 const LINGER_MS = 500;
 
-/** Sends a response as the last on a connection, and closes it. */
+/** Sends the last response on a connection, and closes the connection. */
 function endWith(socket: Duplex, response: HttpResponse): void {
   if (!socket.writable) return;
   const late = setTimeout(() => socket.destroy(), LINGER_MS).unref();
@@ -204,7 +210,7 @@ function renderResponse({ status, headers, body }: HttpResponse): string {
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, length, '', body].join('\r\n');
 }
 
-/** The failure to answer for a connection error; `undefined`: none, because nobody is left to read it. */
+/** The failure to report for a connection error. `undefined`: the client has closed the connection, so no response is possible. */
 export function findConnectionFailure(error: Error): RequestError | undefined {
   const code = 'code' in error ? error.code : undefined;
   switch (code) {

@@ -2,7 +2,7 @@ import { HttpResponse, http, type RequestHandler } from 'msw';
 import { NetworkError } from '../model/errors.ts';
 import type { Server } from './server.ts';
 
-/** Handlers for msw that answer every request below a base URL with the bundled server. */
+/** Creates msw handlers that pass every request below a base URL to the bundled server. */
 export function createMswHandlers(server: Server, baseUrl: string): RequestHandler[] {
   const transport = server.at(baseUrl);
   const respond = async (request: Request): Promise<Response> => {

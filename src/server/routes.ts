@@ -27,31 +27,30 @@ import {
 } from './handlers.ts';
 import type { HandlerRequest, HandlerResponse, Service } from './service.ts';
 
-/** The environment of a request. */
 export interface RequestEnv {
-  /** The base URL that it came by, without a slash at its end. */
+  /** The base URL to which the request was sent, without a trailing slash. */
   readonly baseUrl: string;
-  /** The path of that URL. */
+  /** The path of `baseUrl`. */
   readonly basePath: string;
   readonly operationId: string;
-  /** Called for a bug in the server. */
+  /** Called for an unexpected error, which is a bug in the server. */
   readonly onBug: (error: Error) => void;
 }
 
-/** Answers requests. Never rejects. */
+/** Responds to requests. Never throws. */
 export type Routes = (request: HttpRequest, env: RequestEnv) => HttpResponse;
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** What a path leads to: an operation, or the document that describes all of them. */
+/** The target of a path: an operation, or the OpenAPI document of all operations. */
 type Target = Operation | 'document';
 
-/** All routes of the interface, from its list of operations. */
+/** Creates the routes of all operations of the API. */
 export function createRoutes(service: Service, admission: Admission): Routes {
   const routes = { service, admission, router: getRouter() };
   return (request, env) => {
     const response = answerOrRefuse(routes, request, env);
-    // A HEAD is answered as a GET, without the body.
+    // The response to HEAD is the response to GET without its body.
     return request.method === 'HEAD' ? { ...response, body: '' } : response;
   };
 }
@@ -65,8 +64,8 @@ interface Routing {
 type Matcher = Pick<Router<Target>, 'match'>;
 
 /**
- * The same for all servers, and one for each method: a router is made ready for all that it has by its first match, which takes longer than many requests,
- * and few runs send requests of every method.
+ * Shared by all servers, with one router per method: the first match of a router compiles all of its routes, which takes longer than many requests, and
+ * few runs use every method.
  */
 const getRouter = once((): Matcher => {
   const routers = new Map(METHODS.map((method) => [method, once(() => createRouter(method))]));
@@ -95,17 +94,17 @@ function answerRequest(routing: Routing, request: HttpRequest, env: RequestEnv):
   const { service, admission, router } = routing;
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const path = toLocalPath(request, env.basePath);
-  const [found, ids] = toTarget(router.match(method, path));
+  const [found, ids] = resolveTarget(router.match(method, path));
   if (found === 'document')
-    return toResponse(env, 200, createOpenApiDocument({ versionHeader: admission.versionHeader }));
+    return renderResponse(env, 200, createOpenApiDocument({ versionHeader: admission.versionHeader }));
   const caller = admitRequest(admission, request.headers);
   if (found === undefined) throw refuseRoute(router, request.method, path);
   const { status, body } = answer(service, found, readCall(request, env, { operation: found, ids, caller }));
-  return toResponse(env, status, body);
+  return renderResponse(env, status, body);
 }
 
-/** What a match leads to, with the ids in the path. */
-function toTarget(match: Result<Target>): readonly [Target | undefined, HandlerRequest['ids']] {
+/** Returns the target of a match, and the ids in the path. The target is `undefined` if no route matches. */
+function resolveTarget(match: Result<Target>): readonly [Target | undefined, HandlerRequest['ids']] {
   const [targets, values] = match;
   const [target, params = {}] = targets[0] ?? [];
   const ids: Record<string, string> = {};
@@ -114,7 +113,7 @@ function toTarget(match: Result<Target>): readonly [Target | undefined, HandlerR
   return [target, ids];
 }
 
-/** A part of a path without its escapes; one that has an invalid escape stays as it is, and is the id of nothing. */
+/** Decodes the percent-encoding of a path segment. A segment with invalid encoding is returned unchanged; it is not the id of any resource. */
 function decode(part: string): string {
   if (!part.includes('%')) return part;
   try {
@@ -139,7 +138,6 @@ function readCall(
   return { ids, query, body, caller, baseUrl };
 }
 
-/** Whether requests of the operation have a body. */
 function hasBody({ method }: Operation): boolean {
   return method === 'POST' || method === 'PATCH' || method === 'PUT';
 }
@@ -167,9 +165,9 @@ function answer(service: Service, { action, kind, module }: Operation, call: Han
   }
 }
 
-/** The path below the base URL. Any other path becomes one that no route has. */
+/** The path below the base URL. For a path outside the base URL: `/`, which matches no route. */
 function toLocalPath({ url }: HttpRequest, basePath: string): string {
-  const path = getPath({ url } as Request); // it looks at nothing else
+  const path = getPath({ url } as Request); // getPath reads only `url`
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '/';
 }
 
@@ -182,16 +180,16 @@ function refuseRoute(router: Matcher, method: string, path: string): RequestErro
   });
 }
 
-function toResponse({ operationId }: RequestEnv, status: number, body: unknown): HttpResponse {
+function renderResponse({ operationId }: RequestEnv, status: number, body: unknown): HttpResponse {
   const id = { [OPERATION_ID_HEADER]: operationId };
   if (body === undefined) return { status, headers: id, body: '' };
   return { status, headers: { 'content-type': 'application/json', ...id }, body: JSON.stringify(body) };
 }
 
-/** What a request may send. More of it need not be read. */
+/** Maximum size of a request body. Longer bodies need not be read to their end. */
 export const MAX_REQUEST_BYTES = 1024 * 1024;
 
-/** The JSON object in a request's body. Refuses another content type, more than 1 MiB, and everything else. */
+/** Parses the JSON object in a request body. Throws `RequestError` for another content type, for more than 1 MiB, and for anything but a JSON object. */
 export function readBody({ headers, body }: HttpRequest): JsonObject {
   const [contentType = ''] = (headers['content-type'] ?? '').split(';');
   if (contentType.trim().toLowerCase() !== 'application/json')

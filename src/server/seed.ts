@@ -18,66 +18,66 @@ import { checkClaims, createBehaviourContext, listBadReferences, type Service } 
 import { formatTimestamp, type StoredResource } from './store.ts';
 import { checkSpec, validateCreate } from './validate-body.ts';
 
-/** What a server begins with: existing objects and known external ids. Everything may be left out. */
+/** The initial content of a server: existing resources and known external ids. Every part is optional. */
 export interface ServerSeed {
   /**
-   * The ids that exist besides those of its resources; `bkdhr_*` is every well-formed one with that prefix. Left out: every well-formed one
-   * of a kind that this interface cannot create.
+   * Ids that exist in addition to those of the seed's resources. `bkdhr_*`: every well-formed id with that prefix. Absent: every well-formed id of a
+   * kind that this API cannot create.
    */
   readonly externals?: readonly string[];
-  /** By kind, in any order: `created_at` says which is older, else the place in the list. */
+  /** By kind, in any order. Resources are ordered by `created_at` (absent: now), then by their position in the list. */
   readonly resources?: Readonly<Record<string, readonly SeedResource[]>>;
-  /** What becomes of the host names in abuse reports; the first rule that is about one holds. Left out: what the server does by itself. */
+  /** Decisions about the host names in abuse reports. The first rule that matches a host name applies. Absent: the server's default rules. */
   readonly abuse_report_rules?: readonly AbuseReportRule[];
   /** The secrets of SSH certificate authorities, by id: 32 bytes in base64url. */
   readonly certificate_authorities?: Readonly<Record<string, string>>;
-  /** How many ids were made before. */
+  /** The number of ids that were created before. Default: 0. */
   readonly sequence?: number;
 }
 
 /**
- * One existing resource: the fields that requests have, `id` and `created_at`, all optional where a request needs none.
- * `deletable: false`: the service does not let it go. `state`, in snapshots: what the server remembers beside the fields.
+ * One existing resource: the fields of a creation request, and optionally `id` and `created_at`. `deletable: false`: the server rejects its deletion.
+ * `state`, in snapshots: data that the server stores beside the fields.
  */
 export type SeedResource = JsonObject;
 
-/** Everything that a server knows, as a seed for the next one. */
-export type ServerSnapshot = Required<Omit<ServerSeed, Chosen>> & Pick<ServerSeed, Chosen>;
+/** The whole state of a server, as a seed for another server. */
+export type ServerSnapshot = Required<Omit<ServerSeed, OptionalPart>> & Pick<ServerSeed, OptionalPart>;
 
-/** Optional; a snapshot has it only if it was set. */
-type Chosen = 'externals' | 'abuse_report_rules';
+/** Parts that a snapshot contains only if they were set. */
+type OptionalPart = 'externals' | 'abuse_report_rules';
 
-/** A seed or snapshot from its JSON text. Throws `RangeError`, with everything that is wrong, on a bad one. */
+/** Parses a seed or snapshot from JSON. Throws `RangeError` if it is invalid; the message lists the first 20 errors and counts the others. */
 export function parseServerSeed(text: string): ServerSeed {
   const finding = checkJsonLimits(text);
   if (finding !== undefined) throw new RangeError(`It ${finding}`);
   const value = parseJson(text);
   const stranger = findUnknownKey(SEED_SCHEMA, value);
   if (stranger !== undefined) throw new RangeError(stranger);
-  const crowd = findCrowd(value, []);
-  if (crowd !== undefined) throw new RangeError(crowd);
+  const oversized = findOversized(value, []);
+  if (oversized !== undefined) throw new RangeError(oversized);
   const findings = listSchemaFindings(SEED_SCHEMA, value);
   if (findings.length > 0) throw new RangeError(renderFindings(findings));
-  return value as ServerSeed; // the schema has said so
+  return value as ServerSeed; // listSchemaFindings has checked it
 }
 
-/** Resources of a kind, or external ids; and what one of them holds. */
+/** The maximum numbers of members: of a list of resources or external ids, and of a value inside a resource. */
 const [MAX_LISTED, MAX_INSIDE] = [100_000, 20_000];
 
-/** The first list or object with more members than are looked at one by one. */
-function findCrowd(value: Json, path: FieldPath): string | undefined {
+/** Returns an error for the first list or object with too many members to check each of them. */
+function findOversized(value: Json, path: FieldPath): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const most = path.length < 3 ? MAX_LISTED : MAX_INSIDE;
   const size = isJsonArray(value) ? value.length : Object.keys(value).length;
   if (size > most) return `${formatPath(path)} has more than ${most.toLocaleString('en')} members`;
   for (const [key, member] of Object.entries(value)) {
-    const crowd = findCrowd(member, [...path, isJsonArray(value) ? Number(key) : key]);
-    if (crowd !== undefined) return crowd;
+    const oversized = findOversized(member, [...path, isJsonArray(value) ? Number(key) : key]);
+    if (oversized !== undefined) return oversized;
   }
   return undefined;
 }
 
-/** The number that is reported; the others are only counted. */
+/** At most this many findings are listed. The others are only counted. */
 const MAX_FINDINGS = 20;
 
 function renderFindings(findings: ReturnType<typeof listSchemaFindings>): string {
@@ -91,14 +91,14 @@ function parseJson(text: string): Json {
     return JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // The engine's message quotes the file, which may be any: a Stack can name it.
+    // The message of JSON.parse quotes the file. A Stack can name any file, so do not show its content.
     const [at] = /line \d+ column \d+/.exec(error.message) ?? [];
     // biome-ignore lint/style/useErrorCause: a cause is shown with its message, which quotes the file.
     throw new RangeError(at === undefined ? 'It is not JSON' : `It is not JSON: ${at}`);
   }
 }
 
-/** A resource of a seed, and its position there. */
+/** A resource of a seed, with its position in the seed. */
 interface Placed {
   readonly place: string;
   readonly kind: Kind;
@@ -106,14 +106,14 @@ interface Placed {
   readonly created: Date;
 }
 
-/** A resource of a seed, ready for the store but for what else the seed holds. */
+/** A resource of a seed in stored form, not yet checked against the other resources of the seed. */
 interface Draft extends Placed {
   readonly stored: StoredResource;
 }
 
 /**
- * Puts the resources of a seed into an empty store, oldest first. Throws `RangeError`, naming each with its place, on those that the server
- * would not have taken.
+ * Adds the resources of a seed to an empty store, oldest first. Throws `RangeError` if the server would have rejected any of them; the message names
+ * each with its position.
  */
 export function loadSeed(service: Service, { resources = {} }: ServerSeed): void {
   const mistakes = new Mistakes();
@@ -121,7 +121,7 @@ export function loadSeed(service: Service, { resources = {} }: ServerSeed): void
     placeResources(name, members, { mistakes, now: service.now }),
   );
   const oldestFirst = placed.toSorted((left, right) => left.created.getTime() - right.created.getTime());
-  const drafts = oldestFirst.flatMap((one) => mistakes.collect(one.place, () => toDraft(service, one)) ?? []);
+  const drafts = oldestFirst.flatMap((one) => mistakes.collect(one.place, () => createDraft(service, one)) ?? []);
   const admitted = new Set(drafts.filter((draft) => admit(service, draft, mistakes)).map(({ place }) => place));
   const refused = new Set(placed.filter(({ place }) => !admitted.has(place)).map(({ resource }) => resource['id']));
   for (const { place, kind, stored } of drafts)
@@ -130,10 +130,10 @@ export function loadSeed(service: Service, { resources = {} }: ServerSeed): void
   mistakes.refuse();
 }
 
-/** The number of mistakes that are reported; the others are only counted. */
+/** At most this many mistakes are listed. The others are only counted. */
 const MAX_SHOWN = 100;
 
-/** Collects the errors of a seed. */
+/** Collects the errors of a seed, so that they are all reported at once. */
 class Mistakes {
   readonly #messages: string[] = [];
   #count = 0;
@@ -143,7 +143,7 @@ class Mistakes {
     if (this.#count <= MAX_SHOWN) this.#messages.push(`${place}: ${message}`);
   }
 
-  /** What an act returns; nothing when it fails, which is then a mistake at this place. */
+  /** Returns the result of `act`. If `act` throws `RequestError`, records that as a mistake at `place` and returns `undefined`. */
   collect<T>(place: string, act: () => T): T | undefined {
     try {
       return act();
@@ -161,7 +161,7 @@ class Mistakes {
   }
 }
 
-/** The resources of a store as a seed has them: the inverse of loading. */
+/** Lists the resources of a store in the format of a seed: the inverse of `loadSeed`. */
 export function listSeedResources({ store }: Service): Readonly<Record<string, readonly SeedResource[]>> {
   const entries = KINDS.map((kind) => {
     const resources = store.listingOf(kind).listAll();
@@ -182,19 +182,19 @@ function placeResources(
   }
   return members.flatMap((resource, index) => {
     const place = `resources.${name}[${index}]`;
-    const created = mistakes.collect(place, () => toCreated(resource, now));
+    const created = mistakes.collect(place, () => parseCreatedAt(resource, now));
     return created === undefined ? [] : [{ place, kind, resource, created }];
   });
 }
 
-function toCreated({ created_at: createdAt }: SeedResource, now: () => Date): Date {
+function parseCreatedAt({ created_at: createdAt }: SeedResource, now: () => Date): Date {
   if (createdAt === undefined) return now();
   const created = new Date(String(createdAt));
   if (Number.isNaN(created.getTime())) throw refuse('created_at is not a time');
   return created;
 }
 
-function toDraft(service: Service, placed: Placed): Draft {
+function createDraft(service: Service, placed: Placed): Draft {
   const isAttached = placed.kind.role === 'attached';
   return { ...placed, stored: isAttached ? draftAttachment(service, placed) : draftOwned(service, placed) };
 }
@@ -219,7 +219,7 @@ function draftOwned(service: Service, { kind, resource, created }: Placed): Stor
   };
 }
 
-/** Puts a draft into the store. Whether nothing was wrong with it. */
+/** Adds a draft to the store and returns true. If a check fails, records the mistake and returns false. */
 function admit(service: Service, { place, kind, resource, created, stored }: Draft, mistakes: Mistakes): boolean {
   const checks = [
     () => checkId(kind, stored.id),
@@ -234,7 +234,7 @@ function admit(service: Service, { place, kind, resource, created, stored }: Dra
   return true;
 }
 
-/** Who made what a seed holds. */
+/** The caller that counts as the creator of a seed's resources. */
 const OWNER: ApiKey = { key: '', userId: DEFAULT_USER_ID, isAdmin: true, mayReportAbuse: true };
 
 function checkId(kind: Kind, id: string): void {
@@ -255,35 +255,35 @@ function toSeedResource(kind: Kind, { id, createdAt, spec, state, deletable }: S
   return { id, created_at: createdAt, ...spec, state, ...(!deletable && { deletable }) };
 }
 
-/** A resource that another service holds. */
+/** A resource imported from another service. */
 export interface ImportedResource {
   readonly kind: string;
   readonly id: string;
   /** RFC 3339. */
   readonly createdAt: string;
-  /** The set fields, in the shape of requests; of an attached kind with the ids in its path. */
+  /** The set fields, in the format of requests. For an attached kind, also the ids in its path. */
   readonly spec: Spec;
-  /** What that service computed. */
+  /** The fields that the other service computed. */
   readonly computed: JsonObject;
 }
 
-/** Puts resources into an empty store unchanged and unchecked, oldest first: a service may be more liberal than this server. */
+/** Adds resources to an empty store without checking or changing them, because another service may accept more than this server. `existing`: oldest first. */
 export function loadExisting(service: Service, existing: readonly ImportedResource[]): void {
   for (const one of existing) {
     const kind = getKind(one.kind);
-    if (kind.role !== 'attached') service.store.load(kind, toStored(kind, one));
+    if (kind.role !== 'attached') service.store.load(kind, createStored(kind, one));
     else service.store.load(kind, { ...createAttachment(service, kind, toPathIds(kind, one)), spec: one.spec });
   }
 }
 
-function toStored(kind: Kind, { id, createdAt, spec, computed }: ImportedResource): StoredResource {
+function createStored(kind: Kind, { id, createdAt, spec, computed }: ImportedResource): StoredResource {
   const resource = { id, createdAt, spec, state: {}, deletable: true };
   return { ...resource, state: getBehaviour(kind).recall?.(resource, computed) ?? {} };
 }
 
 /**
- * Reads a snapshot or seed, and removes temporary files that a killed run left beside it; `undefined` when there is no such file. Throws `RangeError`, naming
- * the file, for an invalid one.
+ * Reads a snapshot or seed, and removes temporary files that a killed run left beside it. Returns `undefined` if the file does not exist. Rejects with
+ * `RangeError`, which names the file, if the file is invalid or cannot be read.
  */
 export async function readSnapshotFile(path: string): Promise<ServerSeed | undefined> {
   await removeStaleTempFiles(path);
@@ -297,7 +297,7 @@ export async function readSnapshotFile(path: string): Promise<ServerSeed | undef
   }
 }
 
-/** Writes a snapshot so that the file is either the old one or the new one. Only its owner may read it: it holds keys. */
+/** Writes a snapshot atomically. Only its owner may read the file, because it contains keys. */
 export async function writeSnapshotFile(path: string, snapshot: ServerSnapshot): Promise<void> {
   await writeAtomically(path, `${JSON.stringify(snapshot)}\n`, { mode: 0o600 });
 }

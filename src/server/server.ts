@@ -20,70 +20,70 @@ import type { Service } from './service.ts';
 import { Store } from './store.ts';
 
 /**
- * The bundled server: the whole interface in memory, without a socket. One function from request to response, made of the kind tables.
- * Absent on purpose: edges that carry traffic, and whatever the interface does not show.
+ * The bundled server: the whole API in memory, without a socket. One function from request to response, built from the kind tables. Deliberately absent:
+ * traffic through edges, and everything that the API does not show.
  */
 
 export type { RateLimit } from '../model/stack.ts';
 export { type ApiKey, parseApiKey } from './admission.ts';
 
-/** What a server is made of. */
+/** Options of `createServer`. */
 export interface ServerOptions {
-  /** Default: one key, `dev`, that is an admin's. */
+  /** Default: the key `dev`, with the rights of an admin. */
   readonly apiKeys?: readonly ApiKey[];
-  /** The server's clock. Default: the real one. */
+  /** The server's clock. Default: the system clock. */
   readonly now?: () => Date;
-  /** Makes ids, tokens and keys of certificate authorities the same for the same calls. Default: nobody can guess them. */
+  /** Seed of ids, tokens and keys of certificate authorities: the same seed and the same calls give the same values. Default: random. */
   readonly idSeed?: string | number;
-  /** The name of the header that carries the version. */
+  /** Name of the request header with the API version. Default: DEFAULT_VERSION_HEADER. */
   readonly versionHeader?: string;
-  /** For all keys together. Default: none. */
+  /** One limit for all keys together. Default: no limit. */
   readonly rateLimit?: RateLimit;
-  /** What it begins with. Also the snapshot of another server. */
+  /** The initial content: a seed, or the snapshot of another server. */
   readonly seed?: ServerSeed;
-  /** Imported resources, the oldest first: loaded without the checks of requests. */
+  /** Imported resources, oldest first. They are loaded without the checks that requests pass. */
   readonly existing?: readonly ImportedResource[];
   /** Called after each request. */
   readonly onRequest?: (entry: RequestLogEntry) => void;
 }
 
-/** What can be told of a request. Holds no secrets. */
+/** One request, for a log. Contains no secrets. */
 export interface RequestLogEntry {
-  /** Empty, as the path, when it could not be read. */
+  /** Method and path are empty if the request could not be read. */
   readonly method: string;
-  /** With the query. */
+  /** Path and query. */
   readonly path: string;
   readonly status: number;
   readonly durationMs: number;
   readonly operationId: string;
-  /** A bug in the server. */
+  /** The cause of a failure: a bug in the server, or the error that interrupted the request's body. Absent for other responses. */
   readonly error?: Error;
 }
 
-/** The interface in memory: a function from request to response, and what it holds. */
+/** A server in memory: functions from request to response, and access to its state. */
 export interface Server {
-  /** Answers a request to any origin. */
+  /** Responds to a request to any origin. */
   readonly send: Send;
-  /** The same for requests of the web. */
+  /** Like `send`, for the `Request` and `Response` of the Fetch API. */
   readonly handle: Transport;
-  /** The same below a base URL that has a path, which its answers then name. */
+  /** Like `handle`, for a base URL with a path. URLs in responses contain that base URL. */
   readonly at: (baseUrl: string) => Transport;
-  /** The same server behind something that every request passes. Paths are below the base path. */
+  /** Returns this server with `decorate` in front of it: all requests pass through `decorate`. */
   readonly behind: (decorate: Decorate) => Server;
-  /** The error response for bytes that do not form a valid HTTP request. Logged like a request. */
+  /** Returns the error response for bytes that do not form a valid HTTP request, and logs it like a request. */
   readonly refuse: (failure: RequestError, asked: Pick<RequestLogEntry, 'method' | 'path'>) => HttpResponse;
-  /** Everything that it knows, as a value. Tokens are not in it; the secrets of certificate authorities are. */
+  /** Returns the whole state. It contains the secrets of certificate authorities, but no tokens. */
   readonly snapshot: () => ServerSnapshot;
-  /** A server like this one that holds a snapshot: it has the same keys and clock, no limit, and is not logged. */
+  /** Returns a server with the state of a snapshot and with the same keys and clock, but without a rate limit and a log. */
   readonly asOf: (snapshot: ServerSnapshot) => Send;
-  /** The public key of an SSH certificate authority, in authorized-keys format, for those who trust it. */
+  /** Returns the public key of an SSH certificate authority in authorized-keys format, for hosts that trust the authority. */
   readonly certificateAuthorityKey: (id: string) => string;
 }
 
-/** Puts something between a server and those who use it. */
+/** Wraps a function that responds to requests. `basePath`: the path of the base URL, without a trailing slash. */
 type Decorate = (send: Send, basePath: string) => Send;
 
-/** A new server. Throws `RangeError` on options or a seed that contradict themselves. */
+/** Creates a server. Throws `RangeError` for invalid options or an invalid seed. */
 export function createServer(options: ServerOptions = {}): Server {
   const apiKeys = options.apiKeys ?? [parseApiKey('dev:admin')];
   const service = createService(options, apiKeys);
@@ -96,44 +96,44 @@ export function createServer(options: ServerOptions = {}): Server {
     countRequest: () => countRequest?.(service.now()),
   });
   const front = { service, routes, onRequest: options.onRequest };
-  const toServer = (decorate: Decorate): Server => ({
+  const decorateServer = (decorate: Decorate): Server => ({
     ...createFaces(front, decorate),
-    behind: (outer) => toServer((send, basePath) => outer(decorate(send, basePath), basePath)),
+    behind: (outer) => decorateServer((send, basePath) => outer(decorate(send, basePath), basePath)),
     refuse: (failure, asked) => refuse(front, failure, asked),
-    snapshot: () => toSnapshot(service),
+    snapshot: () => createSnapshot(service),
     asOf: (seed) => {
       const { rateLimit: _, onRequest: __, existing: ___, ...rest } = options;
       return createServer({ ...rest, seed }).send;
     },
     certificateAuthorityKey: (id) => toAuthorizedKey(service.authorities.getKey(id).toPublic()),
   });
-  return toServer((send) => send);
+  return decorateServer((send) => send);
 }
 
 type Faces = Pick<Server, 'send' | 'handle' | 'at'>;
 
-/** The ways to send a request to a server, all of which pass `decorate`. */
+/** Creates the functions that send requests to the server. All requests pass through `decorate`. */
 function createFaces(front: Front, decorate: Decorate): Faces {
   const send = decorate(
     (request) => respond(front, request, { baseUrl: new URL(request.url).origin, basePath: '' }),
     '',
   );
-  const toHandle = (inner: Send): Transport =>
+  const createHandle = (inner: Send): Transport =>
     toTransport(inner, {
       maxBytes: MAX_REQUEST_BYTES,
       onBroken: ({ method, url }, cause) => refuse(front, createBodyError(cause), { method, path: toTarget(url) }),
     });
   return {
     send,
-    handle: toHandle(send),
+    handle: createHandle(send),
     at: (baseUrl) => {
       const base = { baseUrl: baseUrl.replace(/\/+$/, ''), basePath: new URL(baseUrl).pathname.replace(/\/+$/, '') };
-      return toHandle(decorate((request) => respond(front, request, base), base.basePath));
+      return createHandle(decorate((request) => respond(front, request, base), base.basePath));
     },
   };
 }
 
-/** The part of the server in front of the routes. */
+/** The parts of a server that `respond` and `refuse` use. */
 interface Front {
   readonly service: Service;
   readonly routes: Routes;
@@ -189,7 +189,7 @@ function refuse(
   return { ...response, headers: { ...response.headers, connection: 'close' } };
 }
 
-/** The failure of a request that did not come to its end. */
+/** Creates the failure of a request whose body was interrupted. */
 export function createBodyError(cause: unknown): RequestError {
   return new RequestError('The body of the request is incomplete', { code: 'bad_body', cause });
 }
@@ -200,7 +200,7 @@ function toTarget(url: string): string {
   return pathname + search;
 }
 
-function toSnapshot(service: Service): ServerSnapshot {
+function createSnapshot(service: Service): ServerSnapshot {
   const { externals, abuseReportRules } = service;
   return {
     ...(externals !== undefined && { externals: [...externals] }),

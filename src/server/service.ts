@@ -10,21 +10,20 @@ import { RequestError } from './failure.ts';
 import type { CertificateAuthorities, IdGenerator } from './id-generator.ts';
 import { findOwnedKind, type Store } from './store.ts';
 
-/** What the handlers of all operations share. */
+/** The state and settings that the handlers of all operations share. */
 export interface Service {
   readonly now: () => Date;
   readonly store: Store;
   readonly identities: IdGenerator;
   readonly authorities: CertificateAuthorities;
-  /** The ids that exist besides those of its resources; `undefined`: every well-formed one of a kind that this interface cannot create. */
+  /** Ids that exist in addition to those of the store. `undefined`: every well-formed id of a kind that this API cannot create. */
   readonly externals: ReadonlySet<string> | undefined;
-  /** Decisions about the host names in abuse reports. */
   readonly abuseReportRules: readonly AbuseReportRule[];
 }
 
-/** One request to one operation, read and admitted. */
+/** A request to one operation, after it was parsed and authenticated. */
 export interface HandlerRequest {
-  /** The ids in the path. */
+  /** The ids in the path, by the name of the path parameter. */
   readonly ids: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: JsonObject;
@@ -32,25 +31,24 @@ export interface HandlerRequest {
   readonly baseUrl: string;
 }
 
-/** What an operation answers: JSON. None: 204. */
+/** The response of an operation. `body`: absent with status 204. */
 export interface HandlerResponse {
   readonly status: 200 | 201 | 204;
   readonly body?: JsonObject;
 }
 
-/** What a behaviour may use, as of now. */
 export function createBehaviourContext({ now, identities, authorities, abuseReportRules }: Service): BehaviourContext {
   return { now: now(), identities, authorities, abuseReportRules };
 }
 
-/** Whether an id belongs to something that is not a resource of this server. */
+/** Whether an id belongs to an object that exists outside this server. */
 export function isExternal({ externals }: Pick<Service, 'externals'>, id: string): boolean {
   const isWellFormed = isWellFormedId(id);
   if (externals === undefined) return isWellFormed && findOwnedKind(id) === undefined;
   return externals.has(id) || (isWellFormed && externals.has(`${id.slice(0, id.indexOf('_'))}_*`));
 }
 
-/** Refuses references to what has the wrong prefix or does not exist. Also for a part of a spec. */
+/** Throws `RequestError` if a reference has the wrong prefix or its target does not exist. `spec` may be a part of a spec. */
 export function checkReferences(service: Service, kind: Kind, spec: Spec): void {
   const [first] = listBadReferences(service, kind, spec);
   if (first === undefined) return;
@@ -58,14 +56,14 @@ export function checkReferences(service: Service, kind: Kind, spec: Spec): void 
   throw new RequestError(message, { code: 'missing_reference', details: { field, id } });
 }
 
-/** A reference without a target. */
+/** A reference that has the wrong prefix, or whose target does not exist. */
 interface BadReference {
   readonly field: string;
   readonly id: string;
   readonly message: string;
 }
 
-/** All references of a spec to what has the wrong prefix or does not exist. */
+/** Lists the references of a spec that have the wrong prefix, or whose target does not exist. */
 export function listBadReferences(service: Service, kind: Kind, spec: Spec): readonly BadReference[] {
   return listReferences(kind, spec).flatMap((reference) => {
     const finding = checkReference(service, reference);
@@ -75,7 +73,7 @@ export function listBadReferences(service: Service, kind: Kind, spec: Spec): rea
   });
 }
 
-/** Refuses what another resource has already. */
+/** Throws `RequestError` if another resource already has a unique value of this spec. */
 export function checkClaims(
   service: Service,
   kind: Kind,

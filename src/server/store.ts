@@ -5,11 +5,11 @@ import { OWNED_KINDS } from '../kinds/tables/registry.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 
-/** A map of at most `max` entries: the oldest is dropped first. The cost of each operation does not depend on their number. */
+/** A map of at most `max` entries that drops the oldest first. The cost of an operation does not depend on the number of entries. */
 export class BoundedMap<Key, Value> {
   readonly #max: number;
   readonly #entries = new Map<Key, Value>();
-  /** Points before the oldest entry. A new iterator would pass all entries deleted before it, since a Map is compacted only now and then. */
+  /** An iterator that continues at the oldest entry. A new iterator would first skip all deleted entries, because a Map is compacted only now and then. */
   readonly #oldest = this.#entries.keys();
 
   constructor(max: number) {
@@ -20,7 +20,7 @@ export class BoundedMap<Key, Value> {
     return this.#entries.get(key);
   }
 
-  /** A key that is there keeps its place. */
+  /** Sets a value. An existing key keeps its position. */
   set(key: Key, value: Value): void {
     this.#entries.set(key, value);
     if (this.#entries.size <= this.#max) return;
@@ -33,45 +33,45 @@ export class BoundedMap<Key, Value> {
   }
 }
 
-/** One resource as the server keeps it. For attached kinds `id` is the path of what the modules are attached to. */
+/** A resource in the store. For an attached kind, `id` is the path of the resource to which the modules are attached. */
 export interface StoredResource {
   readonly id: string;
   readonly createdAt: string;
-  /** The set fields, in the shape of requests. */
+  /** The set fields, in the format of requests. */
   readonly spec: Spec;
-  /** What the kind's behaviour has to remember: a signed certificate, when provisioning began. */
+  /** Data of the kind's behaviour, such as a signed certificate or the time when provisioning began. */
   readonly state: JsonObject;
   readonly deletable: boolean;
 }
 
-/** A claim, and the resource that has it. */
+/** A claim, and the id of the resource that has it. */
 interface Holder {
   readonly claim: Claim;
   readonly id: string;
 }
 
-/** A resource that was loaded. */
+/** A loaded resource whose claims or references are not collected yet. */
 interface Loaded {
   readonly kind: Kind;
   readonly resource: StoredResource;
 }
 
-/** A reference to something of these prefixes is to something that lives in the store. */
+/** Kinds by id prefix. Resources with these prefixes are in the store. */
 const OWNED_BY_PREFIX = new Map(OWNED_KINDS.map((kind) => [kind.idPrefix, kind]));
 
-/** The kind of an id that this interface can create. */
+/** The kind of an id. `undefined`: the API cannot create resources with the prefix of this id. */
 export function findOwnedKind(id: string): Kind | undefined {
   return OWNED_BY_PREFIX.get(id.slice(0, id.indexOf('_')));
 }
 
-/** Values that only one resource can have. Attached kinds have none here: that only one document attaches to a resource is a rule for manifests. */
-function listHeld(kind: Kind, spec: Spec): readonly Claim[] {
+/** The unique values of a spec. None for attached kinds: the rule that only one manifest may attach to a resource is not a rule of the service. */
+function listOwnedClaims(kind: Kind, spec: Spec): readonly Claim[] {
   return kind.role === 'owned' ? listClaims(kind, spec) : [];
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** What a resource is known to hold: the keys of its claims, and the ids of the resources that it uses. */
+/** The indexed values of a resource: the keys of its claims, and the ids of the resources that it uses. */
 interface Noted {
   readonly claims: readonly string[];
   readonly uses: readonly string[];
@@ -80,20 +80,20 @@ interface Noted {
 const NOTHING: Noted = { claims: [], uses: [] };
 
 /**
- * The resources of the server. The cost of each operation does not depend on their number, except for the first after loading: claims and references of
- * loaded resources are collected when they are first needed.
+ * The resources of the server. The cost of an operation does not depend on their number. Exception: the first operation after loading that needs claims
+ * or references collects them from all loaded resources.
  */
 export class Store {
   readonly #listings = new Map<string, PagedList<StoredResource>>();
-  /** By the key of a claim: the id of the resource that has it. Of what was loaded, several may. */
+  /** By the key of a claim: the id of the resource that has it. Several loaded resources may have the same claim. */
   readonly #holders = new Map<string, Ids>();
   /** By id: the ids of the resources that refer to it. */
   readonly #referrers = new Map<string, Ids>();
   /** By id: the entries of a resource in the two maps above. */
   readonly #noted = new Map<string, Noted>();
-  /** By kind: what was loaded, and not asked yet what it claims. */
+  /** By kind: loaded resources whose claims are not collected yet. */
   readonly #unclaimed = new Map<string, Loaded[]>();
-  /** What was loaded, and not asked yet to what it refers. */
+  /** Loaded resources whose references are not collected yet. */
   readonly #unreferred: Loaded[] = [];
 
   listingOf(kind: Kind): PagedList<StoredResource> {
@@ -102,7 +102,7 @@ export class Store {
     return listing;
   }
 
-  /** Adds a resource whose id is new. */
+  /** Adds a resource with an unused id. Its claims and references are collected later. */
   load(kind: Kind, resource: StoredResource): void {
     this.listingOf(kind).add(resource);
     const loaded = { kind, resource };
@@ -112,7 +112,7 @@ export class Store {
     this.#unreferred.push(loaded);
   }
 
-  /** Adds a resource, or puts it in the place of the one with its id. */
+  /** Adds a resource, or replaces the resource with the same id. */
   put(kind: Kind, resource: StoredResource): void {
     const listing = this.listingOf(kind);
     const before = listing.find(resource.id);
@@ -127,31 +127,31 @@ export class Store {
     this.listingOf(kind).remove(resource.id);
   }
 
-  /** Other resources that already have a value that this spec claims. */
+  /** Finds another resource that already has a unique value of this spec. `id`: the resource with this spec. */
   findHolder(kind: Kind, spec: Spec, id: string): Holder | undefined {
-    const claims = listHeld(kind, spec);
+    const claims = listOwnedClaims(kind, spec);
     if (claims.length === 0) return undefined;
-    for (const loaded of this.#takeStaying(this.#unclaimed.get(kind.name)))
+    for (const loaded of this.#takeCurrent(this.#unclaimed.get(kind.name)))
       this.#noteClaims(kind, loaded.resource.id, loaded.resource.spec);
     for (const claim of claims)
       for (const holder of toSet(this.#holders.get(claim.key))) if (holder !== id) return { claim, id: holder };
     return undefined;
   }
 
-  /** The resources that refer to an id. */
+  /** The ids of the resources that refer to an id. */
   listReferrers(id: string): ReadonlySet<string> {
-    for (const loaded of this.#takeStaying(this.#unreferred))
+    for (const loaded of this.#takeCurrent(this.#unreferred))
       this.#noteReferences(loaded.kind, loaded.resource.id, loaded.resource.spec);
     return toSet(this.#referrers.get(id));
   }
 
-  /** Empties a list of what was loaded. What was put in the place of a loaded resource has said itself what it holds. */
-  #takeStaying(loaded: Loaded[] = []): readonly Loaded[] {
+  /** Empties a list of loaded resources, and returns those that were not replaced or removed. `put` has already indexed the replacements. */
+  #takeCurrent(loaded: Loaded[] = []): readonly Loaded[] {
     return loaded.splice(0).filter(({ kind, resource }) => this.listingOf(kind).find(resource.id) === resource);
   }
 
   #noteClaims(kind: Kind, id: string, spec: Spec): void {
-    const claims = listHeld(kind, spec).map(({ key }) => key);
+    const claims = listOwnedClaims(kind, spec).map(({ key }) => key);
     const { claims: before, uses } = this.#noted.get(id) ?? NOTHING;
     moveTo(this.#holders, id, { before, after: claims });
     this.#noted.set(id, { claims, uses });
@@ -172,7 +172,7 @@ export class Store {
   }
 }
 
-/** Most sets of ids have one member: that takes no set. */
+/** A set of ids. Most have one member, which is stored without a Set to save memory. */
 type Ids = string | Set<string>;
 
 function toSet(ids: Ids | undefined): ReadonlySet<string> {
@@ -181,8 +181,8 @@ function toSet(ids: Ids | undefined): ReadonlySet<string> {
 }
 
 /**
- * Takes an id out of the sets in which it no longer is, and puts it into those in which it now is. The others are not touched: a key
- * that is deleted and set again leaves something behind in a Map, which makes the next search for it longer.
+ * Moves an id from the sets with the keys `before` to those with the keys `after`. Sets with a key in both are not touched: deleting a key and setting
+ * it again leaves a deleted entry in the Map, which makes the next look-up of the key slower.
  */
 function moveTo(
   sets: Map<string, Ids>,
@@ -208,12 +208,11 @@ function removeFrom(sets: Map<string, Ids>, key: string, id: string): void {
   if (known === id || (typeof known !== 'string' && known.size === 0)) sets.delete(key);
 }
 
-/** A listed value: anything with an id. */
 interface HasId {
   readonly id: string;
 }
 
-/** A place in the list. What was removed keeps its way to what was older. */
+/** A position in the list. A removed entry keeps its link to the next older entry. */
 interface Entry<T extends HasId> {
   /** `undefined`: removed. */
   value: T | undefined;
@@ -221,17 +220,17 @@ interface Entry<T extends HasId> {
   newer: Entry<T> | undefined;
 }
 
-/** The number of removed places that are remembered. */
+/** At most this many removed positions are remembered. */
 const MAX_TOMBSTONES = 100_000;
 
 /**
- * Values in the order in which they were added, found by id and listed newest first. The cost of adding, changing and removing does not depend on their
- * number, that of a page only on its size. The positions of the last removed values are remembered, so that paging continues there. For an unknown id, paging
- * continues by the order of ids, which sort by creation time.
+ * Values in the order in which they were added. They are found by id and listed newest first. The cost of adding, changing and removing does not depend
+ * on the number of values. The cost of a page depends only on its size. The positions of the last removed values are remembered, so that paging can
+ * continue there. For an unknown id, paging continues by the order of ids, which sort by creation time.
  */
 export class PagedList<T extends HasId> {
   #newest: Entry<T> | undefined;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #byId = new Map<string, Entry<T>>();
   /** By id: the positions of removed values. */
   readonly #gone = new BoundedMap<string, Entry<T>>(MAX_TOMBSTONES);
@@ -240,7 +239,7 @@ export class PagedList<T extends HasId> {
     return this.#byId.get(id)?.value;
   }
 
-  /** Whether the id has a place: it is listed, or was removed only recently. */
+  /** Whether the position of the id is known: the id is listed, or was removed recently. */
   knows(id: string): boolean {
     return this.#byId.has(id) || this.#gone.get(id) !== undefined;
   }
@@ -253,7 +252,7 @@ export class PagedList<T extends HasId> {
     this.#gone.delete(value.id);
   }
 
-  /** Puts a value in the place of the one with its id, if there is one. */
+  /** Replaces the value with the same id, if there is one. */
   replace(value: T): void {
     const entry = this.#byId.get(value.id);
     if (entry !== undefined) entry.value = value;
@@ -272,7 +271,10 @@ export class PagedList<T extends HasId> {
     this.#gone.set(id, entry);
   }
 
-  /** At most `limit` values that were added before the one with the id `before`, newest first; by the order of ids if it has no place. */
+  /**
+   * Lists at most `limit` values that were added before the value with the id `before`, newest first. `undefined`: starts with the newest value. If the
+   * position of the id is unknown, lists values with smaller ids.
+   */
   listBefore(before: string | undefined, limit: number): readonly T[] {
     const page: T[] = [];
     let entry = before === undefined ? this.#newest : this.#findOlder(before);
@@ -280,7 +282,7 @@ export class PagedList<T extends HasId> {
     return page;
   }
 
-  /** All of them, oldest first. */
+  /** All values, oldest first. */
   listAll(): readonly T[] {
     return Array.from(this.#byId.values(), ({ value }) => value).filter((value) => value !== undefined);
   }
@@ -290,7 +292,7 @@ export class PagedList<T extends HasId> {
     if (entry === undefined) return this.#findBelow(id);
     let older: Entry<T> | undefined = entry.older;
     while (older !== undefined && older.value === undefined) older = older.older;
-    // Who asks again need not go the same way again.
+    // Path compression: link removed entries to the result, so that the next search does not follow the same chain.
     for (let one: Entry<T> | undefined = entry; one !== undefined && one.value === undefined && one.older !== older; ) {
       const next: Entry<T> | undefined = one.older;
       one.older = older;
@@ -299,7 +301,7 @@ export class PagedList<T extends HasId> {
     return older;
   }
 
-  /** Searches the whole list: such an id comes from another account, or from before a restart. */
+  /** Searches the whole list. Needed only for ids of another account, or from before a restart. */
   #findBelow(id: string): Entry<T> | undefined {
     let entry = this.#newest;
     while (entry?.value !== undefined && entry.value.id >= id) entry = entry.older;
@@ -307,7 +309,7 @@ export class PagedList<T extends HasId> {
   }
 }
 
-/** RFC 3339 in UTC and whole seconds, as the interface shows times. */
+/** Formats a time as RFC 3339 in UTC and whole seconds, like the API. */
 export function formatTimestamp(time: Date | number): string {
   return `${new Date(time).toISOString().slice(0, 19)}Z`;
 }

@@ -10,17 +10,19 @@ import { createModuleSchema, createRequestSchema } from '../schemas/field.ts';
 import { eachFinding } from '../schemas/findings.ts';
 import { RequestError } from './failure.ts';
 
-/** A schema of the kinds, which are at home with the package that makes them. */
 type Schema = ReturnType<typeof createRequestSchema>;
 
-/** The spec that a POST asks for, with the defaults of fields that were left out. Ignores `id` and nulls. */
+/** Returns the spec in the body of a POST, with defaults for absent fields. Ignores `id` and nulls. Throws `RequestError` for an invalid body. */
 export function validateCreate(kind: Kind, body: JsonObject): Spec {
   const given = dropIgnored(kind, body, () => true);
   refuseUnfit(kind, 'create', given);
   return withDefaults(kind, applyPatch(kind, {}, given));
 }
 
-/** The fields that a PATCH asks to change. Ignores `id`, and nulls that clear nothing. Refuses to change nothing at all. */
+/**
+ * Returns the fields in the body of a PATCH. Ignores `id`, and nulls that clear nothing. Throws `RequestError` for an invalid body, and if no field is
+ * left.
+ */
 export function validateUpdate(kind: Kind, body: JsonObject): Spec {
   const given = dropIgnored(kind, body, (name) => kind.fields[name]?.clear !== 'null');
   refuseImmutable(kind, given);
@@ -30,7 +32,10 @@ export function validateUpdate(kind: Kind, body: JsonObject): Spec {
   return given;
 }
 
-/** The module that a PUT asks for. Takes `{"module": {…}}` too, with or without the ids of the path beside it. */
+/**
+ * Returns the module in the body of a PUT. The body is the module, or an object with the key `module` and optionally the ids of the path. Throws
+ * `RequestError` for an invalid body.
+ */
 export function validateModule(kind: Kind, module: OperationModule, body: JsonObject): JsonObject {
   const bare = unwrapModule(kind, body);
   const schema = getSchema(`${kind.name} ${module.name}`, () => createModuleSchema(module.field, 'request'));
@@ -38,7 +43,7 @@ export function validateModule(kind: Kind, module: OperationModule, body: JsonOb
   return bare;
 }
 
-/** The spec after a PATCH, or of a POST, without the cleared fields. */
+/** Returns the spec after a PATCH or POST, without the cleared fields. */
 export function applyPatch(kind: Kind, before: Spec, given: Spec): Spec {
   const cleared = Object.entries(given).filter(([name, value]) => isCleared(kind, name, value));
   const spec: Record<string, Json> = { ...before, ...given };
@@ -46,7 +51,7 @@ export function applyPatch(kind: Kind, before: Spec, given: Spec): Spec {
   return spec;
 }
 
-/** Refuses specs that violate checks across several fields. */
+/** Throws `RequestError` if the spec violates a check across several fields. */
 export function checkSpec(kind: Kind, spec: Spec): void {
   refuseFindings(kind.check(spec));
 }
@@ -60,7 +65,7 @@ function getSchema(name: string, build: () => Schema): Schema {
   return schema;
 }
 
-/** The number of wrong fields that is reported. */
+/** At most this many wrong fields are reported. */
 const MOST_FINDINGS = 20;
 
 function refuseUnfit(kind: Kind, purpose: 'create' | 'update', body: JsonObject): void {
@@ -107,7 +112,7 @@ function unwrapModule(kind: Kind, body: JsonObject): JsonObject {
   throw new RequestError(finding, { code: 'invalid_field', details: { field: beside ?? 'module' } });
 }
 
-/** Clearing a field without a default removes it. */
+/** Whether a value removes its field from the spec: null, or the clear value of a field without a default. */
 function isCleared(kind: Kind, name: string, value: Json): boolean {
   const field = kind.fields[name];
   if (value === null || field === undefined) return true;

@@ -2,7 +2,7 @@ import type { JsonObject } from '../model/json.ts';
 
 /** The explanation of a diagnostic code. */
 export interface Explanation {
-  /** Why the problem matters, and what edgewise does about it. Follows the one sentence of the code. */
+  /** Why the problem matters, and what edgewise does about it. Shown after the code's sentence. */
   readonly meaning: string;
   readonly remedy: string;
   /** An example that reports the code. */

@@ -452,7 +452,7 @@ function describeSchema(schema: JsonObject): string {
   return (typeof type === 'string' ? TYPE_NAMES[type] : undefined) ?? 'mapping';
 }
 
-/** Lists the alternatives of a schema. The first is the one to describe; another may be `${env:…}`. */
+/** Lists the alternatives of a schema. A text that may also be `${env:…}` has two, and the first describes it. */
 function listAlternatives(schema: JsonObject): readonly JsonObject[] {
   const { anyOf } = schema;
   return isJsonArray(anyOf) ? anyOf.filter(isJsonObject) : [schema];

@@ -97,7 +97,7 @@ interface HandlerOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Statuses of a response that asks for a retry. */
+/** Statuses after which a request is sent again. */
 const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 502]);
 const TRIES = 5;
 const PAUSE_MS = 250;

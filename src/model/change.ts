@@ -9,7 +9,6 @@ import type { TokenPlace } from './token-place.ts';
 /** The actions that change a resource, in reading order: destructive ones first. */
 export const CHANGE_ACTIONS = ['delete', 'replace', 'update', 'release', 'adopt', 'create'] as const;
 
-/** An action that changes a resource. */
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
 
 /** All actions, in reading order. */
@@ -19,8 +18,9 @@ export const ACTIONS = [...CHANGE_ACTIONS, 'no-op'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /**
- * What caused a difference, according to the digests in the mark. `manifest`: the manifest changed since the last
- * apply. `drift`: the live value changed. `both`. `unknown`: there is no digest (adopted resources, HTTPS modules).
+ * The cause of a difference, according to the digests in the mark. `manifest`: the manifest changed since the last
+ * apply. `drift`: the live value changed. `both`: both changed. `unknown`: the mark has no digest (adopted resources,
+ * HTTPS modules).
  */
 export type Origin = 'manifest' | 'drift' | 'both' | 'unknown';
 
@@ -112,7 +112,6 @@ export function isProtected({ protect, live }: Change): boolean {
   return protect === true || live?.mark?.protect === true;
 }
 
-/** Number of resources by action. */
 export type Totals = Readonly<Record<Action, number>>;
 
 /** Number of resources by action, with the keys of JSON output. */

@@ -117,6 +117,7 @@ function computeRank({ group, danger }: Danger): number {
   return DANGER_GROUPS.indexOf(group) * DANGER_NAMES.length + DANGER_NAMES.indexOf(danger);
 }
 
+/** Number of dangers in each group. */
 export type DangerCounts = Readonly<Record<DangerGroup, number>>;
 
 export function countDangers(dangers: readonly Pick<Danger, 'group'>[]): DangerCounts {

@@ -170,6 +170,6 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
 
 /**
  * Returns the position of a resource's manifest, or of a field of its spec; `undefined` if the manifest is not known.
- * Without an address: the position for diagnostics that have no better one.
+ * Without an address: the position for diagnostics without a position of their own.
  */
 export type Locate = (address?: string, field?: string) => SourcePlace | undefined;

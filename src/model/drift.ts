@@ -75,7 +75,8 @@ export interface ResourceDrift {
   /** The manifest's spec of a missing resource, in normal form. Absent: the resource exists, or the spec is unknown. */
   readonly expected?: Spec;
   /**
-   * Top-level fields that drifted from an unknown value: of fields that it leaves alone, a saved plan has only digests.
+   * Top-level fields that drifted from a value that is not known, because a saved plan has only digests of fields that
+   * it leaves alone.
    */
   readonly moved?: readonly string[];
   /** The owner of the resource, from its manifest or its mark. Absent: neither names one. */

@@ -27,10 +27,7 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * There is no response, or it is unusable: connection refused or reset, response truncated, or not as the API
- * description says.
- */
+/** There is no usable response: the connection was refused or reset, or the response is truncated or invalid. */
 export class NetworkError extends Error {
   override readonly name: string = 'NetworkError';
   /** True if the request cannot have reached the service. If false, it may have taken effect. */

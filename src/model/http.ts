@@ -1,8 +1,8 @@
 import { NetworkError } from './errors.ts';
 
 /**
- * Sends a request: the common interface of client and bundled server. The client calls a `Send`, the bundled server is
- * one, and retries, faults and counting are decorators of it. Rejects with `NetworkError` or `TimeoutError` if there is
+ * Sends a request. The interface between client and server: the client calls a `Send`, and the bundled server is a
+ * `Send`. Retries, faults and counting are decorators of it. Rejects with `NetworkError` or `TimeoutError` if there is
  * no response. `transport.ts` converts from and to the web's `Request` and `Response`.
  */
 export type Send = (request: HttpRequest) => Promise<HttpResponse>;
@@ -41,7 +41,6 @@ export function readBodyText(body: HttpResponse['body']): string {
   return typeof body === 'string' ? body : UTF_8.decode(body);
 }
 
-/** Maximum size of a response body. */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 /** Bytes of an oversized body that its error keeps. */

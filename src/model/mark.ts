@@ -8,7 +8,7 @@ import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson, 
 export interface Mark {
   readonly stack: string;
   readonly name: string;
-  /** Whether the resource is protected. In the mark, so that it also applies after the manifest is gone. */
+  /** Whether the resource is protected. Recorded in the mark, so that protection applies even without a manifest. */
   readonly protect: boolean;
   /** Only for credentials: the token was delivered to its sink. */
   readonly delivered: boolean;
@@ -67,10 +67,8 @@ export const UNMANAGED_DIGEST = '';
  */
 export const FIELD_DIGEST_LENGTH = 6;
 
-/** The key of the mark in a resource's metadata. */
 export const MARK_KEY = 'edgewise';
 
-/** Computes the short digest of a field for the mark. */
 export function toFieldDigest(value: Json): string {
   return toDigest(value, FIELD_DIGEST_LENGTH);
 }

@@ -39,8 +39,8 @@ export type Outcome =
       readonly write: Write;
       readonly message: string;
       /**
-       * Ids of the writes that this one depends on and that did not succeed. Empty: the apply was interrupted, or the
-       * service cannot be reached.
+       * Ids of the dependencies that did not succeed. Empty: the apply was interrupted, or the service cannot be
+       * reached.
        */
       readonly waitedFor: readonly WriteId[];
       /** Not tried, because earlier writes could not reach the service. */

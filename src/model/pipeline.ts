@@ -25,8 +25,8 @@ export function readPipeline(env: Environment): Pipeline {
 }
 
 /**
- * Describes the pipeline in a few words, for the mark: tells other runs which job wrote a resource. `undefined` outside
- * of a pipeline, or if the text is too long.
+ * Describes the CI job in a few words, for the mark, so that other runs can show which job wrote a resource.
+ * `undefined` outside of a pipeline, or if the text is too long for the mark.
  */
 export function describePipeline({ commit, runUrl }: Pipeline): string | undefined {
   const parts = [
@@ -94,7 +94,10 @@ export function withoutJobCommands(text: string): string {
 const KEPT_LENGTH = 'section_start:'.length;
 const MAYBE_LINE_COMMAND = new RegExp(`^${SPACE}:?$`);
 
-/** Returns a filter that does the same for a text in parts, even if a command is split between two parts. */
+/**
+ * Returns a filter that escapes the commands in a text that arrives in parts, also a command that is split between
+ * parts.
+ */
 export function createJobCommandFilter(): (part: string) => string {
   let before = '';
   return (part) => {

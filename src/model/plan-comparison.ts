@@ -10,7 +10,7 @@ export interface ExtraField {
   readonly other?: Pick<Difference, 'from' | 'to'>;
 }
 
-/** A change that is in one plan, and not, or not completely, in the other. */
+/** A change of one plan that the other plan does not have, or has only in part. */
 export interface ExtraChange {
   readonly change: Change;
   /** The other plan's change of the resource. Absent: it does nothing to the resource. */

@@ -81,7 +81,7 @@ export interface Plan {
   /** `destroy`: deletes everything, so the limit on deletes does not apply. `release`: only removes marks. */
   readonly mode: 'apply' | 'destroy' | 'release';
   /**
-   * Settings of the run, without token sinks: the changes contain those, so that they are approved, and an apply
+   * Settings of the run, without token sinks. Changes contain the sinks, so that the reader approves them, and an apply
    * compares them.
    */
   readonly settings: PlanSettings;
@@ -139,7 +139,7 @@ interface Rehearsal {
   readonly writes: number;
   /** Number of writes that the copy of the account rejected, or that depend on a rejected one. */
   readonly rejected: number;
-  /** Number of changes in a second plan, computed after the rehearsal. 0 unless the plan has a mistake. */
+  /** Number of changes in a second plan, computed after the rehearsal. */
   readonly remaining: number;
   /** Number of tokens that an apply would create and deliver. */
   readonly tokens: number;

@@ -71,7 +71,7 @@ export function createRedactor(given: string): (text: string) => string {
   return (text) => text.replace(matcher, STAND_INS['the API key']);
 }
 
-/** Maximum length of one pattern: longer ones compile slowly, and at 8,000 characters compilation fails. */
+/** Maximum length of a pattern. Longer patterns compile slowly, and at 8,000 characters compilation fails. */
 const MAX_PATTERN_LENGTH = 1024;
 
 /** Splits a long value into parts of about equal length, each with a pattern of its own. */
@@ -126,8 +126,8 @@ function encodeUrl(character: string): readonly string[] {
 }
 
 /**
- * Patterns of the value inside a longer text in base64: one for each of the three alignments, without the characters
- * that depend on the text around the value. None for a short value, which would match by chance.
+ * Patterns that find the value inside a longer text in base64: one per alignment (0 to 2 bytes before it). They leave
+ * out characters that also depend on neighbouring bytes. Empty for short values, which would match by chance.
  */
 function listBase64(value: string): readonly string[] {
   if (value.length < MIN_LENGTH) return [];

@@ -142,7 +142,7 @@ export interface PlanIndex {
   readonly tool: { readonly name: 'edgewise'; readonly version: string };
   /** The shard that the run planned. Absent: all stacks that the run selected. */
   readonly shard?: Omit<Shard, 'from'>;
-  /** The root of the stacks, as the user gave it. Absent if unknown. */
+  /** The paths below which the run searched for stacks, as the user gave them. Absent if unknown. */
   readonly manifests?: readonly string[];
   /** Names of all stacks of the run, including those without a plan that can be applied. */
   readonly stacks: readonly string[];
@@ -167,7 +167,6 @@ export function formatIndexName(shard: Omit<Shard, 'from'> | undefined): string 
   return shard === undefined ? '_index.json' : `_index-${shard.index}-of-${shard.total}.json`;
 }
 
-/** Whether a file name is the name of an index. */
 export function isIndexName(name: string): boolean {
   return /^_index(?:-\d+-of-\d+)?\.json$/.test(name);
 }

@@ -25,7 +25,7 @@ export function formatRateLimit({ requests, windowMs }: RateLimit): string {
   return `${requests}/${windowMs / 1000}s`;
 }
 
-/** Returns the minimum time that `count` requests take, in milliseconds. The requests of the first window take none. */
+/** Returns the minimum time for `count` requests, in milliseconds. The requests of the first window need no time. */
 export function computeMinimumMs(count: number, { requests, windowMs }: RateLimit): number {
   return Math.max(0, Math.floor((count - 1) / requests)) * windowMs;
 }
@@ -110,7 +110,7 @@ export interface Timeouts {
   readonly headersMs: number;
   /** Between two chunks of the body. */
   readonly bodyMs: number;
-  /** For one whole attempt; a retry starts anew. */
+  /** For one attempt. Each retry has the full time again. */
   readonly requestMs: number;
 }
 
@@ -134,7 +134,6 @@ export interface TokenSettings {
   readonly credentials: Readonly<Record<string, SinkSettings>>;
 }
 
-/** Finds the sink for the token of a credential. */
 export function findSink({ credentials, default: common }: TokenSettings, name: string): SinkSettings | undefined {
   return Object.hasOwn(credentials, name) ? (credentials[name] ?? common) : common;
 }

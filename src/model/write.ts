@@ -17,7 +17,7 @@ type WriteSubject =
       readonly type: 'delete' | 'release';
       readonly address: Address;
       readonly resourceId: string;
-      /** Id of the live resource that keeps the address; absent if this is not a duplicate. */
+      /** Id of the live resource that keeps the address. Absent if this is not a duplicate. */
       readonly duplicateOf?: string;
     }
   | { readonly type: 'set-module' | 'remove-module'; readonly address: Address; readonly module: string }
@@ -36,7 +36,6 @@ interface WriteBase {
   readonly reason: string;
 }
 
-/** Creates a resource. */
 export interface CreateWrite extends WriteBase {
   readonly type: 'create';
   /** The request body without metadata. Addresses are in place of ids that are known only after apply. */
@@ -98,7 +97,6 @@ export interface RemoveModuleWrite extends WriteBase {
   readonly module: string;
 }
 
-/** Deletes a resource. */
 export interface DeleteWrite extends WriteBase {
   readonly type: 'delete';
   readonly resourceId: string;

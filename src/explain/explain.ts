@@ -16,61 +16,63 @@ import {
 } from './pages.ts';
 
 /**
- * The meaning of the words of edgewise: diagnostic codes, kinds, fields and settings. Pure values and their text; the command
- * line loads it for `edgewise explain` alone. Facts about fields are not stated here: they come from the tables and schemas.
+ * Explains the words of edgewise: diagnostic codes, kinds, fields and settings. Pure. Loaded only for `edgewise
+ * explain`. Deliberately absent: facts about fields, which come from the tables of kinds and the schemas.
  */
 
-/** What can be explained, for an explanation of nothing in particular. */
+/** Everything that can be explained, for `edgewise explain` without a word. */
 interface TopicsPage {
   readonly about: 'topics';
   readonly kinds: readonly Topic[];
   readonly codes: readonly Topic[];
 }
 
-/** The fields that have a name, where there are several. */
+/** The fields with a given name, if there are several. */
 interface FieldsPage {
   readonly about: 'fields';
   readonly name: string;
   readonly fields: readonly Topic[];
 }
 
-/** A word that can be explained, and a sentence about it. */
+/** A word that can be explained, with one sentence about it. */
 export interface Topic {
   readonly name: string;
   readonly sentence: string;
 }
 
-/** The explanation of a word. */
 export type ExplanationPage = CodePage | FieldPage | FieldsPage | TopicsPage;
 
-/** The answer for an unknown word. */
+/** The message for an unknown word. */
 interface UnknownTopic {
   readonly message: string;
   readonly remedy: string | undefined;
 }
 
-/** The page of a diagnostic code, a kind, or a field such as `TCPEdge.backend.backend_id`; a field may be named without its kind. */
+/**
+ * Explains a diagnostic code, a kind, or a field such as `TCPEdge.backend.backend_id`. The kind of a field may be
+ * omitted.
+ */
 export function explain(topic: string): ExplanationPage | UnknownTopic {
   if (isDiagnosticCode(topic)) return createCodePage(topic);
   const [kind = '', ...steps] = topic.replace(/\[\d*\]/g, '').split('.');
   if (!DOCUMENT_KINDS.includes(kind)) return explainByName(topic, [kind, ...steps]);
   const found = findPage(kind, steps);
-  return 'unknown' in found ? toUnknownField(found, { kind, steps }) : found;
+  return 'unknown' in found ? createUnknownField(found, { kind, steps }) : found;
 }
 
-/** One field of that name is explained; several are listed. */
+/** Explains the field with this name, or lists the fields if there are several. */
 function explainByName(topic: string, names: readonly string[]): ExplanationPage | UnknownTopic {
   const [only, ...others] = findFields(names).flatMap(({ kind, steps }) => {
     const page = findPage(kind, steps);
     return 'unknown' in page ? [] : [page];
   });
-  if (only === undefined) return toUnknownTopic(topic, names[0] ?? '');
+  if (only === undefined) return createUnknownTopic(topic, names[0] ?? '');
   if (others.length === 0) return only;
   const fields = [only, ...others].map(({ path, description }) => ({ name: path, sentence: description }));
   return { about: 'fields', name: topic, fields };
 }
 
-/** Everything that can be explained. */
+/** Lists everything that can be explained. */
 export function listTopics(): TopicsPage {
   const codes = Object.entries(DIAGNOSTIC_CODES).map(([name, sentence]) => ({ name, sentence }));
   const kinds = DOCUMENT_KINDS.map((name) => {
@@ -84,8 +86,8 @@ function isDiagnosticCode(text: string): text is DiagnosticCode {
   return Object.hasOwn(DIAGNOSTIC_CODES, text);
 }
 
-/** The members of a document outside of its `spec`. A field of a kind with the same name comes first. */
-const AROUND_SPEC: readonly string[] = ['apiVersion', 'kind', 'metadata', 'lifecycle', 'lint'];
+/** The members of a document outside `spec`. If a field of the kind has the same name, that field is explained. */
+const OUTSIDE_SPEC: readonly string[] = ['apiVersion', 'kind', 'metadata', 'lifecycle', 'lint'];
 
 function findPage(kind: string, steps: readonly string[]): FoundPage {
   const inSpec = steps[0] === 'spec' ? steps.slice(1) : steps;
@@ -97,14 +99,14 @@ function findPage(kind: string, steps: readonly string[]): FoundPage {
   const setting = isSetting ? table.lifecycle[name] : undefined;
   if (setting !== undefined) return createSettingPage(table, name, setting);
   const found = findFieldPage(table, inSpec);
-  const isAround = steps[0] !== undefined && AROUND_SPEC.includes(steps[0]);
-  return 'unknown' in found && isAround ? findSchemaPage(kind, steps) : found;
+  const isOutside = steps[0] !== undefined && OUTSIDE_SPEC.includes(steps[0]);
+  return 'unknown' in found && isOutside ? findSchemaPage(kind, steps) : found;
 }
 
-/** Settings are found with and without `spec` before them. */
+/** Finds a setting, with or without `spec` in front of its path. */
 function findSetting(kind: string, steps: readonly string[]): FoundPage {
   const [first = 'spec'] = steps;
-  const isFull = kind === 'List' || first === 'spec' || AROUND_SPEC.includes(first);
+  const isFull = kind === 'List' || first === 'spec' || OUTSIDE_SPEC.includes(first);
   const page = findSchemaPage(kind, isFull && (steps.length > 0 || kind === 'List') ? steps : ['spec', ...steps]);
   if ('unknown' in page && first === 'lint') return findSchemaPage(kind, ['spec', ...steps]);
   if (steps.length > 0 || 'unknown' in page) return page;
@@ -112,7 +114,7 @@ function findSetting(kind: string, steps: readonly string[]): FoundPage {
   return 'unknown' in whole ? whole : { ...whole, fields: page.fields };
 }
 
-function toUnknownTopic(topic: string, first: string): UnknownTopic {
+function createUnknownTopic(topic: string, first: string): UnknownTopic {
   const isWord = !topic.includes('.');
   const known = [...DOCUMENT_KINDS, ...(isWord ? [...Object.keys(DIAGNOSTIC_CODES), ...listFieldNames()] : [])];
   return {
@@ -123,7 +125,7 @@ function toUnknownTopic(topic: string, first: string): UnknownTopic {
 
 type Unknown = Extract<FoundPage, { unknown: string }>;
 
-function toUnknownField({ unknown, before, known }: Unknown, { kind, steps }: FieldWay): UnknownTopic {
+function createUnknownField({ unknown, before, known }: Unknown, { kind, steps }: FieldTarget): UnknownTopic {
   const [deeper] = findFields(steps, [kind]);
   const near = suggestRemedy(unknown, known)?.replace(/^Did you mean `/, `Did you mean \`${before}.`);
   return {
@@ -132,43 +134,46 @@ function toUnknownField({ unknown, before, known }: Unknown, { kind, steps }: Fi
   };
 }
 
-/** A field by the kind and the names that lead to it. */
-interface FieldWay {
+/** A field, as its kind and path. */
+interface FieldTarget {
   readonly kind: string;
   readonly steps: readonly string[];
 }
 
-/** The kinds whose fields are found by name. A Defaults has those of the Stack. */
+/** The kinds whose fields are found by name. Not `Defaults`, which has the same fields as `Stack`. */
 const SEARCHED = DOCUMENT_KINDS.filter((kind) => kind !== 'Defaults');
 
-/** The fields and settings of all kinds, or of one, whose names end like this; `spec` may stand before them. */
-function findFields(names: readonly string[], kinds: readonly string[] = SEARCHED): readonly FieldWay[] {
+/** Finds the fields and settings whose path ends with these names. A leading `spec` is ignored. */
+function findFields(names: readonly string[], kinds: readonly string[] = SEARCHED): readonly FieldTarget[] {
   const wanted = names[0] === 'spec' && names.length > 1 ? names.slice(1) : names;
   const end = `.${wanted.join('.')}`;
   return kinds.flatMap((kind) =>
-    listWays(kind)
+    listPaths(kind)
       .filter((steps) => `.${steps.join('.')}`.endsWith(end))
       .map((steps) => ({ kind, steps })),
   );
 }
 
-/** The name of every field and setting, each once. */
+/** Lists the names of all fields and settings, without duplicates. */
 function listFieldNames(): readonly string[] {
-  return [...new Set(DOCUMENT_KINDS.flatMap((kind) => listWays(kind).map((steps) => steps.at(-1) ?? '')))];
+  return [...new Set(DOCUMENT_KINDS.flatMap((kind) => listPaths(kind).map((steps) => steps.at(-1) ?? '')))];
 }
 
-/** The schema of a kind repeats its table, so it is not searched for that. */
-function listWays(kind: string): readonly (readonly string[])[] {
+/**
+ * Lists the paths of the fields and settings of a kind. Fields of `spec` come from the kind's table, so `spec` in the
+ * schema is skipped.
+ */
+function listPaths(kind: string): readonly (readonly string[])[] {
   const table = findKind(kind);
   const inSchema = listSchemaPaths(kind);
   if (table === undefined)
     return inSchema.map((steps) => (steps[0] === 'spec' && steps.length > 1 ? steps.slice(1) : steps));
-  return [...listTableWays(table.fields), ...inSchema.filter(([first]) => first !== 'spec')];
+  return [...listTablePaths(table.fields), ...inSchema.filter(([first]) => first !== 'spec')];
 }
 
-function listTableWays(fields: Readonly<Record<string, Field>>): readonly (readonly string[])[] {
+function listTablePaths(fields: Readonly<Record<string, Field>>): readonly (readonly string[])[] {
   return Object.entries(fields).flatMap(([name, { type }]) => [
     [name],
-    ...listTableWays(listInnerFields(type)).map((inner) => [name, ...inner]),
+    ...listTablePaths(listInnerFields(type)).map((inner) => [name, ...inner]),
   ]);
 }

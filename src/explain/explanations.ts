@@ -5,7 +5,7 @@ import { PLANNING } from './codes/planning.ts';
 import { RELATIONS, RUNNING } from './codes/running.ts';
 import type { Explanation } from './explanation.ts';
 
-/** The explanation of every code. A code without one does not compile: add it to one of the files in `codes/`. */
+/** The explanation of every code. Add new ones to a file in `codes/`; a code without one does not compile. */
 export const EXPLANATIONS: Readonly<Record<DiagnosticCode, Explanation>> = {
   ...READING,
   ...FIELDS,

@@ -12,7 +12,7 @@ import { type ConcurrentRequest, type Example, formatSeed, renderFileText, toFix
 import { EXPLANATIONS } from './explanations.ts';
 import OUTPUTS from './outputs.json' with { type: 'json' };
 
-/** All there is to show of a diagnostic code. */
+/** The page of a diagnostic code. */
 export interface CodePage {
   readonly about: 'code';
   readonly code: DiagnosticCode;
@@ -20,11 +20,11 @@ export interface CodePage {
   readonly meaning: string;
   readonly remedy: string;
   readonly example: ShownExample & { readonly output: string };
-  /** The parts that differ in the corrected example. */
+  /** The parts of the corrected example that differ. */
   readonly mended: ShownExample;
 }
 
-/** An example, or the parts that differ in the corrected one. `seed` is what the service holds. */
+/** An example, or the parts of the corrected one that differ. `seed` has the live resources. */
 export interface ShownExample {
   readonly command: string;
   readonly files: readonly ShownFile[];
@@ -34,18 +34,16 @@ export interface ShownExample {
   readonly meanwhile?: ConcurrentRequest;
 }
 
-/** A file with its text. */
 export interface ShownFile {
   readonly name: string;
   readonly text: string;
-  /** Where it is not UTF-8. */
+  /** Absent: UTF-8. */
   readonly encoding?: string;
 }
 
-/** What each example prints. Written by `npm run docs`; a code that is missing there does not compile. */
+/** The output of each example. `npm run docs` writes it. A code without output does not compile. */
 const TEXTS: Readonly<Record<DiagnosticCode, string>> = OUTPUTS;
 
-/** The page of a diagnostic code. */
 export function createCodePage(code: DiagnosticCode): CodePage {
   const explanation = EXPLANATIONS[code];
   const { meaning, remedy, bad } = explanation;
@@ -56,12 +54,12 @@ export function createCodePage(code: DiagnosticCode): CodePage {
     sentence: DIAGNOSTIC_CODES[code],
     meaning,
     remedy,
-    example: { ...show(bad), output: TEXTS[code] },
-    mended: toDifference(bad, mended),
+    example: { ...createShownExample(bad), output: TEXTS[code] },
+    mended: createDifference(bad, mended),
   };
 }
 
-function show({ command, files, live, faults, meanwhile }: Example): ShownExample {
+function createShownExample({ command, files, live, faults, meanwhile }: Example): ShownExample {
   return {
     command,
     files: Object.entries(files).map(([name, file]) => ({
@@ -76,9 +74,9 @@ function show({ command, files, live, faults, meanwhile }: Example): ShownExampl
   };
 }
 
-/** The parts of the corrected example that differ. */
-function toDifference(bad: Example, mended: Example): ShownExample {
-  const { seed, faults: _, meanwhile: __, ...rest } = show(mended);
+/** Returns the parts of the corrected example that differ. */
+function createDifference(bad: Example, mended: Example): ShownExample {
+  const { seed, faults: _, meanwhile: __, ...rest } = createShownExample(mended);
   return {
     ...rest,
     files: rest.files.filter(({ name }) => bad.files[name] !== mended.files[name]),
@@ -87,36 +85,35 @@ function toDifference(bad: Example, mended: Example): ShownExample {
   };
 }
 
-/** All there is to show of a kind, of a field, or of a setting. */
+/** The page of a kind, a field or a setting. */
 export interface FieldPage {
   readonly about: 'kind' | 'field';
-  /** The full path of the field: `TCPEdge.backend.backend_id`. */
+  /** The full path of the field, such as `TCPEdge.backend.backend_id`. */
   readonly path: string;
   readonly description: string;
-  /** A word and its description. */
   readonly facts: readonly Fact[];
-  /** What it holds. */
+  /** The fields inside the kind or field. */
   readonly fields: readonly FieldRow[];
 }
 
-/** One thing that is known of a field. */
+/** A fact about a field. */
 type Fact = readonly [name: string, text: string];
 
-/** A field, as it is listed in what holds it. */
+/** A row in the list of fields of a kind or of another field. */
 export interface FieldRow {
   readonly name: string;
   readonly type: string;
   readonly description: string;
 }
 
-/** The page, or the known names at the first step that is unknown. */
+/** The page, or the first unknown step of the path, with the names known in its place. */
 export type FoundPage =
   | FieldPage
   | { readonly unknown: string; readonly before: string; readonly known: readonly string[] };
 
-/** A field of a kind, with all that its table says of it. */
+/** Finds the page of a field of a kind. */
 export function findFieldPage(kind: Kind, steps: readonly string[]): FoundPage {
-  const way = findWay(kind, steps);
+  const way = findPathFields(kind, steps);
   if ('unknown' in way) return way;
   const field = way.fields.at(-1);
   if (field === undefined) return { unknown: '', before: kind.name, known: Object.keys(kind.fields) };
@@ -129,22 +126,21 @@ export function findFieldPage(kind: Kind, steps: readonly string[]): FoundPage {
   };
 }
 
-/** The fields of a table as rows. */
 function listRows(fields: Readonly<Record<string, Field>>): readonly FieldRow[] {
   return Object.entries(fields).map(([name, field]) => ({
     name,
-    type: `${describeType(field.type)}${toRemark(field)}`,
+    type: `${describeType(field.type)}${formatRemark(field)}`,
     description: field.description,
   }));
 }
 
-function toRemark({ required, lifecycle }: Field): string {
+function formatRemark({ required, lifecycle }: Field): string {
   if (required) return ', required';
   return lifecycle === 'computed' || lifecycle === 'one-time' ? ', given by the service' : '';
 }
 
-/** The fields along a path, the last being the one that it names. */
-function findWay(
+/** Finds the fields along a path. The last one is the field that the path names. */
+function findPathFields(
   kind: Kind,
   steps: readonly string[],
 ):
@@ -162,13 +158,13 @@ function findWay(
   return { fields };
 }
 
-interface Way {
+interface PathFields {
   readonly steps: readonly string[];
   readonly fields: readonly Field[];
   readonly field: Field;
 }
 
-function listFacts(kind: Kind, { steps, fields, field }: Way): readonly Fact[] {
+function listFacts(kind: Kind, { steps, fields, field }: PathFields): readonly Fact[] {
   const [first = field] = fields;
   const isStated = kind.specFields.some(([name]) => name === steps[0]);
   const lifecycle = first.lifecycle === 'mutable' ? field.lifecycle : first.lifecycle;
@@ -228,7 +224,7 @@ function listReferenceFacts(type: FieldType): readonly Fact[] {
   return [['Refers to', `${kinds.join(', ')}, or an id ${type.prefixes.map((prefix) => `${prefix}_…`).join(', ')}`]];
 }
 
-function listInterfaceFacts({ path }: Kind, { steps, fields, field }: Way): readonly Fact[] {
+function listInterfaceFacts({ path }: Kind, { steps, fields, field }: PathFields): readonly Fact[] {
   const sent = steps.join('.');
   const shown = steps.map((step, index) => fields[index]?.responseName ?? step).join('.');
   const isGiven = field.lifecycle === 'computed' || field.lifecycle === 'one-time';
@@ -259,7 +255,7 @@ function listBehaviourFacts(
   ];
 }
 
-/** A setting that a kind alone has under `lifecycle`. */
+/** Creates the page of a `lifecycle` setting that only this kind has. */
 export function createSettingPage(kind: Kind, name: string, field: Field): FieldPage {
   return {
     about: 'field',
@@ -270,7 +266,7 @@ export function createSettingPage(kind: Kind, name: string, field: Field): Field
   };
 }
 
-/** A kind whose resources have fields by its table. */
+/** Creates the page of a kind that has a table of fields. */
 export function createKindPage(name: string): FieldPage {
   const kind = getKind(name);
   const written = kind.specFields.map(([field]) => field);
@@ -288,7 +284,7 @@ export function createKindPage(name: string): FieldPage {
         : []),
       ['Lifecycle', `edgewise explain ${kind.name}.lifecycle`],
     ],
-    fields: listRows(Object.fromEntries(Object.entries(kind.fields).sort(byStated(written)))),
+    fields: listRows(Object.fromEntries(Object.entries(kind.fields).sort(createFieldOrder(written)))),
   };
 }
 
@@ -298,14 +294,16 @@ function describeRole({ role }: Kind): string {
     : 'modules on something that exists already';
 }
 
-/** Fields that a manifest can state come first. */
-function byStated(
+/** Compares fields for sorting: those that a manifest can set come first. */
+function createFieldOrder(
   stated: readonly string[],
 ): (left: readonly [string, Field], right: readonly [string, Field]) => number {
   return ([left], [right]) => Number(stated.includes(right)) - Number(stated.includes(left));
 }
 
-/** A part of the document of a kind, as its JSON Schema says: what surrounds `spec`, and kinds that are no resources. */
+/**
+ * Finds the page of a part of a document in its JSON Schema: parts outside `spec`, and kinds that are not resources.
+ */
 export function findSchemaPage(kind: string, steps: readonly string[]): FoundPage {
   let found: Member = { schema: inlineDefs(createManifestJsonSchema(kind)), isRequired: true };
   for (const [index, step] of steps.entries()) {
@@ -315,10 +313,10 @@ export function findSchemaPage(kind: string, steps: readonly string[]): FoundPag
       return { unknown: step, before: [kind, ...steps.slice(0, index)].join('.'), known: [...members.keys()] };
     found = next;
   }
-  return toPage([kind, ...steps].join('.'), found);
+  return createSchemaPage([kind, ...steps].join('.'), found);
 }
 
-/** The paths to everything that a document of a kind can hold, except parts with arbitrary names. */
+/** Lists the paths of all parts of a document of a kind, except parts with arbitrary names. */
 export function listSchemaPaths(kind: string): readonly (readonly string[])[] {
   return listInner(inlineDefs(createManifestJsonSchema(kind)));
 }
@@ -329,7 +327,7 @@ function listInner(schema: JsonObject): readonly (readonly string[])[] {
   );
 }
 
-/** A placeholder for any name. */
+/** In place of arbitrary names. */
 const ANY = '<name>';
 
 interface Member {
@@ -337,19 +335,19 @@ interface Member {
   readonly isRequired: boolean;
 }
 
-function toPage(path: string, { schema, isRequired }: Member): FieldPage {
+function createSchemaPage(path: string, { schema, isRequired }: Member): FieldPage {
   const isKind = !path.includes('.');
   const members = [...listMembers(schema)];
   const hasChoice = listAlternatives(schema).length > 1;
   return {
     about: isKind ? 'kind' : 'field',
     path,
-    description: toText(schema['description']),
+    description: readText(schema['description']),
     facts: isKind ? [] : listSchemaFacts(schema, isRequired),
     fields: members.map(([name, member]): FieldRow => {
       const required = hasChoice ? ', or another of these' : ', required';
       const type = `${describeSchema(member.schema)}${member.isRequired ? required : ''}`;
-      return { name, type, description: toText(member.schema['description']) };
+      return { name, type, description: readText(member.schema['description']) };
     }),
   };
 }
@@ -363,18 +361,20 @@ function listSchemaFacts(schema: JsonObject, isRequired: boolean): readonly Fact
     ...(fallback === undefined || isJsonObject(fallback)
       ? []
       : ([['Default', `\`${JSON.stringify(fallback)}\``]] as const)),
-    ...(typeof pattern === 'string' ? ([['Pattern', toOwnPattern(pattern)]] as const) : []),
+    ...(typeof pattern === 'string' ? ([['Pattern', removeEnvironmentPattern(pattern)]] as const) : []),
     ...(isJsonArray(examples) ? ([['Examples', examples.map(String).join(', ')]] as const) : []),
   ];
 }
 
-/** Any text may come from the environment, so this alternative is not shown. */
-function toOwnPattern(pattern: string): string {
+/**
+ * Removes the alternative for `${env:…}` from a pattern. Any text may come from the environment, so it is not shown.
+ */
+function removeEnvironmentPattern(pattern: string): string {
   const own = /^\((.*)\)\|\\\$\\\{env:$/.exec(pattern)?.[1];
-  return own === undefined ? pattern : toOwnPattern(own);
+  return own === undefined ? pattern : removeEnvironmentPattern(own);
 }
 
-/** The fields of an object, or of the members of a list. */
+/** Lists the fields of an object, or of the members of a list. */
 function listMembers(schema: JsonObject): ReadonlyMap<string, Member> {
   const members = listAlternatives(schema).flatMap((alternative): (readonly [string, Member])[] => {
     const { properties, required, additionalProperties: rest, items } = alternative;
@@ -389,19 +389,19 @@ function listMembers(schema: JsonObject): ReadonlyMap<string, Member> {
   return new Map(members);
 }
 
-function toText(value: unknown): string {
+function readText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Types and defaults of fields in words, from the tables of the kinds and the schemas. Code is in backticks. */
+/** Types and defaults of fields in words, from the tables of kinds and the schemas. Code is in backticks. */
 
-/** The type of a field of a kind, with its limits. */
+/** Describes the type of a field and its limits. */
 function describeType(type: FieldType): string {
   switch (type.type) {
     case 'text':
       return `${describeText(type.format === undefined ? 'text' : FORMATS[type.format].expected, type.maxBytes)}${type.orFile ? ', or `{ file: path }`' : ''}`;
     case 'enum':
-      return type.values.map(toCode).join(', ');
+      return type.values.map(formatCode).join(', ');
     case 'boolean':
       return '`true`, `false`';
     case 'number':
@@ -409,7 +409,7 @@ function describeType(type: FieldType): string {
     case 'timestamp':
       return 'time, RFC 3339';
     case 'reference':
-      return listReferable(type).map(toCode).join(', ');
+      return listReferable(type).map(formatCode).join(', ');
     case 'list':
       return `${type.unordered ? 'set' : 'list'}, each ${describeType(type.of)}`;
     case 'map':
@@ -425,23 +425,23 @@ function describeType(type: FieldType): string {
   }
 }
 
-/** What may stand at a reference: addresses, and ids by their prefix. */
+/** Lists what a reference may be: addresses, and ids with their prefixes. */
 function listReferable(type: ReferenceType): readonly string[] {
   const names = [...listReferableKinds(type).map(({ name }) => name), 'External'].map((name) => `${name}/name`);
   return [...names, ...type.prefixes.map((prefix) => `${prefix}_…`)];
 }
 
-/** The meaning of leaving a field out. Empty: none. */
+/** Describes the value that a field has if it is not set. Empty if there is none. */
 function describeDefault(field: Field): string {
   if (field.serviceDefault) return 'chosen by the service';
-  return field.default === undefined ? '' : toCode(JSON.stringify(field.default));
+  return field.default === undefined ? '' : formatCode(JSON.stringify(field.default));
 }
 
-/** The type that a JSON Schema says, with its limits. */
+/** Describes the type in a JSON Schema and its limits. */
 function describeSchema(schema: JsonObject): string {
   const [first = {}] = listAlternatives(schema);
   const { type, minimum, maximum, items, enum: words } = first;
-  if (isJsonArray(words)) return words.map((word) => toCode(String(word))).join(', ');
+  if (isJsonArray(words)) return words.map((word) => formatCode(String(word))).join(', ');
   if (type === 'array') return `list, each ${isJsonObject(items) ? describeSchema(items) : 'a value'}`;
   if (type === 'integer' || type === 'number') {
     const name = type === 'integer' ? 'whole number' : 'number';
@@ -452,7 +452,7 @@ function describeSchema(schema: JsonObject): string {
   return (typeof type === 'string' ? TYPE_NAMES[type] : undefined) ?? 'mapping';
 }
 
-/** The alternatives of a schema. A text that may also come from the environment counts as a text. */
+/** Lists the alternatives of a schema. A text that may also be `${env:…}` has two, and the first describes it. */
 function listAlternatives(schema: JsonObject): readonly JsonObject[] {
   const { anyOf } = schema;
   return isJsonArray(anyOf) ? anyOf.filter(isJsonObject) : [schema];
@@ -464,12 +464,12 @@ function describeText(what: string, maxBytes: number | undefined): string {
   return maxBytes === undefined ? what : `${what}, at most ${maxBytes} bytes`;
 }
 
-/** In parentheses, where a list of alternatives would be ambiguous. */
+/** Describes a type, in parentheses if a list of alternatives would be ambiguous. */
 function describeMember(type: FieldType): string {
   const text = describeType(type);
   return text.includes(', ') ? `(${text})` : text;
 }
 
-function toCode(text: string): string {
+function formatCode(text: string): string {
   return `\`${text}\``;
 }

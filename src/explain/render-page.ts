@@ -117,7 +117,6 @@ function renderRow({ name, type, description }: FieldRow, { width, color }: Text
   return [colored, ...more, ...wrapProse(description, width, { first: 6, rest: 6 }).map((line) => `      ${line}`)];
 }
 
-/** A page for programs. */
 export function renderPageJson(page: ExplanationPage): string {
   const { about, ...rest } = 'facts' in page ? { ...page, facts: Object.fromEntries(page.facts) } : page;
   return renderJsonDocument({ format: 1, command: 'explain', ok: true, about, ...rest });

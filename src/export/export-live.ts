@@ -18,48 +18,58 @@ import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { assignNames, chooseBaseName, chooseIdName } from './name-resources.ts';
 
 /**
- * Live resources as manifests that adopt them. Pure: the same resources in any order give the same bytes. A plan of the export adopts and does
- * nothing else. A resource that no manifest can state exactly is left out and listed.
+ * Exports live resources as manifests that adopt them. Pure: the same resources in any order give the same bytes. A
+ * plan from these manifests adopts the resources and changes nothing. Leaves out and lists each resource that a
+ * manifest cannot describe exactly.
  */
 
-/** What an export may differ in. */
+/** Options of an export. */
 export interface ExportOptions {
-  /** The stack that will own the exported resources; those that it owns already are exported too. Absent: there is no `Stack` document. */
+  /**
+   * The stack that will own the exported resources. Resources that it owns already are exported too. Absent: the export
+   * has no `Stack` document.
+   */
   readonly stack?: string;
-  /** The `spec.api` of the `Stack` document. */
+  /** `spec.api` of the `Stack` document. */
   readonly api?: JsonObject;
-  /** The kinds that were asked for: the `spec.kinds` of the `Stack` document. Absent: every kind. */
+  /** `spec.kinds` of the `Stack` document: the kinds that the user asked for. Absent: every kind. */
   readonly kinds?: readonly string[];
-  /** Closer checks of texts that have the right form: `loadDeepFormatChecks`. */
+  /** Additional checks of texts whose format is valid, from `loadDeepFormatChecks`. */
   readonly closerChecks?: DeepFormatChecks;
 }
 
-/** One document, as text. */
+/** One exported document. */
 export interface ExportedDocument {
   readonly kind: string;
   readonly name: string;
-  /** YAML, with the comment above it. */
+  /** YAML, including the comment above the document. */
   readonly text: string;
 }
 
-/** The result of an export: the `Stack`, the `External` documents, then the resources by kind and name. */
+/**
+ * The result of an export. `documents` has the `Stack`, then `External` documents, then resources, sorted by kind and
+ * name.
+ */
 export interface ExportResult {
   readonly documents: readonly ExportedDocument[];
-  /** The number of documents that are neither. */
+  /** Number of documents other than `Stack` and `External`. */
   readonly resources: number;
   /** Resources that were not exported, with the reason. */
   readonly leftOut: readonly SkippedResource[];
-  /** The comment above the first document. */
+  /** Lines of the comment above the first document. */
   readonly preface: readonly string[];
 }
 
-/** Exports live resources: owned kinds that no other stack owns, and attachments. */
+/**
+ * Exports unmanaged resources, those of `options.stack`, and attached modules. `leftOut` lists the resources that
+ * cannot be exported.
+ */
 export function exportLive(live: LiveState, options: ExportOptions = {}): ExportResult {
   const { chosen, leftOut } = chooseResources(live, options.stack);
   const named = nameResources(chosen, options.stack);
   const stack = renderStack(options.stack ?? 'stack', options);
   const checked = named.map((resource) => {
-    const text = renderManifestDocument(toDocument(resource, resource.stated));
+    const text = renderManifestDocument(createDocument(resource, resource.stated));
     return { resource, finding: findExportFinding(resource, { text, stack, closerChecks: options.closerChecks }) };
   });
   const kept = checked.filter(({ finding }) => finding === undefined).map(({ resource }) => resource);
@@ -74,16 +84,16 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
     ],
     resources: kept.length,
     leftOut: allLeftOut,
-    preface: toPreface(allLeftOut, kept),
+    preface: createPreface(allLeftOut, kept),
   };
 }
 
-/** A live resource with what its document says. */
+/** A live resource with the name and spec of its document. */
 interface NamedResource {
   readonly kind: Kind;
   readonly name: string;
   readonly live: LiveResource;
-  /** Without defaults, with ids for references. */
+  /** Without defaults, and with ids in place of references. */
   readonly stated: Spec;
 }
 
@@ -98,7 +108,7 @@ function nameResources(chosen: readonly LiveResource[], stack: string | undefine
       }),
     );
     return resources
-      .map((live) => ({ kind, live, name: names.get(live.id) ?? live.id, stated: toMinimalSpec(kind, live.spec) }))
+      .map((live) => ({ kind, live, name: names.get(live.id) ?? live.id, stated: minimizeSpec(kind, live.spec) }))
       .sort((left, right) => (left.name < right.name ? -1 : 1));
   });
 }
@@ -110,8 +120,12 @@ function renderAll(resources: readonly NamedResource[]): readonly ExportedDocume
   for (const [id, name] of externals) addresses.set(id, toAddress('External', name));
   const documents = resources.map((resource) => {
     const { kind, name, stated } = resource;
-    const spec = mapReferred(kind, stated, (id) => addresses.get(id) ?? id);
-    return { kind: kind.name, name, text: renderManifestDocument(toDocument(resource, spec), toComment(resource)) };
+    const spec = mapReferredIds(kind, stated, (id) => addresses.get(id) ?? id);
+    return {
+      kind: kind.name,
+      name,
+      text: renderManifestDocument(createDocument(resource, spec), createComment(resource)),
+    };
   });
   return [...renderExternals(externals), ...documents];
 }
@@ -133,15 +147,18 @@ function renderExternals(externals: ReadonlyMap<string, string>): readonly Expor
 
 function listReferredIds({ kind, stated }: NamedResource): readonly string[] {
   const ids: string[] = [];
-  mapReferred(kind, stated, (id) => {
+  mapReferredIds(kind, stated, (id) => {
     ids.push(id);
     return id;
   });
   return ids;
 }
 
-/** The ids in the path of an attached kind are no references: they say what the document is about. */
-function mapReferred(kind: Kind, spec: Spec, replace: (id: string) => string): Spec {
+/**
+ * Maps the ids that a document refers to. Not the `id` of an attached kind: it names the resource that the modules are
+ * attached to.
+ */
+function mapReferredIds(kind: Kind, spec: Spec, replace: (id: string) => string): Spec {
   return mapReferences(kind, spec, ({ path, value }) =>
     kind.role === 'attached' && path[0] === 'id' ? value : replace(value),
   );
@@ -157,26 +174,26 @@ function renderStack(name: string, { api, kinds }: Pick<ExportOptions, 'api' | '
   });
 }
 
-function toDocument({ kind, name, live }: NamedResource, spec: Spec): JsonObject {
+function createDocument({ kind, name, live }: NamedResource, spec: Spec): JsonObject {
   return {
     apiVersion: MANIFEST_API_VERSION,
     kind: kind.name,
     metadata: { name },
     ...(Object.keys(spec).length > 0 && { spec }),
-    ...(kind.role === 'owned' && { lifecycle: { ...toRemembered(kind, live.mark), adopt: live.id } }),
+    ...(kind.role === 'owned' && { lifecycle: { ...readMarkedLifecycle(kind, live.mark), adopt: live.id } }),
   };
 }
 
-/** What the mark remembers of a manifest. */
-function toRemembered(kind: Kind, mark: Mark | undefined): JsonObject {
+/** Returns lifecycle settings that the mark records: `protect` and `ignore`. */
+function readMarkedLifecycle(kind: Kind, mark: Mark | undefined): JsonObject {
   const ignore = kind.specFields
     .map(([name]) => name)
     .filter((name) => mark !== undefined && Object.hasOwn(mark.fields, name) && mark.fields[name] === UNMANAGED_DIGEST);
   return { ...(mark?.protect === true && { protect: true }), ...(ignore.length > 0 && { ignore }) };
 }
 
-/** What a document cannot say. */
-function toComment({ kind, stated }: NamedResource): readonly string[] {
+/** The comment above a document: facts that the document itself cannot express. */
+function createComment({ kind, stated }: NamedResource): readonly string[] {
   const secrets = kind.oneTimeFields.map(
     (name) =>
       `Its ${name} was shown once, when it was created, and cannot be exported. Adopting it does not change it.`,
@@ -192,7 +209,7 @@ const RENEWAL =
 
 const NO_MODULES = 'None of its modules is set, or it does not exist: the API does not tell which.';
 
-function toPreface(leftOut: readonly SkippedResource[], kept: readonly NamedResource[]): readonly string[] {
+function createPreface(leftOut: readonly SkippedResource[], kept: readonly NamedResource[]): readonly string[] {
   const lines = leftOut.map(({ kind, id, reason }) => `Left out: ${kind} ${id}: ${reason}.`);
   const hasAttached = kept.some(({ kind }) => kind.role === 'attached');
   return ['Made by edgewise export.', ...lines, ...(hasAttached ? [] : [NO_LIST])];
@@ -201,30 +218,32 @@ function toPreface(leftOut: readonly SkippedResource[], kept: readonly NamedReso
 const NO_LIST = `Modules of ${ATTACHED_KINDS.map(({ title }) => `${title}s`).join(' and ')} are not here, because the API does not list them. Name them with --modules-of.`;
 
 function sortLeftOut(leftOut: readonly SkippedResource[]): readonly SkippedResource[] {
-  const toKey = ({ kind, id }: SkippedResource) => `${MANIFEST_KINDS.indexOf(getKind(kind))} ${id}`;
-  return leftOut.toSorted((left, right) => (toKey(left) < toKey(right) ? -1 : 1));
+  const formatSortKey = ({ kind, id }: SkippedResource) => `${MANIFEST_KINDS.indexOf(getKind(kind))} ${id}`;
+  return leftOut.toSorted((left, right) => (formatSortKey(left) < formatSortKey(right) ? -1 : 1));
 }
 
-/** A live resource that is not exported. */
+/** A live resource that is not exported, and why. */
 export interface SkippedResource {
   readonly kind: string;
   readonly id: string;
-  /** A sentence without its full stop. */
+  /** A sentence without a full stop. */
   readonly reason: string;
 }
 
-/** Live resources to export, and those to leave out. */
 interface ExportSelection {
   readonly chosen: readonly LiveResource[];
   readonly leftOut: readonly SkippedResource[];
 }
 
-/** What nobody owns, and what `stack` owns. Taking over a resource of another stack has to be stated in each manifest. */
+/**
+ * Chooses unmanaged resources and those of `stack`. Not those of other stacks: each manifest would have to take its
+ * resource over explicitly.
+ */
 function chooseResources(live: LiveState, stack: string | undefined): ExportSelection {
-  const all = [...live.resources.values()].flat().sort(byAge);
+  const all = [...live.resources.values()].flat().sort(compareByAge);
   const first = new Map<string, LiveResource>();
   for (const resource of all) {
-    const key = toMarkKey(resource);
+    const key = formatMarkKey(resource);
     if (key !== undefined && !first.has(key)) first.set(key, resource);
   }
   const reasons = all.map((resource) => ({ resource, reason: findReason(resource, stack, first) }));
@@ -248,26 +267,29 @@ function findReason(
   if (markError !== undefined) return `its mark cannot be read: ${markError}`;
   if (mark === undefined) return undefined;
   if (mark.stack !== stack) return `it belongs to the stack ${mark.stack}, as ${resource.kind}/${mark.name}`;
-  const owner = first.get(toMarkKey(resource) ?? '');
-  return owner === resource ? undefined : `it has the same mark as ${owner?.id}, ${resource.kind}/${mark.name}`;
+  const owner = first.get(formatMarkKey(resource) ?? '');
+  return owner === resource ? undefined : `it bears the same mark as ${owner?.id}, ${resource.kind}/${mark.name}`;
 }
 
-function toMarkKey({ kind, mark }: LiveResource): string | undefined {
+function formatMarkKey({ kind, mark }: LiveResource): string | undefined {
   return mark === undefined ? undefined : `${mark.stack} ${kind}/${mark.name}`;
 }
 
-function byAge(left: LiveResource, right: LiveResource): number {
+function compareByAge(left: LiveResource, right: LiveResource): number {
   return `${left.createdAt} ${left.id}` < `${right.createdAt} ${right.id}` ? -1 : 1;
 }
 
-/** The texts that a resource would be exported as, with the `Stack` that it would belong to. */
+/** The document of a resource and its `Stack`, to be checked together. */
 interface ExportTexts {
   readonly text: string;
   readonly stack: string;
   readonly closerChecks: DeepFormatChecks | undefined;
 }
 
-/** Reads a document back. Returns the reason if it cannot be planned or differs from the live resource; `undefined` if neither. */
+/**
+ * Reads an exported document back. Returns why it is not a valid manifest or differs from the live resource;
+ * `undefined` if it is exact.
+ */
 function findExportFinding(
   { kind, live }: { readonly kind: Kind; readonly live: LiveResource },
   { text, stack, closerChecks }: ExportTexts,
@@ -280,47 +302,52 @@ function findExportFinding(
   const error = diagnostics.find(({ severity }) => severity === 'error');
   if (error !== undefined) return `no manifest can describe it: ${withoutAddress(error)}`;
   const [read] = state?.resources.values() ?? [];
-  if (read === undefined) return NOT_TO_THE_LETTER;
+  if (read === undefined) return NOT_EXACT;
   const normal = normalizeSpec(kind, read.spec);
-  return isSameJson(normal, fillUnknown(kind, live.spec, normal)) ? undefined : NOT_TO_THE_LETTER;
+  return isSameJson(normal, fillUnknown(kind, live.spec, normal)) ? undefined : NOT_EXACT;
 }
 
-const NOT_TO_THE_LETTER = 'no manifest can describe it exactly';
+const NOT_EXACT = 'no manifest can state it exactly';
 
-/** The message does not name the address, because no document has it. */
+/** Removes the address from a message, because the skipped resource has no document with that address. */
 function withoutAddress({ message, address }: Diagnostic): string {
   const start = `${address}: `;
   return message.startsWith(start) ? message.slice(start.length) : message;
 }
 
-/** Levels of metadata that are written as a mapping. Nobody reads deeper ones, and manifests have a limit. */
+/**
+ * Maximum depth of metadata written as a mapping; deeper metadata is written as text. Deeper mappings are hard to read,
+ * and manifests limit nesting.
+ */
 const MAX_METADATA_DEPTH = 32;
 
-/** A spec in normal form as a person would write it: in the order of the kind's table, and without what leaving it out means anyway. */
-function toMinimalSpec(kind: Kind, spec: Spec): Spec {
-  return toStatedFields(kind.specFields, spec);
+/**
+ * Returns a spec as a user would write it: in the order of the kind's table, without fields that have their default.
+ */
+function minimizeSpec(kind: Kind, spec: Spec): Spec {
+  return minimizeFields(kind.specFields, spec);
 }
 
-function toStatedFields(fields: readonly (readonly [string, Field])[], values: JsonObject): JsonObject {
+function minimizeFields(fields: readonly (readonly [string, Field])[], values: JsonObject): JsonObject {
   const entries = fields.flatMap(([name, field]): [string, Json][] => {
     const value = values[name];
     if (value === undefined || (!field.required && isSameJson(value, getDefaultValue(field)))) return [];
-    return [[name, toStated(field.type, value)]];
+    return [[name, minimizeValue(field.type, value)]];
   });
   return Object.fromEntries(entries);
 }
 
-function toStated(type: FieldType, value: Json): Json {
-  if (type.type === 'list' && isJsonArray(value)) return value.map((member) => toStated(type.of, member));
+function minimizeValue(type: FieldType, value: Json): Json {
+  if (type.type === 'list' && isJsonArray(value)) return value.map((member) => minimizeValue(type.of, member));
   if (!isJsonObject(value)) return value;
-  if (type.type === 'map') return sortEntries(value, (member) => toStated(type.of, member));
+  if (type.type === 'map') return sortEntries(value, (member) => minimizeValue(type.of, member));
   if (type.type === 'metadata') return isDeeper(value, MAX_METADATA_DEPTH) ? JSON.stringify(value) : value;
-  return type.type === 'object' ? toStatedObject(type.fields, value) : value;
+  return type.type === 'object' ? minimizeObject(type.fields, value) : value;
 }
 
-/** An object of defaults states them: an empty mapping would look like no value. */
-function toStatedObject(fields: Readonly<Record<string, Field>>, value: JsonObject): JsonObject {
-  const stated = toStatedFields(Object.entries(fields), value);
+/** An object whose fields all have defaults keeps them, because an empty mapping would look as if it had no value. */
+function minimizeObject(fields: Readonly<Record<string, Field>>, value: JsonObject): JsonObject {
+  const stated = minimizeFields(Object.entries(fields), value);
   if (Object.keys(stated).length > 0) return stated;
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]): [string, Json][] =>
@@ -329,37 +356,39 @@ function toStatedObject(fields: Readonly<Record<string, Field>>, value: JsonObje
   );
 }
 
-/** The order of a map has no meaning, and a service may show any. */
-function sortEntries(value: JsonObject, toMember: (member: Json) => Json): JsonObject {
+/** Sorts the keys of a map, because their order has no meaning and a service can return any. */
+function sortEntries(value: JsonObject, mapMember: (member: Json) => Json): JsonObject {
   const entries = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, member]) => [key, toMember(member)]));
+  return Object.fromEntries(entries.map(([key, member]) => [key, mapMember(member)]));
 }
 
-/** A file to be written, relative to the folder of the export. */
+/** A file of an export. `path` is relative to the folder of the export. */
 export interface ExportFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** Options of the files of an export. */
 interface LayoutOptions {
-  /** Where the YAML language server finds the schema of manifests: a path relative to the folder, or a URL. Absent: no document names it. */
+  /**
+   * The schema of manifests for the YAML language server: a path relative to the folder, or a URL. Absent: documents
+   * name no schema.
+   */
   readonly schema?: string;
 }
 
 /**
- * The files of an export: one for each document, so that a change is reviewed as the file of its resource. The first one begins with the comment above
- * everything.
+ * Returns the files of an export: one per document, so that a review shows each resource in a file of its own. The
+ * first file starts with the preface.
  */
 export function layOut({ documents, preface }: ExportResult, { schema }: LayoutOptions = {}): readonly ExportFile[] {
   return documents.map((document, index) => {
-    const path = toPath(document);
-    const modeline = schema === undefined ? '' : toModeline(schema, path);
+    const path = choosePath(document);
+    const modeline = schema === undefined ? '' : renderModeline(schema, path);
     return { path, text: `${modeline}${renderPreface(index === 0 ? preface : [])}${document.text}` };
   });
 }
 
-/** All of an export as one text. */
+/** Renders an export as one text. */
 export function renderSingleFile({ documents, preface }: ExportResult): string {
   return `${renderPreface(preface)}${documents.map(({ text }) => text).join('---\n')}`;
 }
@@ -368,16 +397,19 @@ function renderPreface(lines: readonly string[]): string {
   return lines.length === 0 ? '' : `${lines.map((line) => `# ${toPrintable(line)}\n`).join('')}\n`;
 }
 
-function toModeline(schema: string, path: string): string {
+function renderModeline(schema: string, path: string): string {
   const up = URL.canParse(schema) ? '' : '../'.repeat(path.split('/').length - 1);
   return `# yaml-language-server: $schema=${up}${schema}\n`;
 }
 
-function toPath({ kind, name }: ExportedDocument): string {
-  return kind === 'Stack' ? 'edgewise.yaml' : `${toHyphenated(kind)}/${toResourceFileName(name)}.yaml`;
+function choosePath({ kind, name }: ExportedDocument): string {
+  return kind === 'Stack' ? 'edgewise.yaml' : `${toHyphenated(kind)}/${chooseFileName(name)}.yaml`;
 }
 
-/** `kustomization.yaml` is not read as a manifest. No name of a resource ends with an underscore. */
-function toResourceFileName(name: string): string {
+/**
+ * Avoids the file name `kustomization.yaml`, which is not read as a manifest. The new name is unique, because no
+ * resource name ends with an underscore.
+ */
+function chooseFileName(name: string): string {
   return name === 'kustomization' ? 'kustomization_' : name;
 }

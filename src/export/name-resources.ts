@@ -2,12 +2,12 @@ import type { Kind } from '../kinds/kind.ts';
 import { hashSha256, isJsonArray } from '../model/json.ts';
 import type { LiveResource } from '../model/state.ts';
 
-/** Something that needs a name. */
-interface Unnamed {
+/** A resource or an id that needs a name. */
+interface NameRequest {
   readonly id: string;
-  /** Its name, if no other resource has the same. */
+  /** The preferred name, used if it is unique. */
   readonly base: string;
-  /** It has that name already, and keeps it. */
+  /** True: keeps `base` even if it is not unique, because its mark already has this name. */
   readonly isFixed: boolean;
 }
 
@@ -16,13 +16,13 @@ const MAX_BASE_LENGTH = 50;
 const SUFFIX_LEVELS = 3;
 
 /**
- * A unique name for each, by id. All that would have the same name get a suffix. It depends on the id only, so that the order of the
- * resources does not matter.
+ * Assigns a unique name to each id. All members with the same preferred name get a suffix, which depends only on the
+ * id, so the order of the members does not matter.
  */
-export function assignNames(members: readonly Unnamed[]): ReadonlyMap<string, string> {
+export function assignNames(members: readonly NameRequest[]): ReadonlyMap<string, string> {
   const levels = new Map(members.map(({ id }) => [id, 0]));
   for (;;) {
-    const names = new Map(members.map((member) => [member.id, toName(member, levels.get(member.id) ?? 0)]));
+    const names = new Map(members.map((member) => [member.id, createName(member, levels.get(member.id) ?? 0)]));
     const groups = Map.groupBy(members, ({ id }) => names.get(id) ?? '');
     const clashing = [...groups.values()].filter((group) => group.length > 1).flat();
     const raised = clashing.filter(({ id, isFixed }) => !isFixed && (levels.get(id) ?? 0) < SUFFIX_LEVELS);
@@ -32,19 +32,20 @@ export function assignNames(members: readonly Unnamed[]): ReadonlyMap<string, st
 }
 
 /**
- * The name of a live resource: its unique value (a type, a domain), else its description, else the first of its unique values, else its id.
+ * Chooses the preferred name of a live resource: its required unique value (a type, a domain), else its description,
+ * else its first optional unique value, else its id.
  */
 export function chooseBaseName(kind: Kind, live: LiveResource): string {
   const { description = '' } = live.spec;
   const found = [...listKeys(kind, live, true), String(description), ...listKeys(kind, live, false)]
-    .map(toSlug)
+    .map(createSlug)
     .find((slug) => slug !== '');
   return found ?? chooseIdName(live.id);
 }
 
-/** A name for an id: its prefix and its last letters. */
+/** Creates a name from an id: its prefix and its last characters. */
 export function chooseIdName(id: string): string {
-  return toSlug(`${id.split('_')[0]}-${toTail(id)}`) || 'x';
+  return createSlug(`${id.split('_')[0]}-${getIdTail(id)}`) || 'x';
 }
 
 function listKeys(kind: Kind, { spec }: LiveResource, isRequired: boolean): readonly string[] {
@@ -56,7 +57,7 @@ function listKeys(kind: Kind, { spec }: LiveResource, isRequired: boolean): read
   });
 }
 
-/** Letters that do not decompose into a plain letter and a mark. */
+/** Latin letters that NFKD does not decompose into a plain letter and a diacritic. */
 const LETTERS: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -68,18 +69,18 @@ const LETTERS: Readonly<Record<string, string>> = {
   þ: 'th',
 };
 
-/** A text as a name: letters lose their marks, and other characters become dashes. Empty when nothing is left. */
-function toSlug(text: string): string {
+/** Converts a text to a resource name: removes diacritics, and replaces other characters with dashes. May be empty. */
+function createSlug(text: string): string {
   const plain = text
     .normalize('NFKD')
     .toLowerCase()
     .replace(/\p{M}/gu, '')
     .replace(/[ßæœøłđðþ]/g, (letter) => LETTERS[letter] ?? '');
-  const slug = trim(plain.replace(/[^a-z0-9._]+/g, '-'));
-  return slug.length <= MAX_BASE_LENGTH ? slug : trim(cutAtWord(slug));
+  const slug = trimPunctuation(plain.replace(/[^a-z0-9._]+/g, '-'));
+  return slug.length <= MAX_BASE_LENGTH ? slug : trimPunctuation(cutAtWord(slug));
 }
 
-function trim(slug: string): string {
+function trimPunctuation(slug: string): string {
   return slug.replace(/^[._-]+|[._-]+$/g, '');
 }
 
@@ -88,14 +89,14 @@ function cutAtWord(slug: string): string {
   return slug.slice(0, end > MAX_BASE_LENGTH / 2 ? end : MAX_BASE_LENGTH);
 }
 
-function toName({ id, base, isFixed }: Unnamed, level: number): string {
+function createName({ id, base, isFixed }: NameRequest, level: number): string {
   if (isFixed || level === 0) return base;
-  const suffix = level === 1 ? toTail(id) : hashSha256(id, 'hex').slice(0, level === 2 ? 12 : 48);
-  return `${trim(base.slice(0, 62 - suffix.length))}-${suffix}`;
+  const suffix = level === 1 ? getIdTail(id) : hashSha256(id, 'hex').slice(0, level === 2 ? 12 : 48);
+  return `${trimPunctuation(base.slice(0, 62 - suffix.length))}-${suffix}`;
 }
 
-/** The end of an id is its random part. */
-function toTail(id: string): string {
+/** Returns the end of an id, which is its random part. */
+function getIdTail(id: string): string {
   const tail = id
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '')

@@ -1,14 +1,13 @@
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Who may read a file. */
 interface AtomicFileOptions {
   readonly mode: number;
 }
 
-/** Replaces a file atomically: a reader finds the old text or the new one, even after a crash. */
+/** Replaces a file atomically: a reader sees either the old or the new text, even after a crash. */
 export async function writeAtomically(file: string, text: string, { mode }: AtomicFileOptions): Promise<void> {
-  const temporary = toTemporary(file);
+  const temporary = createTemporaryPath(file);
   try {
     await writeNew(temporary, text, mode);
     await removeLeftovers(file, await readClock(temporary));
@@ -18,9 +17,9 @@ export async function writeAtomically(file: string, text: string, { mode }: Atom
   }
 }
 
-/** Rejects when a file cannot be written there now. Leaves nothing behind. */
+/** Rejects if the file cannot be written now. Leaves no temporary file behind. */
 export async function checkWritable(file: string, { mode }: AtomicFileOptions): Promise<void> {
-  const temporary = toTemporary(file);
+  const temporary = createTemporaryPath(file);
   try {
     await writeNew(temporary, '', mode);
     await removeLeftovers(file, await readClock(temporary));
@@ -29,8 +28,8 @@ export async function checkWritable(file: string, { mode }: AtomicFileOptions): 
   }
 }
 
-/** Hidden, and not named like a manifest. */
-function toTemporary(file: string): string {
+/** A hidden name that does not end like a manifest. */
+function createTemporaryPath(file: string): string {
   return join(dirname(file), `.${basename(file)}.${crypto.randomUUID()}`);
 }
 
@@ -44,22 +43,26 @@ async function writeNew(file: string, text: string, mode: number): Promise<void>
   }
 }
 
-/** A temporary file older than this belongs to no running process. */
-const LEFT_OVER_MS = 60_000;
+/** A temporary file older than this was left by a process that no longer runs. */
+const ABANDONED_MS = 60_000;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Removes what runs that were killed left beside a file that is not written now. */
+/** Removes temporary files of this file that killed runs left, without writing the file. */
 export async function removeStaleTempFiles(file: string): Promise<void> {
   await removeLeftovers(file, Date.now());
 }
 
-/** The clock of the file system, which sets the times of its files. */
+/**
+ * Reads the clock of the file system, which sets the times of its files. It can differ from the clock of this machine.
+ */
 async function readClock(temporary: string): Promise<number> {
   return (await stat(temporary)).mtimeMs;
 }
 
-/** Removes abandoned temporary files of this file, because they may hold a secret. A failure to remove them is ignored. */
+/**
+ * Removes abandoned temporary files of this file, because they may contain a secret. Ignores failures to remove them.
+ */
 async function removeLeftovers(file: string, now: number): Promise<void> {
   const [folder, prefix] = [dirname(file), `.${basename(file)}.`];
   const names = await readdir(folder).catch((): string[] => []);
@@ -67,7 +70,7 @@ async function removeLeftovers(file: string, now: number): Promise<void> {
   await Promise.allSettled(
     temporaries.map(async (name) => {
       const { mtimeMs } = await stat(join(folder, name));
-      if (now - mtimeMs > LEFT_OVER_MS) await rm(join(folder, name), { force: true });
+      if (now - mtimeMs > ABANDONED_MS) await rm(join(folder, name), { force: true });
     }),
   );
 }

@@ -1,25 +1,30 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** A file that this process alone writes, as long as all processes ask before. */
+/** A lock on a file. It excludes other processes that lock the file before they write it. */
 export interface FileLock {
-  /** Another process has taken it over: this one did not say that it lives for `STALE_MS`, as when the machine slept. */
+  /**
+   * Whether another process took the lock over, because this one did not renew it for `STALE_MS`, such as when the
+   * machine slept.
+   */
   readonly isLost: () => boolean;
   readonly release: () => Promise<void>;
 }
 
-/** How often the process says that it lives, and how long it may be silent: after that, it counts as killed. */
+/**
+ * The process renews its lock every UPDATE_MS. After STALE_MS without renewal, other processes assume that it was
+ * killed.
+ */
 const UPDATE_MS = 2000;
 const STALE_MS = 20_000;
 
-/** The folder that locks a file. */
 export function toLockPath(file: string): string {
   return `${file}.lock`;
 }
 
 /**
- * Locks a file, which need not exist, by a folder beside it: `FILE.lock`. A lock that a killed process left is taken over. `undefined`: another process
- * has it.
+ * Locks a file, which need not exist, with a folder next to it: `FILE.lock`. Takes over the lock of a killed process.
+ * `undefined` if another process has the lock.
  */
 export async function tryLockFile(file: string): Promise<FileLock | undefined> {
   let isLost = false;
@@ -27,8 +32,9 @@ export async function tryLockFile(file: string): Promise<FileLock | undefined> {
     isLost = true;
   };
   try {
-    const path = await toRealPath(file);
-    // It listens for the signals that end this process, so it is not loaded by what only reads.
+    const path = await resolveRealPath(file);
+    // Loaded only when a lock is taken: the module handles signals that end the process, which runs that only read do
+    // not need.
     const { lock } = await import('proper-lockfile');
     const unlock = await lock(path, {
       lockfilePath: toLockPath(path),
@@ -44,7 +50,7 @@ export async function tryLockFile(file: string): Promise<FileLock | undefined> {
   }
 }
 
-/** The same for every name of one file. */
-async function toRealPath(file: string): Promise<string> {
+/** Returns the same path for every name of a file, also if the file does not exist. */
+async function resolveRealPath(file: string): Promise<string> {
   return realpath(file).catch(async () => join(await realpath(dirname(file)), basename(file)));
 }

@@ -1,32 +1,31 @@
 /**
- * What we keep at a forge (GitHub, GitLab): a comment on a pull request, and an issue. Deliberately absent: their text, which is a
- * report in Markdown, and its first line, the marker that identifies it.
+ * Comments on a pull request and issues at a forge (GitHub, GitLab). Deliberately absent: their text, which is a report
+ * in Markdown. Its first line is the marker that identifies the report.
  */
 export interface Forge {
-  /** Where requests go, each with the token. */
+  /** Base URL of all requests. Each request carries the token. */
   readonly url: string;
-  /** For people: `pull request 12 of example/infra`. */
+  /** Name of the pull request or repository in messages: `pull request 12 of example/infra`. */
   readonly place: string;
-  /** Comments of the account that the token belongs to, oldest first. Rejects when the pull request cannot be read. */
+  /** Lists the comments that the token's account wrote, oldest first. Rejects if the pull request cannot be read. */
   readonly listComments: () => Promise<readonly CommentOrIssue[]>;
   readonly createComment: (body: string) => Promise<CommentOrIssue>;
   readonly updateComment: (post: CommentOrIssue, body: string) => Promise<CommentOrIssue>;
-  /** Open issues of the account that the token belongs to, oldest first. */
+  /** Lists the open issues that the token's account created, oldest first. */
   readonly listOpenIssues: () => Promise<readonly CommentOrIssue[]>;
   readonly createIssue: (title: string, body: string) => Promise<CommentOrIssue>;
   readonly updateIssue: (post: CommentOrIssue, body: string) => Promise<CommentOrIssue>;
   readonly closeIssue: (post: CommentOrIssue, body: string) => Promise<CommentOrIssue>;
 }
 
-/** One comment or issue. */
 export interface CommentOrIssue {
   readonly id: number;
   readonly body: string;
-  /** Where a person reads it. */
+  /** URL of its page. */
   readonly url: string;
 }
 
-/** What became of a report that was posted. */
+/** The result of posting a report. `none`: there was nothing to post. */
 export interface PostResult {
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'closed' | 'none';
   readonly url?: string;
@@ -34,13 +33,16 @@ export interface PostResult {
 
 const MARKER = /^<!-- (edgewise:([a-z-]+)(?: stack=(\S+))?) -->$/;
 
-/** The first line of a Markdown report, by which the post that it replaces is found; `undefined` if the text has none. */
+/**
+ * Finds the marker of a Markdown report: its first line, which identifies the comment or issue that the report
+ * replaces. `undefined` if the text has no marker.
+ */
 export function findMarker(text: string): string | undefined {
   const [line = ''] = text.split('\n', 1);
   return MARKER.test(line.trimEnd()) ? line.trimEnd() : undefined;
 }
 
-/** Writes a report as a comment, in the place of the one with the same marker. */
+/** Writes a report as a comment. Replaces the comment with the same marker, if there is one. */
 export async function postComment(forge: Forge, marker: string, text: string): Promise<PostResult> {
   const old = findOwn(await forge.listComments(), marker);
   if (old === undefined) return { outcome: 'created', url: (await forge.createComment(text)).url };
@@ -48,7 +50,7 @@ export async function postComment(forge: Forge, marker: string, text: string): P
   return { outcome: 'updated', url: (await forge.updateComment(old, text)).url };
 }
 
-/** Keeps one issue open while there is something to report; when there is nothing any more, closes it with a text that says so. */
+/** Keeps one issue open while there is something to report. If `isResolved`, closes it with `text`. */
 export async function postIssue(
   forge: Forge,
   { marker, text, isResolved }: { readonly marker: string; readonly text: string; readonly isResolved: boolean },
@@ -58,47 +60,47 @@ export async function postIssue(
     return old === undefined
       ? { outcome: 'none' }
       : { outcome: 'closed', url: (await forge.closeIssue(old, text)).url };
-  if (old === undefined) return { outcome: 'created', url: (await forge.createIssue(toTitle(marker), text)).url };
+  if (old === undefined) return { outcome: 'created', url: (await forge.createIssue(formatTitle(marker), text)).url };
   if (isSameText(old.body, text)) return { outcome: 'unchanged', url: old.url };
   return { outcome: 'updated', url: (await forge.updateIssue(old, text)).url };
 }
 
-/** `edgewise drift: stack production`. */
-function toTitle(marker: string): string {
+/** Formats the title of an issue: `edgewise drift: stack production`. */
+function formatTitle(marker: string): string {
   const [, , command = '', stack] = MARKER.exec(marker) ?? [];
   return `edgewise ${command}${stack === undefined ? '' : `: stack ${stack}`}`;
 }
 
-/** The newest, should there be several. */
+/** Finds the newest comment or issue with the marker. */
 function findOwn(posts: readonly CommentOrIssue[], marker: string): CommentOrIssue | undefined {
   return posts.findLast(({ body }) => findMarker(body) === marker);
 }
 
-/** Forges change line ends, and white space at the end. */
+/** Ignores line ends and trailing white space, because forges change them. */
 function isSameText(left: string, right: string): boolean {
-  return toComparable(left) === toComparable(right);
+  return normalizeText(left) === normalizeText(right);
 }
 
-function toComparable(text: string): string {
+function normalizeText(text: string): string {
   return text.replaceAll('\r\n', '\n').trimEnd();
 }
 
-/** A forge answered with a way to somewhere else. */
+/** The forge redirected a request to another origin, or redirected too often. */
 export class OtherOrigin extends Error {
-  /** What has this name, octokit does not send again. */
+  /** Octokit does not retry errors of this name. */
   override readonly name = 'AbortError';
 }
 
 const MAX_REDIRECTS = 5;
-/** Of one report: twenty thousand comments have no more pages. */
+/** Per report. Enough to list twenty thousand comments, page by page. */
 const MAX_REQUESTS = 1000;
 const TIMEOUT_MS = 60_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 
 /**
- * A `fetch` for requests that carry a token: it sends them to one origin only, even after a redirect. A redirect within the origin is followed with the same
- * method and body, as forges expect. Node's own would send headers such as `Private-Token` to every origin. The number of requests and the time of each are
- * limited.
+ * Creates a `fetch` that sends requests, which carry a token, to one origin only. Follows a redirect within the origin
+ * with the same method and body, as forges expect. Node's own `fetch` would send headers such as `Private-Token` to
+ * every origin. Limits the number of requests and the time of each.
  */
 export function createOneOriginFetch(baseUrl: string): typeof fetch {
   const { origin } = new URL(baseUrl);

@@ -3,17 +3,16 @@ import { createRequesterFn } from '@gitbeaker/requester-utils';
 import { GitbeakerRequestError, Gitlab } from '@gitbeaker/rest';
 import { type CommentOrIssue, createOneOriginFetch, type Forge } from './forge.ts';
 
-/** Where a project is, and with which right. */
+/** A project, and the access to it. */
 interface GitLabOptions {
-  /** `https://gitlab.com`. */
+  /** Such as `https://gitlab.com`. */
   readonly host: string;
   readonly project: string;
   readonly token: string;
-  /** Of the merge request, in its project; absent: there is none, and only issues can be written. */
+  /** Number of the merge request in its project (`iid`). `undefined`: only issues can be written. */
   readonly number: number | undefined;
 }
 
-/** Notes on merge requests, and issues, at GitLab. */
 export function createGitLab({ host, project, token, number }: GitLabOptions): Forge {
   const gitlab = createClient(host, token);
   const iid = number ?? 0;
@@ -46,7 +45,7 @@ export function createGitLab({ host, project, token, number }: GitLabOptions): F
   };
 }
 
-/** The merge request that brought a commit; `undefined`: none did. */
+/** Finds the merge request of a commit, a merged one first. `undefined` if there is none. */
 export async function findMergeRequest(
   { host, project, token }: Omit<GitLabOptions, 'number'>,
   sha: string,
@@ -58,7 +57,10 @@ export async function findMergeRequest(
 
 type Client = ReturnType<typeof createClient>;
 
-/** Whose the token is. `undefined`: it may not ask, so nothing that is there is known to be ours. */
+/**
+ * Finds the user id of the token. `undefined` if the token may not read it: then no comment or issue is known to be
+ * ours.
+ */
 async function findUserId(gitlab: Client): Promise<number | undefined> {
   try {
     const { id }: { readonly id?: number } = await gitlab.Users.showCurrentUser();
@@ -70,7 +72,7 @@ async function findUserId(gitlab: Client): Promise<number | undefined> {
   }
 }
 
-/** What the package sends requests by follows every redirect, with the token. */
+/** Replaces the package's own function for requests, because that follows every redirect with the token. */
 function createClient(host: string, token: string) {
   const send = createOneOriginFetch(host);
   const requesterFn = createRequesterFn(
@@ -80,7 +82,7 @@ function createClient(host: string, token: string) {
       const url = new URL(endpoint, `${prefixUrl.replace(/\/+$/, '')}/`);
       url.search = searchParams;
       const request = { method, headers, ...(body !== undefined && { body }), ...(signal !== undefined && { signal }) };
-      return toAnswer(url, request, await sendPatiently(() => send(url, request)));
+      return readResponse(url, request, await sendPatiently(() => send(url, request)));
     },
   );
   return new Gitlab({ host, token, requesterFn });
@@ -95,21 +97,21 @@ interface HandlerOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a forge answers while it is busy. */
-const BUSY: ReadonlySet<number> = new Set([429, 502]);
+/** Statuses after which a request is sent again. */
+const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 502]);
 const TRIES = 5;
 const PAUSE_MS = 250;
 
 async function sendPatiently(send: () => Promise<Response>): Promise<Response> {
   let response = await send();
-  for (let count = 1; count < TRIES && BUSY.has(response.status); count += 1) {
+  for (let count = 1; count < TRIES && BUSY_STATUSES.has(response.status); count += 1) {
     await setTimeout(PAUSE_MS * 2 ** count);
     response = await send();
   }
   return response;
 }
 
-async function toAnswer(url: URL, request: RequestInit, response: Response) {
+async function readResponse(url: URL, request: RequestInit, response: Response) {
   const { status, headers, ok } = response;
   const text = await response.text();
   if (ok) return { body: text === '' ? null : JSON.parse(text), headers: Object.fromEntries(headers), status };

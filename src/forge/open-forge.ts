@@ -2,23 +2,25 @@ import { GITHUB_TOKENS, GITLAB_TOKENS } from '../model/api-key.ts';
 import { isJsonObject, parseJson } from '../model/json.ts';
 import type { Forge } from './forge.ts';
 
-/** What a pipeline says of itself. */
+/** The environment of a CI job, and the options of the command. */
 interface ForgeContext {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The text of a file that the pipeline names. */
+  /** Reads a file that the environment names. */
   readonly readFile: (path: string) => Promise<string>;
-  /** Of the pull or merge request; absent: as the pipeline says. */
+  /** Number of the pull or merge request. `undefined`: the environment or the commit decides. */
   readonly number: number | undefined;
   /** Whether a pull or merge request is required. */
   readonly needsNumber: boolean;
 }
 
-/** Why there is no forge to write to, and what to do. */
+/** No comment or issue can be written. The message says why, and how to fix it. */
 export class NoForge extends Error {
   override readonly name = 'NoForge';
 }
 
-/** The forge that a pipeline runs at, as GitHub and GitLab describe themselves to their jobs. Rejects with `NoForge`. */
+/**
+ * Opens the forge that runs the CI job, from the variables that GitHub and GitLab set in jobs. Rejects with `NoForge`.
+ */
 export async function openForge(context: ForgeContext): Promise<Forge> {
   const { env } = context;
   if (env['GITHUB_REPOSITORY'] !== undefined) return openGitHub(env['GITHUB_REPOSITORY'], context);
@@ -35,7 +37,7 @@ async function openGitHub(repository: string, context: ForgeContext): Promise<Fo
   const { createGitHub, findPullRequest } = await import('./github.ts');
   const sha = env['GITHUB_SHA'];
   const number = await findNumber(context, {
-    stated: context.number ?? (await readEventNumber(context)),
+    given: context.number ?? (await readEventNumber(context)),
     find: async () => (sha === undefined ? undefined : findPullRequest(where, sha)),
   });
   return createGitHub({ ...where, number });
@@ -48,20 +50,20 @@ async function openGitLab(project: string, context: ForgeContext): Promise<Forge
   const { createGitLab, findMergeRequest } = await import('./gitlab.ts');
   const sha = env['CI_COMMIT_SHA'];
   const number = await findNumber(context, {
-    stated: toNumber(env['CI_MERGE_REQUEST_IID']),
+    given: parseNumber(env['CI_MERGE_REQUEST_IID']),
     find: async () => (sha === undefined ? undefined : findMergeRequest(where, sha)),
   });
   return createGitLab({ ...where, number });
 }
 
 interface NumberSources {
-  readonly stated: number | undefined;
+  readonly given: number | undefined;
   readonly find: () => Promise<number | undefined>;
 }
 
 async function findNumber({ number, needsNumber }: ForgeContext, sources: NumberSources): Promise<number | undefined> {
   if (!needsNumber) return undefined;
-  const found = number ?? sources.stated ?? (await sources.find());
+  const found = number ?? sources.given ?? (await sources.find());
   if (found !== undefined) return found;
   throw new NoForge(
     'This commit belongs to no pull or merge request, so there is nothing to comment on. Name one with --number.',
@@ -74,7 +76,7 @@ function requireToken(env: ForgeContext['env'], names: readonly string[]): strin
   throw new NoForge(`There is no token to write with: set ${names.join(' or ')}.`);
 }
 
-/** The event that started a workflow has the number of its pull request. */
+/** Reads the number of the pull request from the event that started the workflow. */
 async function readEventNumber({ env, readFile }: ForgeContext): Promise<number | undefined> {
   const path = env['GITHUB_EVENT_PATH'];
   if (path === undefined || path === '') return undefined;
@@ -85,6 +87,6 @@ async function readEventNumber({ env, readFile }: ForgeContext): Promise<number 
   return isJsonObject(pull) && typeof pull['number'] === 'number' ? pull['number'] : undefined;
 }
 
-function toNumber(text: string | undefined): number | undefined {
+function parseNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^[1-9]\d*$/.test(text) ? Number(text) : undefined;
 }

@@ -1,51 +1,57 @@
-/** `Kind/name`: names one resource of a stack, unique in a plan. */
+/** The address of a resource, `Kind/name`. Unique in a stack. */
 export type Address = `${string}/${string}`;
 
-/** The address of a resource. */
 export function toAddress(kind: string, name: string): Address {
   return `${kind}/${name}`;
 }
 
 const ADDRESS = /^([A-Za-z]+)\/([^/\s]+)$/;
 
-/** Splits `Kind/name`; `undefined` when the text is not of that form. */
+/** Splits `Kind/name`. Returns `undefined` if the text does not have this form. */
 export function parseAddress(text: string): { readonly kind: string; readonly name: string } | undefined {
   const match = ADDRESS.exec(text);
   const [, kind, name] = match ?? [];
   return kind !== undefined && name !== undefined ? { kind, name } : undefined;
 }
 
-/** The name in an address. */
 export function toName(address: Address): string {
   return address.slice(address.indexOf('/') + 1);
 }
 
-/** True when a text is of the form `Kind/name`. Ids never contain a slash, so the two cannot be confused. */
+/** Whether a text has the form `Kind/name`. Ids never contain a slash, so no id is an address. */
 export function isAddress(text: string): text is Address {
   return ADDRESS.test(text);
 }
 
-/** `Kind/name` as people see it; a duplicate, which has the same mark as another resource, is identified by its id: `Kind/name@id`. */
+/**
+ * Formats an address for people: `Kind/name`. A duplicate, which has the same mark as another resource, gets its id:
+ * `Kind/name@id`.
+ */
 export function formatAddress({ address, duplicateOf, id }: ResourceRef): string {
   return duplicateOf === undefined || id === undefined ? address : `${address}@${id}`;
 }
 
-/** The address in a text that people saw or typed: without the id that tells a duplicate apart. */
+/**
+ * Returns the address in a text that `formatAddress` returned or that the user typed: removes the id of a duplicate.
+ */
 export function stripDuplicateId(shown: string): string {
   return shown.replace(/@.*$/s, '');
 }
 
-/** A resource that is known by its address or, when it is a duplicate, by its id. */
+/** A resource, identified by its address or, if it is a duplicate, by its address and id. */
 export interface ResourceRef {
   readonly address: Address;
-  /** Id of the live resource that keeps the address; absent: this is the one. */
+  /** Id of the live resource that keeps the address. Absent if this is not a duplicate. */
   readonly duplicateOf?: string;
   readonly id?: string | undefined;
 }
 
 const NAME = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
 
-/** What a resource may be called: 1 to 63 lower-case letters, digits, `.`, `_`, `-`, starting and ending with a letter or digit. */
+/**
+ * Whether a text is a valid resource name: 1 to 63 lower-case letters, digits, `.`, `_` and `-`, starting and ending
+ * with a letter or digit.
+ */
 export function isResourceName(text: string): boolean {
   return NAME.test(text);
 }

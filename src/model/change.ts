@@ -6,114 +6,124 @@ import type { Mark } from './mark.ts';
 import type { Spec } from './state.ts';
 import type { TokenPlace } from './token-place.ts';
 
-/** The actions of a plan on one resource, in reading order: destructive ones first. */
+/** The actions that change a resource, in reading order: destructive ones first. */
 export const CHANGE_ACTIONS = ['delete', 'replace', 'update', 'release', 'adopt', 'create'] as const;
 
-/** What a plan does to one resource, if anything. */
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
 
-/** The same with those that stay as they are, which come last. */
+/** All actions, in reading order. */
 export const ACTIONS = [...CHANGE_ACTIONS, 'no-op'] as const;
 
-/** What happens to one resource. */
+/** What a plan does to one resource. */
 export type Action = (typeof ACTIONS)[number];
 
 /**
- * Whose difference it is, from the digests in the mark. `manifest`: the manifest differs from what was last applied; `drift`: live does;
- * `both`; `unknown`: nothing was recorded (adopted resources, HTTPS modules).
+ * The cause of a difference, according to the digests in the mark. `manifest`: the manifest changed since the last
+ * apply. `drift`: the live value changed. `both`: both changed. `unknown`: the mark has no digest (adopted resources,
+ * HTTPS modules).
  */
 export type Origin = 'manifest' | 'drift' | 'both' | 'unknown';
 
-/** One field that differs, in normal form. */
+/** One field whose live and desired values differ, in normal form. */
 export interface Difference {
-  /** The top-level field of the spec that it is in; absent: it is about the lifecycle or the mark. */
+  /** The top-level field of the spec that contains it. Absent: the difference is in the lifecycle or the mark. */
   readonly field?: string;
-  /** `hostports`, `backend.backend_id`, `policy.inbound[0].name`, `lifecycle.protect`. */
+  /** Such as `hostports`, `backend.backend_id`, `policy.inbound[0].name` or `lifecycle.protect`. */
   readonly path: string;
-  /** The live value; absent if there is none. */
+  /** The live value. Absent if there is none. */
   readonly from?: Json;
-  /** The desired value; absent if there will be none, or the service chooses it. An address replaces an id that is known after apply. */
+  /**
+   * The desired value. Absent: there will be none, or the service chooses it. An address is in place of an id that is
+   * known only after apply.
+   */
   readonly to?: Json;
   readonly origin: Origin;
-  /** The field cannot be changed in place. */
+  /** The field is immutable, so the resource is replaced. */
   readonly forcesReplace: boolean;
 }
 
-/** The live resource that a change starts from. */
+/** The live resource before the change. */
 export interface ChangeStart {
   readonly id: string;
-  /** Digest of its normal form and mark: it has moved when this differs. */
+  /** Digest of the normal form and the mark. A different digest at apply means that the plan is stale. */
   readonly digest: string;
-  /** Normal form; left out of no-ops, but for those of attached modules. */
+  /** The spec in normal form. Absent for no-ops, except those of attached modules. */
   readonly spec?: Spec;
   readonly mark?: Mark;
 }
 
-/** What the plan does to one resource. Its writes are computed from it, and from nothing else. */
+/** A planned change of one resource. Its writes are computed from this value alone. */
 export interface Change {
   readonly address: Address;
-  /** Id of the live resource that keeps the address; absent if this is not a duplicate. */
+  /** Id of the live resource that keeps the address. Absent if this is not a duplicate. */
   readonly duplicateOf?: string;
   readonly kind: string;
   readonly action: Action;
-  /** Why, when the differences don't say it: "not in the manifests any more". */
+  /** The reason, if the differences do not show it, such as "not in the manifests any more". */
   readonly reason?: string;
-  /** Field by field; empty for a create, whose fields are in `desired`. */
+  /** The differences by field. Empty for a create, whose fields are in `desired`. */
   readonly differences: readonly Difference[];
-  /** Why it deserves a second look, by group, the gravest first; absent: no reason. Decided when the plan is made; every report shows the same. */
+  /**
+   * Why the change deserves a second look: by group, the most severe first. Absent: there is no danger. Computed with
+   * the plan, so every report shows the same.
+   */
   readonly dangers?: readonly Danger[];
-  /** The sink of the new token. Absent: no token is created, or no sink is set. */
+  /** The sink of the new token. Absent: the change creates no token, or no sink is set. */
   readonly token?: TokenPlace;
-  /** What else who approves should know: that a token stays where it is, when a certificate is renewed. */
+  /** Other facts for the reader who approves the plan, such as that the token of a renamed credential is not moved. */
   readonly notes?: readonly string[];
-  /** Fields that only drifted, and that the plan leaves so (`--no-revert-drift`). */
+  /** Fields that have only drifted, and that the plan leaves alone (`--no-revert-drift`). */
   readonly kept?: readonly string[];
   readonly live?: ChangeStart;
-  /** Normal form of what will be there, with addresses for ids known after apply; absent for deletes and no-ops. */
+  /**
+   * The desired spec in normal form, with addresses in place of ids that are known only after apply. Absent for deletes
+   * and no-ops.
+   */
   readonly desired?: Spec;
-  /** Fields that are sent in another form than `desired` has them in, which means the same. */
+  /** Fields that are sent in another form than in `desired`, with the same meaning. */
   readonly sent?: Spec;
-  /** Fields that another owner manages: they keep their live values, and the mark lists them as not ours. */
+  /** Fields that another owner manages: they keep their live values, and the mark records them as unmanaged. */
   readonly ignored?: readonly string[];
-  /** The validity of the created resource, from its creation. */
+  /** How long the created resource is valid, from its creation. */
   readonly validForMs?: number;
-  /** The manifest protects it: its mark will say so. */
+  /** The manifest sets `lifecycle.protect`. The mark will record it. */
   readonly protect?: boolean;
-  /** The name that its mark will remember as the one before. */
+  /** The former name that the mark will record. */
   readonly was?: string;
-  /** Whose it is, as the label or annotation says that the stack names; without a manifest its mark, or its metadata. Its mark will say so where it is short. */
+  /**
+   * The owner of the resource. Source: the label or annotation that the Stack names; without a manifest, the mark or
+   * the metadata. The mark records it unless it is too long.
+   */
   readonly owner?: string;
-  /** The labels and annotations of its manifest, for readers and for rules; they are never sent. */
+  /** Labels and annotations of the manifest, for reports and policies. Never sent to the service. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Where its manifest starts. */
+  /** The start of the resource's manifest. Absent: there is no manifest. */
   readonly place?: ManifestStart;
 }
 
-/** How people see which resource a change is about. */
+/** Formats the address of a change. A duplicate gets its id: `Kind/name@id`. */
 export function formatChangeAddress({ address, duplicateOf, live }: Change): string {
   return formatAddress({ address, id: live?.id, ...(duplicateOf !== undefined && { duplicateOf }) });
 }
 
-/** Whether the resource is protected, or is to be. */
+/** Whether the manifest or the live mark protects the resource. */
 export function isProtected({ protect, live }: Change): boolean {
   return protect === true || live?.mark?.protect === true;
 }
 
-/** Number of resources by what happens to them. */
 export type Totals = Readonly<Record<Action, number>>;
 
-/** The same as programs read it. */
+/** Number of resources by action, with the keys of JSON output. */
 export type ShownTotals = Readonly<Record<Exclude<Action, 'no-op'> | 'unchanged', number>>;
 
-/** Number of changes of each action. */
 export function countActions(changes: readonly Change[]): Totals {
   const totals = { delete: 0, replace: 0, update: 0, release: 0, adopt: 0, create: 0, 'no-op': 0 };
   for (const { action } of changes) totals[action] += 1;
   return totals;
 }
 
-/** Number of changes of each action, for programs. */
+/** Counts changes by action, with the keys of JSON output. */
 export function countShownActions(changes: readonly Change[]): ShownTotals {
   const { 'no-op': unchanged, ...totals } = countActions(changes);
   return { ...totals, unchanged };

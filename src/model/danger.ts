@@ -1,34 +1,35 @@
 import type { Json } from './json.ts';
 
 /**
- * The subject of a danger. `access`: who is let in. `traffic`: which addresses are answered. `secrets`: tokens and certificates. `protection`: ownership and
- * `lifecycle.protect`.
+ * The subject of a danger. `access`: who has access. `traffic`: which addresses are served. `secrets`: tokens and
+ * certificates. `protection`: ownership and `lifecycle.protect`.
  */
 export type DangerGroup = 'access' | 'traffic' | 'secrets' | 'protection';
 
 const GROUPS: Readonly<Record<DangerGroup, true>> = { access: true, traffic: true, secrets: true, protection: true };
 
-/** Every group, in the order in which reports show them. */
+/** Every group, in the order of reports. */
 export const DANGER_GROUPS = Object.keys(GROUPS) as readonly DangerGroup[]; // the keys of a constant table
 
 /**
- * A fact that deserves a second look. It follows from two states of a resource, and claims only what the tables of kinds prove.
- * - `restriction-removed`, `restriction-disabled`: a restriction that was in force is removed, or switched off.
- * - `unrestricted`: nothing restricts it.
- * - `lets-in`: more members are let in, those in `to`.
- * - `restriction-changed`: the members in `from` became those in `to`; whether that lets more in is not known.
- * - `rule-removed`, `rule-changed`, `rule-added`, `rules-reordered`: of a policy that is in force.
- * - `lockout`: it may lock out the user who applies it.
- * - `address-released`, `address-changed`: it does not serve the members in `from` any more; instead those in `to`.
- * - `target-removed`, `target-disabled`: its traffic has no target.
- * - `no-weight`: none of its members gets traffic.
- * - `gap`: it is deleted `writes` writes before it is created again.
- * - `new-values`: the service chooses a new value, which others have to know.
- * - `token`: a new token, delivered to `to`. `token-revoked`: the token is not valid any more.
- * - `ended`: it is not valid any more, since the time in `from`.
- * - `longer-validity`: it is valid for longer. Both sides are durations, or both are ends.
+ * A fact that deserves a second look. It is computed from two states of a resource and from the tables of kinds only.
+ * - `restriction-removed`, `restriction-disabled`: an enforced restriction is removed or switched off.
+ * - `unrestricted`: no restriction applies to the resource.
+ * - `lets-in`: the members in `to` get access.
+ * - `restriction-changed`: the members in `from` are replaced by those in `to`, and the effect on access is not known.
+ * - `rule-removed`, `rule-changed`, `rule-added`, `rules-reordered`: concerns a policy that is in force.
+ * - `lockout`: the change may lock out the user who applies it.
+ * - `address-released`, `address-changed`: the resource no longer serves the members in `from`; if changed, it serves
+ *   those in `to` instead.
+ * - `target-removed`, `target-disabled`: the traffic has no target any more.
+ * - `no-weight`: no member of the backend gets traffic.
+ * - `gap`: `writes` writes are between the delete and the new create.
+ * - `new-values`: the service chooses a new value, which other parties must be told.
+ * - `token`: a new token, delivered to `to`. `token-revoked`: the token is no longer valid.
+ * - `ended`: the resource expired at the time in `from`.
+ * - `longer-validity`: the resource is valid for longer. `from` and `to` are both durations or both end times.
  * - `unprotected`: `lifecycle.protect` is removed, or the protected resource is.
- * - `released`: no stack owns it any more. `handed-over`: another stack owned it, the one in `from`.
+ * - `released`: no stack owns the resource any more. `handed-over`: the stack in `from` owned it until now.
  */
 export type DangerName =
   | 'restriction-removed'
@@ -83,40 +84,42 @@ const NAMES: Readonly<Record<DangerName, true>> = {
   'handed-over': true,
 };
 
-/** Every name of a danger, the gravest of each group first. */
+/** Every name of a danger, the most severe of each group first. */
 export const DANGER_NAMES = Object.keys(NAMES) as readonly DangerName[]; // the keys of a constant table
 
-/** One danger of a resource, whose address is beside it. */
+/** One danger of a resource. The address is in the value that contains the danger. */
 export interface Danger {
   readonly group: DangerGroup;
   readonly danger: DangerName;
-  /** The field that it is about; absent: the resource as a whole. */
+  /** The field that causes it. Absent: the whole resource does. */
   readonly path?: string;
-  /** The former value, in normal form; of a list or map, the removed members. Absent: none. */
+  /** The former value, in normal form. Of a list or map: the removed members. Absent: none. */
   readonly from?: Json;
-  /** The new value; of a list or map, the new members. Absent: none. */
+  /** The new value. Of a list or map: the added members. Absent: none. */
   readonly to?: Json;
-  /** Number of writes from the delete to the creation (`gap`). */
+  /** For `gap`: number of writes from the delete to the create. */
   readonly writes?: number;
-  /** How long so many writes take once the rate limit is reached, in milliseconds (`gap`); absent without a limit. */
+  /**
+   * For `gap`: how long those writes take once the rate limit is reached, in milliseconds. Absent if there is no rate
+   * limit.
+   */
   readonly limitMs?: number;
-  /** What follows from it, where the table of the kind knows: `delegate the domain again`. */
+  /** What the user has to do as a result, if the kind's table says it, such as `delegate the domain again`. */
   readonly consequence?: string;
 }
 
-/** The dangers in the order in which reports show them. */
+/** Sorts dangers in the order of reports. */
 export function sortDangers(dangers: readonly Danger[]): readonly Danger[] {
-  return dangers.toSorted((left, right) => toRank(left) - toRank(right));
+  return dangers.toSorted((left, right) => computeRank(left) - computeRank(right));
 }
 
-function toRank({ group, danger }: Danger): number {
+function computeRank({ group, danger }: Danger): number {
   return DANGER_GROUPS.indexOf(group) * DANGER_NAMES.length + DANGER_NAMES.indexOf(danger);
 }
 
 /** Number of dangers in each group. */
 export type DangerCounts = Readonly<Record<DangerGroup, number>>;
 
-/** Counts dangers by their groups. */
 export function countDangers(dangers: readonly Pick<Danger, 'group'>[]): DangerCounts {
   const counts = { access: 0, traffic: 0, secrets: 0, protection: 0 };
   for (const { group } of dangers) counts[group] += 1;

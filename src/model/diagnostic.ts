@@ -1,4 +1,4 @@
-/** The codes of lint rules, with the sentence of each. `src/lint` says how a rule is checked. */
+/** The codes of lint rules, each with a sentence that describes it. The checks are in `src/lint`. */
 export const LINT_CODES = {
   'cel-syntax': 'A CEL expression of a policy cannot be parsed.',
   'cel-variable': 'A CEL expression uses a variable that is not known for its traffic.',
@@ -18,13 +18,12 @@ export const LINT_CODES = {
   'suppression-unused': 'A lint suppression has no effect.',
 } as const;
 
-/** The id of a lint rule, which is the code of its findings. */
+/** The id of a lint rule. It is also the code of its findings. */
 export type LintCode = keyof typeof LINT_CODES;
 
-/** Every rule id, in the order of the table. */
 export const LINT_RULE_IDS = Object.keys(LINT_CODES) as readonly LintCode[]; // the keys of a constant table
 
-/** Every diagnostic code, with the sentence that explains it. A diagnostic of any other code does not compile. */
+/** Every diagnostic code, each with a sentence that describes it. Other codes do not compile. */
 export const DIAGNOSTIC_CODES = {
   'file-unreadable': 'A given file or folder cannot be read.',
   'path-refused':
@@ -97,7 +96,7 @@ export const DIAGNOSTIC_CODES = {
   lockout: 'A write may lock out the user who applies it.',
 } as const;
 
-/** The code of a diagnostic. */
+/** The code of a `Diagnostic`. */
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;
 
 /** A place in a manifest. Lines and columns count from 1; columns count UTF-16 units. */
@@ -108,24 +107,27 @@ export interface SourceLocation {
   readonly column: number;
 }
 
-/** A place with the source lines around it, ready to print: `excerpt` has its caret line in it. */
+/** A position and the source lines around it, ready to print: `excerpt` includes a line with a caret. */
 export interface SourcePlace extends SourceLocation {
   readonly excerpt: string;
-  /** The file that a tool made this place of, as the tool says: its lines are not known. */
+  /**
+   * The source file of a generated manifest, as reported by the tool that generated it. The line in that file is not
+   * known.
+   */
   readonly origin?: string;
 }
 
-/** Where a document starts. */
+/** The position of the first line of a manifest. */
 export interface ManifestStart {
   /** The path as the user gave it, or `<stdin>`. */
   readonly file: string;
   /** From 1. */
   readonly line: number;
-  /** The file that a tool made this of, as the tool says. */
+  /** The source file of a generated manifest, as reported by the tool that generated it. */
   readonly origin?: string;
 }
 
-/** A part of a text in a manifest, in UTF-16 units of the text. */
+/** A part of a text in a manifest. `start` and `length` count UTF-16 units of `of`, the whole text. */
 export interface TextPart {
   readonly of: string;
   readonly start: number;
@@ -135,37 +137,39 @@ export interface TextPart {
 /** `error`: nothing is written. `warning`: shown, and the run continues. */
 export type Severity = 'error' | 'warning';
 
-/** A coded, located message to the user. Collected, never thrown. */
+/** A message to the user, with a code and a position. Diagnostics are collected and returned, never thrown. */
 export interface Diagnostic {
   readonly code: DiagnosticCode;
   readonly severity: Severity;
-  /** The problem, in one sentence. */
+  /** One sentence that says what is wrong. */
   readonly message: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly remedy?: string;
-  /** The resource that it is about. */
+  /** The address of the resource that has the problem. */
   readonly address?: string;
-  /** The field of its spec. */
+  /** The field of the resource's spec that has the problem. */
   readonly field?: string;
-  /** The change of that resource causes it: it is shown with the change. Absent: it is so already, or it is about something else. */
+  /**
+   * The planned change of the resource causes the problem, so both are shown together. Absent: the problem exists
+   * without the change, or concerns no resource.
+   */
   readonly isOfChange?: true;
   readonly place?: SourcePlace;
-  /** Other places that belong to it, such as where a duplicate was first defined. */
+  /** Related positions, such as the first of two duplicate definitions. */
   readonly related?: readonly { readonly message: string; readonly place: SourcePlace }[];
 }
 
-/** Whether it is a warning of lint. */
 export function isLintWarning({ code, severity }: Pick<Diagnostic, 'code' | 'severity'>): boolean {
   return severity === 'warning' && Object.hasOwn(LINT_CODES, code);
 }
 
-/** Whether any of the diagnostics forbids writing. */
+/** Whether an error among the diagnostics forbids writing. */
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error');
 }
 
 /**
- * The position of an address's manifest, or of a field of its spec; `undefined` when no manifest is known. Without an address: the position for diagnostics
- * that have no better one.
+ * Returns the position of a resource's manifest, or of a field of its spec; `undefined` if the manifest is not known.
+ * Without an address: the position for diagnostics without a position of their own.
  */
 export type Locate = (address?: string, field?: string) => SourcePlace | undefined;

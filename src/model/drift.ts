@@ -7,10 +7,16 @@ import type { GuardViolation } from './plan.ts';
 import type { LiveResource, Spec } from './state.ts';
 
 /**
- * How a resource compares with its manifest. `in-sync`: equal. `drifted`: changed at the service. `pending`: the manifest changed and was not applied.
- * `drifted-and-pending`: both. `differs`: no digest shows which side changed (HTTPS modules). `missing`: never applied, or deleted at the service. `unowned`:
- * it exists without the mark of the stack. `file-differs`: equal, but the file that it is written to is missing or has other content. `to-prune`: it has the
- * mark, and no manifest any more.
+ * How a live resource compares with its manifest.
+ * - `in-sync`: equal.
+ * - `drifted`: changed at the service.
+ * - `pending`: the manifest changed and was not applied.
+ * - `drifted-and-pending`: both.
+ * - `differs`: no digest shows which side changed (HTTPS modules).
+ * - `missing`: never applied, or deleted at the service.
+ * - `unowned`: exists without the mark of the stack.
+ * - `file-differs`: equal, but the file that the manifest names is missing or has other content.
+ * - `to-prune`: has the mark, but no longer a manifest.
  */
 export type DriftState =
   | 'in-sync'
@@ -23,7 +29,7 @@ export type DriftState =
   | 'file-differs'
   | 'to-prune';
 
-/** Every state, in the order in which reports show them: the most severe first. */
+/** Every state, in the order of reports: the most severe first. */
 export const DRIFT_STATES: readonly DriftState[] = [
   'missing',
   'drifted',
@@ -36,50 +42,58 @@ export const DRIFT_STATES: readonly DriftState[] = [
   'in-sync',
 ];
 
-/** One field that is not as it should be, in normal form. */
+/** One field whose live value differs, in normal form. */
 export interface DriftedField {
-  /** The top-level field of the spec that it is in; absent: it is about the lifecycle or the mark. */
+  /** The top-level field of the spec that contains it. Absent: the difference is in the lifecycle or the mark. */
   readonly field?: string;
   readonly path: string;
-  /** The value in the manifest or the saved plan; absent: none, or the service's choice. If only the service's value changed, it is the last applied one. */
+  /**
+   * The value in the manifest or the saved plan; if only the live value changed, the last applied value. Absent: there
+   * is none, or the service chooses it.
+   */
   readonly expected?: Json;
-  /** The live value; absent if there is none. */
+  /** The live value. Absent if there is none. */
   readonly live?: Json;
   readonly origin: Origin;
-  /** The field cannot be changed in place. */
+  /** The field is immutable, so the resource is replaced. */
   readonly forcesReplace: boolean;
 }
 
-/** The path of a difference in the mark itself: whether the resource is protected. */
+/** The path of the difference "is the resource protected", which is in the mark. */
 export const PROTECT_PATH = 'lifecycle.protect';
 
-/** One resource of the stack, compared. */
+/** The drift of one resource of the stack. */
 export interface ResourceDrift {
   readonly address: Address;
-  /** Id of the live resource that keeps the address; absent if this is not a duplicate. */
+  /** Id of the live resource that keeps the address. Absent if this is not a duplicate. */
   readonly duplicateOf?: string;
   readonly kind: string;
   readonly state: DriftState;
-  /** Id of the live resource; absent: there is none. */
+  /** Id of the live resource. Absent if there is none. */
   readonly id?: string;
   readonly differences: readonly DriftedField[];
-  /** The spec in the manifest of a missing resource, in normal form; absent: there are differences instead, or it is unknown. */
+  /** The manifest's spec of a missing resource, in normal form. Absent: the resource exists, or the spec is unknown. */
   readonly expected?: Spec;
-  /** Top-level fields that drifted from unknown values: a saved plan has only digests of the fields that it leaves alone. */
+  /**
+   * Top-level fields that drifted from a value that is not known, because a saved plan has only digests of fields that
+   * it leaves alone.
+   */
   readonly moved?: readonly string[];
-  /** Whose it is, as its manifest or its mark says; absent: nobody says. */
+  /** The owner of the resource, from its manifest or its mark. Absent: neither names one. */
   readonly owner?: string;
-  /** What the differences don't say: that it is due to be renewed. */
+  /** A reason that the differences do not show, such as a due renewal. */
   readonly reason?: string;
-  /** What the next apply does to it; absent: nothing, or it is not known, because a saved plan was compared with. */
+  /**
+   * What the next apply does to the resource. Absent: nothing, or unknown because the comparison was with a saved plan.
+   */
   readonly next?: NextAction;
-  /** Dangers of the changes at the service, the most severe first; absent: none. */
+  /** Dangers of the changes made at the service, the most severe first. Absent: none. */
   readonly dangers?: readonly Danger[];
-  /** When what it holds ends, RFC 3339; absent: it does not. */
+  /** End of the resource's validity, RFC 3339. Absent: it has no end. */
   readonly validUntil?: string;
 }
 
-/** What the next apply does. `write-file`: the resource stays, its file is written. */
+/** What the next apply does to a resource. `write-file`: only writes the resource's file. */
 export type NextAction = Exclude<Action, 'no-op'> | 'write-file';
 
 /** A live resource that the stack does not own. */
@@ -87,37 +101,37 @@ export interface UnownedResource {
   readonly kind: string;
   readonly id: string;
   readonly description: string;
-  /** The stack that owns it; absent: it is unmanaged. */
+  /** The stack that owns it. Absent if the resource is unmanaged. */
   readonly stack?: string;
 }
 
-/** The live state, compared with the manifests or with a saved plan. Holds no secrets. */
+/** The live state, compared with the manifests or with a saved plan. Contains no secrets. */
 export interface Drift {
   readonly stack: string;
   readonly baseUrl: string;
-  /** When it was looked at, RFC 3339. */
+  /** When the live state was read, RFC 3339. */
   readonly at: string;
-  /** The saved plan that it was compared with; absent: manifests. */
+  /** The saved plan that the live state was compared with. Absent: it was compared with manifests. */
   readonly against?: string;
-  /** When that plan was made, RFC 3339. */
+  /** When the saved plan was created, RFC 3339. */
   readonly plannedAt?: string;
-  /** The commit of the manifests, or of those that the plan was made of; absent: no pipeline says it. */
+  /** The commit of the manifests or, with a saved plan, of the manifests of that plan. Absent: unknown. */
   readonly commit?: string;
-  /** The addresses that it was narrowed to; empty: everything. */
+  /** The addresses to which the comparison was limited. Empty: all. */
   readonly targets: readonly string[];
   /** Sorted by address. */
   readonly resources: readonly ResourceDrift[];
-  /** Kinds that were read; what others hold is not known. */
+  /** The kinds that were read. Resources of other kinds are unknown. */
   readonly kinds: readonly string[];
-  /** Live resources that are not the stack's, by kind and id. */
+  /** Live resources that the stack does not own, by kind and id. */
   readonly strangers: readonly UnownedResource[];
   /** Diagnostics of the manifests and of the live state. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Safety rules that refuse the next apply unless a flag allows what it does. */
+  /** Safety rules that block the next apply unless the user consents. */
   readonly violations: readonly GuardViolation[];
-  /** Ids that have a name, by address. */
+  /** Ids that an External names, by its address. */
   readonly externals: Readonly<Record<string, string>>;
-  /** Number of requests that it took. */
+  /** Number of requests sent for the comparison. */
   readonly requests: number;
 }
 
@@ -126,21 +140,24 @@ export interface Coverage {
   readonly owned: number;
   readonly foreign: number;
   readonly unmanaged: number;
-  /** Share that this or another stack owns, 0 to 1; 1 when there is nothing. */
+  /** Share of the resources that any stack owns, 0 to 1. If there are no resources: 1. */
   readonly share: number;
 }
 
-/** Whether anything differs. An obstacle to the next apply does not count, such as a value that another resource has claimed. */
+/**
+ * Whether anything differs. Obstacles to the next apply are not drift, such as a unique value that another resource
+ * claims.
+ */
 export function hasDrift({ resources, diagnostics }: Drift): boolean {
   return resources.some(({ state }) => state !== 'in-sync') || hasErrors(diagnostics);
 }
 
-/** Whether everything that was asked for was compared: not when a target names nothing. */
+/** Whether every target was compared. False if a target names no resource. */
 export function isComplete({ diagnostics }: Drift): boolean {
   return !diagnostics.some(({ code }) => code === 'unknown-target');
 }
 
-/** The coverage of an account. Attached modules are no resources of their own. */
+/** Computes the coverage of an account. Attached modules do not count as resources. */
 export function countCoverage({ resources, kinds, strangers }: Drift): Coverage {
   const isOurs = ({ id, kind, state }: ResourceDrift) =>
     id !== undefined && state !== 'unowned' && kinds.includes(kind);
@@ -151,29 +168,28 @@ export function countCoverage({ resources, kinds, strangers }: Drift): Coverage 
   return { owned, foreign, unmanaged, share: all === 0 ? 1 : (owned + foreign) / all };
 }
 
-/** Number of resources in each state. */
 export function countDriftStates({ resources }: Pick<Drift, 'resources'>): Readonly<Record<DriftState, number>> {
   const counts = new Map(DRIFT_STATES.map((state) => [state, 0]));
   for (const { state } of resources) counts.set(state, (counts.get(state) ?? 0) + 1);
   return Object.fromEntries(counts) as Record<DriftState, number>; // every state is a key of it
 }
 
-/** What a stack owns, and what its manifests attach to, as the service holds it. */
+/** The live resources that a stack owns, and those that its manifests attach modules to. */
 export interface Inventory {
   readonly stack: string;
   readonly baseUrl: string;
   /** Sorted by address. */
   readonly resources: readonly OwnedResource[];
-  /** Ids that the manifests have a name for, by the address of the External: for people who read it. */
+  /** Ids that an External names, by its address. For readers. */
   readonly externals?: ReadonlyMap<Address, string>;
-  /** Number of requests that reading took, retries included. */
+  /** Number of requests sent to read the resources, including retries. */
   readonly requests: number;
 }
 
-/** A live resource with the address that its mark gives it. */
+/** A live resource and the address in its mark. */
 export interface OwnedResource {
   readonly address: Address;
-  /** Several resources have the mark of this address. */
+  /** Several live resources have a mark with this address. */
   readonly isShared: boolean;
   readonly live: LiveResource;
 }

@@ -1,13 +1,15 @@
 import { hrtime } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 
-/** Milliseconds of a monotonic clock. Node loads many modules at the first use of `performance`, and none for this. */
+/**
+ * Milliseconds of a monotonic clock. Uses `hrtime`, because Node loads many modules at the first use of `performance`.
+ */
 export function getElapsedMs(): number {
   const [seconds, nanoseconds] = hrtime();
   return seconds * 1000 + nanoseconds / 1_000_000;
 }
 
-/** Resolves after a time, or as soon as the signal is aborted. */
+/** Resolves after `ms` milliseconds, or as soon as the signal is aborted. Does not reject when aborted. */
 export async function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
   try {
     await setTimeout(ms, undefined, { signal });

@@ -1,8 +1,8 @@
-/** The details of an `ApiError`, in addition to its message. Source: the error body of the interface. */
+/** The details of an `ApiError`. Source: the error body in the API description. */
 export interface ApiErrorDetails {
   /** HTTP status code. */
   readonly status: number;
-  /** The service's own code, when it sent one. */
+  /** The error code in the response body. `undefined` if there is none. */
   readonly code: string | undefined;
   readonly method: string;
   /** Path and query of the request, without the origin. */
@@ -11,7 +11,7 @@ export interface ApiErrorDetails {
   readonly details: Readonly<Record<string, string>>;
 }
 
-/** The service answered with an error status. */
+/** The service responded with an error status. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly response: ApiErrorDetails;
@@ -21,18 +21,18 @@ export class ApiError extends Error {
     this.response = response;
   }
 
-  /** Services answer a bad key with 401 or with 403: both mean authentication or permission. */
+  /** Whether the API key was not accepted. Services respond to a bad key with 401 or 403. */
   get isAuthentication(): boolean {
     return this.response.status === 401 || this.response.status === 403;
   }
 }
 
-/** No response, or an unusable one: refused, reset, broken off, or not as the interface specifies. */
+/** There is no usable response: the connection was refused or reset, or the response is truncated or invalid. */
 export class NetworkError extends Error {
   override readonly name: string = 'NetworkError';
-  /** The request certainly did not reach the service. False: it may have taken effect. */
+  /** True if the request cannot have reached the service. If false, it may have taken effect. */
   readonly isUnsent: boolean;
-  /** How an answer began that was broken off for its length; never shown as it is. */
+  /** The start of a response that was too large. Never shown to the user unchanged. */
   readonly head: string | undefined;
 
   constructor(
@@ -45,27 +45,30 @@ export class NetworkError extends Error {
   }
 }
 
-/** No response came in time. */
+/** The response did not arrive in time. */
 export class TimeoutError extends NetworkError {
   override readonly name = 'TimeoutError';
 }
 
-/** A bug in edgewise: one of its own rules was broken. */
+/** A bug in edgewise: a condition that its own code guarantees is false. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
 
-/** Why something failed, in words: of whatever was thrown. */
+/** Returns the message of any thrown value. */
 export function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Ends a `switch` on a union, so that the compiler names the case that was forgotten. */
+/** Put it in the default case of a `switch` on a union: a missing case then fails to compile. */
 export function assertNever(value: never): never {
   throw new InvariantError(`Unexpected value: ${JSON.stringify(value)}`);
 }
 
-/** The value, or an `InvariantError` that says what was missing. For look-ups that cannot fail by the program's own rules. */
+/**
+ * Returns the value, or throws an `InvariantError` that names what is missing. For look-ups that always succeed unless
+ * edgewise has a bug.
+ */
 export function assertDefined<T>(value: T | undefined | null, what: string): T {
   if (value === undefined || value === null) throw new InvariantError(`Missing: ${what}`);
   return value;

@@ -1,6 +1,6 @@
 import type { FieldPath } from './state.ts';
 
-/** The text of a path: `backend.backend_id`, `policy.inbound[0].name`, `request_headers.add["x.y"]`. */
+/** Formats a path: `backend.backend_id`, `policy.inbound[0].name`, `request_headers.add["x.y"]`. */
 export function formatPath(path: FieldPath): string {
   return path
     .map((step, index) => {
@@ -11,13 +11,13 @@ export function formatPath(path: FieldPath): string {
     .join('');
 }
 
-/** Whether one of two paths equals or contains the other. */
+/** Whether the paths are equal or one contains the other. */
 export function isAround(left: FieldPath, right: FieldPath): boolean {
   const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
   return shorter.every((step, index) => step === longer[index]);
 }
 
-/** The path that a text denotes; `undefined` if `formatPath` never returns that text. */
+/** Parses a text that `formatPath` returned. `undefined` for any other text. */
 export function parsePath(text: string): FieldPath | undefined {
   const path = Array.from(text.matchAll(STEP), ([, index, quoted, plain = '']) => {
     if (index !== undefined) return Number(index);
@@ -38,28 +38,28 @@ function parseQuoted(quoted: string): string {
   }
 }
 
-/** Where a `Stack` says which command prints its manifests. */
+/** The position of a `Stack` document's render command. */
 export interface RenderSource {
   readonly file: string;
   /** From 1. */
   readonly line: number;
 }
 
-/** Characters of a command that a name shows. */
+/** Maximum length of a command in a name. */
 const MAX_SHOWN = 60;
 
-/** The name, in messages, of what a command printed: `kustomize build . (web/edgewise.yaml:7)`. */
+/** The name, in messages, of a text that a render command printed: `kustomize build . (web/edgewise.yaml:7)`. */
 export function formatRenderSource(words: readonly string[], { file, line }: RenderSource): string {
   return `${formatCommandName(words)} (${file}:${line})`;
 }
 
-/** A command on one line that is not too long. */
+/** Formats a command on one line, cut to MAX_SHOWN characters. */
 export function formatCommandName(words: readonly string[]): string {
   const text = words.join(' ').replace(/\s+/g, ' ').trim();
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
-/** The position of the command that printed a text of this name; `undefined` if it is not the output of a command. */
+/** Parses a name of `formatRenderSource`. `undefined` if the text did not come from a command. */
 export function parseRenderSource(name: string): RenderSource | undefined {
   if (!name.endsWith(')')) return undefined;
   const [, file, line] = /^.* \((.+):(\d+)\)$/s.exec(name) ?? [];

@@ -9,37 +9,47 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** True for a JSON object: not null, not an array. */
+/** Whether a value is a JSON object: not null, not an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True for a JSON array. */
 export function isJsonArray(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** The one text of a JSON value: object keys sorted at every level, no white space. Equal values give equal texts. */
+/**
+ * The canonical text of a JSON value: object keys sorted at every level, no white space. Equal values have equal texts.
+ */
 export function toCanonicalJson(value: Json): string {
   return stringify(value);
 }
 
-/** A JSON document for people and for files: indented, keys sorted, a line break at its end. Equal documents give equal bytes. */
+/**
+ * Renders a JSON document for people and files: indented, keys sorted, a line break at the end. Equal documents have
+ * equal bytes.
+ */
 export function renderStableJson(document: object): string {
   return `${JSON.stringify(JSON.parse(stringify(document)), null, 2)}\n`;
 }
 
-/** A digest of a JSON value: `length` characters of base64url (6 bits each) of the SHA-256 of its canonical text. */
+/**
+ * A digest of a JSON value: the first `length` characters of the base64url (6 bits each) of the SHA-256 of its
+ * canonical text.
+ */
 export function toDigest(value: Json, length = 43): string {
   return hashSha256(toCanonicalJson(value), 'base64url').slice(0, length);
 }
 
-/** The SHA-256 of a text in UTF-8, or of bytes. What makes it is loaded when the first is asked for: CPU of 5 ms at each start, a tenth of `--version`. */
+/**
+ * The SHA-256 of a text in UTF-8, or of bytes. Loads `node:crypto` on the first call, because loading takes 5 ms of
+ * CPU, a tenth of `--version`.
+ */
 export function hashSha256(data: string | Uint8Array, encoding: 'base64' | 'base64url' | 'hex'): string {
   return getBuiltinModule('node:crypto').hash('sha256', data, encoding);
 }
 
-/** Whether two JSON values are the same value, whatever the order of their keys. */
+/** Whether two JSON values are equal. The order of keys does not matter. */
 export function isSameJson(left: Json, right: Json): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
@@ -57,25 +67,28 @@ function isSameObject(left: JsonObject, right: JsonObject): boolean {
   return names.every((name) => Object.hasOwn(right, name) && isSameJson(left[name] ?? null, right[name] ?? null));
 }
 
-/** The deepest nesting that is read in manifests, plan files and requests. */
+/** Maximum nesting of manifests, plan files and requests. */
 export const MAX_DEPTH = 100;
 
-/** Whether a JSON value is nested deeper than so many levels. */
+/** Whether a JSON value is nested deeper than `depth` levels. */
 export function isDeeper(value: Json, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (depth === 0) return true;
   return Object.values(value).some((member) => isDeeper(member, depth - 1));
 }
 
-/** The length of a text in UTF-8 bytes, as the service counts it. */
+/** The length of a text in UTF-8 bytes, which the service counts. */
 export function toByteLength(text: string): number {
   return Buffer.byteLength(text, 'utf8');
 }
 
-/** Values of a JSON file that are read: a plan of ten thousand changes has a quarter of them. */
+/** Maximum number of values in a JSON file. A plan of ten thousand changes has a quarter of it. */
 export const MAX_VALUES = 2_000_000;
 
-/** Why a JSON text is not read, before anything is made of it: it has too many values, or is nested deeper than a plan of the deepest manifest. */
+/**
+ * Checks a JSON text before it is parsed. Returns why it is rejected: too many values, or nested deeper than any plan
+ * can be. `undefined` if it is accepted.
+ */
 export function checkJsonLimits(text: string): string | undefined {
   let [values, depth, isQuoted] = [1, 0, false];
   for (let at = 0; at < text.length; at += 1) {
@@ -94,7 +107,7 @@ export function checkJsonLimits(text: string): string | undefined {
 const MAX_FILE_DEPTH = 2 * MAX_DEPTH;
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE, BRACKET_END, BRACE_END] = [34, 92, 44, 91, 123, 93, 125];
 
-/** The value of a JSON text; `undefined` when it is none. The parser's own message is dropped: it quotes the text. */
+/** Parses a JSON text. `undefined` if it is not JSON. Drops the parser's message, because it quotes the text. */
 export function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text);

@@ -2,39 +2,45 @@ import { isResourceName } from './address.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson, toDigest } from './json.ts';
 
 /**
- * The mark that makes a live resource ours: one key inside its `metadata`, beside the user's own.
- * `{"team":"data","edgewise":{"stack":"production","name":"postgres","fields":{"hostports":"k3f9aQ"}}}`
+ * The mark of a live resource says which stack owns it. It is one key of the resource's `metadata`, next to the user's
+ * keys: `{"team":"data","edgewise":{"stack":"production","name":"postgres","fields":{"hostports":"k3f9aQ"}}}`
  */
 export interface Mark {
   readonly stack: string;
   readonly name: string;
-  /** Never deleted or replaced; remembered here, so that it outlives the manifest. */
+  /** Whether the resource is protected. Recorded in the mark, so that protection applies even without a manifest. */
   readonly protect: boolean;
-  /** Credentials only: the token reached its sink. */
+  /** Only for credentials: the token was delivered to its sink. */
   readonly delivered: boolean;
-  /** Its former name, if another resource has taken that name since: shows that the rename is complete. */
+  /** The resource's former name, if another resource uses that name now: shows that the rename is complete. */
   readonly was?: string;
-  /** The owner at its last write; absent: none was set, or it was too long. Outlives the manifest. */
+  /**
+   * The owner when the mark was last written, so that it is known without the manifest. Absent: none was set, or it was
+   * too long.
+   */
   readonly owner?: string;
-  /** The pipeline of its last write, for people: a commit, the page of a run. Never compared. */
+  /** The CI job that last wrote the mark, for people: a commit and the page of the run. Never compared. */
   readonly by?: string;
-  /** Digest of each field as last applied. Absent: its default was applied. `UNMANAGED_DIGEST`: the field was not ours. */
+  /**
+   * Digest of each field as last applied. A field without a digest was applied with its default. `UNMANAGED_DIGEST`:
+   * another owner managed the field.
+   */
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** What of a mark is compared and planned with: all but who wrote it. */
+/** Returns the mark without `by`, which plans ignore. */
 export function toComparedMark({ by: _, ...mark }: Mark): Mark {
   return mark;
 }
 
-/** Whether two marks say the same, whoever wrote them; two that are missing do. */
+/** Whether two marks are equal apart from `by`. Two absent marks are equal. */
 export function isSameMark(left: Mark | undefined, right: Mark | undefined): boolean {
   const toJson = (mark: Mark | undefined): JsonObject | null =>
     mark === undefined ? null : { ...toComparedMark(mark) };
   return isSameJson(toJson(left), toJson(right));
 }
 
-/** The mark that a write leaves, with parts that are only known when the write is made. */
+/** The mark that a write will set. Some parts are known only when the write is sent. */
 export interface MarkDraft {
   readonly stack: string;
   readonly name: string;
@@ -46,47 +52,53 @@ export interface MarkDraft {
   /** The user's part of the metadata. */
   readonly user: string | JsonObject;
   readonly fields: Readonly<Record<string, string>>;
-  /** Fields whose digest waits for an id: their normal form, with addresses in it. */
+  /**
+   * Fields that contain addresses of resources without an id yet, in normal form. Their digests are computed when the
+   * ids are known.
+   */
   readonly pending: JsonObject;
 }
 
-/** Replaces the digest of a field that had another owner when the mark was written. */
+/** In place of the digest of a field that another owner managed when the mark was written. */
 export const UNMANAGED_DIGEST = '';
 
-/** Characters of a field digest in the mark: 36 bits, against accident and not against malice. */
+/**
+ * Characters of a field digest in a mark: 36 bits, enough against accidental matches, but not against deliberate ones.
+ */
 export const FIELD_DIGEST_LENGTH = 6;
 
-/** The key in a resource's metadata that holds the mark. */
 export const MARK_KEY = 'edgewise';
 
-/** The short digest of one field that the mark holds. */
 export function toFieldDigest(value: Json): string {
   return toDigest(value, FIELD_DIGEST_LENGTH);
 }
 
-/** A resource's metadata, taken apart. */
+/** A resource's metadata, split into the user's part and the mark. */
 export interface Metadata {
-  /** The user's part: an object when it is JSON, else text; `''` when there is none. */
+  /** The user's part: an object if it is JSON, otherwise text. `''` if there is none. */
   readonly user: string | JsonObject;
   readonly mark: Mark | undefined;
-  /** Why the key of ours that is there is not a mark; the resource then counts as not ours. */
+  /** Why the value of the mark's key is not a valid mark. The resource then counts as unmanaged. */
   readonly error: string | undefined;
 }
 
 /**
- * Splits a metadata text into the user's part and the mark. Never fails: text that is not a mark belongs to the user. Finds a mark however its JSON is
- * formatted.
+ * Splits a metadata text into the user's part and the mark. Never throws: a text without a mark is the user's. Accepts
+ * any JSON formatting.
  */
 export function parseMetadata(text: string): Metadata {
   const { [MARK_KEY]: inner, ...user } = parseObject(text) ?? {};
   if (inner === undefined) return { user: normalizeUserMetadata(text), mark: undefined, error: undefined };
-  const mark = toMark(inner);
+  const mark = parseMark(inner);
   if (typeof mark === 'string') return { user: normalizeUserMetadata(text), mark: undefined, error: mark };
   const kept = isJsonObject(inner) ? inner['text'] : undefined;
   return { user: typeof kept === 'string' ? kept : normalizeUserMetadata(user), mark, error: undefined };
 }
 
-/** The metadata text of a resource of ours. User text that is not a JSON object is kept under one more key. */
+/**
+ * Renders the metadata of a resource with a mark. User text that is not a JSON object is stored inside the mark, under
+ * the key `text`.
+ */
 export function renderMetadata(user: string | JsonObject, mark: Mark): string {
   const normalized = normalizeUserMetadata(user);
   const inner = {
@@ -103,20 +115,27 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
   return JSON.stringify({ ...(typeof normalized === 'string' ? {} : normalized), [MARK_KEY]: inner });
 }
 
-/** The user's metadata without a mark, as a text: what a resource that is not ours carries. A plan file has the same text, whatever the order of keys was. */
+/**
+ * Renders the user's metadata without a mark, such as for a released resource. Keys are sorted, so the text is the same
+ * before and after the plan is saved to a file, which has sorted keys.
+ */
 export function renderUserMetadata(user: string | JsonObject): string {
-  // Read and written again, because an object has keys that are numbers before all others.
+  // Parsed and serialized again, because JavaScript objects list integer keys first, also when a plan is read from a
+  // file.
   return typeof user === 'string' ? user : JSON.stringify(JSON.parse(toCanonicalJson(user)));
 }
 
-/** One form for equal user metadata: text that is a JSON object becomes that object, and an empty object becomes no metadata. */
+/** Normalizes user metadata: text that is a JSON object becomes that object, and an empty object becomes `''`. */
 export function normalizeUserMetadata(user: string | JsonObject): string | JsonObject {
   const value = typeof user === 'string' ? parseLossless(user) : user;
   if (value === undefined) return user;
   return Object.keys(value).length === 0 ? '' : value;
 }
 
-/** The object that a JSON text holds, when writing it again gives the same text but for white space; else nothing. */
+/**
+ * Parses a text that is a JSON object. `undefined` if serializing it again would change the text in more than white
+ * space.
+ */
 function parseLossless(text: string): JsonObject | undefined {
   const value = parseObject(text);
   return value !== undefined && JSON.stringify(value) === withoutSpace(text) ? value : undefined;
@@ -137,7 +156,7 @@ function withoutSpace(json: string): string {
   return json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_, quoted: string | undefined) => quoted ?? '');
 }
 
-function toMark(value: Json): Mark | string {
+function parseMark(value: Json): Mark | string {
   if (!isJsonObject(value)) return 'it is not an object';
   const { stack, name, fields = {}, protect = false, delivered = false, was, owner, by } = value;
   if (typeof stack !== 'string' || !isResourceName(stack)) return 'its stack is not a valid name';

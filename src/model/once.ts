@@ -1,8 +1,8 @@
-/** A function that makes its result at the first call. */
-export function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
+/** Returns a function that calls `compute` on its first call, and returns the same result on every call. */
+export function once<T>(compute: () => T): () => T {
+  let computed: { readonly value: T } | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    computed ??= { value: compute() };
+    return computed.value;
   };
 }

@@ -6,81 +6,96 @@ interface Applied {
   readonly outcome: 'applied';
   readonly write: Write;
   readonly id: string | undefined;
-  /** What the service computed for the resource, where the answer showed it whole; never a token. */
+  /**
+   * Computed fields in the response to the write. Absent if the response did not have all of them. Never contains a
+   * token.
+   */
   readonly computed?: LiveResource['computed'];
 }
 
-/** How one write ended. */
+/** The result of one write. */
 export type Outcome =
   | Applied
-  /** Found done already, when a plan file is applied again. */
+  /** Not sent, because an earlier apply of the same plan file had already done it. */
   | (Applied & { readonly alreadyDone: true })
-  /** No answer came to its creation, and it was found by its mark. */
+  /** The create had no response, but the resource was found by its mark. */
   | (Applied & { readonly found: true })
   | {
       readonly outcome: 'failed';
       readonly write: Write;
       readonly message: string;
-      /** HTTP status of the service's refusal; absent: no answer of it says why. */
+      /** HTTP status of the rejection. Absent: no response of the service caused the failure. */
       readonly status?: number;
-      /** Path of the field of the spec that the service names, such as `policy.inbound[0].name`. */
+      /** Path of the spec field that the service names in its response, such as `policy.inbound[0].name`. */
       readonly field?: string;
       readonly isAuthentication: boolean;
-      /** A POST whose answer never came: it may have taken effect. The next plan finds out by the mark. */
+      /** A POST without a response, which may have taken effect. The next plan finds the resource by its mark. */
       readonly isUnknown: boolean;
-      /** There was no connection: nothing reached the service. */
+      /** There was no connection, so the request did not reach the service. */
       readonly isUnsent?: true;
     }
   | {
       readonly outcome: 'skipped';
       readonly write: Write;
       readonly message: string;
-      /** Ids of the writes that it waited for in vain; empty: interrupted, or the service cannot be reached. */
+      /**
+       * Ids of the dependencies that did not succeed. Empty: the apply was interrupted, or the service cannot be
+       * reached.
+       */
       readonly waitedFor: readonly WriteId[];
-      /** It was not tried, because those before it could not be sent. */
+      /** Not tried, because earlier writes could not reach the service. */
       readonly isUnreachable?: true;
     };
 
-/** How one file of the plan ended. */
+/** The result of writing one file of the plan. */
 export interface FileOutcome {
   readonly address: string;
   readonly path: string;
   readonly outcome: Outcome['outcome'];
-  /** Why it was not written. */
+  /** Why the file was not written. Absent if it was. */
   readonly message?: string;
 }
 
-/** What happens during an apply, as it happens. */
+/** An event of a running apply, reported when it happens. */
 export type ApplyEvent =
   | { readonly event: 'write-started'; readonly write: Write }
   | { readonly event: 'write-ended'; readonly result: Outcome; readonly done: number; readonly total: number }
   | { readonly event: 'diagnostic'; readonly diagnostic: Diagnostic };
 
-/** How an apply ended: every write of the plan once, in plan order. */
+/** The result of an apply. */
 export interface ApplyResult {
   readonly outcomes: readonly Outcome[];
-  /** Where tokens of new credentials went, by address. */
+  /**
+   * The sinks that received the tokens of new credentials, by address. `rescued`: the token's own sink failed, so the
+   * rescue sink received it.
+   */
   readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
-  /** Every file of the plan once. */
+  /** Every file of the plan. */
   readonly files: readonly FileOutcome[];
-  /** Warnings about changes and creations of concurrent applies. */
+  /** Warnings, such as about concurrent changes. */
   readonly diagnostics: readonly Diagnostic[];
-  /** List requests in addition to the writes: what became of a creation, and whether a concurrent apply created a duplicate. */
+  /**
+   * Number of list requests. They find out whether a create took effect, and whether a concurrent apply created a
+   * duplicate.
+   */
   readonly lookUps: number;
   readonly interrupted: boolean;
-  /** With a wait: what became of each resource that the service goes on with after a write, once. */
+  /** If the apply waited: the state of each resource that the service was still processing after its write. */
   readonly waited?: readonly WaitResult[];
 }
 
-/** What became of a resource that was waited for. */
+/** The state of a resource after the apply waited for it. */
 export interface WaitResult {
   readonly address: string;
   readonly id: string;
-  /** `ready`: as asked for. `failed`: the service has given up until something is mended. `unfinished`: when the wait was over, it was not ready. */
+  /**
+   * `ready`: the service has finished. `failed`: the service stopped, and continues only after the cause is fixed.
+   * `unfinished`: not ready when the waiting time ended.
+   */
   readonly state: 'ready' | 'failed' | 'unfinished';
-  /** How far it is, as the service says; absent: ready. */
+  /** The status that the service reports. Absent if the resource is ready. */
   readonly message?: string;
   readonly remedy?: string;
-  /** What the service computed, as last read. */
+  /** The computed fields, as last read. */
   readonly computed?: LiveResource['computed'];
 }

@@ -8,26 +8,26 @@ import type { Write } from './write.ts';
 /** Version of the plan file format. */
 export const PLAN_FORMAT = 3;
 
-/** A file that applying the plan writes, as a whole. */
+/** A file that an apply of the plan writes as a whole. */
 export interface PlannedFile {
-  /** The resource whose value it holds. */
+  /** The address of the resource whose value the file contains. */
   readonly address: string;
   /** Relative to the working folder, or absolute. */
   readonly path: string;
-  /** The content of the file; absent: known after apply. */
+  /** The content of the file. Absent: known only after apply. */
   readonly text?: string;
-  /** A file with other content exists there, and is replaced. */
+  /** The write replaces an existing file with other content. */
   readonly replaces?: true;
 }
 
-/** A resource of ours without a manifest that the plan does not delete (`--no-delete`). */
+/** A resource of the stack without a manifest that the plan keeps because of `--no-delete`. */
 export interface SuppressedDelete {
   readonly address: Address;
-  /** Id of the live resource that keeps the address; absent if this is not a duplicate. */
+  /** Id of the live resource that keeps the address. Absent if this is not a duplicate. */
   readonly duplicateOf?: string;
   readonly kind: string;
   readonly id: string;
-  /** Why it would be deleted. */
+  /** Why the plan would delete it without `--no-delete`. */
   readonly reason: string;
 }
 
@@ -35,101 +35,114 @@ export interface SuppressedDelete {
 export interface GuardViolation {
   readonly rule: 'protect' | 'delete-share' | 'nothing-described' | 'policy' | 'rejected-write';
   readonly message: string;
-  /** The flag that lets it through. No flag does for a policy. */
+  /** The flag that allows the violation. No flag allows a violation of a policy. */
   readonly remedy: string;
   readonly addresses: readonly string[];
-  /** Name of the policy. */
+  /** The name of the policy that the plan violates. */
   readonly policy?: string;
-  /** The positions of the resource and the policy. */
+  /** The positions of the resource's manifest and of the policy. */
   readonly places?: readonly { readonly message: string; readonly place: SourcePlace }[];
 }
 
-/** How a run talks to the service. */
+/** How a run connects to the service. */
 export interface ConnectionSettings {
   readonly versionHeader: string;
   readonly pageSize: number;
   readonly concurrency: number;
-  /** `120/60s`, or `none`. */
+  /** Such as `120/60s`, or `none`. */
   readonly rateLimit: string;
 }
 
-/** The settings of the run that made a plan. */
+/** The settings of the run that created a plan. */
 export interface PlanSettings extends ConnectionSettings {
-  /** The variable that held the API key, where the Stack names one. */
+  /** The variable of the API key. Absent if the Stack names none. */
   readonly keyEnv?: string;
-  /** When deletes need consent. */
   readonly guard: GuardSettings;
-  /** The kinds that the stack uses; others were not read. Absent: every kind. */
+  /** The kinds that the stack uses. Other kinds are not read. Absent: all kinds. */
   readonly kinds?: readonly string[];
 }
 
-/** The origin of a plan. For readers: it is neither checked nor applied. */
+/** When and from which commit a plan was created. For readers only: no run checks or applies it. */
 interface PlanOrigin {
   /** RFC 3339. */
   readonly at: string;
-  /** The commit of the manifests, where the environment says it. */
+  /** The commit of the manifests. Absent if the environment does not name it. */
   readonly commit?: string;
 }
 
-/** What applying the manifests would do. Immutable, serialisable, and without secrets. */
+/** What an apply of the manifests would do. Immutable, serialisable, and without secrets. */
 export interface Plan {
   readonly format: typeof PLAN_FORMAT;
   readonly tool: { readonly name: 'edgewise'; readonly version: string };
-  /** Absent: unknown. */
+  /** When and from which commit the plan was created. Absent: unknown. */
   readonly made?: PlanOrigin;
   readonly stack: string;
   readonly baseUrl: string;
-  /** `destroy`: made to delete everything, so the guard on deletes does not apply. `release`: takes marks off and does nothing else. */
+  /** `destroy`: deletes everything, so the limit on deletes does not apply. `release`: only removes marks. */
   readonly mode: 'apply' | 'destroy' | 'release';
-  /** How it connects to the service. Token sinks are not in it: changes show them for approval, and an apply compares them. */
+  /**
+   * Settings of the run, without token sinks. Changes contain the sinks, so that the reader approves them, and an apply
+   * compares them.
+   */
   readonly settings: PlanSettings;
-  /** The addresses that it was narrowed to; empty: everything. */
+  /** The addresses to which the plan is limited. Empty: all. */
   readonly targets: readonly string[];
-  /** Other stacks whose resources it may take over. */
+  /** Other stacks whose resources the plan may take over. */
   readonly takeOver: readonly string[];
   readonly inputs: readonly ManifestInput[];
-  /** The paths that were planned, as they were given: an apply that is not told takes these. Absent: the manifests were no files. */
+  /**
+   * The manifest paths, as the user gave them. An apply without paths uses them. Absent: the manifests were not files.
+   */
   readonly manifests?: readonly string[];
-  /** Ids that the manifests have a name for, by the address of the External: for those who read the plan. */
+  /** Ids that an External names, by its address. For readers. */
   readonly externals: Readonly<Record<string, string>>;
-  /** Resources of other stacks whose ids are known after those are applied, by the address of the External; absent: none. */
+  /**
+   * Resources of other stacks whose ids are known only after those stacks are applied, by the address of the External.
+   * Absent: none.
+   */
   readonly awaitedReferences?: Readonly<Record<Address, CrossStackReference>>;
-  /** The label or annotation that says whose a resource is. */
+  /** The name of the label or annotation whose value is a resource's owner. */
   readonly ownerLabel?: string;
-  /** Deletes, replaces, updates, releases, adoptions, creates, no-ops; by address within each. */
+  /** Sorted by action (deletes, replaces, updates, releases, adoptions, creates, no-ops), then by address. */
   readonly changes: readonly Change[];
-  /** What it would delete, but for `--no-delete`; absent: nothing. */
+  /** Deletes that the plan leaves out because of `--no-delete`. Absent: none. */
   readonly suppressedDeletes?: readonly SuppressedDelete[];
-  /** In an order that is valid when they are made one after another. */
+  /** Sorted so that sending one after another is valid. */
   readonly writes: readonly Write[];
-  /** Written when the writes are over; no others are. */
+  /** Files to write after the last write. No other files are written. */
   readonly files: readonly PlannedFile[];
   readonly diagnostics: readonly Diagnostic[];
   readonly violations: readonly GuardViolation[];
-  /** How it went when it was tried in memory; absent: it was not tried, or there was nothing to try. */
+  /** The result of the rehearsal. Absent: the plan was not rehearsed, or has no writes. */
   readonly rehearsal?: Rehearsal;
   readonly requests: {
-    /** What reading took. */
+    /** Number of requests sent to read the live state. */
     readonly read: number;
-    /** What applying this plan takes: its writes, and lists of each kind that another apply could make the same of. */
+    /**
+     * Number of requests that an apply of this plan sends: its writes, and list requests of each kind in which a
+     * concurrent apply could create a duplicate.
+     */
     readonly apply: number;
-    /** How many lists are needed is only known when they are asked for: `apply` is the least. Absent: it is exact. */
+    /**
+     * An apply may send more than `apply` requests, because the number of list pages is known only when they are read.
+     * Absent: `apply` is exact.
+     */
     readonly mayTakeMore?: boolean;
-    /** The least time in milliseconds that those take within the rate limit. */
+    /** Minimum duration of the apply within the rate limit, in milliseconds. */
     readonly leastMs: number;
   };
 }
 
-/** The result of trying a plan on a copy of the account in memory. The diagnostics of the plan have the findings. */
+/** The result of a rehearsal. Its findings are diagnostics of the plan. */
 interface Rehearsal {
-  /** Number of writes that were tried. */
+  /** Number of writes that the rehearsal tried. */
   readonly writes: number;
-  /** Number of those that the copy rejected, or that waited for one in vain. */
+  /** Number of writes that the copy of the account rejected, or that depend on a rejected one. */
   readonly rejected: number;
-  /** Number of changes that a plan after it would still make. */
+  /** Number of changes in a second plan, computed after the rehearsal. */
   readonly remaining: number;
-  /** Number of tokens that would be made and delivered. */
+  /** Number of tokens that an apply would create and deliver. */
   readonly tokens: number;
-  /** Ids that the plan sends although no response showed that they exist; absent: none. */
+  /** Ids that the plan sends although no response showed that they exist. Absent: none. */
   readonly unchecked?: readonly string[];
 }

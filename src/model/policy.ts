@@ -4,18 +4,18 @@ import type { Severity, SourcePlace, TextPart } from './diagnostic.ts';
 import type { JsonObject } from './json.ts';
 import type { FieldPath } from './state.ts';
 
-/** Which changes a policy is about: those that everything here fits. */
+/** Selects the changes that a policy checks. A change must meet every condition given. */
 interface PolicyMatch {
   readonly kinds?: readonly string[];
   readonly actions?: readonly Action[];
   readonly danger?: readonly (DangerGroup | DangerName)[];
-  /** Each with its value, or with those of which it must have one. */
+  /** By label name: the required value, or a list of which one value is required. */
   readonly labels?: Readonly<Record<string, string | readonly string[]>>;
-  /** Names of stacks; `*` matches any text. */
+  /** Names of stacks, in which `*` matches any text. */
   readonly stacks?: readonly string[];
 }
 
-/** A rule of one's own, as its document says it. Its expressions are texts that nobody has read yet. */
+/** A policy as written in its document. Its expressions are not parsed yet. */
 export interface PolicyDocument {
   readonly name: string;
   readonly match: PolicyMatch;
@@ -25,16 +25,15 @@ export interface PolicyDocument {
   readonly locate: LocatePart;
 }
 
-/** The position of a path inside of a document, or of a part of the text there. Parses the document again. */
+/** Returns the position of a path in a document, or of a part of the text at that path. Parses the document again. */
 export type LocatePart = (path?: FieldPath, part?: TextPart) => SourcePlace;
 
-/** The expected result of a policy in a case; `no-match`: the policy does not apply. */
+/** The results that a case can expect of its policy. `no-match`: the policy does not apply. */
 export const EXPECTATIONS = ['allow', 'refuse', 'warn', 'no-match'] as const;
 
-/** One of the expectations. */
 export type Expectation = (typeof EXPECTATIONS)[number];
 
-/** The input of a case: values of the names that an expression may use. Names that are left out are empty. */
+/** The input of a case: values of the names that an expression may use. A name without a value is empty. */
 export interface PolicyGiven {
   readonly change: JsonObject;
   readonly before?: JsonObject | undefined;
@@ -52,54 +51,54 @@ export interface PolicyCase {
   readonly name: string;
   readonly given: PolicyGiven;
   readonly expect: Expectation;
-  /** What the message must have in it. */
+  /** A text that the policy's message must contain. */
   readonly message?: string | undefined;
 }
 
-/** The cases of one policy, as their document says them. */
+/** A `PolicyTest` document: the cases of one policy. */
 export interface PolicyTestDocument {
   readonly name: string;
-  /** Name of the policy. */
+  /** The name of the policy that is tested. */
   readonly policy: string;
   readonly cases: readonly PolicyCase[];
   readonly locate: LocatePart;
 }
 
-/** The policies of some manifests, and their cases. */
 export interface PolicyDocuments {
   readonly policies: readonly PolicyDocument[];
   readonly tests: readonly PolicyTestDocument[];
 }
 
-/** What became of a case. */
 export interface PolicyCaseResult {
-  /** Name of the policy. */
+  /** The name of the policy that is tested. */
   readonly policy: string;
   readonly name: string;
   readonly place: SourcePlace;
-  /** Why it fails; absent: it passes. */
+  /** Why the case failed. Absent if it passed. */
   readonly failure?: string;
 }
 
-/** What became of all cases. */
 export interface PolicyTestResult {
   readonly cases: readonly PolicyCaseResult[];
-  /** Names of the policies that no case is about. */
+  /** Names of the policies that have no case. */
   readonly untested: readonly string[];
 }
 
-/** A rule of one's own that a change breaks. */
+/** A policy that a change breaks. */
 export interface PolicyFinding {
   readonly policy: string;
   readonly severity: Severity;
-  /** What the policy says to it, or why it could not be evaluated. */
+  /** The message of the policy, or why its expression could not be evaluated. */
   readonly message: string;
-  /** It could not be evaluated. */
+  /** The expression could not be evaluated. */
   readonly isFailure: boolean;
-  /** Of the resource, as people see it. */
+  /** The address as shown to the user: `Kind/name`, or `Kind/name@id` for a duplicate. */
   readonly address: string;
-  /** Where its manifest says what the rule is about; nothing when it has none. Parses that again. */
+  /**
+   * Returns the position in the manifest that the finding is about. `undefined` if the resource has no manifest. Parses
+   * the manifest again.
+   */
   readonly locate: () => SourcePlace | undefined;
-  /** The policy. */
+  /** The position of the policy. */
   readonly policyPlace: SourcePlace;
 }

@@ -1,51 +1,51 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from './json.ts';
 
 /**
- * The secrets of a run by their values: API keys and tokens of forges. Whatever the way on which one comes into a text, the text is known to hold it. Nothing
- * that a run prints, saves, sends or hands on holds one, but for the header of a request that is made with it.
+ * Finds and redacts the secrets of a run (API keys and tokens of forges) by their values, wherever a text came from.
+ * Nothing that a run prints, saves, sends or passes on contains a secret, except the header of a request that
+ * authenticates with it.
  */
 
-/** Those of a run that knows none. */
+/** For a run without secrets: finds and redacts nothing. */
 export const NO_SECRETS: Secrets = { add: () => undefined, redact: (text) => text, find: () => undefined };
 
-/** What a secret is. */
+/** The name of a secret in messages. */
 type SecretName = 'the API key' | 'a token of the forge';
 
-/** The secrets of a run. */
+/** Registers the secrets of a run, and finds them in texts. */
 export interface Secrets {
-  /** From now on the value counts as secret, if it is long enough to be one. */
+  /** Registers a value as a secret. Values of fewer than 12 characters are ignored. */
   readonly add: (name: SecretName, value: string) => void;
-  /** The text with each secret replaced by its name, or by `standIn`. */
+  /** Returns the text with each secret replaced by `standIn`; by default, by `[key]` or `[token]`. */
   readonly redact: (text: string, standIn?: string) => string;
-  /** A secret in a text, and where it first is; `undefined`: there is none. */
+  /** Returns a secret that the text contains, and its first position. `undefined`: the text contains no secret. */
   readonly find: (text: string) => FoundSecret | undefined;
 }
 
-/** The position of a secret in a text. */
+/** A secret in a text. `index` is its position in UTF-16 units. */
 export interface FoundSecret {
   readonly name: SecretName;
   readonly index: number;
 }
 
-/** A shorter value, such as `dev`, is a part of ordinary words. */
-const LEAST_LENGTH = 12;
+/** A shorter value, such as `dev`, would also match in ordinary words. */
+const MIN_LENGTH = 12;
 
 const STAND_INS: Readonly<Record<SecretName, string>> = { 'the API key': '[key]', 'a token of the forge': '[token]' };
 
-interface Known {
+interface KnownSecret {
   readonly name: SecretName;
   readonly matcher: RegExp;
 }
 
-/** The secrets of a run, as far as they are known; more may be added. */
 export function createSecrets(): Secrets {
-  const known = new Map<string, Known>();
+  const known = new Map<string, KnownSecret>();
   return {
     add: (name, given) => {
       const value = given.trim();
-      if (value.length < LEAST_LENGTH) return;
+      if (value.length < MIN_LENGTH) return;
       for (const part of listParts(value))
-        if (!known.has(part)) known.set(part, { name, matcher: new RegExp(toPattern(part), 'g') });
+        if (!known.has(part)) known.set(part, { name, matcher: new RegExp(createPattern(part), 'g') });
     },
     redact: (text, standIn) =>
       [...known.values()].reduce((left, { name, matcher }) => left.replace(matcher, standIn ?? STAND_INS[name]), text),
@@ -59,29 +59,29 @@ export function createSecrets(): Secrets {
   };
 }
 
-/** Creates a function that redacts one key. A key shorter than any secret is redacted only where it is a word of its own. */
+/** Returns a function that redacts one key. A key of fewer than 12 characters is redacted only as a separate word. */
 export function createRedactor(given: string): (text: string) => string {
   const key = given.trim();
-  if (key.length >= LEAST_LENGTH) {
+  if (key.length >= MIN_LENGTH) {
     const secrets = createSecrets();
     secrets.add('the API key', key);
     return secrets.redact;
   }
-  const matcher = new RegExp(`(?<![A-Za-z0-9])${toPattern(key)}(?![A-Za-z0-9])`, 'g');
+  const matcher = new RegExp(`(?<![A-Za-z0-9])${createPattern(key)}(?![A-Za-z0-9])`, 'g');
   return (text) => text.replace(matcher, STAND_INS['the API key']);
 }
 
-/** An expression for a longer text takes long to make, and one for 8,000 characters cannot be made. */
-const MOST_LENGTH = 1024;
+/** Maximum length of a pattern. Longer patterns compile slowly, and at 8,000 characters compilation fails. */
+const MAX_PATTERN_LENGTH = 1024;
 
-/** Parts of about one length, which are looked for one by one. */
+/** Splits a long value into parts of about equal length, each with a pattern of its own. */
 function listParts(value: string): readonly string[] {
-  const count = Math.ceil(value.length / MOST_LENGTH);
+  const count = Math.ceil(value.length / MAX_PATTERN_LENGTH);
   const length = Math.ceil(value.length / count);
   return Array.from({ length: count }, (_, index) => value.slice(index * length, (index + 1) * length));
 }
 
-/** The environment for programs that edgewise starts: without the variables that hold a secret. */
+/** Returns the environment without the variables whose value contains a secret, for programs that edgewise starts. */
 export function withoutSecrets<T extends string | undefined>(
   env: Readonly<Record<string, T>>,
   { find }: Pick<Secrets, 'find'>,
@@ -91,18 +91,18 @@ export function withoutSecrets<T extends string | undefined>(
   );
 }
 
-/** What a value looks like as it is, and escaped for a URL, JSON, HTML or Markdown, or in base64. */
-function toPattern(value: string): string {
-  const characters = Array.from(value, toCharacterPattern).join(INSIDE);
+/** A pattern that matches the value as it is, escaped for a URL, JSON, HTML or Markdown, or in base64. */
+function createPattern(value: string): string {
+  const characters = Array.from(value, createCharacterPattern).join(ESCAPE_INSERTIONS);
   return `(?:${[characters, ...listBase64(value)].join('|')})`;
 }
 
-/** What an escape for Markdown or HTML puts between two characters. */
-const INSIDE = '(?:\\\\|&#8203;|<wbr>)*';
+/** Characters that an escape for Markdown or HTML inserts between two characters. */
+const ESCAPE_INSERTIONS = '(?:\\\\|&#8203;|<wbr>)*';
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
 
-function toCharacterPattern(character: string): string {
+function createCharacterPattern(character: string): string {
   if (/^[A-Za-z0-9]$/.test(character)) return character;
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
@@ -125,9 +125,12 @@ function encodeUrl(character: string): readonly string[] {
   return [upper, upper.toLowerCase()];
 }
 
-/** What base64 shows of a value with others in front of it and behind, whatever those are; short ones would match by chance. */
+/**
+ * Patterns that find the value inside a longer text in base64: one per alignment (0 to 2 bytes before it). They leave
+ * out characters that also depend on neighbouring bytes. Empty for short values, which would match by chance.
+ */
 function listBase64(value: string): readonly string[] {
-  if (value.length < LEAST_LENGTH) return [];
+  if (value.length < MIN_LENGTH) return [];
   const bytes = Buffer.from(value, 'utf8');
   const forms = [0, 1, 2].map((offset) => {
     const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
@@ -139,8 +142,8 @@ function listBase64(value: string): readonly string[] {
 type Search = Pick<Secrets, 'find' | 'redact'>;
 
 /**
- * A JSON value with each secret redacted, in keys as in texts; the value itself if it has none. Values nested deeper than any reader allows are left alone:
- * they are rejected.
+ * Returns the value with each secret in its strings and keys redacted, or the same object if it contains no secret.
+ * Values nested deeper than `depth` are returned unchanged, because every reader rejects them.
  */
 export function redactJson(value: Json, secrets: Search, depth = 2 * MAX_DEPTH): Json {
   if (typeof value === 'string') return secrets.find(value) === undefined ? value : secrets.redact(value);
@@ -149,10 +152,10 @@ export function redactJson(value: Json, secrets: Search, depth = 2 * MAX_DEPTH):
     const members = value.map((member) => redactJson(member, secrets, depth - 1));
     return members.every((member, at) => member === value[at]) ? value : members;
   }
-  return isJsonObject(value) ? strikeObject(value, secrets, depth - 1) : value;
+  return isJsonObject(value) ? redactObject(value, secrets, depth - 1) : value;
 }
 
-function strikeObject(value: JsonObject, secrets: Search, depth: number): JsonObject {
+function redactObject(value: JsonObject, secrets: Search, depth: number): JsonObject {
   const before = Object.entries(value);
   const after = before.map(([key, member]) => [secrets.redact(key), redactJson(member, secrets, depth)] as const);
   const isSame = after.every(([key, member], at) => key === before[at]?.[0] && member === before[at]?.[1]);

@@ -1,12 +1,12 @@
-/** The faults of the bundled server. */
+/** Faults that the bundled server injects. */
 export interface ServerFaults {
-  /** Decides everything random. Default: 0. */
+  /** Seed of every random choice. Default: 0. */
   readonly seed?: number;
-  /** Of those that match a request, the first one applies, and in addition the first `latency`. */
+  /** The first rule that matches a request applies. The first matching `latency` rule applies in addition. */
   readonly rules: readonly FaultRule[];
 }
 
-/** One fault, and when it happens. */
+/** One fault, and the requests that it affects. */
 export type FaultRule = FaultChoice &
   (
     | { readonly fault: 'latency'; readonly ms: FaultRange }
@@ -21,20 +21,23 @@ export type FaultRule = FaultChoice &
     | { readonly fault: 'stale'; readonly changes?: number; readonly requests?: number }
   );
 
-/** Which requests meet a fault. */
+/** Selects the requests that a fault affects. */
 export interface FaultChoice {
-  /** A method and a path, such as `POST /credentials` or `PATCH /edges/tcp/{id}`; `*` is any method, any text, or everything. */
+  /**
+   * Method and path, such as `POST /credentials` or `PATCH /edges/tcp/{id}`. `*` matches any method or any text; alone,
+   * every request.
+   */
   readonly on: string;
-  /** Which of them, counted from 1. Default: every. */
+  /** Positions among the matching requests, counted from 1. Default: all of them. */
   readonly nth?: FaultRange | readonly FaultRange[];
-  /** Probability for each of them, 0 to 1. */
+  /** Probability of the fault for each selected request, 0 to 1. */
   readonly rate?: number;
-  /** How often at most. Default: no limit. */
+  /** Maximum number of times that the fault is injected. Default: no limit. */
   readonly times?: number;
 }
 
-/** A number, or a text such as `3-5`. */
+/** A number, or a range such as `3-5`. */
 export type FaultRange = number | string;
 
-/** Whether a fault comes before or after the request takes effect. */
+/** Whether the fault happens before or after the request takes effect. */
 export type FaultTime = 'before' | 'after';

@@ -1,158 +1,168 @@
 import type { LintCode, Severity, SourcePlace } from './diagnostic.ts';
 
-/** At most so many requests in any window of that length. */
+/** At most `requests` requests in any time window of `windowMs` milliseconds. */
 export interface RateLimit {
   readonly requests: number;
   readonly windowMs: number;
 }
 
-/** What a rate limit looks like. */
 export const RATE_LIMIT_EXPECTED = 'REQUESTS/SECONDSs, such as `120/60s`';
 
-/** A regular expression that rate limits match, and nothing else does. */
+/** A regular expression that matches exactly the valid rate limits. */
 export const RATE_LIMIT_PATTERN = '^([1-9][0-9]{0,6})/([1-9][0-9]{0,5})s$';
 
 const RATE_LIMIT = new RegExp(RATE_LIMIT_PATTERN);
 
-/** A rate limit such as `120/60s`; `undefined` when it is none. */
+/** Parses a rate limit such as `120/60s`. `undefined` if the text is not a rate limit. */
 export function parseRateLimit(text: string): RateLimit | undefined {
   const [, requests, seconds] = RATE_LIMIT.exec(text) ?? [];
   if (requests === undefined || seconds === undefined) return undefined;
   return { requests: Number(requests), windowMs: Number(seconds) * 1000 };
 }
 
-/** The text of a rate limit: `120/60s`. */
+/** Formats a rate limit: `120/60s`. */
 export function formatRateLimit({ requests, windowMs }: RateLimit): string {
   return `${requests}/${windowMs / 1000}s`;
 }
 
-/** The least time in milliseconds that so many requests take: those of the first window go at once. */
+/** Returns the minimum time for `count` requests, in milliseconds. The requests of the first window need no time. */
 export function computeMinimumMs(count: number, { requests, windowMs }: RateLimit): number {
   return Math.max(0, Math.floor((count - 1) / requests)) * windowMs;
 }
 
-/** The settings of a run, from the `Stack` document. Every optional value has its default filled in. */
+/** The settings of a `Stack` document, with defaults filled in for all values that have one. */
 export interface StackSettings {
   /** The stack's name, part of every mark. */
   readonly name: string;
   readonly api: ApiSettings;
-  /** The kinds that it uses; others are not read. Absent: every kind. */
+  /** The kinds that the stack uses. Other kinds are not read. Absent: all kinds. */
   readonly kinds?: readonly string[];
-  /** Addresses that another stack takes over: never deleted. Absent: none. */
+  /** Addresses that another stack takes over, which this stack never deletes. Absent: none. */
   readonly handedOver?: readonly string[];
   readonly guard: GuardSettings;
-  /** The token sinks of new credentials. */
   readonly tokens: TokenSettings;
-  /** The place of a value in the document; parses it again. Absent: it says nothing about tokens. */
+  /**
+   * Returns the position of a value in the document. Parses the document again. Absent if the document sets no token
+   * sinks.
+   */
   readonly locate?: (path: readonly (string | number)[]) => SourcePlace;
   readonly lint: LintSettings;
-  /** The label or annotation that says whose a resource is. */
+  /** The name of the label or annotation whose value is a resource's owner. */
   readonly ownerLabel?: string;
-  /** Labels and annotations of its document. */
+  /** Labels and annotations of the `Stack` document. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Files and folders of policies outside of the manifests; relative to the working folder. */
+  /** Files and folders with policies that are not among the manifests, relative to the working folder. */
   readonly policies: readonly string[];
-  /** Patterns of further files that the manifests are made of; relative to the working folder. Absent: none. */
+  /** Patterns of further files that affect the manifests, relative to the working folder. Absent: none. */
   readonly inputs?: readonly string[];
 }
 
-/** What lint looks for, and how grave it is. */
+/** Settings of lint. */
 export interface LintSettings {
-  /** Of the rules that the Stack says something about. */
+  /** Severity of each rule that the Stack configures. */
   readonly severities: Readonly<Partial<Record<LintCode, RuleSeverity>>>;
-  /** How long a certificate may be valid. */
+  /** Maximum validity of a certificate without a warning. */
   readonly maxValidityMs: number;
-  /** CEL variables in addition to those that the kinds know: `conn.server_ip`, `conn.tls.*`. */
+  /** CEL variables that lint accepts in addition to those of the kinds, such as `conn.server_ip` or `conn.tls.*`. */
   readonly celVariables: readonly string[];
 }
 
-/** How grave the findings of a rule are; `off`: it is not checked. */
+/** Severity of a rule's findings. `off`: the rule is not checked. */
 export type RuleSeverity = Severity | 'off';
 
-/** How to talk to the service. */
+/** How to connect to the service. */
 export interface ApiSettings {
-  /** `https://…`, or `embedded:` with an optional file path for the bundled server. Absent: must come from elsewhere. */
+  /**
+   * `https://…`, or `embedded:` with an optional file path for the bundled server. `undefined`: a flag or variable must
+   * set it.
+   */
   readonly baseUrl: string | undefined;
-  /** The variable that holds the API key. Absent: `EDGEWISE_API_KEY`. */
+  /** The variable of the API key. Absent: `EDGEWISE_API_KEY`. */
   readonly keyEnv?: string;
   readonly versionHeader: string;
-  /** Resources asked for in one list request, 1 to 100. */
+  /** Resources per list page, 1 to 100. */
   readonly pageSize: number;
-  /** Requests under way at once. */
+  /** Maximum number of concurrent requests. */
   readonly concurrency: number;
-  /** How many requests the service allows in how much time; absent: must come from elsewhere. */
+  /** The service's limit on requests. `undefined`: a flag or variable must set it. */
   readonly rateLimit: RateLimit | 'none' | undefined;
   readonly timeouts: Timeouts;
-  /** Path of a file with certificates of further authorities, relative to the working folder. */
+  /** Path of a file with certificates of additional certificate authorities, relative to the working folder. */
   readonly caFile: string | undefined;
-  /** The settings of the document that decide where the key is sent and how fast requests are sent; absent: none. */
+  /**
+   * The settings in the document that decide where the API key is sent and how fast requests are sent. Absent: none.
+   */
   readonly given?: readonly GivenSetting[];
 }
 
-/** A field of `spec.api` that only a Stack that is trusted decides. */
+/** A field of `spec.api` that takes effect only if the user trusts the Stack. */
 export interface GivenSetting {
   readonly name: 'base_url' | 'ca_file' | 'version_header' | 'key_env' | 'rate_limit';
-  /** Parses the document again. */
+  /** Returns the position of the field. Parses the document again. */
   readonly locate: () => SourcePlace;
 }
 
-/** How long parts of a request may take, each in milliseconds. */
+/** Time limits of the parts of a request, in milliseconds. */
 export interface Timeouts {
   readonly connectMs: number;
-  /** Until the head of the response is there. */
+  /** Until the status and headers of the response have arrived. */
   readonly headersMs: number;
-  /** Between two parts of the body. */
+  /** Between two chunks of the body. */
   readonly bodyMs: number;
-  /** One attempt as a whole. */
+  /** For one attempt. Each retry has the full time again. */
   readonly requestMs: number;
 }
 
-/** Limits on deletes of one kind without `--allow-deletes`: more than `maxDeletes`, and more than `maxDeleteShare` of the owned resources. */
+/**
+ * A plan needs consent (`--allow-deletes`) to delete more than `maxDeletes` resources of one kind if they are also more
+ * than `maxDeleteShare` of the owned resources of that kind.
+ */
 export interface GuardSettings {
   readonly maxDeletes: number;
   /** 0 to 1. */
   readonly maxDeleteShare: number;
 }
 
-/** What holds where no Stack says otherwise. */
+/** The limits if the Stack sets none. */
 export const DEFAULT_GUARD: GuardSettings = { maxDeletes: 5, maxDeleteShare: 0.3 };
 
-/** Where tokens go. A credential that neither names cannot be created. */
+/** The sinks of new tokens. A credential without a sink cannot be created. */
 export interface TokenSettings {
   readonly default: SinkSettings | undefined;
-  /** By credential name: instead of the default. */
+  /** By credential name; takes precedence over `default`. */
   readonly credentials: Readonly<Record<string, SinkSettings>>;
 }
 
-/** The place for the token of a credential. */
 export function findSink({ credentials, default: common }: TokenSettings, name: string): SinkSettings | undefined {
   return Object.hasOwn(credentials, name) ? (credentials[name] ?? common) : common;
 }
 
-/** A place for tokens. */
 export type SinkSettings = DirectorySinkSettings | CommandSinkSettings;
 
-/** A folder of files, one for each credential, mode 0600. */
+/** A folder with one file per credential, mode 0600. */
 interface DirectorySinkSettings {
   readonly directory: string;
-  /** If manifests name it: real paths of the folders below which it must lie. Absent: the user who started the run named it. */
+  /**
+   * If manifests set the folder: real paths of the folders that must contain it. Absent: the user who started the run
+   * set it.
+   */
   readonly within?: readonly string[];
 }
 
 /** A command that reads the token on its standard input. */
 export interface CommandSinkSettings {
-  /** Program and arguments, never a shell's line. `{name}`, `{address}`, `{id}` and `{stack}` are filled in. */
+  /** Program and arguments, run without a shell. Edgewise fills in `{name}`, `{address}`, `{id}` and `{stack}`. */
   readonly command: readonly string[];
-  /** A command that succeeds when tokens could be delivered now; absent: the program only has to exist. */
+  /** A command that succeeds if tokens can be delivered now. Absent: the test is only that the program exists. */
   readonly test?: readonly string[];
   readonly timeoutMs: number;
 }
 
-/** A folder for tokens, with the stack's name in the place of `{stack}`. */
+/** Replaces `{stack}` in the path of a token folder. */
 export function fillStackName(directory: string, stack: string): string {
   return directory.replaceAll('{stack}', stack);
 }
 
-/** No place at all. */
+/** Settings without any sink. */
 export const NO_SINKS: TokenSettings = { default: undefined, credentials: {} };

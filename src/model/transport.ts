@@ -1,12 +1,15 @@
 import { type HttpRequest, type HttpResponse, MAX_BODY_BYTES, type Send, tooLarge } from './http.ts';
 
 /**
- * The way of the web to send a request: what `fetch`, msw and most servers understand. Inside of edgewise requests travel as plain values (`Send`); this
- * file is the only one that turns one into the other.
+ * A function from the web's `Request` to `Response`, as `fetch`, msw and most servers use them. Inside edgewise,
+ * requests are plain values (`Send`). Only this file converts between the two.
  */
 export type Transport = (request: Request) => Promise<Response>;
 
-/** Sends plain values over a function of the web. Redirects are not followed, since a key would go with them. */
+/**
+ * Converts a `Transport` to a `Send`. Does not follow redirects, because the redirected request would carry the API
+ * key. Rejects with `NetworkError` if the response body is longer than `maxBytes`.
+ */
 export function toSend(transport: Transport, maxBytes = MAX_BODY_BYTES): Send {
   return async (request) => {
     const { method, url, headers, body, signal = null } = request;
@@ -24,31 +27,31 @@ export function toSend(transport: Transport, maxBytes = MAX_BODY_BYTES): Send {
   };
 }
 
-/** What becomes of the bodies of requests of the web. */
-interface RequestBounds {
-  /** A longer body is cut behind this. */
+/** How a server handles request bodies that are too long or truncated. */
+interface RequestBodyOptions {
+  /** A longer body is read only until its length exceeds this limit; the rest is dropped. */
   readonly maxBytes?: number;
-  /** The answer to a request whose body broke off; without it that is thrown. */
+  /** Creates the response to a request with a truncated body. Default: throws the error. */
   readonly onBroken?: (request: Pick<HttpRequest, 'method' | 'url'>, error: unknown) => HttpResponse;
 }
 
-/** A function of the web that is answered by plain values. */
+/** Converts a `Send` to a `Transport`. */
 export function toTransport(
   send: Send,
-  { maxBytes = MAX_BODY_BYTES, onBroken = rethrow }: RequestBounds = {},
+  { maxBytes = MAX_BODY_BYTES, onBroken = rethrow }: RequestBodyOptions = {},
 ): Transport {
   return async (request) => {
     const { method, url, signal } = request;
     const headers = Object.fromEntries(request.headers);
-    const read = await readAtMost(toStream(request), maxBytes).catch((error: unknown) => ({ error }));
+    const read = await readAtMost(openBodyStream(request), maxBytes).catch((error: unknown) => ({ error }));
     if ('error' in read) return toResponse(onBroken({ method, url }, read.error));
     const body = read.chunks.length === 0 && !request.body ? null : Buffer.concat(read.chunks);
     return toResponse(await send({ method, url, headers, body, signal }));
   };
 }
 
-/** Firefox knows no `body` of a request: there, all of it is read at once. */
-function toStream(request: Request): AsyncIterable<Uint8Array<ArrayBuffer>> | null {
+/** Returns the body as a stream. Firefox has no `Request.body`, so there the whole body is read at once. */
+function openBodyStream(request: Request): AsyncIterable<Uint8Array<ArrayBuffer>> | null {
   return request.body === undefined ? readWhole(request) : request.body;
 }
 
@@ -65,7 +68,7 @@ function toResponse({ status, headers, body }: HttpResponse): Response {
   return new Response(body.length === 0 ? null : body, { status, headers });
 }
 
-/** The parts of a body, up to the one that makes it too long. */
+/** Reads a body until its length exceeds `maxBytes`. `isWhole` is false if it did. */
 async function readAtMost(body: AsyncIterable<Uint8Array<ArrayBuffer>> | null, maxBytes: number) {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;

@@ -3,125 +3,127 @@ import { assertNever } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { MarkDraft } from './mark.ts';
 
-/** The name of a write, unique in its plan: `create TCPEdge/postgres`. Only `toWriteId` makes one; nothing takes one apart. */
+/**
+ * The id of a write, unique in its plan, such as `create TCPEdge/postgres`. Only `toWriteId` creates one. Never parsed.
+ */
 export type WriteId = string & { readonly [BRAND]: true };
 
 declare const BRAND: unique symbol;
 
-/** What a write is about: enough to name it. */
+/** The parts of a write that its id depends on. */
 type WriteSubject =
   | { readonly type: 'create' | 'deliver' | 'redeliver' | 'update' | 'adopt'; readonly address: Address }
   | {
       readonly type: 'delete' | 'release';
       readonly address: Address;
       readonly resourceId: string;
-      /** Id of the live resource that keeps the address; absent if this is not a duplicate. */
+      /** Id of the live resource that keeps the address. Absent if this is not a duplicate. */
       readonly duplicateOf?: string;
     }
   | { readonly type: 'set-module' | 'remove-module'; readonly address: Address; readonly module: string }
   | { readonly type: 'vacate'; readonly address: Address; readonly field: string };
 
-/** What every write has. */
-interface Common {
+interface WriteBase {
   readonly id: WriteId;
-  /** Of the change that it serves. */
+  /** The address of the change that this write is part of. */
   readonly address: Address;
   readonly kind: string;
-  /** The writes that must have succeeded before. */
+  /** Writes that must succeed before this one. */
   readonly dependsOn: readonly WriteId[];
-  /** Starts when all the writes that are not last are over, however they ended. */
+  /** True: starts after all writes with `last: false` have ended, successful or not. */
   readonly last: boolean;
-  /** Why it exists, for the reader of the plan. */
+  /** The reason for the write, for readers of the plan. */
   readonly reason: string;
 }
 
-/** Makes a resource. */
-export interface CreateWrite extends Common {
+export interface CreateWrite extends WriteBase {
   readonly type: 'create';
-  /** Without metadata; addresses replace ids known after apply. */
+  /** The request body without metadata. Addresses are in place of ids that are known only after apply. */
   readonly body: JsonObject;
   readonly mark: MarkDraft;
-  /** How long what it creates is valid, from the moment at which it is made: that is when its times are put into the body. */
+  /** How long the created resource is valid. An apply adds start and end to the body when it sends the write. */
   readonly validForMs?: number;
 }
 
-/** Records that the one-time value of a new resource was delivered. */
-export interface DeliverWrite extends Common {
+/** Records in the mark that the token of a new credential was delivered. */
+export interface DeliverWrite extends WriteBase {
   readonly type: 'deliver';
   readonly mark: MarkDraft;
 }
 
-/** Delivers that value once more, and records it. */
-export interface RedeliverWrite extends Common {
+/** Delivers a token again, and records that in the mark. */
+export interface RedeliverWrite extends WriteBase {
   readonly type: 'redeliver';
   readonly mark: MarkDraft;
 }
 
-/** Changes fields of a resource of ours. */
-export interface UpdateWrite extends Common {
+/** Changes fields of a resource of this stack. */
+export interface UpdateWrite extends WriteBase {
   readonly type: 'update';
   readonly resourceId: string;
-  /** Without metadata; addresses replace ids known after apply. */
+  /** The request body without metadata. Addresses are in place of ids that are known only after apply. */
   readonly body: JsonObject;
-  /** Absent: the one that is there stays. */
+  /** Absent: the mark stays as it is. */
   readonly mark?: MarkDraft;
 }
 
-/** Makes a resource that exists ours. */
-export interface AdoptWrite extends Common {
+/** Writes this stack's mark to an existing resource, and changes fields that differ. */
+export interface AdoptWrite extends WriteBase {
   readonly type: 'adopt';
   readonly resourceId: string;
   readonly body: JsonObject;
   readonly mark: MarkDraft;
 }
 
-/** The ids in a path: `id`, and of attached kinds those of parents. */
+/** The ids in a URL path: `id`; for modules that are attached to an edge or route, also the ids of its parents. */
 export interface PathIds {
   readonly id: string;
   readonly [name: string]: string;
 }
 
-/** Sets a module as a whole, at its own path. */
-export interface SetModuleWrite extends Common {
+/** Sets a whole module, at the module's own path. */
+export interface SetModuleWrite extends WriteBase {
   readonly type: 'set-module';
   readonly ids: PathIds;
   readonly module: string;
-  /** The module; addresses replace ids known after apply. */
+  /** The module. Addresses are in place of ids that are known only after apply. */
   readonly body: JsonObject;
 }
 
-/** Removes a module, at its own path. */
-export interface RemoveModuleWrite extends Common {
+/** Removes a module, at the module's own path. */
+export interface RemoveModuleWrite extends WriteBase {
   readonly type: 'remove-module';
   readonly ids: PathIds;
   readonly module: string;
 }
 
-/** Deletes a resource. */
-export interface DeleteWrite extends Common {
+export interface DeleteWrite extends WriteBase {
   readonly type: 'delete';
   readonly resourceId: string;
   readonly duplicateOf?: string;
 }
 
-/** Takes the mark off, and leaves the resource as it is. */
-export interface ReleaseWrite extends Common {
+/** Removes the mark, and leaves the resource as it is. */
+export interface ReleaseWrite extends WriteBase {
   readonly type: 'release';
   readonly resourceId: string;
   readonly duplicateOf?: string;
-  /** With the metadata as the user wrote them. */
+  /** Contains the metadata as the user wrote it, without the mark. */
   readonly body: JsonObject;
 }
 
-/** Gives up members of a list that another resource takes over, before the same resource takes others. */
-export interface VacateWrite extends Common {
+/** Removes members of a list that another resource takes over. A later write sets the new members. */
+export interface VacateWrite extends WriteBase {
   readonly type: 'vacate';
   readonly resourceId: string;
   readonly field: string;
   readonly body: JsonObject;
 }
 
-/** One mutating API call. What it does is its `type`; its method and path follow from that and from its kind (`createWriteRequest`). */
+/**
+ * One request that changes something at the service. `createWriteRequest` derives method and path from the type and the
+ * kind.
+ */
 export type Write =
   | CreateWrite
   | DeliverWrite
@@ -134,21 +136,20 @@ export type Write =
   | ReleaseWrite
   | VacateWrite;
 
-/** What a write can do. */
+/** The `type` of a write. */
 export type WriteType = Write['type'];
 
-/** The resource that a write is about, as people see it. */
+/** Formats the address of a write's resource. A duplicate gets its id: `Kind/name@id`. */
 export function formatWriteAddress(write: WriteSubject): string {
   const isLone = write.type !== 'delete' && write.type !== 'release';
   return isLone ? write.address : formatAddress({ ...write, id: write.resourceId });
 }
 
-/** The name of a write. */
 export function toWriteId(subject: WriteSubject): WriteId {
-  return describeSubject(subject) as WriteId; // the brand says that the text comes from here
+  return formatWriteId(subject) as WriteId; // the brand says that the text comes from here
 }
 
-function describeSubject(subject: WriteSubject): string {
+function formatWriteId(subject: WriteSubject): string {
   const { address } = subject;
   switch (subject.type) {
     case 'create':

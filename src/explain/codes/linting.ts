@@ -1,17 +1,17 @@
 import type { LintCode } from '../../model/diagnostic.ts';
 import { type Explanation, formatDocument, joinDocuments } from '../explanation.ts';
 
-/** A manifest before and after, both seen by lint. */
-function toExamples(bad: string, good: string): Pick<Explanation, 'bad' | 'good'> {
+/** Creates examples of lint: a manifest before and after the correction. */
+function createExamples(bad: string, good: string): Pick<Explanation, 'bad' | 'good'> {
   return { bad: { command: 'validate', files: { 'manifest.yaml': bad } }, good: { files: { 'manifest.yaml': good } } };
 }
 
-function toEdge(...lines: readonly string[]): string {
+function formatEdge(...lines: readonly string[]): string {
   return formatDocument('TCPEdge', 'postgres', 'spec:', '  backend:', '    backend_id: bkdhr_blue', ...lines);
 }
 
-function toPolicy(expression: string, action: string): string {
-  return toEdge(
+function formatPolicy(expression: string, action: string): string {
+  return formatEdge(
     '  policy:',
     '    inbound:',
     `      expressions: ["${expression}"]`,
@@ -20,15 +20,15 @@ function toPolicy(expression: string, action: string): string {
   );
 }
 
-function toPool(weight: number): string {
+function formatPool(weight: number): string {
   return formatDocument('WeightedBackend', 'pool', 'spec:', '  backends:', `    bkdhr_blue: ${weight}`);
 }
 
-function toCredential(...lines: readonly string[]): string {
+function formatCredential(...lines: readonly string[]): string {
   return formatDocument('Credential', 'agent', ...lines);
 }
 
-function toSink(text: string): string {
+function formatSink(text: string): string {
   const command = [
     'spec:',
     '  tokens:',
@@ -41,7 +41,7 @@ function toSink(text: string): string {
   return formatDocument('Stack', 'shop', ...command);
 }
 
-function toCertificate(...more: readonly string[]): string {
+function formatCertificate(...more: readonly string[]): string {
   return formatDocument(
     'SSHUserCertificate',
     'alice',
@@ -52,11 +52,11 @@ function toCertificate(...more: readonly string[]): string {
   );
 }
 
-function toRestriction(type: string, ...lines: readonly string[]): string {
+function formatRestriction(type: string, ...lines: readonly string[]): string {
   return formatDocument('IPRestriction', type, 'spec:', `  type: ${type}`, '  ip_policy_ids: [ipp_office]', ...lines);
 }
 
-function toBreaker(...lines: readonly string[]): string {
+function formatBreaker(...lines: readonly string[]): string {
   const fields = ['tripped_duration: 10', 'rolling_window: 60', 'num_buckets: 6', ...lines].map(
     (line) => `    ${line}`,
   );
@@ -73,7 +73,7 @@ function toBreaker(...lines: readonly string[]): string {
 
 const OFFICE = formatDocument('External', 'office', 'spec:', '  id: ipp_office');
 
-function toEndpoints(policy: string): string {
+function formatEndpoints(policy: string): string {
   return formatDocument(
     'IPRestriction',
     'endpoints',
@@ -84,80 +84,85 @@ function toEndpoints(policy: string): string {
   );
 }
 
-/** The codes of lint rules. */
 export const LINTING = {
   'cel-syntax': {
     meaning:
       'An expression of a policy is not valid CEL. The service may refuse it, or accept it and apply the rule to no traffic. A `deny` rule then lets everybody in.',
     remedy: 'Correct the expression at the caret.',
-    ...toExamples(toPolicy("conn.client_ip = '192.0.2.1'", 'deny'), toPolicy("conn.client_ip == '192.0.2.1'", 'deny')),
+    ...createExamples(
+      formatPolicy("conn.client_ip = '192.0.2.1'", 'deny'),
+      formatPolicy("conn.client_ip == '192.0.2.1'", 'deny'),
+    ),
   },
   'cel-variable': {
     meaning:
       'An expression of a policy uses a variable that edgewise does not know for this traffic. Most often the name is misspelt or belongs to HTTP. An expression that cannot be evaluated matches no traffic.',
     remedy: 'Correct the name. If your service has the variable, list it in `spec.lint.cel_variables` of the Stack.',
-    ...toExamples(toPolicy("conn.cleint_ip == '192.0.2.1'", 'deny'), toPolicy("conn.client_ip == '192.0.2.1'", 'deny')),
+    ...createExamples(
+      formatPolicy("conn.cleint_ip == '192.0.2.1'", 'deny'),
+      formatPolicy("conn.client_ip == '192.0.2.1'", 'deny'),
+    ),
   },
   'unknown-action': {
     meaning:
       'A policy has an action that edgewise does not know for this traffic. The service accepts any text here, so the mistake would only show in traffic.',
     remedy: 'Use one of the actions that the message lists.',
-    ...toExamples(
-      toPolicy("conn.client_ip == '192.0.2.1'", 'denny'),
-      toPolicy("conn.client_ip == '192.0.2.1'", 'deny'),
+    ...createExamples(
+      formatPolicy("conn.client_ip == '192.0.2.1'", 'denny'),
+      formatPolicy("conn.client_ip == '192.0.2.1'", 'deny'),
     ),
   },
   'no-weight': {
     meaning: 'All weights of a backend are zero, or it has none. Its traffic goes nowhere.',
     remedy: 'Give one of the backends a weight above zero.',
-    ...toExamples(toPool(0), toPool(1)),
+    ...createExamples(formatPool(0), formatPool(1)),
   },
   'edge-without-backend': {
     meaning: 'An edge accepts connections but has no enabled backend to forward them to.',
     remedy: 'Add `spec.backend`, or enable it. If another tool sets it, add `lifecycle.ignore: [backend]`.',
-    ...toExamples(
+    ...createExamples(
       formatDocument('TCPEdge', 'postgres', 'spec:', '  hostports: ["1.tcp.example.net:20001"]'),
-      toEdge('  hostports: ["1.tcp.example.net:20001"]'),
+      formatEdge('  hostports: ["1.tcp.example.net:20001"]'),
     ),
   },
   'credential-unrestricted': {
     meaning:
       'Without an ACL, or with `*` in it, the token of a credential may bind any domain, address and label of the account. Anyone who finds the token can take over traffic.',
     remedy: 'List in `spec.acl` what the agent binds.',
-    ...toExamples(
-      toCredential('spec:', '  description: The agent of the shop'),
-      toCredential('spec:', '  acl: ["bind:*.example.com"]'),
+    ...createExamples(
+      formatCredential('spec:', '  description: The agent of the shop'),
+      formatCredential('spec:', '  acl: ["bind:*.example.com"]'),
     ),
   },
   'certificate-without-principals': {
     meaning:
       'According to the API documentation, a certificate without principals is valid for every user. OpenSSH with TrustedUserCAKeys accepts it for no user.',
     remedy: 'List in `spec.principals` the users that its holder signs in as.',
-    ...toExamples(toCertificate(), toCertificate('  principals: [alice]')),
+    ...createExamples(formatCertificate(), formatCertificate('  principals: [alice]')),
   },
   'certificate-too-long': {
     meaning:
       'A certificate cannot be revoked: its holder has access until it expires. This one is valid for longer than the Stack allows; the default is 90 days.',
     remedy:
       'Set `lifecycle.valid_for` and `renew_before`, so that short certificates are renewed, or raise `spec.lint.max_validity` of the Stack.',
-    ...toExamples(
-      toCertificate('  principals: [alice]', 'lifecycle:', '  valid_for: 365d'),
-      toCertificate('  principals: [alice]', 'lifecycle:', '  valid_for: 30d', '  renew_before: 5d'),
+    ...createExamples(
+      formatCertificate('  principals: [alice]', 'lifecycle:', '  valid_for: 365d'),
+      formatCertificate('  principals: [alice]', 'lifecycle:', '  valid_for: 30d', '  renew_before: 5d'),
     ),
   },
   'restriction-not-enforced': {
     meaning: 'An IP restriction that is not enforced blocks no request: the service only warns.',
     remedy:
       'Watch its warnings. When they show no one who should have access, enforce it. Until then, give the reason in `lint.allow`.',
-    ...toExamples(toRestriction('endpoints'), toRestriction('endpoints', '  enforced: true')),
+    ...createExamples(formatRestriction('endpoints'), formatRestriction('endpoints', '  enforced: true')),
   },
   'restriction-locks-out': {
     meaning:
       'An IP restriction that is enforced on the API, the dashboard or agents can lock out the user who applies it. A plan that writes one warns as `lockout`.',
     remedy: 'Make sure that its IP policies allow the address that edgewise runs from, and note that in `lint.allow`.',
-    ...toExamples(
-      toRestriction('api', '  enforced: true'),
-      toRestriction(
+    ...createExamples(
+      formatRestriction('api', '  enforced: true'),
+      formatRestriction(
         'api',
         '  enforced: true',
         'lint:',
@@ -170,24 +175,24 @@ export const LINTING = {
     meaning:
       'Settings that a circuit breaker leaves out are zero. With a threshold of zero it never trips. Without a window or buckets it counts nothing. Without a duration it closes again at once.',
     remedy: 'Set the fields that the message names, or disable the module.',
-    ...toExamples(toBreaker(), toBreaker('volume_threshold: 20', 'error_threshold_percentage: 0.5')),
+    ...createExamples(formatBreaker(), formatBreaker('volume_threshold: 20', 'error_threshold_percentage: 0.5')),
   },
   'repeated-value': {
     meaning:
       'A set contains a value twice, perhaps in two spellings that the service treats as equal. One of them may be a mistake for another value.',
     remedy: 'Remove one of them, or correct it.',
-    ...toExamples(
-      toEdge('  hostports: ["1.tcp.example.net:20001", "1.TCP.example.net:20001"]'),
-      toEdge('  hostports: ["1.tcp.example.net:20001", "1.tcp.example.net:20002"]'),
+    ...createExamples(
+      formatEdge('  hostports: ["1.tcp.example.net:20001", "1.TCP.example.net:20001"]'),
+      formatEdge('  hostports: ["1.tcp.example.net:20001", "1.tcp.example.net:20002"]'),
     ),
   },
   'literal-id': {
     meaning:
       'The manifests write out an id although an External, HTTPSEdge or HTTPSEdgeRoute document gives it a name. When the id changes, one of the two places is easily forgotten.',
     remedy: 'Write the address instead of the id.',
-    ...toExamples(
-      joinDocuments(OFFICE, toEndpoints('ipp_office')),
-      joinDocuments(OFFICE, toEndpoints('External/office')),
+    ...createExamples(
+      joinDocuments(OFFICE, formatEndpoints('ipp_office')),
+      joinDocuments(OFFICE, formatEndpoints('External/office')),
     ),
   },
   'placeholder-in-shell': {
@@ -195,24 +200,24 @@ export const LINTING = {
       'A command for tokens runs a shell, or another program that takes a text to run, and has `{name}`, `{address}`, `{id}` or `{stack}` in that text. The value becomes a part of the program that runs, and that program has the token. Edgewise checks each of these values, but a shell should not depend on that.',
     remedy:
       'Use the variable with the same value, in double quotes: `"$EDGEWISE_NAME"`, `"$EDGEWISE_ADDRESS"`, `"$EDGEWISE_ID"`, `"$EDGEWISE_STACK"`. Or give the placeholder as an argument of its own.',
-    ...toExamples(
-      toSink(`'vault kv put "secret/{name}" token=-'`),
-      toSink(`'vault kv put "secret/$EDGEWISE_NAME" token=-'`),
+    ...createExamples(
+      formatSink(`'vault kv put "secret/{name}" token=-'`),
+      formatSink(`'vault kv put "secret/$EDGEWISE_NAME" token=-'`),
     ),
   },
   'suppression-unused': {
     meaning:
       '`lint.allow` exempts a manifest from a rule that finds nothing in it. The line would hide later findings.',
     remedy: 'Remove the line.',
-    ...toExamples(
-      toCredential(
+    ...createExamples(
+      formatCredential(
         'spec:',
         '  acl: ["bind:*.example.com"]',
         'lint:',
         '  allow:',
         '    credential-unrestricted: the agent of the administrators',
       ),
-      toCredential('spec:', '  acl: ["bind:*.example.com"]'),
+      formatCredential('spec:', '  acl: ["bind:*.example.com"]'),
     ),
   },
 } as const satisfies Record<LintCode, Explanation>;

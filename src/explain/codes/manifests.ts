@@ -12,12 +12,12 @@ const POOL = formatDocument(
   '    bkdhr_green: 10',
 );
 
-/** A Stack whose manifests a command prints. */
-function toRendered(command: string): string {
+/** Creates a `Stack` whose manifests are printed by a command. */
+function formatRenderedStack(command: string): string {
   return formatDocument('Stack', 'shop', 'spec:', `  render: ${command}`);
 }
 
-/** The codes about files and their text. */
+/** Codes about files and their text. */
 export const READING = {
   'file-unreadable': {
     meaning:
@@ -92,7 +92,7 @@ export const READING = {
       '`spec.render` of the Stack names a command that prints the manifests. Edgewise runs a command from the repository only with `--render`. It does not read the files below the folder instead, because resources that are missing there would be deleted.',
     remedy:
       'Add `--render` where you trust the repository, or build the manifests first and give them on standard input, with `-`.',
-    bad: { command: 'validate', files: { 'edgewise.yaml': toRendered('[cat, pool.in]'), 'pool.in': POOL } },
+    bad: { command: 'validate', files: { 'edgewise.yaml': formatRenderedStack('[cat, pool.in]'), 'pool.in': POOL } },
     good: { command: 'validate --render' },
   },
   'render-failed': {
@@ -102,9 +102,9 @@ export const READING = {
       'Run the command in the folder of the Stack to see what is wrong. It gets the environment of edgewise without the API key.',
     bad: {
       command: 'validate --render',
-      files: { 'edgewise.yaml': toRendered('[kustomise, build, .]'), 'pool.in': POOL },
+      files: { 'edgewise.yaml': formatRenderedStack('[kustomise, build, .]'), 'pool.in': POOL },
     },
-    good: { files: { 'edgewise.yaml': toRendered('[cat, pool.in]') } },
+    good: { files: { 'edgewise.yaml': formatRenderedStack('[cat, pool.in]') } },
   },
   'yaml-syntax': {
     meaning:
@@ -250,87 +250,89 @@ export const READING = {
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
-/** An example of one file. */
-function inFile(text: string): Explanation['bad'] {
+/** Creates an example with one file. */
+function createFileExample(text: string): Explanation['bad'] {
   return { command: 'validate', files: { 'edge.yaml': text } };
 }
 
-/** A file once it is mended. */
-function mended(text: string): Explanation['good'] {
+/** Creates the corrected file. */
+function createCorrection(text: string): Explanation['good'] {
   return { files: { 'edge.yaml': text } };
 }
 
-function toEdge(...lines: readonly string[]): string {
+function formatEdge(...lines: readonly string[]): string {
   return formatDocument('TCPEdge', 'postgres', 'spec:', ...lines);
 }
 
 const BACKEND = ['  backend:', '    backend_id: bkdhr_blue'] as const;
 const PORT = '  hostports: ["1.tcp.example.net:20001"]';
 
-/** The codes about what a document holds by itself. */
+/** Codes about single documents. */
 export const FIELDS = {
   'unknown-kind': {
     meaning:
       'Every document needs `apiVersion: edgewise/v1` and a kind that edgewise knows. `edgewise explain` lists the kinds. Manifests of other programs belong in another folder.',
     remedy: 'Correct the kind or the apiVersion, or move the document out of the folder.',
-    bad: inFile(formatDocument('TcpEdges', 'postgres', 'spec:', PORT, ...BACKEND)),
-    good: mended(toEdge(PORT, ...BACKEND)),
+    bad: createFileExample(formatDocument('TcpEdges', 'postgres', 'spec:', PORT, ...BACKEND)),
+    good: createCorrection(formatEdge(PORT, ...BACKEND)),
   },
   'unknown-field': {
     meaning:
       'The kind has no field with this name at this place. If it were ignored, its author would rely on a field without effect, so it is an error.',
     remedy:
       'Correct the name. `edgewise explain TCPEdge` lists the fields of a kind. Remove fields that only the service sets.',
-    bad: inFile(toEdge('  hostport: ["1.tcp.example.net:20001"]', ...BACKEND)),
-    good: mended(toEdge(PORT, ...BACKEND)),
+    bad: createFileExample(formatEdge('  hostport: ["1.tcp.example.net:20001"]', ...BACKEND)),
+    good: createCorrection(formatEdge(PORT, ...BACKEND)),
   },
   'missing-field': {
     meaning: 'A required field is missing. The help of the diagnostic says what the field is for.',
     remedy: 'Add the field.',
-    bad: inFile(toEdge(PORT, '  backend:', '    enabled: true')),
-    good: mended(toEdge(PORT, ...BACKEND)),
+    bad: createFileExample(formatEdge(PORT, '  backend:', '    enabled: true')),
+    good: createCorrection(formatEdge(PORT, ...BACKEND)),
   },
   'wrong-type': {
     meaning:
       'The value is a number where text is expected, text where a list is expected, and so on. In YAML, the spelling decides the type: `5` is a number and `"5"` is text; `true` is a boolean and `yes` is text.',
     remedy: 'Write the value with the type that the message names: text in quotes, a list in brackets or with `- `.',
-    bad: inFile(toEdge('  hostports: 1.tcp.example.net:20001', ...BACKEND)),
-    good: mended(toEdge(PORT, ...BACKEND)),
+    bad: createFileExample(formatEdge('  hostports: 1.tcp.example.net:20001', ...BACKEND)),
+    good: createCorrection(formatEdge(PORT, ...BACKEND)),
   },
   'bad-value': {
     meaning:
       'The value has the right type, but the field does not allow it: a word that is not in its list, a hostport without a port, an invalid pattern, or two values that exclude each other.',
     remedy: 'Write a value in the form that the message names. `edgewise explain Kind.field` lists the allowed values.',
-    bad: inFile(toEdge('  hostports: ["1.tcp.example.net"]', ...BACKEND)),
-    good: mended(toEdge(PORT, ...BACKEND)),
+    bad: createFileExample(formatEdge('  hostports: ["1.tcp.example.net"]', ...BACKEND)),
+    good: createCorrection(formatEdge(PORT, ...BACKEND)),
   },
   'out-of-range': {
     meaning: 'A number is smaller or larger than the field allows, or a list has too few members.',
     remedy: 'Choose a value in the range that the message names.',
-    bad: inFile(formatDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 20000')),
-    good: mended(formatDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 10000')),
+    bad: createFileExample(formatDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 20000')),
+    good: createCorrection(formatDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 10000')),
   },
   'too-long': {
     meaning:
       'The service limits the text to a number of UTF-8 bytes. Most characters beyond ASCII take two to four bytes. The mark is stored beside your own `spec.metadata` and counts towards its limit.',
     remedy: 'Shorten the text by the number of bytes in the message.',
-    bad: inFile(toEdge(`  description: ${'Postgres of the data team. '.repeat(10).trim()}`, PORT, ...BACKEND)),
-    good: mended(toEdge('  description: Postgres of the data team.', PORT, ...BACKEND)),
+    bad: createFileExample(
+      formatEdge(`  description: ${'Postgres of the data team. '.repeat(10).trim()}`, PORT, ...BACKEND),
+    ),
+    good: createCorrection(formatEdge('  description: Postgres of the data team.', PORT, ...BACKEND)),
   },
   'bad-name': {
     meaning:
       'A name has 1 to 63 lower-case letters, digits, `.`, `_` and `-`, and starts and ends with a letter or a digit. It becomes part of the mark, of addresses and of file names.',
     remedy:
-      'Choose a valid name. If the resource already exists under another name, write that name in `lifecycle.renamed_from`.',
-    bad: inFile(formatDocument('TCPEdge', 'Postgres Main', 'spec:', PORT, ...BACKEND)),
-    good: mended(formatDocument('TCPEdge', 'postgres-main', 'spec:', PORT, ...BACKEND)),
+      'Choose a valid name. If the resource already exists under another name, state that name in `lifecycle.renamed_from`.',
+    bad: createFileExample(formatDocument('TCPEdge', 'Postgres Main', 'spec:', PORT, ...BACKEND)),
+    good: createCorrection(formatDocument('TCPEdge', 'postgres-main', 'spec:', PORT, ...BACKEND)),
   },
   'reserved-metadata': {
     meaning:
       'The key `edgewise` in the metadata of a resource holds the mark, which says who owns the resource and what was last applied. A manifest that wrote this key would forge a mark.',
     remedy: 'Use another key.',
-    bad: inFile(toEdge('  metadata:', '    edgewise: { team: data }', PORT, ...BACKEND)),
-    good: mended(toEdge('  metadata:', '    team: data', PORT, ...BACKEND)),
+    bad: createFileExample(formatEdge('  metadata:', '    edgewise: { team: data }', PORT, ...BACKEND)),
+    good: createCorrection(formatEdge('  metadata:', '    team: data', PORT, ...BACKEND)),
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
@@ -338,8 +340,8 @@ const STACK = formatDocument('Stack', 'production');
 const EDGE = formatDocument('TCPEdge', 'postgres', 'spec:', '  backend: { backend_id: bkdhr_blue }');
 const OWNED = EDGE.replace('  name: postgres\n', '  name: postgres\n  labels: { team: data }\n');
 
-/** A rule that resources say whose they are. */
-function toPolicy(require: string, ...more: readonly string[]): string {
+/** Creates a policy that requires each resource to name its owner. */
+function formatPolicy(require: string, ...more: readonly string[]): string {
   return formatDocument(
     'Policy',
     'owned',
@@ -350,34 +352,37 @@ function toPolicy(require: string, ...more: readonly string[]): string {
   );
 }
 
-function toLinted(...documents: readonly string[]): Explanation['bad'] {
+function createPolicyExample(...documents: readonly string[]): Explanation['bad'] {
   return { command: 'validate .', files: { 'edgewise.yaml': joinDocuments(STACK, ...documents) } };
 }
 
-function toExamples(bad: readonly string[], good: readonly string[]): Pick<Explanation, 'bad' | 'good'> {
-  return { bad: toLinted(...bad), good: { files: toLinted(...good).files as Record<string, string> } };
+function createExamples(bad: readonly string[], good: readonly string[]): Pick<Explanation, 'bad' | 'good'> {
+  return {
+    bad: createPolicyExample(...bad),
+    good: { files: createPolicyExample(...good).files as Record<string, string> },
+  };
 }
 
-const RULE = toPolicy(`'"team" in labels'`);
-const ADVICE = toPolicy(`'"team" in labels'`, '  severity: warning');
+const RULE = formatPolicy(`'"team" in labels'`);
+const ADVICE = formatPolicy(`'"team" in labels'`, '  severity: warning');
 
 export const POLICIES = {
   'policy-expression': {
     meaning:
       'The rule of a policy, or a part of its message, is not a CEL expression, names a variable or a field that does not exist, or compares values of types that cannot be compared. Edgewise finds this when it reads the policy, before a change meets the rule.',
     remedy: 'Correct the expression at the caret. `docs/policies.md` lists the names that it may use, and their types.',
-    ...toExamples([toPolicy(`'"team" in lables'`), OWNED], [RULE, OWNED]),
+    ...createExamples([formatPolicy(`'"team" in lables'`), OWNED], [RULE, OWNED]),
   },
   'policy-refused': {
     meaning:
       'A policy of severity `error` refuses a resource, or it could not be evaluated. No flag allows it. `plan` and `apply` report it as a violation. `validate` reports it if the rule needs no live values.',
     remedy: 'Change the manifest so that the rule holds, or ask the owner of the policy.',
-    ...toExamples([RULE, EDGE], [RULE, OWNED]),
+    ...createExamples([RULE, EDGE], [RULE, OWNED]),
   },
   'policy-warning': {
     meaning: 'A policy of severity `warning` warns about a resource. The plan can still be applied.',
     remedy: 'Change the manifest so that the rule holds, or ask the owner of the policy.',
-    ...toExamples([ADVICE, EDGE], [ADVICE, OWNED]),
+    ...createExamples([ADVICE, EDGE], [ADVICE, OWNED]),
   },
   'policy-missing': {
     meaning:
@@ -385,13 +390,13 @@ export const POLICIES = {
     remedy: 'Correct the name, or give the path of the policy too.',
     bad: {
       command: 'test-policy policies.yaml',
-      files: { 'policies.yaml': joinDocuments(RULE, toTest('owner')) },
+      files: { 'policies.yaml': joinDocuments(RULE, formatPolicyTest('owner')) },
     },
-    good: { files: { 'policies.yaml': joinDocuments(RULE, toTest('owned')) } },
+    good: { files: { 'policies.yaml': joinDocuments(RULE, formatPolicyTest('owned')) } },
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
-function toTest(policy: string): string {
+function formatPolicyTest(policy: string): string {
   return formatDocument(
     'PolicyTest',
     'owned',

@@ -3,7 +3,7 @@ import { type Explanation, formatDocument, formatMarkedMetadata, type LiveResour
 
 const STACK = formatDocument('Stack', 'production');
 const CREDENTIAL = formatDocument('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]');
-const POOL = toPool();
+const POOL = formatPool();
 
 const TAKEN_POOL = formatDocument(
   'WeightedBackend',
@@ -15,19 +15,19 @@ const TAKEN_POOL = formatDocument(
   '  renamed_from: { stack: production, name: taken }',
 );
 
-function toPool(...more: readonly string[]): string {
+function formatPool(...more: readonly string[]): string {
   return formatDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 1', ...more);
 }
 
-function toIngress(domain: string, ...more: readonly string[]): string {
+function formatIngress(domain: string, ...more: readonly string[]): string {
   return formatDocument('AgentIngress', 'agents', 'spec:', `  domain: ${domain}`, ...more);
 }
 
-function toRestriction(...lines: readonly string[]): string {
+function formatRestriction(...lines: readonly string[]): string {
   return formatDocument('IPRestriction', 'api', 'spec:', '  type: api', '  ip_policy_ids: [ipp_office]', ...lines);
 }
 
-function toCertificate(from: string): string {
+function formatCertificate(from: string): string {
   return formatDocument(
     'SSHUserCertificate',
     'alice',
@@ -39,17 +39,17 @@ function toCertificate(from: string): string {
   );
 }
 
-/** A plan of one manifest beside the Stack. */
-function toPlanOf(text: string, more: Partial<Explanation['bad']> = {}): Explanation['bad'] {
+/** Creates an example of `plan` with one manifest and the `Stack`. */
+function createPlanExample(text: string, more: Partial<Explanation['bad']> = {}): Explanation['bad'] {
   return { command: 'plan', files: { 'edgewise.yaml': STACK, 'manifest.yaml': text }, ...more };
 }
 
-function mended(text: string): Explanation['good'] {
+function createCorrection(text: string): Explanation['good'] {
   return { files: { 'manifest.yaml': text } };
 }
 
-/** Live weighted backends by id, each with the stack and the name of its mark. */
-function toPools(marks: Readonly<Record<string, readonly [stack: string, name: string]>>): LiveResources {
+/** Creates live weighted backends by id, each with a mark of this stack and name. */
+function createLivePools(marks: Readonly<Record<string, readonly [stack: string, name: string]>>): LiveResources {
   const pools = Object.entries(marks).map(([id, [stack, name]]) => ({
     id,
     backends: { bkdhr_blue: 1 },
@@ -58,25 +58,25 @@ function toPools(marks: Readonly<Record<string, readonly [stack: string, name: s
   return { WeightedBackend: pools };
 }
 
-function toLiveIngress(domain: string, ourName?: string): LiveResources {
+function createLiveIngress(domain: string, ourName?: string): LiveResources {
   const metadata = ourName === undefined ? '' : formatMarkedMetadata('production', ourName);
   return { AgentIngress: [{ id: 'agin_live', domain, metadata }] };
 }
 
-/** A pool of this stack, and another owner's edge that uses it. */
+/** A pool of this stack, and an unmanaged edge that uses it. */
 const USED_POOL: LiveResources = {
-  ...toPools({ bkdwd_pool: ['production', 'pool'] }),
+  ...createLivePools({ bkdwd_pool: ['production', 'pool'] }),
   TCPEdge: [{ id: 'edgtcp_other', backend: { backend_id: 'bkdwd_pool' } }],
 };
 
-/** The same, used by another stack. */
+/** A pool of this stack, and an edge of another stack that uses it. */
 const USED_BY_WEB: LiveResources = {
   ...USED_POOL,
   TCPEdge: [{ id: 'edgtcp_web', backend: { backend_id: 'bkdwd_pool' }, metadata: formatMarkedMetadata('web', 'shop') }],
 };
 
-/** An edge whose backend is a pool of the stack `network`. */
-function toShop(pool: string): string {
+/** Creates an edge whose backend is a pool of the stack `network`. */
+function formatShopEdge(pool: string): string {
   return [
     formatDocument('External', 'pool', 'spec:', '  stack: network', `  resource: WeightedBackend/${pool}`),
     formatDocument(
@@ -89,15 +89,15 @@ function toShop(pool: string): string {
   ].join('---\n');
 }
 
-/** Restrictions of these types, one and two by name. */
-function toRestrictions(...types: readonly string[]): string {
+/** Creates restrictions of these types, named `one` and `two`. */
+function formatRestrictions(...types: readonly string[]): string {
   const documents = types.map((type, index) =>
     formatDocument('IPRestriction', NAMES[index] ?? '', 'spec:', `  type: ${type}`, '  ip_policy_ids: [ipp_office]'),
   );
   return documents.join('---\n');
 }
 
-function toLiveRestrictions(...types: readonly string[]): LiveResources {
+function createLiveRestrictions(...types: readonly string[]): LiveResources {
   const restrictions = types.map((type, index) => ({
     id: `ipx_${NAMES[index]}`,
     type,
@@ -111,27 +111,27 @@ const NAMES = ['one', 'two'] as const;
 
 const OURS = ['production', 'pool'] as const;
 
-/** The codes about manifests and live resources that are found before any write. */
+/** Codes about manifests and live resources that edgewise finds before it writes anything. */
 export const PLANNING = {
   'unknown-target': {
     meaning:
       '--target limits a plan to some addresses. An unknown address would limit it to nothing, and a pipeline with a misspelt address would always seem to succeed.',
     remedy: 'Correct the address: Kind/name, as in the manifests or an earlier plan.',
-    bad: toPlanOf(POOL, { command: 'plan --target WeightedBackend/pol' }),
+    bad: createPlanExample(POOL, { command: 'plan --target WeightedBackend/pol' }),
     good: { command: 'plan --target WeightedBackend/pool' },
   },
   'rotate-refused': {
     meaning:
       '--rotate replaces a credential or an SSH user certificate although its manifest did not change. No other kind can be rotated.',
     remedy: 'Name a credential or an SSH user certificate that the manifests describe.',
-    bad: toPlanOf(POOL, { command: 'plan --rotate WeightedBackend/pool' }),
+    bad: createPlanExample(POOL, { command: 'plan --rotate WeightedBackend/pool' }),
     good: { command: 'plan' },
   },
   'token-sink-missing': {
     meaning:
       'The token of a credential is only in the response to its creation and can never be read again. Without a token sink the credential would be useless, so apply refuses such a plan.',
     remedy: 'Set `spec.tokens` in the Stack, or apply with --token-directory or --token-command.',
-    bad: toPlanOf(CREDENTIAL),
+    bad: createPlanExample(CREDENTIAL),
     good: {
       files: {
         'edgewise.yaml': formatDocument(
@@ -149,8 +149,8 @@ export const PLANNING = {
       'An `External` stands for a resource of another stack, which is found by its mark. No live resource of that kind has a mark with that stack and name, and no other stack of this run creates one; or this run deletes or renames it.',
     remedy:
       'Apply the other stack first, or both in one run with `-R`. If it is applied, correct the name of the stack or the address.',
-    bad: toPlanOf(toShop('pool'), { live: toPools({ bkdwd_pool: ['network', 'pools'] }) }),
-    good: mended(toShop('pools')),
+    bad: createPlanExample(formatShopEdge('pool'), { live: createLivePools({ bkdwd_pool: ['network', 'pools'] }) }),
+    good: createCorrection(formatShopEdge('pools')),
   },
   'kept-for-hand-over': {
     meaning:
@@ -160,7 +160,7 @@ export const PLANNING = {
     bad: {
       command: 'plan -R .',
       files: { 'a/edgewise.yaml': STACK, 'a/pool.yaml': POOL, 'b/pool.yaml': TAKEN_POOL },
-      live: toPools({ bkdwd_pool: ['production', 'pool'], bkdwd_taken: ['production', 'taken'] }),
+      live: createLivePools({ bkdwd_pool: ['production', 'pool'], bkdwd_taken: ['production', 'taken'] }),
     },
     good: { files: { 'b/edgewise.yaml': formatDocument('Stack', 'web') } },
   },
@@ -176,7 +176,7 @@ export const PLANNING = {
         'a/pool.yaml': POOL,
         'b/edgewise.yaml': `${formatDocument('Stack', 'web')}---\n${TAKEN_POOL}`,
       },
-      live: toPools({ bkdwd_pool: ['production', 'pool'], bkdwd_taken: ['production', 'taken'] }),
+      live: createLivePools({ bkdwd_pool: ['production', 'pool'], bkdwd_taken: ['production', 'taken'] }),
     },
     good: { command: 'plan -R .' },
   },
@@ -186,7 +186,7 @@ export const PLANNING = {
     remedy: 'Change the other stack first, so that it refers to something else. Then apply this one.',
     bad: {
       command: 'plan --no-rehearsal --allow-deletes',
-      files: { 'edgewise.yaml': STACK, 'manifest.yaml': toIngress('agents.example.com') },
+      files: { 'edgewise.yaml': STACK, 'manifest.yaml': formatIngress('agents.example.com') },
       live: USED_BY_WEB,
     },
     good: { files: { 'pool.yaml': POOL } },
@@ -195,16 +195,16 @@ export const PLANNING = {
     meaning:
       '`lifecycle.adopt` names an id that no resource of this kind has. Either the id is wrong, or the resource was adopted long ago and deleted since. The manifest still describes what should exist, so the plan creates it.',
     remedy: 'Correct a wrong id before you apply. If the resource was deleted, remove the line.',
-    bad: toPlanOf(toPool('lifecycle:', '  adopt: bkdwd_pool')),
-    good: mended(POOL),
+    bad: createPlanExample(formatPool('lifecycle:', '  adopt: bkdwd_pool')),
+    good: createCorrection(POOL),
   },
   'adopt-refused': {
     meaning:
       'The resource already has a mark: of another stack, or of another address in this stack. Adopting it would take it away from there.',
     remedy:
-      'If it was renamed in this stack, use `lifecycle.renamed_from` instead. If another stack manages it, agree with its owner: the document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
-    bad: toPlanOf(toPool('lifecycle:', '  adopt: bkdwd_pool'), {
-      live: toPools({ bkdwd_pool: ['staging', 'pool'] }),
+      'If it was renamed in this stack, use `lifecycle.renamed_from` instead. If another stack manages it, agree with that stack: its document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
+    bad: createPlanExample(formatPool('lifecycle:', '  adopt: bkdwd_pool'), {
+      live: createLivePools({ bkdwd_pool: ['staging', 'pool'] }),
     }),
     good: { command: 'plan --take-over staging' },
   },
@@ -212,10 +212,10 @@ export const PLANNING = {
     meaning:
       'An immutable field differs between the manifest and the live resource. To apply the manifest, the resource would have to be deleted and created again. Adopting must not do that.',
     remedy: 'Write the live value into the manifest and adopt the resource. Change the value afterwards if necessary.',
-    bad: toPlanOf(toIngress('agents.example.com', 'lifecycle:', '  adopt: agin_live'), {
-      live: toLiveIngress('connect.example.com'),
+    bad: createPlanExample(formatIngress('agents.example.com', 'lifecycle:', '  adopt: agin_live'), {
+      live: createLiveIngress('connect.example.com'),
     }),
-    good: mended(toIngress('connect.example.com', 'lifecycle:', '  adopt: agin_live')),
+    good: createCorrection(formatIngress('connect.example.com', 'lifecycle:', '  adopt: agin_live')),
   },
   'take-over-unused': {
     meaning:
@@ -223,7 +223,7 @@ export const PLANNING = {
     remedy:
       'Correct the name of the stack. For a resource with another name there, write its id in `lifecycle.adopt`. When everything is moved, remove the flag.',
     bad: {
-      ...toPlanOf(POOL, { live: toPools({ bkdwd_pool: ['staging', 'pool'] }) }),
+      ...createPlanExample(POOL, { live: createLivePools({ bkdwd_pool: ['staging', 'pool'] }) }),
       command: 'plan --take-over stagign',
     },
     good: { command: 'plan --take-over staging' },
@@ -232,8 +232,8 @@ export const PLANNING = {
     meaning:
       'The manifest set this field when it was last applied, and no longer sets it. The service chooses the value only when it creates a resource, and its choice depends on who sends the request. So the resource keeps its value. After the next apply the field counts as not managed. If a certificate is valid for much longer than usual, the removed line may have been `lifecycle.valid_for`.',
     remedy:
-      'Set the value that the resource has, or another one, which replaces the resource. To let the service choose again, replace it with --rotate.',
-    bad: toPlanOf(CREDENTIAL, {
+      'State the value that the resource has, or another one, which replaces the resource. To let the service choose anew, replace it with --rotate.',
+    bad: createPlanExample(CREDENTIAL, {
       live: {
         Credential: [
           {
@@ -245,7 +245,7 @@ export const PLANNING = {
         ],
       },
     }),
-    good: mended(
+    good: createCorrection(
       formatDocument('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]', '  owner_id: usr_bot'),
     ),
   },
@@ -253,16 +253,16 @@ export const PLANNING = {
     meaning:
       'The plan creates a resource, but the account already has one with the same fields that no stack owns. Either its mark was removed, or it was created by hand before the manifest existed.',
     remedy: 'Adopt it with the line that the warning shows. If you want a second one, apply.',
-    bad: toPlanOf(POOL, { live: { WeightedBackend: [{ id: 'bkdwd_byhand', backends: { bkdhr_blue: 1 } }] } }),
-    good: mended(toPool('lifecycle:', '  adopt: bkdwd_byhand')),
+    bad: createPlanExample(POOL, { live: { WeightedBackend: [{ id: 'bkdwd_byhand', backends: { bkdhr_blue: 1 } }] } }),
+    good: createCorrection(formatPool('lifecycle:', '  adopt: bkdwd_byhand')),
   },
   'renamed-from-missing': {
     meaning:
       'The manifest gives the former name of its resource, but no resource of the stack has the former name or the new one. So the plan creates a resource. If the name is misspelt, the same plan deletes the resource that was meant. After a rename the line has no effect and no warning.',
     remedy:
       'If the name is misspelt, correct it: then the resource is kept. If the resource is gone, or is not there yet in this account, remove the line or leave it.',
-    bad: toPlanOf(toIngress('agents.example.com', 'lifecycle:', '  renamed_from: conect')),
-    good: mended(toIngress('agents.example.com')),
+    bad: createPlanExample(formatIngress('agents.example.com', 'lifecycle:', '  renamed_from: conect')),
+    good: createCorrection(formatIngress('agents.example.com')),
   },
   'rename-suggested': {
     meaning:
@@ -270,67 +270,69 @@ export const PLANNING = {
     remedy: 'If so, write the old name in `lifecycle.renamed_from`. Then the plan changes only the name in its mark.',
     bad: {
       command: 'plan --no-rehearsal',
-      files: { 'edgewise.yaml': `${STACK}---\n${POOL}`, 'manifest.yaml': toIngress('agents.example.com') },
-      live: { ...toPools({ bkdwd_pool: OURS }), ...toLiveIngress('agents.example.com', 'connect') },
+      files: { 'edgewise.yaml': `${STACK}---\n${POOL}`, 'manifest.yaml': formatIngress('agents.example.com') },
+      live: { ...createLivePools({ bkdwd_pool: OURS }), ...createLiveIngress('agents.example.com', 'connect') },
     },
-    good: mended(toIngress('agents.example.com', 'lifecycle:', '  renamed_from: connect')),
+    good: createCorrection(formatIngress('agents.example.com', 'lifecycle:', '  renamed_from: connect')),
   },
   'claimed-elsewhere': {
     meaning:
       'The value must be unique at the service. It is claimed by a resource of another owner, or by a resource of this stack that the plan does not change. The write would fail in the middle of an apply. With `-R` it is a warning if another stack of the run gives the value up: the write comes after that.',
     remedy:
-      'Choose another value, or remove it there. A resource that no stack manages can be adopted. If another stack manages it, agree with its owner: the document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
-    bad: toPlanOf(toIngress('agents.example.com'), {
-      live: toLiveIngress('agents.example.com'),
+      'Choose another value, or remove it there. A resource that no stack manages can be adopted. If another stack manages it, agree with that stack: its document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
+    bad: createPlanExample(formatIngress('agents.example.com'), {
+      live: createLiveIngress('agents.example.com'),
     }),
-    good: mended(toIngress('agents.example.com', 'lifecycle:', '  adopt: agin_live')),
+    good: createCorrection(formatIngress('agents.example.com', 'lifecycle:', '  adopt: agin_live')),
   },
   'rehearsal-failed': {
     meaning:
       'Before a plan is shown, edgewise applies it to a copy of the account in memory. There a write failed, or something was left to do afterwards. It is a warning, because services may be more liberal, or because the failure follows from something that is only assumed. A write that every service rejects breaks the safety rule `rejected-write` instead.',
-    remedy: 'Correct what the message names, or apply the plan and see whether the service accepts it.',
-    bad: toPlanOf(toCertificate('9999-12-31T12:00:00Z')),
-    good: mended(toCertificate('2030-01-01T00:00:00Z')),
+    remedy: 'Correct what the message names, or apply the plan and see whether the service takes it.',
+    bad: createPlanExample(formatCertificate('9999-12-31T12:00:00Z')),
+    good: createCorrection(formatCertificate('2030-01-01T00:00:00Z')),
   },
   'write-left-out': {
     meaning:
       'According to the rehearsal, the service will reject a write, and the plan was made with --skip-rejected. So the change is left out, and with it every change that depends on it. The plan does everything else. What is left out is planned again next time.',
     remedy:
-      'Correct what the message names as the reason. To send it all the same, use --allow-rejected with its address instead.',
-    bad: toPlanOf(toIngress('agents.example.com'), { command: 'plan --skip-rejected', live: USED_POOL }),
-    good: { files: { 'manifest.yaml': toIngress('agents.example.com'), 'pool.yaml': POOL } },
+      'Free the way for the change: the message names what is in the way. To send it all the same, use --allow-rejected with its address instead.',
+    bad: createPlanExample(formatIngress('agents.example.com'), { command: 'plan --skip-rejected', live: USED_POOL }),
+    good: { files: { 'manifest.yaml': formatIngress('agents.example.com'), 'pool.yaml': POOL } },
   },
   'rehearsal-gap': {
     meaning:
       'Before a plan is shown, edgewise applies it to a copy of the account in memory. Something that is there before and after the plan is missing for some of its writes. For example, a hostport that moves belongs to no edge, an edge has no backend, or a restriction is off.',
     remedy:
       'Apply the plan in a maintenance window. A unique value is always released before another resource takes it.',
-    bad: toPlanOf(toRestrictions('dashboard', 'endpoints'), { live: toLiveRestrictions('endpoints', 'dashboard') }),
-    good: mended(toRestrictions('endpoints', 'dashboard')),
+    bad: createPlanExample(formatRestrictions('dashboard', 'endpoints'), {
+      live: createLiveRestrictions('endpoints', 'dashboard'),
+    }),
+    good: createCorrection(formatRestrictions('endpoints', 'dashboard')),
   },
   'mark-invalid': {
     meaning:
       'The metadata of a live resource has the key of the mark, but its content is not a valid mark: it was edited. Edgewise cannot tell who owns the resource, so it neither changes nor deletes it.',
     remedy: 'Correct the metadata by hand, or adopt the resource, which writes a new mark.',
-    bad: toPlanOf(POOL, { live: toPools({ bkdwd_edited: ['production', 'my pool'] }) }),
-    good: { live: toPools({ bkdwd_edited: OURS }) },
+    bad: createPlanExample(POOL, { live: createLivePools({ bkdwd_edited: ['production', 'my pool'] }) }),
+    good: { live: createLivePools({ bkdwd_edited: OURS }) },
   },
   'duplicate-mark': {
     meaning:
       'Two live resources have the same mark: one was copied together with its metadata, or a replace was interrupted. One is kept and the other is deleted; the plan shows which.',
     remedy:
       'If the plan deletes the right one, there is nothing to do. Otherwise, remove the mark from the metadata of the copy before you apply.',
-    bad: toPlanOf(POOL, { live: toPools({ bkdwd_first: OURS, bkdwd_second: OURS }) }),
-    good: { live: toPools({ bkdwd_first: OURS }) },
+    bad: createPlanExample(POOL, { live: createLivePools({ bkdwd_first: OURS, bkdwd_second: OURS }) }),
+    good: { live: createLivePools({ bkdwd_first: OURS }) },
   },
   lockout: {
     meaning:
       'An IP restriction that is enforced on the API, the dashboard or agents may lock out the pipeline that applies it. Edgewise could not undo that. So it is written last, and the plan warns.',
     remedy:
       'Make sure that its IP policies allow the address that edgewise runs from. Apply it without `enforced` first and watch its warnings.',
-    bad: toPlanOf(toRestriction('  enforced: true')),
-    good: mended(
-      toRestriction(
+    bad: createPlanExample(formatRestriction('  enforced: true')),
+    good: createCorrection(
+      formatRestriction(
         '  enforced: false',
         'lint:',
         '  allow:',

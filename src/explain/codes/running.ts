@@ -11,7 +11,7 @@ import {
 const STACK = formatDocument('Stack', 'production');
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
 
-function toCertificate(...more: readonly string[]): string {
+function formatCertificate(...more: readonly string[]): string {
   return formatDocument(
     'SSHUserCertificate',
     'alice',
@@ -23,7 +23,7 @@ function toCertificate(...more: readonly string[]): string {
   );
 }
 
-function toLiveCertificate(after: string, until: string): LiveResources {
+function createLiveCertificate(after: string, until: string): LiveResources {
   const certificate = {
     id: 'sucrt_alice',
     created_at: after,
@@ -37,7 +37,7 @@ function toLiveCertificate(after: string, until: string): LiveResources {
   return { SSHUserCertificate: [certificate] };
 }
 
-function toIngress(domain: string): string {
+function formatIngress(domain: string): string {
   return formatDocument(
     'AgentIngress',
     'agents',
@@ -47,7 +47,7 @@ function toIngress(domain: string): string {
   );
 }
 
-function toLiveIngress(domain: string): LiveResources {
+function createLiveIngress(domain: string): LiveResources {
   const metadata = formatMarkedMetadata('production', 'agents');
   const ingress = {
     id: 'agin_live',
@@ -77,15 +77,19 @@ const APPLIED_POOL: LiveResources = {
   ],
 };
 
-/** The codes about changes over time and about concurrent changes. */
+/** Codes about changes over time and concurrent changes. */
 export const RUNNING = {
   'resource-unhealthy': {
     meaning:
       'The manifest is valid and the service accepted it, but the service fails to do what it asks for, for example to obtain a certificate for a domain. No write by edgewise can solve that.',
     remedy:
       'Follow the help of the diagnostic, for example set the NS records of the domain. The next plan checks again.',
-    bad: { command: 'plan', files: inStack(toIngress('agents.invalid')), live: toLiveIngress('agents.invalid') },
-    good: { files: inStack(toIngress('agents.example.com')), live: toLiveIngress('agents.example.com') },
+    bad: {
+      command: 'plan',
+      files: inStack(formatIngress('agents.invalid')),
+      live: createLiveIngress('agents.invalid'),
+    },
+    good: { files: inStack(formatIngress('agents.example.com')), live: createLiveIngress('agents.example.com') },
   },
   'not-shown': {
     meaning:
@@ -94,7 +98,7 @@ export const RUNNING = {
       'Check the field at the service, or update the service. To leave the field to others, list it in `lifecycle.ignore`.',
     bad: {
       command: 'plan',
-      files: inStack(toPool('pool', 1)),
+      files: inStack(formatPool('pool', 1)),
       live: APPLIED_POOL,
       faults: 'rules: [{ on: GET /backends/weighted, fault: left_out, fields: [backends] }]\n',
     },
@@ -107,10 +111,10 @@ export const RUNNING = {
       'Set `lifecycle.renew_before`, so that an apply before the end replaces it, or replace it now with --rotate. Instead of a fixed end, use `lifecycle.valid_for`, so that each new certificate ends later than the one before.',
     bad: {
       command: 'plan',
-      files: inStack(toCertificate()),
-      live: toLiveCertificate('2026-02-28T13:00:00Z', '2026-03-01T13:00:00Z'),
+      files: inStack(formatCertificate()),
+      live: createLiveCertificate('2026-02-28T13:00:00Z', '2026-03-01T13:00:00Z'),
     },
-    good: { files: { 'manifest.yaml': toCertificate('lifecycle:', '  renew_before: 4h') } },
+    good: { files: { 'manifest.yaml': formatCertificate('lifecycle:', '  renew_before: 4h') } },
   },
   'changed-since-plan': {
     meaning:
@@ -118,7 +122,7 @@ export const RUNNING = {
     remedy: 'Plan again. The field appears as drift: apply to revert it, or copy it into the manifest.',
     bad: {
       command: 'apply --yes',
-      files: inStack(toPool('pool', 2)),
+      files: inStack(formatPool('pool', 2)),
       live: LIVE_POOL,
       meanwhile: {
         before: 'PATCH /backends/weighted/bkdwd_pool',
@@ -134,7 +138,7 @@ export const RUNNING = {
     remedy: 'Run only one apply of a stack at a time. Pipelines have a setting for that, such as a concurrency group.',
     bad: {
       command: 'apply --yes',
-      files: inStack(toPool('pool', 1)),
+      files: inStack(formatPool('pool', 1)),
       meanwhile: {
         before: 'POST /backends/weighted',
         request: 'POST /backends/weighted',
@@ -153,7 +157,7 @@ export const RUNNING = {
       'Run apply again when the other one has ended. Let one apply of a stack run at a time: docs/pipelines.md has a recipe for each of them.',
     bad: {
       command: 'apply --yes',
-      files: inStack(toEdge('postgres', 20_001)),
+      files: inStack(formatEdge('postgres', 20_001)),
       meanwhile: {
         before: 'POST /edges/tcp',
         request: 'POST /edges/tcp',
@@ -186,15 +190,15 @@ export const RUNNING = {
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
-function toDefaults(...lines: readonly string[]): string {
+function formatDefaults(...lines: readonly string[]): string {
   return ['apiVersion: edgewise/v1', 'kind: Defaults', ...lines, ''].join('\n');
 }
 
-function toPool(name: string, weight = 1, ...more: readonly string[]): string {
+function formatPool(name: string, weight = 1, ...more: readonly string[]): string {
   return formatDocument('WeightedBackend', name, 'spec:', '  backends:', `    bkdhr_blue: ${weight}`, ...more);
 }
 
-function toEdge(name: string, port: number, backend = 'bkdhr_blue'): string {
+function formatEdge(name: string, port: number, backend = 'bkdhr_blue'): string {
   return formatDocument(
     'TCPEdge',
     name,
@@ -205,14 +209,14 @@ function toEdge(name: string, port: number, backend = 'bkdhr_blue'): string {
   );
 }
 
-/** The codes about documents that do not go together. */
+/** Codes about documents that conflict with each other. */
 export const RELATIONS = {
   'duplicate-address': {
     meaning:
       'Kind and name form an address, such as TCPEdge/postgres. An address stands for one resource. With two documents, the order of the files would decide which one applies.',
     remedy: 'Rename or remove one of them.',
-    bad: { command: 'validate', files: { 'a.yaml': toPool('pool'), 'b.yaml': toPool('pool') } },
-    good: { files: { 'b.yaml': toPool('pool-b') } },
+    bad: { command: 'validate', files: { 'a.yaml': formatPool('pool'), 'b.yaml': formatPool('pool') } },
+    good: { files: { 'b.yaml': formatPool('pool-b') } },
   },
   'duplicate-claim': {
     meaning:
@@ -221,9 +225,9 @@ export const RELATIONS = {
       'Remove the value from one of the documents. Put the modules of one edge or route into one document. Give each stack a folder of its own for tokens.',
     bad: {
       command: 'validate',
-      files: { 'edges.yaml': joinDocuments(toEdge('postgres', 20001), toEdge('mysql', 20001)) },
+      files: { 'edges.yaml': joinDocuments(formatEdge('postgres', 20001), formatEdge('mysql', 20001)) },
     },
-    good: { files: { 'edges.yaml': joinDocuments(toEdge('postgres', 20001), toEdge('mysql', 20002)) } },
+    good: { files: { 'edges.yaml': joinDocuments(formatEdge('postgres', 20001), formatEdge('mysql', 20002)) } },
   },
   'renamed-from-in-use': {
     meaning:
@@ -232,10 +236,10 @@ export const RELATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'pools.yaml': joinDocuments(toPool('new', 1, 'lifecycle:', '  renamed_from: old'), toPool('old')),
+        'pools.yaml': joinDocuments(formatPool('new', 1, 'lifecycle:', '  renamed_from: old'), formatPool('old')),
       },
     },
-    good: { files: { 'pools.yaml': toPool('new', 1, 'lifecycle:', '  renamed_from: old') } },
+    good: { files: { 'pools.yaml': formatPool('new', 1, 'lifecycle:', '  renamed_from: old') } },
   },
   'dangling-reference': {
     meaning:
@@ -243,10 +247,10 @@ export const RELATIONS = {
     remedy: 'Correct the name, add the document, or write a literal id.',
     bad: {
       command: 'validate',
-      files: { 'edge.yaml': joinDocuments(toEdge('postgres', 20001, 'WeightedBackend/pol'), toPool('pool')) },
+      files: { 'edge.yaml': joinDocuments(formatEdge('postgres', 20001, 'WeightedBackend/pol'), formatPool('pool')) },
     },
     good: {
-      files: { 'edge.yaml': joinDocuments(toEdge('postgres', 20001, 'WeightedBackend/pool'), toPool('pool')) },
+      files: { 'edge.yaml': joinDocuments(formatEdge('postgres', 20001, 'WeightedBackend/pool'), formatPool('pool')) },
     },
   },
   'wrong-reference': {
@@ -254,8 +258,8 @@ export const RELATIONS = {
       'The field accepts references to certain kinds only. This is the id (its prefix shows the kind) or the address of another kind. The service would refuse it in the middle of an apply.',
     remedy:
       'Use a kind or prefix that the message lists. `edgewise explain Kind.field` shows what a field may refer to.',
-    bad: { command: 'validate', files: { 'edge.yaml': toEdge('postgres', 20001, 'ipp_office') } },
-    good: { files: { 'edge.yaml': toEdge('postgres', 20001, 'bkdhr_blue') } },
+    bad: { command: 'validate', files: { 'edge.yaml': formatEdge('postgres', 20001, 'ipp_office') } },
+    good: { files: { 'edge.yaml': formatEdge('postgres', 20001, 'bkdhr_blue') } },
   },
   'circular-reference': {
     meaning: 'References lead from one document to the next and back to the first, so no id can be found.',
@@ -282,7 +286,7 @@ export const RELATIONS = {
     meaning:
       'The name of the stack is part of every mark. By it a later run knows which resources the stack owns. There is no default name, because two repositories with the same name would delete the resources of each other.',
     remedy: 'Add a `Stack` document with a unique name. It can also hold settings.',
-    bad: { command: 'plan', files: { 'pool.yaml': toPool('pool') } },
+    bad: { command: 'plan', files: { 'pool.yaml': formatPool('pool') } },
     good: { files: { 'edgewise.yaml': STACK } },
   },
   'kind-not-enabled': {
@@ -293,7 +297,7 @@ export const RELATIONS = {
       command: 'validate',
       files: {
         'edgewise.yaml': formatDocument('Stack', 'production', 'spec:', '  kinds: [TCPEdge]'),
-        'pool.yaml': toPool('pool'),
+        'pool.yaml': formatPool('pool'),
       },
     },
     good: {
@@ -310,14 +314,14 @@ export const RELATIONS = {
       command: 'validate',
       files: {
         'edgewise.yaml': STACK,
-        'defaults.yaml': toDefaults('spec:', '  owner_label: team'),
-        'more.yaml': toDefaults('spec:', '  guard: { max_deletes: 2 }'),
-        'pool.yaml': toPool('pool'),
+        'defaults.yaml': formatDefaults('spec:', '  owner_label: team'),
+        'more.yaml': formatDefaults('spec:', '  guard: { max_deletes: 2 }'),
+        'pool.yaml': formatPool('pool'),
       },
     },
     good: {
       files: {
-        'defaults.yaml': toDefaults('spec:', '  owner_label: team', '  guard: { max_deletes: 2 }'),
+        'defaults.yaml': formatDefaults('spec:', '  owner_label: team', '  guard: { max_deletes: 2 }'),
         'more.yaml': null,
       },
     },
@@ -331,7 +335,7 @@ export const RELATIONS = {
       files: {
         'edgewise.yaml': STACK,
         'stack.yaml': formatDocument('Stack', 'staging'),
-        'pool.yaml': toPool('pool'),
+        'pool.yaml': formatPool('pool'),
       },
     },
     good: { files: { 'stack.yaml': null } },
@@ -344,7 +348,7 @@ export const RELATIONS = {
       command: 'stacks',
       files: {
         'network/edgewise.yaml': STACK,
-        'network/pool.yaml': toPool('pool'),
+        'network/pool.yaml': formatPool('pool'),
         'web/edgewise.yaml': STACK,
       },
     },

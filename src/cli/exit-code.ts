@@ -29,9 +29,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.interrupted]: 'interrupted, or declined',
 };
 
-/**
- * Returns `refused` if all errors are of policies, `invalid` if any other error is there, and `done` without errors.
- */
+/** Returns `done` without errors, `refused` if only policies reported errors, else `invalid`. */
 export function exitCodeOfValidation(diagnostics: readonly Diagnostic[]): ExitCode {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return EXIT.done;
@@ -49,7 +47,7 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: ExitCode;
   readonly remedy: string | undefined;
-  /** Whether the files of `--report` must not be written, not even with this failure. */
+  /** If true, no file of `--report` is written, not even with this failure. */
   readonly isUnreported: boolean;
 
   /** A list becomes one line for each entry. */

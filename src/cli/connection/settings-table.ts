@@ -88,8 +88,8 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
 ];
 
 /**
- * The other settings of a run, without the flags of a single command that no variable and no field of the Stack can
- * set.
+ * The other settings of a run. A flag is omitted if it belongs to one command, and neither a variable nor the Stack can
+ * set it.
  */
 export const OTHER_SETTINGS: readonly Setting[] = [
   {

@@ -60,7 +60,6 @@ export async function withStack<T>(
   });
 }
 
-/** Flags that say how to reach the service. */
 export interface ConnectionFlags {
   readonly baseUrl?: string;
   readonly versionHeader?: string;

@@ -37,7 +37,6 @@ import type { FormatFlags } from '../output/present.ts';
 import { exitCodeOfError, getReportedError, publishStacks } from '../output/publish.ts';
 import { type PlanFlags, resolveStackSettings } from '../reconcile/plan-flags.ts';
 
-/** Flags that select some of many stacks. */
 export interface StackFilterFlags {
   readonly stack?: readonly string[];
   /** Whether the names come from plan files. */
@@ -89,7 +88,6 @@ interface OpenedStack {
   readonly pooled: PooledAccount;
 }
 
-/** The result of one stack. */
 export interface StackResult {
   readonly report: Report;
   readonly exitCode: ExitCode;
@@ -140,7 +138,9 @@ export async function runOnSelected(
   }
 }
 
-/** Sets the root for all files that manifests of the tree may name: its repository, else its folder. */
+/**
+ * Sets the folder below which manifests of the tree may name files: the repository of the tree, else the tree itself.
+ */
 export function withinTree<T extends Pick<Context, 'cwd' | 'root'>>(tree: string, context: T): T {
   return { ...context, root: findRoots([tree], context).at(-1) };
 }
@@ -408,7 +408,7 @@ function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
   };
 }
 
-/** Returns an id that all names of an embedded data file share: two servers on one file would overwrite each other. */
+/** Returns one id for all names of an embedded data file: two servers on one file would overwrite each other. */
 function resolvePlace(baseUrl: string, cwd: string): string {
   return isEmbedded(baseUrl) && getEmbeddedFile(baseUrl) !== '' ? resolve(cwd, getEmbeddedFile(baseUrl)) : baseUrl;
 }

@@ -90,8 +90,9 @@ const PACKAGED_SCHEMA = join('node_modules', 'edgewise', 'schemas', 'manifest.sc
 const WRITTEN_SCHEMA = join('.edgewise', 'manifest.schema.json');
 
 /**
- * Finds the schema of a package that is installed in the folder or above it. If there is none, uses a schema in
- * `.edgewise`: at the top of the repository, else in the folder of the outermost Defaults, else in the folder itself.
+ * Finds the schema of an edgewise package that is installed in the folder or above it. If there is none, uses a schema
+ * in `.edgewise`: at the top of the repository, else in the folder of the outermost Defaults, else in the folder
+ * itself.
  */
 export function findEditorSchema(folder: string, { cwd, defaults }: EditorSchemaOptions): EditorSchema {
   const start = resolve(cwd, folder);

@@ -11,7 +11,6 @@ export interface ReportTarget {
   readonly file: string;
 }
 
-/** Flags that say how a result is shown. */
 export interface FormatFlags {
   readonly format: FormatName;
   readonly report?: readonly ReportTarget[];

@@ -9,7 +9,6 @@ import type { PlanFlags } from './plan-flags.ts';
 
 /** The run that a command line must repeat. */
 export interface PlannedCommand {
-  /** Paths of its manifests. */
   readonly paths: readonly string[];
   readonly flags: PlanFlags;
   readonly env: Context['env'];

@@ -59,7 +59,6 @@ interface ManifestsRun {
   readonly saved?: SavedFile;
 }
 
-/** Plans from manifests, and applies the plan. */
 export async function applyManifests(
   paths: readonly string[],
   { flags, mode, saved }: ManifestsRun,

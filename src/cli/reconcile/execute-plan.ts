@@ -25,7 +25,7 @@ import { type FormatFlags, findEventOutput, getTextOptions } from '../output/pre
 import { createProgress, createStatusLine, keepShowing, type Progress } from '../output/progress.ts';
 import { publish, showFailure } from '../output/publish.ts';
 
-/** A plan that nothing blocks, and how to apply it. */
+/** A plan that is not blocked, and how to apply it. */
 export interface Execution {
   readonly plan: Plan;
   readonly apply: (options: RunOptions) => Promise<ApplyResult>;

@@ -121,7 +121,7 @@ export async function isPlanFile(path: string, cwd: string, budget?: ReadBudget)
   }
 }
 
-/** Avoids parsing long YAML manifests twice. Does not read a pipe or a device, because it can be read only once. */
+/** Avoids parsing long YAML manifests twice. Does not read a pipe or a device, which can be read only once. */
 async function startsAsObject(file: string): Promise<boolean> {
   if (!(await stat(file)).isFile()) return false;
   const handle = await open(file);

@@ -123,7 +123,7 @@ function findFormat(argv: readonly string[]): FormatName {
   return named.findLast(isFormatName) ?? 'text';
 }
 
-/** Remedies for names that other tools give their commands. */
+/** Remedies for command names of other tools. */
 const COMMAND_REMEDIES: ReadonlyMap<string, string> = new Map(
   [
     [

@@ -177,7 +177,6 @@ interface Completion {
   readonly takesFiles: boolean;
 }
 
-/** A word, and what it means. */
 export interface Candidate {
   readonly word: string;
   readonly about: string;

@@ -91,7 +91,7 @@ async function post(file: string, flags: PostFlags, context: Context): Promise<E
 
 /**
  * Disarms lines such as `/merge`: a forge runs them with the rights of the user who posts them. No report contains one,
- * but the file may be no report.
+ * but the file may not be a report.
  */
 function withoutForgeCommands(text: string): string {
   return text.replace(/^\//gm, '\\/');

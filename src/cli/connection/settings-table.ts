@@ -199,12 +199,12 @@ function formatValue(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** `--base-url` of `--base-url <url>`. */
+/** Such as `--base-url` from `--base-url <url>`. */
 function getFlagWord(flag: string): string {
   return flag.split(' ')[0] ?? '';
 }
 
-/** `baseUrl` of `--base-url <url>`. */
+/** Such as `baseUrl` from `--base-url <url>`. */
 function getFlagKey(flag: string): string {
   return getFlagWord(flag)
     .slice(2)

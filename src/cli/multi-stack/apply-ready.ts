@@ -259,7 +259,7 @@ async function applyOne(
       signal: run.signal,
       ...(applying.mode === 'apply' && { sideBySide }),
     });
-    // No other stack waits for jobs of the service.
+    // No other stack waits for work that the service continues.
     pass();
     const result = await waitFor(written, one.pooled.account, applying, watch);
     const report = { about: 'apply', plan: one.plan, result } as const;
@@ -272,8 +272,8 @@ async function applyOne(
 }
 
 /**
- * Waits for the jobs of the service after the writes of one stack, and adds their results. Stacks of one account share
- * list requests.
+ * Waits for work that the service continues after the writes of a stack, and adds the results. Stacks of one account
+ * share list requests.
  */
 async function waitFor(
   result: ApplyResult,

@@ -72,7 +72,8 @@ async function publishAs(load: LoadRenderer, publication: Publication, context: 
 }
 
 /**
- * Disarms job commands in every format but `github`: it consists of such commands, and escapes all other text itself.
+ * Disarms job commands in every format but `github`. That format consists of such commands, and escapes all other
+ * text itself.
  */
 function show(format: FormatName, text: string, { stdout }: Context): void {
   if (format !== 'github') stdout.write(withoutJobCommands(text));

@@ -44,7 +44,7 @@ export interface ApplyFlags extends PlanFlags, FormatFlags {
   readonly yes?: boolean;
   /** File that gets a line before and after each request of the apply. */
   readonly journal?: string;
-  /** Most milliseconds to wait for jobs of the service that continue after its responses. Absent: does not wait. */
+  /** Most milliseconds to wait for work that the service continues after its responses. Absent: does not wait. */
   readonly wait?: number;
   /** With a saved plan: its manifests. False: the plan is trusted as it is. */
   readonly manifests?: readonly string[] | false;

@@ -63,7 +63,7 @@ export async function executePlan(execution: Execution, context: Context): Promi
   return publish({ about: 'apply', plan, result }, publication, context);
 }
 
-/** Waits for the jobs that the service continues after its responses, and adds their results. */
+/** Waits for work that the service continues after its responses, and adds the results. */
 async function waitForApplied(result: ApplyResult, execution: Execution, context: Context): Promise<ApplyResult> {
   const { open, flags, signal, setLineWriter } = execution;
   const subjects = listWritten(result);

@@ -14,10 +14,9 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** One of the exit codes. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** What each exit code means, for help texts. */
+/** For help texts. */
 export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.done]: 'success',
   [EXIT.failed]: 'failed (API, network, or a case of a policy), or only partly done',
@@ -30,32 +29,30 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.interrupted]: 'interrupted, or declined',
 };
 
-/** The exit code of manifests that are as these diagnostics say. What only policies refuse is refused, and not invalid. */
+/** Returns `done` without errors, `refused` if only policies reported errors, else `invalid`. */
 export function exitCodeOfValidation(diagnostics: readonly Diagnostic[]): ExitCode {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return EXIT.done;
   return errors.every(({ code }) => code === 'policy-refused') ? EXIT.refused : EXIT.invalid;
 }
 
-/** How a command ends. */
 interface CommandErrorOptions extends ErrorOptions {
   readonly exitCode: ExitCode;
   readonly remedy?: string;
   readonly isUnreported?: boolean;
 }
 
-/** Ends a command with an exit code and a message. For faults that the user can correct, never for bugs. */
+/** Ends a command with an exit code and a message. For mistakes that the user can correct, never for bugs. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: ExitCode;
-  /** What to do about it. */
   readonly remedy: string | undefined;
-  /** Not even this failure may be written to the files that reports were asked for. */
+  /** If true, no file of `--report` is written, not even with this failure. */
   readonly isUnreported: boolean;
 
-  /** A list says several things, each on a line of its own. */
+  /** A list becomes one line for each entry. */
   constructor(message: string | readonly string[], options: CommandErrorOptions) {
-    // A name from outside must not begin a line.
+    // Text from outside must not be able to start a line.
     super((typeof message === 'string' ? [message] : message).map(toPrintable).join('\n'), options);
     this.isUnreported = options.isUnreported === true;
     this.exitCode = options.exitCode;

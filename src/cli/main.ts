@@ -1,18 +1,21 @@
 import packageJson from '../../package.json' with { type: 'json' };
 
 /**
- * Where the command starts. It says which Node it needs before anything is loaded that an older Node cannot read: the build puts this file, and nothing else
- * of src, into a file of its own in older JavaScript.
+ * The entry point. It checks the Node version before it loads code that an older Node cannot parse: the build compiles
+ * this file alone to older JavaScript, as a file of its own.
  */
 const NEEDED = packageJson.engines.node.replace('>=', '');
 
-/** Equals `EXIT.invalid`, whose file an older Node may not be able to read. */
+/** Equals `EXIT.invalid`, which is not imported: an older Node may not be able to parse its file. */
 const INVALID = 3;
 
-/** The bundler puts a hash of the content into these names. V8 takes its code for any text of the same length. */
+/**
+ * Files of the bundle. Each name contains a hash of the content, because V8 accepts cached code for any source of the
+ * same length.
+ */
 const PART = /[/\\]parts[/\\][\w-]+-[\w-]{8}\.cjs$/;
 
-/** A command, or an option that stands alone. */
+/** A command, or an option alone. The word becomes the name of a cache folder. */
 const COMMAND = /^-{0,2}[a-z][a-z-]{0,20}$/;
 
 if (isOlder(process.versions.node, NEEDED)) {
@@ -36,23 +39,26 @@ function isOlder(version: string, needed: string): boolean {
   return false;
 }
 
-/** Modules of Node's come from the process: an import would load all that they export, which takes as long as the start. */
+/**
+ * An import of a Node module would load all its exports, which takes as long as the rest of the start. So modules come
+ * from `getBuiltinModule`.
+ */
 type Process = Pick<
   NodeJS.Process,
   'env' | 'argv' | 'version' | 'arch' | 'pid' | 'getuid' | 'getBuiltinModule' | 'once'
 >;
 
-/** The method of Node's module loader that compiles a file. Node's types do not have it; many packages replace it. */
+/** The method of Node's module loader that compiles a file. Node's types omit it; many packages replace it. */
 interface ModuleLoader {
   _compile(this: NodeJS.Module, code: string, path: string, ...rest: unknown[]): unknown;
 }
 
-/** A compiled file. */
-type Compiled = import('node:vm').Script;
+type CompiledScript = import('node:vm').Script;
 
 /**
- * Keeps what V8 compiles of the bundle for the next run of the same command, unless the user can have no cache. Node's own cache (`enableCompileCache`) is
- * taken when a file is loaded, before its functions have run, so that each run compiles them again: 50 ms of every start.
+ * Caches compiled code for the next run of the same command, if there is a safe cache folder. Node's own cache
+ * (`enableCompileCache`) stores a file when it is loaded, before its functions have run, so each run would compile the
+ * functions again: 50 ms of every start.
  */
 function keepCompiledCode(process: Process): void {
   const folder = findCacheFolder(process);
@@ -64,7 +70,7 @@ function keepCompiledCode(process: Process): void {
   // Node's types do not have this method.
   const loader = Module.prototype as unknown as ModuleLoader;
   const { _compile: compile } = loader;
-  const compiled = new Map<string, Compiled>();
+  const compiled = new Map<string, CompiledScript>();
   loader._compile = function (code, path, ...rest) {
     if (!PART.test(path)) return Reflect.apply(compile, this, [code, path, ...rest]);
     const file = join(folder, basename(path));
@@ -74,13 +80,16 @@ function keepCompiledCode(process: Process): void {
     const run = script.runInThisContext();
     return Reflect.apply(run, this.exports, [this.exports, this.require.bind(this), this, path, dirname(path)]);
   };
-  // A word that is no command ends with another code.
+  // An unknown command exits with another code, so no folder is created for it.
   process.once('exit', (exitCode) => {
     if (exitCode === 0 || exitCode === 2) for (const [file, script] of compiled) write(file, script, process);
   });
 }
 
-/** Where code is kept for this Node and this command. Who can write there decides which code runs: only the user may. */
+/**
+ * Finds the cache folder of this command and this Node version. Undefined if there is none that only the user can write
+ * to: another user could otherwise choose the code that runs.
+ */
 function findCacheFolder({ env, argv, version, arch, getuid, getBuiltinModule }: Process): string | undefined {
   const [, , command = ''] = argv;
   // Coverage is less exact with code from a cache.
@@ -88,14 +97,15 @@ function findCacheFolder({ env, argv, version, arch, getuid, getBuiltinModule }:
   const { isAbsolute, join } = getBuiltinModule('node:path');
   const home = join(env.HOME ?? env.USERPROFILE ?? '', '.cache');
   const base = [env.NODE_COMPILE_CACHE, env.XDG_CACHE_HOME, home].find((path = '') => isAbsolute(path));
-  // A container may have no home, and under sudo the home may belong to another user. Windows has no user ids, and closes a home to others.
+  // The home may be missing (in a container) or belong to another user (under sudo). Windows has no user ids, and
+  // protects a home from other users.
   const found = base && getBuiltinModule('node:fs').statSync(base, { throwIfNoEntry: false });
   if (!found || (getuid !== undefined && (found.uid !== getuid() || (found.mode & 0o022) !== 0))) return undefined;
   return join(base, 'edgewise', `${version}-${arch}`, command);
 }
 
-/** V8 does not check what it takes from here: no run may ever read half of a file. */
-function write(file: string, script: Compiled, { pid, getBuiltinModule }: Process): void {
+/** Writes atomically: V8 does not validate cached code, so no run may read a partial file. */
+function write(file: string, script: CompiledScript, { pid, getBuiltinModule }: Process): void {
   const { mkdirSync, renameSync, rmSync, writeFileSync } = getBuiltinModule('node:fs');
   const temporary = `${file}.${pid}`;
   const isWritten = tryTo(() => {
@@ -107,7 +117,7 @@ function write(file: string, script: Compiled, { pid, getBuiltinModule }: Proces
   if (!isWritten) tryTo(() => rmSync(temporary, { force: true }));
 }
 
-/** The result of an action, or undefined where the file system does not permit it: without a cache a start only takes longer. */
+/** Returns undefined if the action fails with a system error: without a cache, the start only takes longer. */
 function tryTo<T>(action: () => T): T | undefined {
   try {
     return action();

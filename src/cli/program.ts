@@ -11,7 +11,7 @@ import { run } from './run.ts';
 const stdout = createOutput(() => process.stdout, { isFile: () => isRegularFile(1) });
 const stderr = createOutput(() => process.stderr, { isFile: () => isRegularFile(2) });
 
-/** The parts of this process that a run gets. No other file but the one that starts it names the process. */
+/** In this folder, only this file and main.ts use `process`. */
 function createContext(): Context {
   return {
     stdout,
@@ -35,9 +35,9 @@ function createContext(): Context {
   };
 }
 
-/** Runs the words of this process, and leaves it the exit code. */
+/** Runs the command line of the process, and sets the process's exit code. */
 export async function runProgram(): Promise<void> {
-  // So that a run which never comes to its end does not look like a success.
+  // A run that never completes must not look like a success.
   process.exitCode = EXIT.bug;
   process.exitCode = await settleOutputs(await run(process.argv.slice(2), createContext()), { stdout, stderr });
 }
@@ -55,19 +55,18 @@ function isRegularFile(fd: number): boolean {
   try {
     return fstatSync(fd).isFile();
   } catch (error) {
-    if (error instanceof Error) return false; // it was closed
+    if (error instanceof Error) return false; // the descriptor is closed
     throw error;
   }
 }
 
-/** Where a person is asked. */
 export interface Terminal {
   readonly input: Readable & { readonly isTTY?: boolean };
   readonly output: Writable;
   readonly onInterrupt: Context['onInterrupt'];
 }
 
-/** Asks at a terminal. Leaving the question (Ctrl-C, Ctrl-D, SIGTERM) gives the empty answer. */
+/** Creates an `ask` for a terminal. If the user leaves the question (Ctrl-C, Ctrl-D, SIGTERM), the answer is empty. */
 export function createPrompt({ input, output, onInterrupt }: Terminal): Context['ask'] {
   return async (question) => {
     if (input.isTTY !== true) return undefined;

@@ -15,7 +15,7 @@ import { createRunInputs } from './output/output-files.ts';
 import type { CommandAction, CommandFlags, FormatFlags, ReportTarget } from './output/present.ts';
 import type { FailedCommand } from './output/publish.ts';
 
-/** Runs one command line, without the program's name, and returns its exit code. Every error ends here. */
+/** Runs one command line (without the program name) and returns its exit code. Shows every error. */
 export async function run(argv: readonly string[], host: Context): Promise<ExitCode> {
   const inputs = createRunInputs(argv, host.cwd);
   const budget = createReadBudget(RUN_LIMITS);
@@ -45,10 +45,10 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
     }
   };
   const program = (await defineProgram(argv, context, act)).hook('preAction', (_, command) => {
-    name = toName(command);
+    name = formatCommandName(command);
   });
   if (isUnknownCommand(argv, program)) {
-    return showFailure(toUnknownCommand(argv, program), { flags: findFlags(argv) }, context);
+    return showFailure(createUnknownCommandError(argv, program), { flags: findFlags(argv) }, context);
   }
   try {
     await program.parseAsync(withDefaultWait(argv), { from: 'user' });
@@ -56,9 +56,9 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.done;
-    // Without a command: the overview is on stderr.
+    // No command was named, and commander wrote the overview to stderr.
     if (error.code === 'commander.help') return EXIT.invalid;
-    return showFailure(toParseError(error, argv), { flags: findFlags(argv) }, context);
+    return showFailure(createParseError(error, argv), { flags: findFlags(argv) }, context);
   }
 }
 
@@ -66,23 +66,23 @@ function writesFiles({ report = [], out, journal }: CommandFlags, { env }: Conte
   return report.length > 0 || out !== undefined || (journal ?? env['EDGEWISE_JOURNAL'] ?? '') !== '';
 }
 
-/** What looks at such files is loaded when some are written. */
+/** Loads its module only if the run writes files. */
 async function prepareOutputs(flags: CommandFlags, argv: readonly string[], context: Context): Promise<void> {
   const outputs = await import('./output/output-files.ts');
   await outputs.prepareOutputs(flags, argv, context);
 }
 
-/** What everything that a run reads may come to: a hundred thousand resources, each read three times, have half of it. */
+/** Limits on everything that a run reads. Reading a hundred thousand resources three times uses half of them. */
 const RUN_LIMITS = { maxBytes: 256 * 1024 * 1024, maxFiles: 500_000, of: 'one run' };
 
-/** What runs commands of the manifests is loaded when that is allowed. */
+/** Loads the code that runs commands of manifests only if the user allows it (`--render`). */
 async function allowRender(context: Context): Promise<Pick<Context, 'render'>> {
   const { createRender } = await import('../stack/render.ts');
   const { listenForInterrupts } = await import('./connection/stack-session.ts');
   return { render: createRender(context, { listen: () => listenForInterrupts(context) }) };
 }
 
-/** What a failure is shown with is loaded when there is one. */
+/** Loads the renderers of a failure only if there is one. */
 async function showFailure(error: unknown, command: FailedCommand, context: Context): Promise<ExitCode> {
   return (await import('./output/publish.ts')).showFailure(error, command, context);
 }
@@ -93,18 +93,17 @@ function isUnknownCommand([word]: readonly string[], { commands }: Command): boo
   return !commands.some((command) => command.name() === word);
 }
 
-/** `plan`, `abuse-report submit`. */
-function toName(command: Command): string {
+/** Such as `plan` or `abuse-report submit`. */
+function formatCommandName(command: Command): string {
   const parent = command.parent;
-  return parent === null || parent.parent === null ? command.name() : `${toName(parent)} ${command.name()}`;
+  return parent === null || parent.parent === null ? command.name() : `${formatCommandName(parent)} ${command.name()}`;
 }
 
-/** How the result should be shown. The words could not be parsed, so they are searched for it. */
+/** Searches a command line that could not be parsed for the flags that say how to show the result. */
 function findFlags(argv: readonly string[]): FormatFlags {
   return { format: findFormat(argv), report: findReports(argv), color: !argv.includes('--no-color') };
 }
 
-/** The reports that are asked for in words that could not be parsed. */
 function findReports(argv: readonly string[]): readonly ReportTarget[] {
   const named = argv.flatMap((word, index) => {
     if (word.startsWith('--report=')) return [word.slice('--report='.length)];
@@ -124,8 +123,8 @@ function findFormat(argv: readonly string[]): FormatName {
   return named.findLast(isFormatName) ?? 'text';
 }
 
-/** What does the work here that other tools have a command for. */
-const ELSEWHERE: ReadonlyMap<string, string> = new Map(
+/** Remedies for command names of other tools. */
+const COMMAND_REMEDIES: ReadonlyMap<string, string> = new Map(
   [
     [
       ['new', 'import', 'adopt'],
@@ -158,16 +157,15 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map(
   ].flatMap(([words, remedy]) => [words ?? []].flat().map((word): [string, string] => [word, String(remedy)])),
 );
 
-/** The error for a command line whose first word is not a command. */
-function toUnknownCommand([word = '']: readonly string[], program: Command): CommandError {
+function createUnknownCommandError([word = '']: readonly string[], program: Command): CommandError {
   const names = program.commands.map((command) => command.name());
   const shown = names.filter((name) => !name.startsWith('_'));
-  const remedy = ELSEWHERE.get(word.toLowerCase()) ?? suggestRemedy(word, shown, false);
-  return toUsageError(`There is no command ${word}.`, remedy ?? 'edgewise help lists the commands.');
+  const remedy = COMMAND_REMEDIES.get(word.toLowerCase()) ?? suggestRemedy(word, shown, false);
+  return createUsageError(`There is no command ${word}.`, remedy ?? 'edgewise help lists the commands.');
 }
 
-/** What does the work of options that there were, or that another command has. */
-const INSTEAD: ReadonlyMap<string, string> = new Map([
+/** Remedies for options that were removed, or that only another command has. */
+const OPTION_REMEDIES: ReadonlyMap<string, string> = new Map([
   ['init --stack', '--name is the name of the new stack.'],
   ['export --stack', '--owner names the stack that will own the resources.'],
   ['show --stack', '--manifests names the manifests of the plan.'],
@@ -182,8 +180,8 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ]),
 ]);
 
-/** What the parser of command lines has against one. */
-function toParseError({ message }: CommanderError, words: readonly string[]): CommandError {
+/** Converts commander's message to a sentence, and adds a remedy. */
+function createParseError({ message }: CommanderError, words: readonly string[]): CommandError {
   const [word = ''] = words;
   const [said = '', hint] = words
     .reduce((text, one) => text.replaceAll(one, () => toPrintable(one)), message)
@@ -192,10 +190,11 @@ function toParseError({ message }: CommanderError, words: readonly string[]): Co
   const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}`.replace(/[^.]$/, '$&.');
   const command = word.startsWith('-') ? '' : ` ${word}`;
   const [, option = ''] = /^Unknown option '([^'=]+)/.exec(sentence) ?? [];
-  const remedy = INSTEAD.get(`${word} ${option}`) ?? INSTEAD.get(option) ?? hint?.replace(/^\(|\)$/g, '');
-  return toUsageError(sentence, remedy ?? `edgewise${command} --help shows what it takes.`);
+  const remedy =
+    OPTION_REMEDIES.get(`${word} ${option}`) ?? OPTION_REMEDIES.get(option) ?? hint?.replace(/^\(|\)$/g, '');
+  return createUsageError(sentence, remedy ?? `edgewise${command} --help shows what it takes.`);
 }
 
-function toUsageError(message: string, remedy: string): CommandError {
+function createUsageError(message: string, remedy: string): CommandError {
   return new CommandError(message, { exitCode: EXIT.invalid, remedy });
 }

@@ -22,7 +22,6 @@ import {
   TOKEN_ADDRESS,
 } from './options.ts';
 
-/** `edgewise apply`. */
 export function defineApply(command: Command, act: CommandAction): void {
   command
     .description('Plan, show, ask, and apply. Or apply a saved plan, exactly as it is.')

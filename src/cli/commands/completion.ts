@@ -17,7 +17,6 @@ import { GET_FORMATS, isKindName, isResourceAddress } from './get.ts';
 import { TOPIC_NAMES } from './help.ts';
 import { addExamples, addExitCodes } from './options.ts';
 
-/** `edgewise completion`. */
 export function defineCompletion(command: Command, act: CommandAction): void {
   command
     .description('Print the script with which a shell completes commands, options, values, files and addresses.')
@@ -35,7 +34,7 @@ export function defineCompletion(command: Command, act: CommandAction): void {
   );
 }
 
-/** What the scripts of `edgewise completion` call. */
+/** The hidden command that the scripts of `edgewise completion` call. */
 export function defineWordCompletion(command: Command, act: CommandAction, program: Command): void {
   command
     .argument('[words...]')
@@ -43,7 +42,7 @@ export function defineWordCompletion(command: Command, act: CommandAction, progr
     .action((words: string[]) => act(PLAIN, (context) => complete(program, words, context)));
 }
 
-/** Hides errors, because the user is typing. */
+/** Shows no errors, because the user is still typing. */
 async function complete(program: Command, words: readonly string[], context: Context): Promise<ExitCode> {
   const found = await find(program, words, context).catch(() => undefined);
   const lines = (found?.candidates ?? []).map(({ word, about }) => `${word}\t${about.replace(/\s+/g, ' ')}\n`);
@@ -51,14 +50,14 @@ async function complete(program: Command, words: readonly string[], context: Con
   return EXIT.done;
 }
 
-/** How long manifests are read for addresses. Anything longer would be noticed. */
+/** Longest time to read manifests for addresses. The user would notice a longer wait. */
 const PATIENCE_MS = 300;
 
 async function find(program: Command, words: readonly string[], context: Context): Promise<Completion> {
   const { cwd, now } = context;
-  // Reading is asynchronous, and the rest is not: the first pass tells which manifests are asked for.
+  // Completion itself is synchronous, and reading is not. So a first pass finds out which manifests to read.
   let paths: readonly string[] | undefined;
-  const probe = toSources(program, context, (operands) => {
+  const probe = createSources(program, context, (operands) => {
     paths = operands;
     return [];
   });
@@ -72,22 +71,25 @@ async function find(program: Command, words: readonly string[], context: Context
   return completeWords(
     program,
     words,
-    toSources(program, context, () => addresses),
+    createSources(program, context, () => addresses),
   );
 }
 
-/** Placeholders of options and names of arguments that stand for paths. */
-const FILES = new Set([
+/** Placeholders of options, and names of arguments, whose values are paths. */
+const PATH_PLACEHOLDERS = new Set([
   ...['<file>', '<path>', '<folder>', '<plan>'],
   ...['paths', 'folder', 'plan', 'report', 'address', 'addresses'],
 ]);
 
-/** The commands whose `--stack NAME` is the name of a stack that exists. */
-function isNarrowed({ command }: WordContext): boolean {
+/** Whether the `--stack NAME` of the command names an existing stack. */
+function namesExistingStacks({ command }: WordContext): boolean {
   return command.name() === 'stacks' || command.options.some(({ long }) => long === '--recursive');
 }
 
-/** The names of the stacks below the folder that the line names. A line without `-R` may get it yet. */
+/**
+ * Lists the stacks below the folder on the command line. Ignores whether `-R` is there, because the user may add it
+ * later.
+ */
 function listNames({ operands }: WordContext, { cwd, now }: Pick<Context, 'cwd' | 'now'>): readonly Candidate[] {
   const until = now().getTime() + PATIENCE_MS;
   const [root = '.'] = listPaths(operands);
@@ -99,7 +101,7 @@ function listPaths(operands: readonly string[]): readonly string[] {
   return operands.filter((word) => !isResourceAddress(word) && !isKindName(word) && word !== '-');
 }
 
-function toSources(
+function createSources(
   program: Command,
   context: Pick<Context, 'cwd' | 'now'>,
   findAddresses: (operands: readonly string[]) => readonly string[],
@@ -108,13 +110,13 @@ function toSources(
   const addresses = ({ operands }: WordContext) => toCandidates(findAddresses(operands));
   const names = program.commands.map((one) => one.name()).filter((name) => !name.startsWith('_'));
   return {
-    isPath: (placeholder) => FILES.has(placeholder),
+    isPath: (placeholder) => PATH_PLACEHOLDERS.has(placeholder),
     listFiles: (start) => listFiles(start, cwd),
     values: {
       '<address>': addresses,
-      '<format>': toFormats,
+      '<format>': listFormatCandidates,
       '<format=file>': ({ command }) => toCandidates(listReportFormats(command).map((format) => `${format}=`)),
-      '<name>': (place) => (isNarrowed(place) ? listNames(place, context) : []),
+      '<name>': (place) => (namesExistingStacks(place) ? listNames(place, context) : []),
       '<url>': () => toCandidates(['embedded:']),
       address: addresses,
       addresses: (context) => [...addresses(context), ...toKindCandidates(MANIFEST_KINDS)],
@@ -140,8 +142,8 @@ function toKindCandidates(kinds: readonly Kind[]): readonly Candidate[] {
   return kinds.map(({ name, title }) => ({ word: name, about: title }));
 }
 
-/** The fields of the kinds that were named, or of every kind. */
-function toFormats({ start, operands }: WordContext): readonly Candidate[] {
+/** Lists the values of `--format` of `get`. After `value=`: the fields of the named kinds, or of every kind. */
+function listFormatCandidates({ start, operands }: WordContext): readonly Candidate[] {
   if (!start.startsWith(VALUE)) return toCandidates([...GET_FORMATS, VALUE]);
   const named = new Set(operands.map((word) => parseAddress(word)?.kind ?? word));
   const kinds = MANIFEST_KINDS.filter(({ name }) => named.has(name));
@@ -154,12 +156,12 @@ function toFormats({ start, operands }: WordContext): readonly Candidate[] {
 
 const VALUE = 'value=';
 
-/** The formats of a report are those of its command. */
+/** Lists the formats of the command for `--report`: those of its `--format`. */
 function listReportFormats({ options }: Command): readonly string[] {
   return options.find(({ long }) => long === '--format')?.argChoices ?? [];
 }
 
-/** The paths that begin with a text. Folders end with a slash. Hidden ones need a leading dot. */
+/** Lists the paths that begin with `start`. Folders end with a slash. Hidden files need a leading dot in `start`. */
 function listFiles(start: string, cwd: string): readonly string[] {
   const at = start.lastIndexOf('/') + 1;
   const [folder, name] = [start.slice(0, at), start.slice(at)];
@@ -168,42 +170,40 @@ function listFiles(start: string, cwd: string): readonly string[] {
     .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`);
 }
 
-/** What may stand in the place of a word that is being typed. */
 interface Completion {
-  /** Whole words, those that begin with what was typed. */
+  /** Whole words, all with the typed text as prefix. */
   readonly candidates: readonly Candidate[];
-  /** Paths of files may stand there too. The shell completes those. */
+  /** Whether paths are possible too. The shell completes them. */
   readonly takesFiles: boolean;
 }
 
-/** A word, and what it means. */
 export interface Candidate {
   readonly word: string;
   readonly about: string;
 }
 
-/** The placeholders of help texts, and the values that each can have. */
+/** Sources of candidates, by the placeholders in help texts. */
 export interface Sources {
-  /** Values by the placeholder of an option or the name of an argument: `<address>`, `kinds`. */
+  /** Candidates by the placeholder of an option or the name of an argument, such as `<address>` or `kinds`. */
   readonly values: Readonly<Record<string, (context: WordContext) => readonly Candidate[]>>;
-  /** Whether a placeholder means a path. */
+  /** Whether the value of a placeholder is a path. */
   readonly isPath: (placeholder: string) => boolean;
-  /** Paths that begin with a text. For values behind a `=`, where shells complete no paths. */
+  /** Lists paths that begin with a text. For values after a `=`, where shells complete no paths. */
   readonly listFiles: (start: string) => readonly string[];
 }
 
-/** The words before a value on the command line. */
+/** A value on the command line, and the words before it. */
 interface WordContext {
   readonly command: Command;
-  /** The arguments before it that belong to no option. */
+  /** The arguments before it that are not values of options. */
   readonly operands: readonly string[];
   /** The options before it. */
   readonly given: ReadonlySet<Option>;
-  /** As much of the value as was typed. */
+  /** The typed part of the value. */
   readonly start: string;
 }
 
-/** The words of a command line as far as they were typed, without the program's name; the last one is being typed. */
+/** Completes the last word. `words`: the command line as typed so far, without the program name. */
 function completeWords(program: Command, words: readonly string[], sources: Sources): Completion {
   const current = words.at(-1) ?? '';
   const place = findPlace(program, words.slice(0, -1));
@@ -211,11 +211,10 @@ function completeWords(program: Command, words: readonly string[], sources: Sour
   return { candidates: candidates.filter(({ word }) => word.startsWith(current)), takesFiles };
 }
 
-/** The position of a word on a command line. */
 interface Place extends Omit<WordContext, 'start'> {
-  /** The option whose value it is. */
+  /** The option whose value is at this position. `undefined`: none. */
   readonly option: Option | undefined;
-  /** After `--` nothing is an option. */
+  /** True after `--`: no later word is an option. */
   readonly isLiteral: boolean;
 }
 
@@ -260,25 +259,25 @@ function completeAt(place: Place, current: string, sources: Sources): Completion
 
 interface Typed {
   readonly place: Place;
-  /** As much of the value as was typed. */
+  /** The typed part of the value. */
   readonly start: string;
-  /** The text before the value in the same word: `--format=`. */
+  /** The text before the value in the same word, such as `--format=`. */
   readonly lead: string;
 }
 
 function completeValue(option: Option, { place, start, lead }: Typed, sources: Sources): Completion {
   const placeholder = /<.+>/.exec(option.flags)?.[0] ?? '';
   const said = listValues(option, placeholder, { ...place, start }, sources);
-  // `--report json=FILE`: the format is known, the file is not.
+  // `--report json=FILE`: the format is typed, the file is not.
   const inner = /^([\w-]+=)(.*)$/.exec(start);
   const isInFile = placeholder.endsWith('=file>') && inner !== null;
-  if (isInFile) return toFiles(`${lead}${inner[1] ?? ''}`, inner[2] ?? '', sources);
+  if (isInFile) return completeFiles(`${lead}${inner[1] ?? ''}`, inner[2] ?? '', sources);
   const candidates = said.map(({ word, about }) => ({ word: `${lead}${word}`, about }));
   if (!sources.isPath(placeholder)) return { candidates, takesFiles: false };
-  return lead === '' ? { candidates, takesFiles: true } : toFiles(lead, start, sources);
+  return lead === '' ? { candidates, takesFiles: true } : completeFiles(lead, start, sources);
 }
 
-function toFiles(lead: string, start: string, { listFiles }: Sources): Completion {
+function completeFiles(lead: string, start: string, { listFiles }: Sources): Completion {
   return { candidates: listFiles(start).map((path) => ({ word: `${lead}${path}`, about: '' })), takesFiles: false };
 }
 
@@ -293,7 +292,7 @@ function completeOperand(place: Place, current: string, sources: Sources): Compl
   return { candidates: [...commands, ...said.filter(isNew)], takesFiles: sources.isPath(argument.name()) };
 }
 
-/** The last argument may stand for all that follow. */
+/** A variadic last argument also takes all later words. */
 function findArgument({ registeredArguments }: Command, index: number): Argument | undefined {
   const last = registeredArguments.at(-1);
   return registeredArguments[index] ?? (last?.variadic === true ? last : undefined);
@@ -309,12 +308,12 @@ function listValues(
   return Object.hasOwn(values, placeholder) ? (values[placeholder]?.(context) ?? []) : [];
 }
 
-/** Every command that is shown in help, and every option that was not given yet or may be repeated. */
 function listCommands(command: Command): readonly Candidate[] {
   const shown = command.createHelp().visibleCommands(command);
   return shown.map((one) => ({ word: one.name(), about: one.summary() || one.description() }));
 }
 
+/** Lists the options that were not given yet, or can be repeated. */
 function listOptions({ command, given }: Place): readonly Candidate[] {
   const shown = command.createHelp().visibleOptions(command);
   const open = shown.filter((option) => Array.isArray(option.defaultValue) || !given.has(option));
@@ -334,17 +333,20 @@ function takesValue({ required, optional }: Option): boolean {
 }
 
 /**
- * The scripts that each shell runs at the tab key: they call `edgewise __complete`, which prints whole words, a line each with a tab and the meaning of the
- * word. The line `:files` means that paths are possible too, which the shell completes itself.
+ * Scripts that a shell runs at the tab key. They call `edgewise __complete`, which prints one candidate per line: the
+ * whole word, a tab, and its meaning. The line `:files` means that paths are possible too; the shell completes them
+ * itself.
  */
 
-/** The shells that there is a script for. */
+/** Shells that have a script. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** One of the shells. */
 type Shell = (typeof SHELLS)[number];
 
-/** Bash splits words at `=` and `:`, and puts a candidate in the place of the last part only. Works with bash 3.2, where `compopt` is not there. */
+/**
+ * Bash splits words at `=` and `:`, and a candidate replaces only the last part. The script works with bash 3.2, which
+ * has no `compopt`.
+ */
 const BASH = String.raw`# Completion of edgewise for bash. In ~/.bashrc: source <(edgewise completion bash)
 _edgewise() {
   local IFS=$'\n' i word about joined= files= line
@@ -426,5 +428,4 @@ end
 complete -c edgewise -f -a '(__edgewise_complete)'
 `;
 
-/** The script of each shell. */
 export const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };

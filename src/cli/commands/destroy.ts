@@ -21,7 +21,6 @@ import {
   TOKEN_ADDRESS,
 } from './options.ts';
 
-/** `edgewise destroy`. */
 export function defineDestroy(command: Command, act: CommandAction): void {
   command
     .description(
@@ -54,7 +53,6 @@ async function destroy(paths: readonly string[], flags: Flags, context: Context)
   return applyStacks(paths, { flags, mode: 'destroy' }, context);
 }
 
-/** `edgewise release`. */
 export function defineRelease(command: Command, act: CommandAction): void {
   command
     .description('Remove the mark of the stack from resources and change nothing else. They are unmanaged afterwards.')

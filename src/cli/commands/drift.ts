@@ -28,11 +28,10 @@ interface Flags extends ConnectionFlags, FormatFlags, StackFilterFlags {
   readonly recursive?: boolean;
   readonly target: readonly string[];
   readonly against?: string;
-  /** With --against: manifests whose Stack says where the service is. */
+  /** With --against: manifests whose Stack names the service. */
   readonly manifests?: readonly string[];
 }
 
-/** `edgewise drift`. */
 export function defineDrift(command: Command, act: CommandAction): void {
   command
     .description('Show what was changed at the service, and what is unmanaged. Sends GET requests only.')
@@ -71,11 +70,11 @@ async function drift(paths: readonly string[], flags: Flags, context: Context): 
   const found = await withStack({ state, diagnostics, settings, tokens }, context, ({ stack, signal }) =>
     stack.drift({ targets: flags.target, signal }),
   );
-  const publication = { flags, exitCode: toExitCode(found), locate };
+  const publication = { flags, exitCode: exitCodeOfDrift(found), locate };
   return publish({ about: 'drift', drift: found, keyEnv: settings.keyEnv }, publication, context);
 }
 
-function toExitCode(found: Drift): ExitCode {
+function exitCodeOfDrift(found: Drift): ExitCode {
   if (!isComplete(found)) return EXIT.invalid;
   return hasDrift(found) ? EXIT.changes : EXIT.done;
 }
@@ -92,11 +91,11 @@ async function driftAgainst(paths: readonly string[], flags: Flags, context: Con
   const found = await withAccount(settings, context, ({ account, signal }) =>
     account.drift({ ...saved, roots, signal }),
   );
-  const publication = { flags, exitCode: toExitCode(found), locate };
+  const publication = { flags, exitCode: exitCodeOfDrift(found), locate };
   return publish({ about: 'drift', drift: found, keyEnv: settings.keyEnv }, publication, context);
 }
 
-/** Where the service of a plan is, and its files: by its manifests, where those are named. */
+/** Resolves the connection and the roots for a plan: from the manifests if they are named, else from the plan file. */
 async function readAgainst(saved: SavedFile, flags: Flags, context: Context) {
   const { manifests: paths = [] } = flags;
   if (paths.length === 0)
@@ -105,7 +104,7 @@ async function readAgainst(saved: SavedFile, flags: Flags, context: Context) {
       roots: undefined,
       locate: createPlanLocate(saved.name),
     };
-  // The file of the Stack is enough, and no command has to print the others.
+  // Render commands are skipped, because only the Stack document is needed.
   const { state, locate } = await readValidManifests(paths, context, { isRendered: false });
   const settings = resolveStackSettings(flags, context, state);
   refuseOtherService(saved, { settings, stack: state.stack });

@@ -20,7 +20,6 @@ import {
   EXAMPLE_KINDS,
 } from './options.ts';
 
-/** `edgewise explain`. */
 export function defineExplain(command: Command, act: CommandAction): void {
   command
     .description(
@@ -45,7 +44,6 @@ export function defineExplain(command: Command, act: CommandAction): void {
   );
 }
 
-/** The settings of a run on manifests. */
 async function listSettings(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
   const { readManifests } = await import('../../stack/read-manifests.ts');
   const { state, diagnostics, listSettings } = await readManifests(paths, context, { isRendered: false });
@@ -59,7 +57,7 @@ async function listSettings(paths: readonly string[], flags: FormatFlags, contex
   return EXIT.done;
 }
 
-/** The explanations are loaded here alone: no other command needs them. */
+/** Loads the explanations only here, because no other command needs them. */
 async function explainTopic(
   topic: string | undefined,
   { paths, ...flags }: FormatFlags & { readonly paths: readonly string[] },
@@ -83,7 +81,6 @@ async function explainTopic(
   return EXIT.done;
 }
 
-/** `edgewise schema`. */
 export function defineSchema(command: Command, act: CommandAction): void {
   command
     .description('Print a JSON Schema of manifests, of one kind, or of another format that edgewise reads or writes.')
@@ -96,7 +93,7 @@ export function defineSchema(command: Command, act: CommandAction): void {
     ['edgewise schema events', 'a line of --format json-lines'],
   ]).action((name: string | undefined) =>
     act(PLAIN, async (context) => {
-      context.stdout.write(`${JSON.stringify(toSchema(name), null, 2)}\n`);
+      context.stdout.write(`${JSON.stringify(createNamedSchema(name), null, 2)}\n`);
       return EXIT.done;
     }),
   );
@@ -106,7 +103,7 @@ function listPublished(): readonly string[] {
   return PUBLISHED_SCHEMAS.map(({ name, about }) => `  ${name.padEnd(10)}  ${about}`);
 }
 
-function toSchema(name = 'manifest'): JsonObject {
+function createNamedSchema(name = 'manifest'): JsonObject {
   if (DOCUMENT_KINDS.includes(name)) return createManifestJsonSchema(name);
   const published = PUBLISHED_SCHEMAS.find((schema) => schema.name === name);
   if (published !== undefined) return published.toSchema();

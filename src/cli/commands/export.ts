@@ -26,7 +26,6 @@ interface Flags extends ConnectionFlags {
   readonly modulesOf: readonly AttachableResource[];
 }
 
-/** `edgewise export`. */
 export function defineExport(command: Command, act: CommandAction): void {
   command
     .description('Write live resources as manifests that adopt them. Sends GET requests only.')
@@ -71,7 +70,7 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
   return EXIT.done;
 }
 
-/** The name has no default: two repositories that share one would prune each other. */
+/** The owner has no default: two repositories with the same owner would prune each other. */
 function checkFlags({ out, owner, force }: Flags): void {
   const refuse = (message: string, remedy: string) => new CommandError(message, { exitCode: EXIT.invalid, remedy });
   if (out !== undefined && owner === undefined)
@@ -107,14 +106,14 @@ async function writeFiles(
   );
 }
 
-/** Of a folder with many files, how many there are. */
+/** Lists the paths. A folder with many files becomes one line with their number. */
 function listPaths(paths: readonly string[]): readonly string[] {
   return [...Map.groupBy(paths, dirname)].flatMap(([folder, members]) =>
-    members.length > FEW ? [`${folder}/ (${members.length} files)`] : members,
+    members.length > MAX_LISTED ? [`${folder}/ (${members.length} files)`] : members,
   );
 }
 
-const FEW = 10;
+const MAX_LISTED = 10;
 
 function describeLeftOut({ leftOut }: ExportResult): string {
   if (leftOut.length === 0) return '';

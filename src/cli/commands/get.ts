@@ -43,21 +43,24 @@ import {
   refuseWait,
 } from './options.ts';
 
-/** Words of a command line that names resources, and the manifests of their stack. */
+/** The command line names resources and the manifests of their stack. */
 
-/** Whether a word is an address. A folder with the name of a kind is named as ./Kind/name. */
+/** Whether a word is an address. The user can name a folder of that name as ./Kind/name. */
 export function isResourceAddress(word: string): boolean {
   const parsed = parseAddress(word);
   return parsed !== undefined && findKind(parsed.kind) !== undefined;
 }
 
-/** Whether a word is the name of a kind that a stack can own or attach to. A folder of that name is named as ./Kind. */
+/**
+ * Whether a word is the name of a kind that a stack can own or attach to. The user can name a folder of that name as
+ * ./Kind.
+ */
 export function isKindName(word: string): boolean {
   const kind = findKind(word);
   return kind !== undefined && kind.role !== 'submitted';
 }
 
-/** Rejects a word that looks like a kind or an address and is neither: it would be taken for a path. */
+/** Throws for a word that looks like a kind or an address but is neither: it would be used as a path. */
 export function refuseMisspelt(words: readonly string[]): void {
   for (const word of words) {
     const name = parseAddress(word)?.kind ?? word;
@@ -74,7 +77,6 @@ export function refuseMisspelt(words: readonly string[]): void {
   }
 }
 
-/** How what a stack owns is shown. */
 type GetFormat =
   | { readonly name: 'table' | 'json' | 'yaml' | 'name' }
   | { readonly name: 'value'; readonly path: FieldPath };
@@ -90,7 +92,6 @@ interface Flags extends ConnectionFlags, StackFilterFlags, Pick<FormatFlags, 'co
 /** The values of `--format`, in addition to `value=FIELD`. */
 export const GET_FORMATS = ['table', 'json', 'yaml', 'name'] as const;
 
-/** `edgewise get`. */
 export function defineGet(command: Command, act: CommandAction): void {
   command
     .description(
@@ -133,8 +134,8 @@ async function getMany(words: readonly string[], flags: Flags, context: Context)
   const asked = {
     flags: { ...flags, format: flags.format.name },
     names,
-    isOfUse: toFilter(names, flags.format),
-    // With several stacks, the address precedes each value.
+    isOfUse: createKindFilter(names, flags.format),
+    // No names are passed, so that the address precedes each value.
     render: (inventory: Inventory) => render(inventory, { flags, names: [], context }),
   };
   return getOfStacks(
@@ -147,7 +148,7 @@ async function getMany(words: readonly string[], flags: Flags, context: Context)
 async function get(words: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   refuseMisspelt(words);
   const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
-  const isOfUse = toFilter(names, flags.format);
+  const isOfUse = createKindFilter(names, flags.format);
   const paths = words.filter((word) => !names.includes(word));
   const { state, diagnostics } = await readValidManifests(paths, context);
   const settings = resolveStackSettings(flags, context, state);
@@ -165,17 +166,19 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
     return { inventory: await stack.get(read), unready: waited.filter(({ state: one }) => one !== 'ready') };
   });
   const missing = listMissing(state, inventory, names);
-  if (missing.length > 0) throw toMissingError(missing, inventory);
+  if (missing.length > 0) throw createMissingError(missing, inventory);
   context.stdout.write(render(inventory, { flags, names, context }));
-  for (const { address, message, remedy = LATER } of unready)
+  for (const { address, message, remedy = WAIT_AGAIN } of unready)
     context.stderr.write(joinRemedy(toPrintable(`${address}: ${message}.`), toPrintable(remedy)));
   return unready.length === 0 ? EXIT.done : EXIT.failed;
 }
 
-const LATER = 'The service continues. To wait again, run the same command.';
+const WAIT_AGAIN = 'The service goes on without you. To wait again, run the same command.';
 
-/** Whether a kind can have the value that is asked for. Throws when none can, or one that is asked for by name cannot. */
-function toFilter(names: readonly string[], format: GetFormat): (kind: Kind) => boolean {
+/**
+ * Returns a predicate: whether a kind can have the requested value. Throws if no kind can, or if a named kind cannot.
+ */
+function createKindFilter(names: readonly string[], format: GetFormat): (kind: Kind) => boolean {
   if (format.name !== 'value') return () => true;
   const { path } = format;
   const kinds = names.length === 0 ? MANIFEST_KINDS : names.map((name) => getKind(parseAddress(name)?.kind ?? name));
@@ -192,7 +195,7 @@ function toFilter(names: readonly string[], format: GetFormat): (kind: Kind) => 
   });
 }
 
-function toMissingError(missing: readonly MissingAddress[], { stack, baseUrl }: Inventory): CommandError {
+function createMissingError(missing: readonly MissingAddress[], { stack, baseUrl }: Inventory): CommandError {
   const lines = missing.map(({ address, isDescribed, nearest }) => {
     if (isDescribed) return `${address} is in the manifests and does not exist yet: apply creates it.`;
     const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;

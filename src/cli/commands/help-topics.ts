@@ -8,7 +8,7 @@ import { PLAIN } from '../output/present.ts';
 import { createHelper, type OptionTopic, renderItems, TOPIC_NAMES } from './help.ts';
 import { listTopicOptions } from './options.ts';
 
-/** A topic of `edgewise help`, in addition to the help of commands. */
+/** A topic of `edgewise help` that is not a command. */
 interface HelpTopic {
   readonly name: string;
   readonly render: (helper: Help) => string;
@@ -17,7 +17,7 @@ interface HelpTopic {
 const PRECEDENCE =
   'The first of these that sets a value counts: flag, environment variable, Stack, Defaults, built-in default.';
 
-/** What each topic of options is about. */
+/** Introductions of the topics about options. */
 const ABOUT: Readonly<Record<Exclude<OptionTopic, 'connection'>, string>> = {
   'many-stacks':
     'With -R, a command runs for every stack below a folder: each folder with a Stack document. These options choose among them, and move resources from one to another.',
@@ -28,7 +28,6 @@ const ABOUT: Readonly<Record<Exclude<OptionTopic, 'connection'>, string>> = {
   trust: 'What manifests may decide, run, read and name.',
 };
 
-/** Every topic. */
 export const HELP_TOPICS: readonly HelpTopic[] = [
   { name: 'connection', render: renderConnection },
   ...Object.entries(ABOUT).map(([name, about]) => ({
@@ -39,7 +38,6 @@ export const HELP_TOPICS: readonly HelpTopic[] = [
   { name: 'exit-codes', render: renderExitCodes },
 ];
 
-/** The help of a command says which of them it takes. */
 function renderOptions(name: string, about: string, helper: Help): string {
   const items = listTopicOptions(name).map((option) => [option.flags, helper.optionDescription(option)] as const);
   const others = 'The help of a command says which of them it takes.';
@@ -54,17 +52,17 @@ function renderConnection(helper: Help): string {
   return [
     renderText(`How the service is reached. Commands that send requests take these options. ${PRECEDENCE}`, helper),
     renderItems('Options:', flags, helper),
-    renderItems('Environment only:', others.map(toVariable), helper),
+    renderItems('Environment only:', others.map(createVariableItem), helper),
   ].join('\n');
 }
 
-/** Other spellings stand with the meaning, so that the column of names stays narrow. */
-function toMeaning({ about, environment: [, ...others] = [] }: Setting): string {
+/** Adds alternative names to the meaning, to keep the column of names narrow. */
+function formatMeaning({ about, environment: [, ...others] = [] }: Setting): string {
   return others.length === 0 ? about : `${about} (also ${others.join(', ')})`;
 }
 
-function toVariable(setting: Setting): readonly [string, string] {
-  return [setting.environment?.[0] ?? '', toMeaning(setting)];
+function createVariableItem(setting: Setting): readonly [string, string] {
+  return [setting.environment?.[0] ?? '', formatMeaning(setting)];
 }
 
 function renderSettings(helper: Help): string {
@@ -75,7 +73,7 @@ function renderSettings(helper: Help): string {
     setting.default ?? '',
   ]);
   const head = ['Flag', 'Environment', 'spec of the Stack', 'Default'];
-  const others = OTHER_SETTINGS.map((setting) => [toLabel(setting), toMeaning(setting)] as const);
+  const others = OTHER_SETTINGS.map((setting) => [formatLabel(setting), formatMeaning(setting)] as const);
   return [
     renderText(`${PRECEDENCE} Those of the connection: edgewise help connection.`, helper),
     renderTable([head, ...rows]),
@@ -83,8 +81,8 @@ function renderSettings(helper: Help): string {
   ].join('\n');
 }
 
-/** A variable by its name, any other setting by all that it is called. */
-function toLabel({ flag, environment, stack = '' }: Setting): string {
+/** Returns the variable of a setting, else its flag and its field in the Stack. */
+function formatLabel({ flag, environment, stack = '' }: Setting): string {
   const names = [flag?.split(' ')[0] ?? '', stack].filter((name) => name !== '');
   return environment?.[0] ?? names.join(', ');
 }
@@ -110,7 +108,6 @@ function renderText(text: string, helper: Help): string {
   return `${helper.boxWrap(text, helper.helpWidth ?? text.length)}\n`;
 }
 
-/** `edgewise help`, of commands and of topics. */
 export function defineHelp(command: Command, act: CommandAction, program: Command): void {
   command
     .usage('[command or topic]')

@@ -1,28 +1,33 @@
 import { type Command, Help, type HelpConfiguration, type Option } from 'commander';
 import type { Context, Output } from '../context.ts';
 
-/** How every help text looks: one line a command in the overview, and the options of a command before those that many share. */
+/**
+ * The look of all help texts. The overview has one line per command. In the help of a command, its own options come
+ * before shared ones.
+ */
 
-/** The topics that explain options. Many commands share them, and most runs need none: the help of a command names them, and the topic says what each does. */
+/**
+ * Topics that explain options which many commands share and most runs do not need. The help of a command only names
+ * these options.
+ */
 export const OPTION_TOPICS = ['connection', 'many-stacks', 'safety', 'tokens', 'trust'] as const;
 
-/** One of these topics. It is the help group of its options. */
+/** Also the help group of the options of the topic. */
 export type OptionTopic = (typeof OPTION_TOPICS)[number];
 
 /** The topics of `edgewise help` that are not commands. */
 export const TOPIC_NAMES: readonly string[] = [...OPTION_TOPICS, 'settings', 'exit-codes'];
 
-/** The options that say how a result is shown. */
 export const RESULT_GROUP = 'Result:';
 
-/** As commander calls it. */
+/** Commander's name for the default group. */
 const OWN_GROUP = 'Options:';
 const DEFAULTS = new Help();
 
-/** Columns of help that does not go to a terminal. */
+/** Columns of help that is not written to a terminal. */
 const DEFAULT_WIDTH = 80;
 
-/** The command's own options come first, in any order of definition. Options that a topic explains are left out. */
+/** Puts the command's own options first, whatever the order of definition. Omits options that a topic explains. */
 const groupOwnFirst: Help['groupItems'] = (unsorted, visible, getGroup) => {
   const groups = DEFAULTS.groupItems(unsorted, visible, getGroup);
   for (const topic of OPTION_TOPICS) groups.delete(topic);
@@ -30,7 +35,7 @@ const groupOwnFirst: Help['groupItems'] = (unsorted, visible, getGroup) => {
   return own === undefined ? groups : new Map([[OWN_GROUP, own], ...groups]);
 };
 
-/** The values that it takes, and what it means to leave it out. */
+/** Adds the allowed values and the default to the description. */
 function describeOption({ description, argChoices = [], ...option }: Option): string {
   const { defaultValue, defaultValueDescription } = option;
   const isStated = (option.required || option.optional) && ['string', 'number'].includes(typeof defaultValue);
@@ -42,7 +47,7 @@ function describeOption({ description, argChoices = [], ...option }: Option): st
   return parts.length === 0 ? description : `${description} (${parts.join('; ')})`;
 }
 
-/** The topics of a command, with the names of its options that stand there. */
+/** Renders the topics that explain options of the command, each with the names of these options. */
 function renderTopics({ options }: Command, helper: Help): string {
   const items = OPTION_TOPICS.flatMap((topic) => {
     const names = options.filter(({ helpGroupHeading }) => helpGroupHeading === topic).map(({ long }) => long);
@@ -72,34 +77,37 @@ const STYLE: HelpConfiguration = {
     ),
 };
 
-/** Sets the look of help for a program, before its commands are defined: they take it over. Errors are thrown, and shown by who catches them. */
+/**
+ * Sets the look of help for a program. Call it before the commands are defined, because they inherit it. Commander
+ * prints no errors: the caller shows them.
+ */
 export function styleHelp(program: Command, { stdout, stderr }: Pick<Context, 'stdout' | 'stderr'>): Command {
   return program.configureHelp(STYLE).configureOutput({
     writeOut: (text) => stdout.write(text),
     writeErr: (text) => stderr.write(text),
     outputError: () => undefined,
-    getOutHelpWidth: () => toWidth(stdout),
-    getErrHelpWidth: () => toWidth(stderr),
+    getOutHelpWidth: () => getHelpWidth(stdout),
+    getErrHelpWidth: () => getHelpWidth(stderr),
     getOutHasColors: () => false,
     getErrHasColors: () => false,
   });
 }
 
-/** What formats help for stdout, in its width. */
+/** Creates a formatter of help, in the width of stdout. */
 export function createHelper(command: Command): Help {
   const helper = command.createHelp();
   helper.prepareContext({ helpWidth: command.configureOutput().getOutHelpWidth?.() ?? DEFAULT_WIDTH });
   return helper;
 }
 
-function toWidth({ isTerminal, columns }: Output): number {
+function getHelpWidth({ isTerminal, columns }: Output): number {
   return isTerminal && columns() > 0 ? columns() : DEFAULT_WIDTH;
 }
 
-/** Columns that a meaning needs beside its term; with fewer it is below. */
+/** Fewest columns for a meaning beside its term. With fewer, it is printed below the term. */
 const LEAST_COLUMN = 24;
 
-/** Terms with what they mean beside them or below, wrapped, under a heading. */
+/** Renders a heading and terms, with the wrapped meanings beside or below the terms. */
 export function renderItems(
   heading: string,
   items: readonly (readonly [term: string, meaning: string])[],

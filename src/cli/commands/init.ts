@@ -17,7 +17,6 @@ interface InitFlags {
   readonly baseUrl?: string;
 }
 
-/** `edgewise init`. */
 export function defineInit(command: Command, act: CommandAction): void {
   command
     .description(
@@ -36,7 +35,7 @@ export function defineInit(command: Command, act: CommandAction): void {
 }
 
 async function init(folder: string, flags: InitFlags, context: Context): Promise<ExitCode> {
-  const stack = flags.name ?? (await ask('Name of the stack', { context, fallback: toName(folder, context) }));
+  const stack = flags.name ?? (await ask('Name of the stack', { context, fallback: suggestName(folder, context) }));
   if (stack === undefined || !isResourceName(stack))
     throw new CommandError(stack === undefined ? 'The stack has no name.' : `${stack} is not a valid stack name.`, {
       exitCode: EXIT.invalid,
@@ -72,7 +71,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
   return EXIT.done;
 }
 
-/** The answer, or the default when the answer is empty. `undefined`: there is nobody to ask. */
+/** Returns the answer, or the default if it is empty. `undefined`: there is no terminal. */
 async function ask(
   question: string,
   { context, fallback }: { readonly context: Context; readonly fallback: string },
@@ -82,8 +81,11 @@ async function ask(
   return answer?.trim() === '' ? fallback : answer?.trim();
 }
 
-/** The name of the folder, if it is a valid name. For a common name such as `manifests`, that of the parent folder. */
-function toName(folder: string, { cwd }: Context): string {
+/**
+ * Suggests a name: that of the folder, or of its parent if the folder is called `manifests`. If it is not a valid name:
+ * `main`.
+ */
+function suggestName(folder: string, { cwd }: Context): string {
   const path = resolve(cwd, folder);
   const name = basename(basename(path) === 'manifests' ? dirname(path) : path);
   const cleaned = name
@@ -98,7 +100,7 @@ function isBaseUrl(text: string): boolean {
 }
 
 interface WrittenStack {
-  /** Where the service is, is stated. */
+  /** Whether a file or a flag sets the base URL. */
   readonly isPlaced: boolean;
   readonly baseUrl: string | undefined;
   readonly defaults: readonly FoundDefaults[];

@@ -12,32 +12,30 @@ import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { ReportTarget } from '../output/present.ts';
 import { createHelper, type OptionTopic, RESULT_GROUP, renderItems } from './help.ts';
 
-/** Kinds as help texts name them, taken from the tables: no command knows a kind. */
+/** The kinds in help texts come from the tables: no command contains the name of a kind. */
 
 const [first, second] = OWNED_KINDS;
 
-/** Two kinds, for examples. */
 export const EXAMPLE_KINDS = [first?.name ?? '', second?.name ?? ''] as const;
 
-/** The address of a resource, for examples. */
 export const EXAMPLE_ADDRESS = `${EXAMPLE_KINDS[0]}/postgres`;
 
-/** The address of a resource that has a token, for examples. */
+/** For examples about resources that have a token. */
 export const TOKEN_ADDRESS = `${OWNED_KINDS.find(hasToken)?.name}/agent`;
 
-/** What has a token: `credential`. */
+/** Titles of the kinds that have a token, such as `credential`. */
 const TOKEN_TITLES = formatKindTitles(hasToken);
 
-/** What can be replaced though nothing differs: `credential or SSH user certificate`. */
+/** Titles of the kinds that `--rotate` can replace, such as `credential or SSH user certificate`. */
 const ROTATABLE_TITLES = formatKindTitles(isRotatable);
 
 function hasToken(kind: Kind): boolean {
   return kind.oneTimeFields.length > 0;
 }
 
-/** Options that several commands share. Each adder returns the command, for chaining. */
+/** Options that several commands share. Each function returns the command, for chaining. */
 
-/** How the service is reached. The last of a command's options, so that its own come first. */
+/** Adds the options of the connection. Call it last, so that they follow the own options of the command. */
 export function addConnectionOptions(command: Command): Command {
   for (const { flag, ...setting } of CONNECTION_SETTINGS) {
     if (flag !== undefined) command.addOption(inTopic('connection', new Option(flag, describeSetting(setting))));
@@ -45,7 +43,6 @@ export function addConnectionOptions(command: Command): Command {
   return command;
 }
 
-/** Adds the options that all commands with a plan of manifests have. */
 export function addPlanOptions(command: Command): Command {
   return addTokenOptions(addRotateOption(addScopeOptions(command)))
     .addOption(inTopic('safety', new Option('--allow-deletes', 'allow more deletes than the guard does')))
@@ -68,14 +65,14 @@ export function addPlanOptions(command: Command): Command {
     );
 }
 
-/** What a plan covers. */
+/** Adds the options that limit and check a plan. */
 export function addScopeOptions(command: Command): Command {
   return addRejectedOptions(addPolicyOption(addProtectedOption(addTargetOption(command)))).addOption(
     inTopic('safety', new Option('--no-rehearsal', 'do not try the plan on a copy of the account in memory first')),
   );
 }
 
-/** What becomes of writes that the service will reject, as the rehearsal foretells. */
+/** Adds the options for writes that the service will reject, according to the rehearsal. */
 function addRejectedOptions(command: Command): Command {
   const skip = new Option(
     '--skip-rejected',
@@ -95,14 +92,12 @@ function addRejectedOptions(command: Command): Command {
   );
 }
 
-/** Rules of one's own. */
 export function addPolicyOption(command: Command): Command {
   return command.addOption(
     inTopic('safety', repeatable('--policies <path>', 'file or folder with more policies to check')),
   );
 }
 
-/** Consent to what protection forbids. */
 export function addProtectedOption(command: Command): Command {
   return command.addOption(
     inTopic(
@@ -114,14 +109,13 @@ export function addProtectedOption(command: Command): Command {
   );
 }
 
-/** What a command is narrowed to. */
 export function addTargetOption(command: Command): Command {
   return command.addOption(
     repeatable('--target <address>', 'only this resource and its dependencies', { parse: parseTarget }),
   );
 }
 
-/** Adds the option for replaces without a difference. */
+/** Adds the option that replaces resources although nothing differs. */
 function addRotateOption(command: Command): Command {
   return command.addOption(
     inTopic(
@@ -133,7 +127,6 @@ function addRotateOption(command: Command): Command {
   );
 }
 
-/** Adds the options of commands that write. */
 export function addWriteOptions(command: Command): Command {
   return command
     .option('--yes', 'do not ask')
@@ -148,20 +141,20 @@ export function addWriteOptions(command: Command): Command {
     );
 }
 
-/** Waiting for what the service does later. A duration is given behind `=` alone: the next word is a path. */
+/** Adds `--wait`. A duration needs `=`, because the next word is a path. */
 export function addWaitOption(command: Command, what: string): Command {
   return command.option('--wait [=duration]', `wait until ${what} is ready, ${DEFAULT_WAIT} at most`, parseWait);
 }
 
 const DEFAULT_WAIT = '10m';
 
-/** The words of a command line, where `--wait` alone does not take the word behind it. */
+/** Gives `--wait` its default, so that the parser does not use the next word as its value. */
 export function withDefaultWait(argv: readonly string[]): readonly string[] {
   const isMeant = argv[0] === 'apply' || argv[0] === 'get';
   return isMeant ? argv.map((word) => (word === '--wait' ? `--wait=${DEFAULT_WAIT}` : word)) : argv;
 }
 
-/** Refuses a wait where resources of many stacks are shown. */
+/** Throws for `--wait` with many stacks. */
 export function refuseWait({ wait }: { readonly wait?: number }): void {
   if (wait === undefined) return;
   throw new CommandError('--wait is for one stack.', {
@@ -176,7 +169,6 @@ function parseWait(text: string): number {
   throw new InvalidArgumentError(`A duration is ${DURATION_EXPECTED}.`);
 }
 
-/** How plans are shown. */
 export function addPlanFormatOptions(command: Command, formats: readonly FormatName[] = FORMAT_NAMES): Command {
   const verbose = new Option('--verbose', 'also show API calls, and fields of what is deleted');
   const compact = new Option('--compact', 'one line for each resource, in text').conflicts('verbose');
@@ -185,7 +177,7 @@ export function addPlanFormatOptions(command: Command, formats: readonly FormatN
     .addOption(verbose.helpGroup(RESULT_GROUP));
 }
 
-/** How results are shown, in any format. */
+/** Adds `--report` and the options of `addFormatOptions`. Default: every format. */
 export function addReportOptions(command: Command, formats: readonly FormatName[] = FORMAT_NAMES): Command {
   return addFormatOptions(command, formats).addOption(
     repeatable('--report <format=file>', 'also write the result to a file', {
@@ -194,18 +186,17 @@ export function addReportOptions(command: Command, formats: readonly FormatName[
   );
 }
 
-/** How results of few formats are shown. */
+/** Adds `--format` and `--no-color`. Default: text and json. */
 export function addFormatOptions(command: Command, formats: readonly FormatName[] = ['text', 'json']): Command {
   const format = new Option('--format <format>', 'format on stdout').choices(formats).default('text');
   return addColorOption(command.addOption(format.helpGroup(RESULT_GROUP)));
 }
 
-/** Whether there are colours. */
 export function addColorOption(command: Command): Command {
   return command.addOption(new Option('--no-color', 'no colours, as with NO_COLOR').helpGroup(RESULT_GROUP));
 }
 
-/** An option that may be given several times. `default` says what it means to leave it out, where that is not plain. */
+/** Creates an option that can be repeated. `default` describes the effect of leaving it out, if that is not obvious. */
 export function repeatable(
   flags: string,
   description: string,
@@ -218,7 +209,7 @@ export function repeatable(
     .default(none, fallback);
 }
 
-/** The exit codes that a command may end with, at the end of its help. */
+/** Adds the exit codes of the command to the end of its help. */
 export function addExitCodes(command: Command, codes: readonly ExitCode[]): Command {
   const named = Object.entries(EXIT).filter(([, code]) => codes.includes(code));
   const text = `Exit codes: ${named.map(([name, code]) => `${code} ${name}`).join(', ')} (edgewise help exit-codes)`;
@@ -228,13 +219,13 @@ export function addExitCodes(command: Command, codes: readonly ExitCode[]): Comm
   });
 }
 
-/** The examples at the end of a command's help. */
+/** Adds examples to the end of the command's help. */
 export function addExamples(command: Command, examples: readonly (readonly [line: string, does: string])[]): Command {
   const items = examples.map(([line, does]) => [`$ ${line}`, does] as const);
   return command.addHelpText('after', () => `\n${renderItems('Examples:', items, createHelper(command)).trimEnd()}`);
 }
 
-/** Where tokens go, instead of what the Stack says. Plan only says so; apply does it. */
+/** Adds the options for token sinks, which override the Stack. `plan` takes them too, but delivers nothing. */
 function addTokenOptions(command: Command): Command {
   return command
     .addOption(
@@ -274,7 +265,6 @@ function parseReport(text: string, formats: readonly FormatName[]): ReportTarget
   throw new InvalidArgumentError(`A report is FORMAT=FILE, and a format is one of ${formats.join(', ')}.`);
 }
 
-/** The name of a stack in a flag. */
 function parseStackName(text: string): string {
   if (isResourceName(text)) return text;
   throw new InvalidArgumentError('A stack is named as in metadata.name of its Stack document, such as production.');
@@ -285,7 +275,7 @@ function parseTarget(text: string): string {
   throw new InvalidArgumentError(`An address is Kind/name, such as ${EXAMPLE_ADDRESS}.`);
 }
 
-/** What manifests may decide, run, read and name. */
+/** Adds the options that say what manifests may decide, run, read and name. */
 export function addTrustOptions(command: Command): Command {
   const render = new Option('--render', 'run the command of spec.render, which prints the manifests of a stack');
   const untrusted = new Option(
@@ -295,7 +285,7 @@ export function addTrustOptions(command: Command): Command {
   return addReadingOptions(command.addOption(inTopic('trust', render)).addOption(inTopic('trust', untrusted)));
 }
 
-/** Which variables manifests may read, and which files they may name. */
+/** Adds the options that say which variables manifests may read, and which files they may name. */
 export function addReadingOptions(command: Command): Command {
   const env = repeatable(
     '--env <name>',
@@ -308,7 +298,7 @@ export function addReadingOptions(command: Command): Command {
   return command.addOption(inTopic('trust', env)).addOption(inTopic('trust', root));
 }
 
-/** Which of many stacks are meant. */
+/** Adds the options that select stacks, for commands that are always about many. */
 export function addStackFilterOptions(command: Command): Command {
   for (const option of listNarrowingOptions()) command.addOption(option);
   return addTrustOptions(command);
@@ -328,7 +318,7 @@ function listNarrowingOptions(): readonly Option[] {
   ];
 }
 
-/** Every stack below a folder, and which of them. */
+/** Adds `--recursive` and the options that select stacks. */
 export function addRecursiveOptions(command: Command): Command {
   command.option('-R, --recursive', 'every stack below a folder');
   for (const option of listNarrowingOptions()) command.addOption(inTopic('many-stacks', option));
@@ -339,13 +329,12 @@ function inTopic(topic: OptionTopic, option: Option): Option {
   return option.helpGroup(topic);
 }
 
-/** Every option of a topic, of any command. */
+/** Lists the options of a topic, over all commands. */
 export function listTopicOptions(topic: string): readonly Option[] {
   const all = addManifestsOptions(addPlanOptions(addWriteOptions(addRecursiveOptions(new Command()))));
   return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }
 
-/** The manifests of a plan file. */
 export function addManifestsOptions(command: Command): Command {
   return command
     .addOption(repeatable('--manifests <path>', 'the manifests of a plan file'))
@@ -354,7 +343,7 @@ export function addManifestsOptions(command: Command): Command {
     );
 }
 
-/** Rejects `--manifests` for a plan of manifests: the user probably expects a comparison with a plan file. */
+/** Throws for `--manifests` without a plan file: the user probably expects a comparison with one. */
 export function refuseManifests({ manifests = [] }: { readonly manifests?: readonly string[] | false }): void {
   if (manifests !== false && manifests.length === 0) return;
   throw new CommandError('--manifests names the manifests of a plan file, and the command has none.', {
@@ -363,7 +352,7 @@ export function refuseManifests({ manifests = [] }: { readonly manifests?: reado
   });
 }
 
-/** Whether a run is over many stacks. Throws for a flag that selects stacks when the run is over one. */
+/** Whether a run is over many stacks. Throws for a flag that selects stacks if the run is over one. */
 export function isRecursive({
   recursive,
   stack = [],

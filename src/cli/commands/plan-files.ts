@@ -12,7 +12,6 @@ interface Flags extends FormatFlags {
   readonly manifests: readonly string[];
 }
 
-/** `edgewise show`. */
 export function defineShow(command: Command, act: CommandAction): void {
   command
     .description('Show a saved plan. Sends no request.')
@@ -41,7 +40,6 @@ export function defineShow(command: Command, act: CommandAction): void {
   );
 }
 
-/** `edgewise diff`. */
 export function defineDiff(command: Command, act: CommandAction): void {
   command
     .description(

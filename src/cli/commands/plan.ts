@@ -37,7 +37,6 @@ interface Flags extends PlanFlags, FormatFlags, StackFilterFlags {
   readonly detailedExitcode?: boolean;
 }
 
-/** `edgewise plan`. */
 export function definePlan(command: Command, act: CommandAction): void {
   command
     .description('Show what apply would do. Sends GET requests only.')
@@ -84,7 +83,7 @@ interface Computed {
   readonly locate: ValidManifests['locate'];
 }
 
-/** If no plan can be made, an older plan file is removed, so that nobody takes it for the new one. */
+/** Removes an older plan file if there is no new plan, so that it is not mistaken for the new one. */
 async function computePlan(paths: readonly string[], flags: Flags, context: Context): Promise<Computed> {
   try {
     const read = { lint: 'for-plan', policies: flags.policies ?? [] } as const;

@@ -6,10 +6,13 @@ import type { CommandAction } from '../output/present.ts';
 import { styleHelp, TOPIC_NAMES } from './help.ts';
 import { addExamples } from './options.ts';
 
-/** Says what a command takes and does. It gets the command with its name and summary, and the program that the command belongs to. */
+/**
+ * Adds arguments, options and action to a command, which has its name and summary already. `program` contains all
+ * commands.
+ */
 type Define = (command: Command, act: CommandAction, program: Command) => void;
 
-/** A command as the overview lists it. What else there is of it is loaded when a command line names it. */
+/** A command in the overview. `load` is called only if the command line names it. */
 interface CommandEntry {
   readonly name: string;
   readonly summary: string;
@@ -148,12 +151,12 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly CommandEnt
   ],
 ];
 
-/** What the scripts of `completion` call. It looks into every command. */
+/** The hidden command that the scripts of `completion` call. It needs the definition of every command. */
 const COMPLETE = '__complete';
 
 /**
- * The command line, as a program that can be parsed once. Commands that no word of it names are only listed: they have a name and a
- * summary, and nothing of them is loaded.
+ * Creates a program that can parse one command line. Commands that the command line does not name have only a name and
+ * a summary; their modules are not loaded.
  */
 export async function defineProgram(argv: readonly string[], context: Context, act: CommandAction): Promise<Command> {
   const program = styleHelp(new Command('edgewise'), context)

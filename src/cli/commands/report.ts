@@ -18,7 +18,6 @@ import { type FormatFlags, PLAIN } from '../output/present.ts';
 import { publishStacks } from '../output/publish.ts';
 import { addExamples, addExitCodes, addPlanFormatOptions } from './options.ts';
 
-/** `edgewise join`. */
 export function defineJoin(command: Command, act: CommandAction): void {
   command
     .description(
@@ -34,14 +33,14 @@ export function defineJoin(command: Command, act: CommandAction): void {
 
 async function join(files: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
   const { command, root, parts } = readResults(files, context);
-  refuseForms(command, flags);
+  refuseFormats(command, flags);
   const selection = `${formatCount(parts.length, 'stack')} in ${formatCount(files.length, 'result')}.`;
   const exitCode = findWorstExitCode(parts.map((part) => part.exitCode));
   return publishStacks({ command, root, selection, parts }, { flags, exitCode }, context);
 }
 
-/** Metrics are those of a drift: of another result they would say that nothing could be compared. */
-function refuseForms(command: string, { format, report: reports = [] }: FormatFlags): void {
+/** Throws if metrics of another command than drift are requested: they would say that nothing could be compared. */
+function refuseFormats(command: string, { format, report: reports = [] }: FormatFlags): void {
   const special = [format, ...reports.map((one) => one.format)].find((name) => !FORMAT_NAMES.includes(name));
   if (special === undefined || command === 'drift') return;
   throw new CommandError(`The results of ${command} have no ${special}.`, {
@@ -57,7 +56,6 @@ interface PostFlags {
   readonly number?: number;
 }
 
-/** `edgewise post`. */
 export function definePost(command: Command, act: CommandAction): void {
   command
     .description('Post a report to GitHub or GitLab, replacing the previous one. Sends no request to the service.')
@@ -91,7 +89,10 @@ async function post(file: string, flags: PostFlags, context: Context): Promise<E
   return EXIT.done;
 }
 
-/** A line such as `/merge` is a command to a forge, run with the rights of the user who posts it. No report has one, but the file may not be a report. */
+/**
+ * Disarms lines such as `/merge`: a forge runs them with the rights of the user who posts them. No report contains one,
+ * but the file may not be a report.
+ */
 function withoutForgeCommands(text: string): string {
   return text.replace(/^\//gm, '\\/');
 }
@@ -108,7 +109,7 @@ async function openForgeOf({ as, number }: PostFlags, { env, cwd }: Context): Pr
     return await openForge({ env, readFile: readEvent, number, needsNumber: as === 'comment' });
   } catch (error) {
     if (error instanceof NoForge) throw new CommandError(error.message, { exitCode: EXIT.invalid, cause: error });
-    throw toFailure(error, 'the forge');
+    throw createPostError(error, 'the forge');
   }
 }
 
@@ -121,7 +122,7 @@ async function send(
     if (flags.as === 'comment') return await postComment(forge, report.marker, report.text);
     return await postIssue(forge, { ...report, isResolved: flags.resolved === true });
   } catch (error) {
-    throw toFailure(error, forge.place);
+    throw createPostError(error, forge.place);
   }
 }
 
@@ -133,8 +134,8 @@ const SENTENCES: Readonly<Record<PostResult['outcome'], (what: string, place: st
   none: (what, place) => `There is no open ${what} at ${place}, and nothing to report`,
 };
 
-/** What a forge refuses, or a network does not deliver, ends the command; the report itself is not lost. */
-function toFailure(error: unknown, place: string): CommandError {
+/** Creates the error of a failed post. The report file is kept. */
+function createPostError(error: unknown, place: string): CommandError {
   const message = error instanceof Error ? error.message : String(error);
   return new CommandError(`The report could not be posted to ${place}: ${message}`, {
     exitCode: EXIT.failed,

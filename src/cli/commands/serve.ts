@@ -26,11 +26,10 @@ interface Flags {
   readonly versionHeader: string;
 }
 
-/** A word that everybody knows: it keeps nobody out. */
+/** The default key. It is documented, so it protects nothing. */
 const KNOWN_KEY = 'dev';
 const DEFAULT_KEY = `${KNOWN_KEY}:admin`;
 
-/** `edgewise serve`. */
 export function defineServe(command: Command, act: CommandAction): void {
   command
     .description('Run the bundled server: the whole API in memory, for trying out and for tests.')
@@ -50,8 +49,8 @@ export function defineServe(command: Command, act: CommandAction): void {
       '--faults <file>',
       'faults to simulate: late, lost, broken and wrong answers, as YAML or JSON (default: nothing)',
     )
-    .option('--rate-limit <limit>', 'answer 429 above this, such as 120/60s (default: none)', toRateLimit)
-    .option('--version-header <name>', 'name of the header that carries the API version', DEFAULT_VERSION_HEADER);
+    .option('--rate-limit <limit>', 'answer 429 above this, such as 120/60s (default: none)', parseRateLimitFlag)
+    .option('--version-header <name>', 'name of the header that carries the interface version', DEFAULT_VERSION_HEADER);
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
   addExamples(command, [
     ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],
@@ -121,7 +120,7 @@ async function serveKept(
   return EXIT.done;
 }
 
-/** What other machines reach is only for those who were given a key. */
+/** Throws if other machines can reach the server and it accepts the default key. */
 function refuseKnownKey(host: string, apiKeys: readonly ApiKey[]): void {
   if (isThisMachine(host) || apiKeys.every(({ key }) => key !== KNOWN_KEY)) return;
   const address = host === '' ? 'every address of this machine' : host;
@@ -153,7 +152,7 @@ function parsePort(text: string): number {
   throw new InvalidArgumentError('A port is a whole number from 0 to 65535.');
 }
 
-function toRateLimit(text: string): RateLimit {
+function parseRateLimitFlag(text: string): RateLimit {
   const limit = parseRateLimit(text);
   if (limit !== undefined) return limit;
   throw new InvalidArgumentError(`A rate limit is ${RATE_LIMIT_EXPECTED}.`);

@@ -19,7 +19,6 @@ import { getTextOptions } from '../output/present.ts';
 import { RESULT_GROUP } from './help.ts';
 import { addColorOption, addExamples, addExitCodes, addStackFilterOptions } from './options.ts';
 
-/** The formats of the list. */
 const FORMATS = ['table', 'json', 'folder', 'github', 'gitlab'] as const;
 
 interface Flags extends StackFilterFlags {
@@ -28,7 +27,6 @@ interface Flags extends StackFilterFlags {
   readonly color: boolean;
 }
 
-/** `edgewise stacks`. */
 export function defineStacks(command: Command, act: CommandAction): void {
   command
     .description(
@@ -57,7 +55,7 @@ async function listStacks(root: string, flags: Flags, context: Context): Promise
   const listing = { root, total: tree.stacks.length, unowned: tree.unowned, ...selected };
   context.stdout.write(render(listing, flags, context));
   if (flags.format === 'table' || flags.format === 'json') return EXIT.done;
-  // A format for programs contains no summary for people.
+  // The formats for programs omit the summary, so write it to stderr.
   for (const line of [describeStacks(listing), ...listUnownedLines(listing)])
     context.stderr.write(`${toPrintable(line)}\n`);
   return EXIT.done;

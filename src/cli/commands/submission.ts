@@ -23,7 +23,7 @@ import { type FormatFlags, getTextOptions } from '../output/present.ts';
 import { createStatusLine, type StatusLine } from '../output/progress.ts';
 import { addConnectionOptions, addExamples, addExitCodes, addFormatOptions } from './options.ts';
 
-/** Also the options that the fields of the kind stand for, by their names. */
+/** Also contains the options for fields of the kind, by option name. */
 type SubmitFlags = ConnectionFlags & FormatFlags & Readonly<Record<string, unknown>>;
 
 interface GetFlags extends ConnectionFlags, FormatFlags {
@@ -33,7 +33,7 @@ interface GetFlags extends ConnectionFlags, FormatFlags {
 
 const DEFAULT_TIMEOUT = '15m';
 
-/** The command of a kind that is submitted: `edgewise abuse-report submit` and `get`. */
+/** Defines the commands of a kind that is submitted, such as `edgewise abuse-report submit` and `get`. */
 export function defineSubmission(kind: SubmittedKind): (group: Command, act: CommandAction) => void {
   return (group, act) => {
     describeGroup(group, kind);
@@ -53,7 +53,7 @@ function describeGroup(group: Command, kind: SubmittedKind): void {
   addExitCodes(group, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication]);
   addExamples(group, [
     [`edgewise ${name} submit ${examples[0]}`, `submit ${withArticle(noun)}`],
-    [`edgewise ${name} get ${toExampleId(kind)} --wait`, 'wait for the decision and show it'],
+    [`edgewise ${name} get ${formatExampleId(kind)} --wait`, 'wait for the decision and show it'],
   ]);
 }
 
@@ -66,7 +66,7 @@ function defineSubmit(group: Command, kind: SubmittedKind, act: CommandAction): 
       `Submit ${withArticle(noun)}. The service accepts it from authorized accounts only. It cannot be changed or withdrawn.`,
     );
   for (const field of kind.specFields) {
-    const option = toFieldOption(field);
+    const option = createFieldOption(field);
     if (field[0] === words) command.argument(`<${words}...>`, option.description);
     else command.addOption(option);
   }
@@ -81,7 +81,7 @@ function defineSubmit(group: Command, kind: SubmittedKind, act: CommandAction): 
 
 function defineGet(group: Command, kind: SubmittedKind, act: CommandAction): void {
   const { noun, parts } = kind.submission;
-  const line = `edgewise ${group.name()} get ${toExampleId(kind)}`;
+  const line = `edgewise ${group.name()} get ${formatExampleId(kind)}`;
   const command = group
     .command('get')
     .description(`Show ${withArticle(noun)} and the status of each ${parts.title}.`)
@@ -99,7 +99,7 @@ function defineGet(group: Command, kind: SubmittedKind, act: CommandAction): voi
   ]).action((id: string, flags: GetFlags) => act(flags, (context) => get(kind, { id, flags }, context)));
 }
 
-function toExampleId({ idPrefix }: SubmittedKind): string {
+function formatExampleId({ idPrefix }: SubmittedKind): string {
   return `${idPrefix}_2ab…`;
 }
 
@@ -108,7 +108,7 @@ async function submitOne(
   { given, flags }: { readonly given: readonly string[]; readonly flags: SubmitFlags },
   context: Context,
 ): Promise<ExitCode> {
-  const body = toSubmissionBody(kind, { ...listStated(kind, flags), [kind.submission.words]: given });
+  const body = checkSubmissionBody(kind, { ...listStated(kind, flags), [kind.submission.words]: given });
   const settings = resolveSettings(parseConnectionFlags(flags), context.env, {});
   const shown = await withAccount(settings, context, ({ account, signal }) =>
     account.write((client) => submit(client, { kind, body }, signal)),
@@ -117,21 +117,21 @@ async function submitOne(
   return EXIT.done;
 }
 
-/** The fields that are options. */
+/** Lists the fields that the user set with options. */
 function listStated(kind: SubmittedKind, flags: SubmitFlags): JsonObject {
   const stated = kind.specFields.flatMap((field): [string, string][] => {
-    const value = flags[toFieldOption(field).attributeName()];
+    const value = flags[createFieldOption(field).attributeName()];
     return typeof value === 'string' ? [[field[0], value]] : [];
   });
   return Object.fromEntries(stated);
 }
 
-function toFieldOption([name, { description }]: NamedField): Option {
-  return new Option(`--${name.replaceAll('_', '-')} <text>`, toOptionText(description));
+function createFieldOption([name, { description }]: NamedField): Option {
+  return new Option(`--${name.replaceAll('_', '-')} <text>`, formatOptionText(description));
 }
 
-/** The description of a field as options have theirs: no capital and no full stop. */
-function toOptionText(description: string): string {
+/** Formats the description of a field like those of options: no capital and no full stop. */
+function formatOptionText(description: string): string {
   const text = description.replace(/[.]$/, '');
   return /^[A-Z][a-z]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;
 }
@@ -162,7 +162,7 @@ async function get(
   });
 }
 
-/** Shows the last that is known, however the wait ended. */
+/** Shows the last state that was read, even after a timeout or an interrupt. */
 function showWaited(
   kind: SubmittedKind,
   { id, flags, ended, shown }: Waited & { readonly id: string; readonly flags: GetFlags },
@@ -208,8 +208,8 @@ function parseTimeout(text: string): number {
   throw new InvalidArgumentError(`A duration is ${DURATION_EXPECTED}.`);
 }
 
-/** The body of a submission. Throws, with everything that is wrong, when the service would not take it. */
-function toSubmissionBody(kind: SubmittedKind, body: JsonObject): JsonObject {
+/** Checks the body of a submission. Throws an error with every finding if the service would reject it. */
+function checkSubmissionBody(kind: SubmittedKind, body: JsonObject): JsonObject {
   const findings = listSchemaFindings(createRequestSchema(kind, 'create'), body);
   if (findings.length === 0) return body;
   const { words } = kind.submission;
@@ -217,7 +217,9 @@ function toSubmissionBody(kind: SubmittedKind, body: JsonObject): JsonObject {
   throw new CommandError(lines, { exitCode: EXIT.invalid, remedy: 'Nothing was sent.' });
 }
 
-/** Submits something, once, and returns it as the service shows it. An interrupt before it is sent stops it. */
+/**
+ * Submits a resource once, and returns it as the service shows it. `signal` stops it only before the request is sent.
+ */
 export async function submit(
   client: Client,
   { kind, body }: { readonly kind: SubmittedKind; readonly body: JsonObject },
@@ -227,19 +229,24 @@ export async function submit(
     const answer = await client.send('POST', kind.path, body, { waitSignal: signal });
     return parseListedResource(kind, answer, { place: `POST ${kind.path}: the answer` }).json;
   } catch (error) {
-    throw toSubmitError(kind, error);
+    throw createSubmitError(kind, error);
   }
 }
 
-function toSubmitError(kind: SubmittedKind, error: unknown): unknown {
-  if (error instanceof NetworkError) return error.isUnsent ? error : toUnknown(kind, error);
+function createSubmitError(kind: SubmittedKind, error: unknown): unknown {
+  if (error instanceof NetworkError) return error.isUnsent ? error : createUnknownOutcomeError(kind, error);
   if (!(error instanceof ApiError)) return error;
-  if (error.response.status === 403) return toForbidden(kind, error);
-  return error.response.status >= 500 ? toUnknown(kind, error) : error;
+  if (error.response.status === 403) return createForbiddenError(kind, error);
+  return error.response.status >= 500 ? createUnknownOutcomeError(kind, error) : error;
 }
 
-/** The service has no list in which to find it, and the response would have had its id. */
-function toUnknown({ submission: { noun }, title }: SubmittedKind, error: ApiError | NetworkError): CommandError {
+/**
+ * The submission cannot be found again: the service has no list of them, and the id would have been in the response.
+ */
+function createUnknownOutcomeError(
+  { submission: { noun }, title }: SubmittedKind,
+  error: ApiError | NetworkError,
+): CommandError {
   return new CommandError(`It is not known whether the ${noun} was submitted. ${toPrintable(error.message)}`, {
     exitCode: EXIT.failed,
     remedy: `It was not sent again, because that could submit it twice, and the service cannot list ${title}s. Ask the service whether it has ${withArticle(noun)} like this. If you cannot find out, submit it again: the worst outcome is a second ${noun}.`,
@@ -247,8 +254,8 @@ function toUnknown({ submission: { noun }, title }: SubmittedKind, error: ApiErr
   });
 }
 
-/** Some services answer a bad key like this too. */
-function toForbidden({ title }: SubmittedKind, error: ApiError): CommandError {
+/** Some services also respond with 403 to an invalid key. */
+function createForbiddenError({ title }: SubmittedKind, error: ApiError): CommandError {
   return new CommandError(
     `The account of this API key lacks the permission to submit ${title}s. ${toPrintable(error.message)}`,
     {
@@ -260,28 +267,29 @@ function toForbidden({ title }: SubmittedKind, error: ApiError): CommandError {
   );
 }
 
-/** How a wait ended, and the last that was read; `undefined`: interrupted before anything was. */
+/** How a wait ended, and the last state that was read. `undefined`: interrupted before the first read. */
 interface Waited {
   readonly ended: 'decided' | 'too-late' | 'interrupted';
   readonly shown: JsonObject | undefined;
 }
 
-/** What to wait with. */
 export interface Wait {
   readonly kind: SubmittedKind;
   readonly read: (signal: AbortSignal) => Promise<JsonObject>;
   readonly timeoutMs: number;
-  /** Has what the client tells written beside the progress. */
+  /** Shows the notices of the client together with the progress. */
   readonly setLineWriter: SetLineWriter;
-  /** Aborted: the wait is over. */
+  /** Ends the wait when aborted. */
   readonly signal: AbortSignal;
 }
 
-/** A service allows about 120 requests a minute for all that an account does: a wait begins with 12 and comes down to one. */
+/**
+ * A service usually allows an account about 120 requests a minute. A wait starts with 12 a minute and ends with one.
+ */
 const FIRST_DELAY_MS = 5_000;
 const MAX_DELAY_MS = 60_000;
 
-/** Reads a submission until it is decided, the time is over or an interrupt comes, and says on stderr how far it is. */
+/** Reads a submission until it is decided, time is up, or the user interrupts. Shows progress on stderr. */
 async function waitForDecision(wait: Wait, context: Context): Promise<Waited> {
   const line = createStatusLine(context.stderr);
   try {
@@ -312,7 +320,7 @@ async function poll(
     if (view.isDecided) return { ended: 'decided', shown };
     if (leftMs <= 0) return { ended: 'too-late', shown };
     setLineWriter(line.tell);
-    line.show(`${renderSubmissionState(view)}; waiting for ${toTimeText(leftMs)} more at most`);
+    line.show(`${renderSubmissionState(view)}; waiting for ${formatTimeLeft(leftMs)} more at most`);
     await context.sleep(Math.min(delayMs, leftMs), signal);
     if (signal.aborted) return { ended: 'interrupted', shown };
   }
@@ -330,8 +338,8 @@ async function unlessAborted<T>(
   }
 }
 
-/** `40 s`; from two minutes on `15 min`. */
-function toTimeText(ms: number): string {
+/** Such as `40 s`, or `15 min` from two minutes on. */
+function formatTimeLeft(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }

@@ -33,7 +33,6 @@ interface Flags extends FormatFlags, StackFilterFlags {
   readonly policies?: readonly string[];
 }
 
-/** `edgewise validate`. */
 export function defineValidate(command: Command, act: CommandAction): void {
   command
     .description('Check manifests, and warn about what is valid but probably a mistake. Sends no request.')
@@ -72,7 +71,7 @@ async function validate(paths: readonly string[], flags: Flags, context: Context
   return publish({ about: 'validation', command: 'validate', validation }, publication, context);
 }
 
-/** An error in every format, so that none says that all is well. */
+/** Makes the diagnostic an error in every format, so that none reports success. */
 function toError(diagnostic: Diagnostic): Diagnostic {
   return { ...diagnostic, severity: 'error' };
 }
@@ -107,15 +106,14 @@ async function readSettings(paths: readonly string[], context: Context): Promise
   return state.stack.lint;
 }
 
-const FORMS: readonly FormatName[] = ['text', 'json', 'junit'];
+const POLICY_TEST_FORMATS: readonly FormatName[] = ['text', 'json', 'junit'];
 
-/** `edgewise test-policy`. */
 export function defineTestPolicy(command: Command, act: CommandAction): void {
   command
     .description('Run the cases of policies, which PolicyTest documents describe, as unit tests. Sends no request.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
-  addExamples(addFormatOptions(addReadingOptions(command), FORMS), [
+  addExamples(addFormatOptions(addReadingOptions(command), POLICY_TEST_FORMATS), [
     ['edgewise test-policy policies', 'run the cases in this folder'],
     ['edgewise test-policy policies --format junit', 'for a pipeline: a suite for each policy'],
   ]).action((paths: string[], flags: FormatFlags) =>

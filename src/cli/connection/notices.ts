@@ -10,25 +10,25 @@ import type { Context } from '../context.ts';
 import { isLogWanted, resolveLogLevel } from '../output/logger.ts';
 import { createStatusLine, WORTH_TELLING_MS } from '../output/progress.ts';
 
-/** What a client tells of while it works. */
+/** Callbacks that show retries, waits and slow reads of a client. */
 interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, Pick<ClientOptions, 'onRequest'> {
-  /** A client that tells when reading takes its time. */
+  /** Returns a client whose slow reads are shown. */
   readonly watch: ReadingWatch['watch'];
-  /** Removes a line that was shown only for the moment. */
+  /** Removes the line about a slow read. */
   readonly end: ReadingWatch['end'];
-  /** Another writer to stderr says how a line is shown beside its own. */
+  /** Lets other code that writes to stderr show the notices. */
   readonly setLineWriter: SetLineWriter;
 }
 
-/** Has lines told by a function, and waits taken in by another; without them both go to stderr as they are. */
+/** Passes lines to `tell` and waits to `wait` from now on. Undefined: both are written to stderr. */
 export type SetLineWriter = (
   tell: ((line: string) => void) | undefined,
   wait?: ((pending: PendingWait) => void) | undefined,
 ) => void;
 
 /**
- * Tells that requests are sent again or wait: a person once for each cause, and of each long wait. The log has each retry from `info` on,
- * each request and each wait from `debug` on, and headers at `trace`.
+ * Creates the notices of a client. stderr gets one line for each cause of retries, and one for each long wait. The log
+ * has retries from `info` on, requests and waits from `debug` on, and headers at `trace`.
  */
 export async function createNotices(
   context: Pick<Context, 'env' | 'stderr' | 'now' | 'after'>,
@@ -79,19 +79,19 @@ export async function createNotices(
   };
 }
 
-/** The log; `undefined` if none of these notices would be in it. */
+/** Undefined if the log would contain none of these notices. */
 async function loadLogger(context: Pick<Context, 'env' | 'stderr'>): Promise<Logger | undefined> {
   resolveLogLevel(context, 'warn');
   return isLogWanted(context) ? (await import('../output/logger.ts')).createLogger(context) : undefined;
 }
 
-/** The notices of a command's client. A server inside the process is never waited for, however busy the machine is. */
+/** Never shows reads from the embedded server as slow, however busy the machine is. */
 export async function createServiceNotices(settings: RunSettings, context: Context): Promise<Notices> {
   const unwatched = { ...context, after: () => () => undefined };
   return createNotices(isEmbedded(settings.baseUrl) ? unwatched : context, settings);
 }
 
-/** Tells how the service is reached, where a person has to know it. */
+/** Prints the warning about the connection, if any, and a line if the embedded server is used. */
 export function announceService({ baseUrl }: RunSettings, warning: string | undefined, { stderr }: Context): void {
   if (warning !== undefined) stderr.write(`${warning}\n`);
   if (!isEmbedded(baseUrl)) return;
@@ -101,7 +101,10 @@ export function announceService({ baseUrl }: RunSettings, warning: string | unde
   );
 }
 
-/** At `debug` a line for each request, once it is over; `trace` adds when it was sent, headers and sizes. No body is in either. */
+/**
+ * At `debug`, logs one line for each finished request. `trace` adds the time of sending, headers and sizes. Neither
+ * logs a body.
+ */
 function logRequest(logger: Logger, notice: RequestNotice): void {
   const { method, path, attempt } = notice;
   switch (notice.event) {
@@ -122,28 +125,27 @@ function logRequest(logger: Logger, notice: RequestNotice): void {
   }
 }
 
-/** Reports the subject of a read that takes long. */
+/** Shows on stderr that reads take long. */
 interface ReadingWatch {
-  /** A client whose reads are watched. */
+  /** Returns the client with its reads watched. */
   readonly watch: (client: Client) => Client;
-  /** Writes a line to stderr that stays. */
+  /** Writes a permanent line to stderr. */
   readonly tell: (line: string) => void;
-  /** Takes in a wait: what is shown of the reading says it. */
+  /** Records a wait, so that the line mentions it. */
   readonly wait: (pending: PendingWait) => void;
-  /** It is one line that is drawn again and again. */
+  /** Whether a line on the terminal is being updated in place. */
   readonly isLive: () => boolean;
-  /** Suppresses the report while other code writes to stderr. */
+  /** Hides the line while other code writes to stderr. */
   readonly mute: (isMuted: boolean) => void;
-  /** Takes back what was said, whatever is still being read. */
+  /** Removes the line, even if reads are still running. */
   readonly end: () => void;
 }
 
-/** Time until the first message, and between messages where they are lines of a log. */
+/** Times before the first line, and between later lines that are not updated in place. */
 const FIRST_MS = 1_500;
 const NEXT_MS = [8_500, 20_000, 30_000, 60_000];
 const LIVE_MS = 1_000;
 
-/** Watches the reads from a service. */
 function createReadingWatch(
   { stderr, env, now, after }: Pick<Context, 'stderr' | 'env' | 'now' | 'after'>,
   service: string,

@@ -5,20 +5,20 @@ import type { Json } from '../../model/json.ts';
 import type { SettingRow } from '../../report/report.ts';
 import { getDefaultRateLimit } from '../../stack/settings.ts';
 
-/** A setting of a run: how it can be stated, and what it is when nobody states it. For help and documents. */
+/** A setting of a run: the ways to set it, and its default. For help and documents. */
 export interface Setting {
   readonly about: string;
-  /** `--base-url <url>`; absent: no flag states it. */
+  /** Such as `--base-url <url>`. Absent: no flag sets it. */
   readonly flag?: string;
-  /** Variables that state it. Several: other spellings. */
+  /** Variables that set it. The first is the usual name. */
   readonly environment?: readonly string[];
   /** Its path in the `spec` of the Stack. */
   readonly stack?: string;
-  /** Absent: nothing. */
+  /** Absent: there is no default. */
   readonly default?: string;
 }
 
-/** A setting in words: what it is, how else it can be stated, and its default. */
+/** Formats what a setting means, the other ways to set it, and its default. */
 export function describeSetting({ about, environment = [], stack, default: fallback }: Omit<Setting, 'flag'>): string {
   const ways = [...environment, ...(stack === undefined ? [] : [`spec.${stack}`])];
   const parts = [
@@ -28,7 +28,7 @@ export function describeSetting({ about, environment = [], stack, default: fallb
   return parts.length === 0 ? about : `${about} (${parts.join('; ')})`;
 }
 
-/** How the service is reached. Every command that sends requests takes the flags. */
+/** How to reach the service. Every command that sends requests takes these flags. */
 export const CONNECTION_SETTINGS: readonly Setting[] = [
   {
     about:
@@ -87,7 +87,10 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
   },
 ];
 
-/** What else can be set for a run. Flags of a single command that nothing else can state are not here. */
+/**
+ * The other settings of a run. A flag is omitted if it belongs to one command, and neither a variable nor the Stack can
+ * set it.
+ */
 export const OTHER_SETTINGS: readonly Setting[] = [
   {
     about: 'folder for tokens of new resources, a file for each; {stack} is filled in',
@@ -165,50 +168,51 @@ export const OTHER_SETTINGS: readonly Setting[] = [
   },
 ];
 
-/** What a run has for each setting, and where that comes from. `flags`: values by the name of the flag. */
+/** Lists the value of each setting in a run, and its source. `flags`: values by flag name, in camel case. */
 export function listSettingRows(
   stated: readonly StackSetting[],
   flags: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string | undefined>>,
 ): readonly SettingRow[] {
-  const found = new Map(stated.map((setting) => [setting.name, toRow(setting)]));
+  const found = new Map(stated.map((setting) => [setting.name, createRow(setting)]));
   for (const { flag = '', environment = [], stack, default: fallback } of CONNECTION_SETTINGS) {
     if (stack === undefined) continue;
-    const given = flags[toFlagName(flag)];
+    const given = flags[getFlagKey(flag)];
     const variable = environment.find((name) => (env[name] ?? '') !== '');
-    if (typeof given === 'string' && given !== '') found.set(stack, { name: stack, value: given, from: toWord(flag) });
+    if (typeof given === 'string' && given !== '')
+      found.set(stack, { name: stack, value: given, from: getFlagWord(flag) });
     else if (variable !== undefined) found.set(stack, { name: stack, value: env[variable] ?? '', from: variable });
     else if (!found.has(stack)) found.set(stack, { name: stack, value: fallback ?? 'not set', from: 'default' });
   }
   const limit = found.get('api.rate_limit');
   if (limit?.from === 'default')
     found.set(limit.name, { ...limit, value: getDefaultRateLimit(found.get('api.base_url')?.value ?? '') });
-  return [...found.values(), toKeyRow(found.get('api.key_env')?.value, env)].sort(byName);
+  return [...found.values(), createKeyRow(found.get('api.key_env')?.value, env)].sort(byName);
 }
 
-function toRow({ name, value, stated }: StackSetting): SettingRow {
-  const row = { name, value: toText(value), from: stated?.by ?? 'default' };
+function createRow({ name, value, stated }: StackSetting): SettingRow {
+  const row = { name, value: formatValue(value), from: stated?.by ?? 'default' };
   return stated === undefined ? row : { ...row, place: `${stated.place.file}:${stated.place.line}` };
 }
 
-function toText(value: Json): string {
+function formatValue(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** `--base-url` of `--base-url <url>`. */
-function toWord(flag: string): string {
+/** Such as `--base-url` from `--base-url <url>`. */
+function getFlagWord(flag: string): string {
   return flag.split(' ')[0] ?? '';
 }
 
-/** `baseUrl` of `--base-url <url>`. */
-function toFlagName(flag: string): string {
-  return toWord(flag)
+/** Such as `baseUrl` from `--base-url <url>`. */
+function getFlagKey(flag: string): string {
+  return getFlagWord(flag)
     .slice(2)
     .replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** The key itself is never shown. */
-function toKeyRow(variable = KEY_VARIABLE, env: Readonly<Record<string, string | undefined>>): SettingRow {
+function createKeyRow(variable = KEY_VARIABLE, env: Readonly<Record<string, string | undefined>>): SettingRow {
   const from = [variable, toKeyFileVariable(variable)].find((name) => (env[name] ?? '') !== '');
   return { name: 'API key', value: from === undefined ? 'not set' : 'set', from: from ?? variable };
 }

@@ -11,22 +11,22 @@ import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { announceService, createServiceNotices, type SetLineWriter } from './notices.ts';
 
-/** An account for the length of one command. */
+/** An account that is open during one command. */
 interface AccountSession {
   readonly account: Account;
   readonly setLineWriter: SetLineWriter;
-  /** Aborted by the first request to stop. Reading ends at once; writes that are under way finish. */
+  /** Aborted by the first request to stop. Reads then end at once; writes in progress finish. */
   readonly signal: AbortSignal;
 }
 
-/** A stack for the length of one command. */
+/** A stack whose account is open during one command. */
 interface StackSession extends Omit<AccountSession, 'account'> {
   readonly stack: Stack;
-  /** What reads, of the same account. */
+  /** Opens a reader of the same account. */
   readonly open: Account['open'];
 }
 
-/** Opens an account, runs the task, and closes the account however the task ends. */
+/** Opens an account, runs the task, and closes the account even if the task fails. */
 export async function withAccount<T>(
   settings: RunSettings,
   context: Context,
@@ -48,7 +48,7 @@ export async function withAccount<T>(
   }
 }
 
-/** Does the same with a stack. */
+/** Like `withAccount`, with a stack of the account. */
 export async function withStack<T>(
   { settings, ...parts }: Omit<StackParts, 'version' | 'sinks'> & { readonly settings: RunSettings },
   context: Context,
@@ -60,7 +60,6 @@ export async function withStack<T>(
   });
 }
 
-/** Flags that say how to reach the service, in the words of the command line. */
 export interface ConnectionFlags {
   readonly baseUrl?: string;
   readonly versionHeader?: string;
@@ -70,7 +69,7 @@ export interface ConnectionFlags {
   readonly keyEnv?: string;
 }
 
-/** The settings that flags give. An empty word gives none. */
+/** Returns the settings of the flags. An empty flag sets nothing. */
 export function parseConnectionFlags(flags: ConnectionFlags): SettingOverrides {
   const { baseUrl, versionHeader, rateLimit, caFile, keyEnv } = flags;
   return {
@@ -83,14 +82,14 @@ export function parseConnectionFlags(flags: ConnectionFlags): SettingOverrides {
   };
 }
 
-/** Requests to stop, for the length of one command. */
+/** Requests of the user to stop, during one command. */
 interface Interrupts {
-  /** Aborted by the first request. Throwing its reason ends a command that has not written anything. */
+  /** Aborted by the first request. Its reason is an error for a command that has not written anything. */
   readonly signal: AbortSignal;
   readonly stopListening: () => void;
 }
 
-/** Listens for requests to stop. The second one ends the process, whatever is under way. */
+/** Listens for requests to stop. The second one ends the process at once. */
 export function listenForInterrupts(context: Pick<Context, 'onInterrupt' | 'exitNow'>): Interrupts {
   const abort = new AbortController();
   const stopListening = context.onInterrupt(() => {

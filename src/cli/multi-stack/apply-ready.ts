@@ -35,12 +35,11 @@ import {
   type StacksRun,
 } from './stacks-run.ts';
 
-/** Flags of an apply of many stacks. */
 export interface ApplyStacksFlags extends ApplyFlags, StackFilterFlags {
   readonly stack?: readonly string[];
 }
 
-/** A stack whose plan was let through. */
+/** A stack whose plan is not blocked. */
 interface ReadyStack {
   readonly plan: Plan;
   readonly apply: (options: RunOptions) => Promise<ApplyResult>;
@@ -48,7 +47,7 @@ interface ReadyStack {
   readonly locate: Locate;
 }
 
-/** An apply of many stacks: what may be applied of them. */
+/** An apply of many stacks, and the stacks that are ready for it. */
 export interface Applying {
   readonly run: StacksRun;
   readonly flags: ApplyStacksFlags;
@@ -56,7 +55,7 @@ export interface Applying {
   readonly ready: Map<StackFolder, ReadyStack>;
 }
 
-/** Shows every plan, asks once, and applies the ready stacks. A stack that fails stops only the stacks that depend on it. */
+/** Shows every plan, asks once, and applies the ready stacks. If one fails, only the stacks that depend on it stop. */
 export async function finishApply(applying: Applying, planned: readonly StackPart[]): Promise<ExitCode> {
   const { run, flags, ready } = applying;
   const isShown = flags.format === 'text';
@@ -65,7 +64,7 @@ export async function finishApply(applying: Applying, planned: readonly StackPar
   await confirm(applying, planned);
   const watch = createRunProgress(run, [...ready.values()]);
   const applied = await applyReady(applying, planned, watch);
-  // What was found before is on the screen already.
+  // Earlier results are on the screen already.
   const ended = applied.filter((part, index) => part !== planned[index]);
   if (isShown) showEnds(run, { applied, ended });
   return publishRun(run, applied, { isShown, sent: watch.sent() });
@@ -90,7 +89,10 @@ function showEnds(
   context.stdout.write(`\n${renderStackEnds(ended, options)}${renderStacksTable(report, options)}`);
 }
 
-/** In a format other than text the plans were not shown yet: the question contains them. */
+/**
+ * Asks for approval. In a format other than text, the plans were not shown yet, so the question contains them. Throws
+ * if the user declines.
+ */
 async function confirm({ run, flags, ...rest }: Applying, planned: readonly StackPart[]): Promise<void> {
   if (flags.yes === true) return;
   const { context } = run;
@@ -110,7 +112,9 @@ async function confirm({ run, flags, ...rest }: Applying, planned: readonly Stac
   });
 }
 
-/** Applies the ready stacks: each as soon as its dependencies have written, all of them within the rate limit of their account. */
+/**
+ * Applies the ready stacks: each after the writes of its dependencies, and all within the rate limit of their account.
+ */
 async function applyReady(
   applying: Applying,
   planned: readonly StackPart[],
@@ -118,13 +122,13 @@ async function applyReady(
 ): Promise<readonly StackPart[]> {
   const { run, ready } = applying;
   const { stacks } = run.selected;
-  const rounds = toRounds(ready);
+  const rounds = createRounds(ready);
   const started = new Map<StackFolder, Started>();
   for (const { folder, before, isAwaited } of listTurns(applying)) {
     const turn = {
       folder,
       isAwaited,
-      // None of a circle is ready: what it waits for does not matter.
+      // Stacks of a circle are never ready, so their dependencies do not matter.
       before: before.flatMap((other) => started.get(other) ?? []),
       ...rounds.get(folder),
       exitCode: planned[stacks.indexOf(folder)]?.exitCode ?? EXIT.done,
@@ -144,16 +148,19 @@ async function applyReady(
   }
 }
 
-/** When a stack is applied. */
+/** A stack with its position in the order of an apply. */
 interface Place {
   readonly folder: StackFolder;
   /** The stacks that it waits for. */
   readonly before: readonly StackFolder[];
-  /** One that is ready waits for it, or for one that waits for it. */
+  /** Whether a ready stack waits for it, directly or through other stacks. */
   readonly isAwaited: boolean;
 }
 
-/** The stacks, each behind those that it waits for. To destroy is to go the other way: what refers to something is gone before it. */
+/**
+ * Orders the stacks after their dependencies. `destroy` reverses the order: a resource is deleted after the resources
+ * that refer to it.
+ */
 function listTurns({ run, ready, mode }: Applying): readonly Place[] {
   const { ordered } = orderStacks(run.selected.stacks);
   const needed = new Map(ordered.map((folder) => [folder, listNeeded(folder, ordered)]));
@@ -161,7 +168,7 @@ function listTurns({ run, ready, mode }: Applying): readonly Place[] {
     mode === 'apply' ? needed.get(other)?.includes(one) === true : needed.get(one)?.includes(other) === true;
   const places: Place[] = [];
   const awaited = new Set<StackFolder>();
-  // The last one first: what waits for a stack is known before it.
+  // Backwards: every stack that waits for this one was visited before.
   for (const folder of mode === 'apply' ? ordered.toReversed() : ordered) {
     const before = ordered.filter((other) => isBefore(other, folder));
     const isAwaited = awaited.has(folder);
@@ -171,8 +178,8 @@ function listTurns({ run, ready, mode }: Applying): readonly Place[] {
   return places;
 }
 
-/** The rounds of the stacks that are ready. Those of one account go through them together. */
-function toRounds(ready: Applying['ready']): ReadonlyMap<StackFolder, Pick<Turn, 'gates' | 'rounds'>> {
+/** Creates the rounds of the ready stacks. Stacks of one account go through them together. */
+function createRounds(ready: Applying['ready']): ReadonlyMap<StackFolder, Pick<Turn, 'gates' | 'rounds'>> {
   const accounts = Map.groupBy(ready, ([, { pooled }]) => pooled.account);
   return new Map(
     [...accounts.values()].flatMap((members) => {
@@ -184,40 +191,43 @@ function toRounds(ready: Applying['ready']): ReadonlyMap<StackFolder, Pick<Turn,
   );
 }
 
-/** A stack that waits, is applied, or is over. */
+/** A stack that waits, is being applied, or has ended. */
 interface Started {
   readonly folder: StackFolder;
-  /** What others wait for: it has made all writes but the deletes that come last, or is over. */
+  /** Resolves when stacks that wait for this one may start: after its writes that are in no round, or at its end. */
   readonly written: Promise<Written>;
-  /** `undefined`: its plan is its result. */
+  /** `undefined`: the stack was not ready, so its result is its plan. */
   readonly result: Promise<StackResult | undefined>;
 }
 
-/** What of a stack those build on that wait for it. */
+/** The writes of a stack that waiting stacks depend on. */
 interface Written {
   readonly outcomes: readonly Outcome[];
-  /** They are left alone. */
+  /** Whether waiting stacks must not be applied. */
   readonly hasFailed: boolean;
 }
 
 interface Turn extends Pick<Place, 'folder' | 'isAwaited'> {
-  /** Absent: it is not ready. */
+  /** Absent: the stack is not ready. */
   readonly gates?: Gates | undefined;
   readonly rounds?: WriteRounds | undefined;
   readonly before: readonly Started[];
-  /** That of its plan. */
+  /** Exit code of the plan. */
   readonly exitCode: ExitCode | number;
   readonly watch: RunProgress;
 }
 
-/** Never rejects. What others wait for never waits for others at a gate: so no stack waits for ever, whatever waits for what. */
+/**
+ * Starts a stack. Never rejects. `written` resolves before the stack waits at a gate, so stacks that wait for each
+ * other cannot deadlock.
+ */
 function startOne(applying: Applying, turn: Turn): Started {
   const { folder } = turn;
   const { promise: written, resolve } = Promise.withResolvers<Written>();
   const onWritten = (outcomes: readonly Outcome[]): void =>
-    resolve({ outcomes, hasFailed: !outcomes.every((one) => isGoodEnough(one, applying)) });
+    resolve({ outcomes, hasFailed: !outcomes.every((one) => letsOthersContinue(one, applying)) });
   const result = applyOne(applying, turn, onWritten);
-  // What ended without a write has failed, if it was to make any.
+  // A stack that ended before its writes has failed, unless it had nothing to do.
   const end = (ended: StackResult | undefined): void =>
     resolve({ outcomes: [], hasFailed: (ended?.exitCode ?? turn.exitCode) !== EXIT.done });
   result.then(end, () => resolve({ outcomes: [], hasFailed: true }));
@@ -235,13 +245,13 @@ async function applyOne(
   const { ids, failed } = await awaitOthers(turn, one?.plan);
   if (one === undefined) return undefined;
   const { journal } = flags;
-  const { sideBySide, pass } = toPassage(turn, (outcomes) => {
-    // The next plan file is compared with the live state, which now has the resources of this stack.
+  const { sideBySide, pass } = createPassage(turn, (outcomes) => {
+    // Waiting stacks with a plan file compare it with the live state, which now has the resources of this stack.
     if (turn.isAwaited) one.pooled.account.forget();
     onWritten(outcomes);
   });
   try {
-    if (failed.length > 0) return createFailedStack(toWaited(failed), folder, run.command);
+    if (failed.length > 0) return createFailedStack(createDependencyError(failed), folder, run.command);
     const written = await one.apply({
       ...watch.follow(folder, one.plan),
       journal,
@@ -249,7 +259,7 @@ async function applyOne(
       signal: run.signal,
       ...(applying.mode === 'apply' && { sideBySide }),
     });
-    // Nobody waits for what the service does later.
+    // No other stack waits for work that the service continues.
     pass();
     const result = await waitFor(written, one.pooled.account, applying, watch);
     const report = { about: 'apply', plan: one.plan, result } as const;
@@ -261,7 +271,10 @@ async function applyOne(
   }
 }
 
-/** The result of one stack, with what became of all that the service goes on with. Several stacks of an account share the lists that they read. */
+/**
+ * Waits for work that the service continues after the writes of a stack, and adds the results. Stacks of one account
+ * share list requests.
+ */
 async function waitFor(
   result: ApplyResult,
   { write }: PooledAccount['account'],
@@ -279,7 +292,9 @@ async function waitFor(
   return { ...result, waited, interrupted: signal.aborted };
 }
 
-/** Waits for the stacks that come before one: gives the ids that its plan waits for, and who failed. */
+/**
+ * Waits for the dependencies of a stack. Returns the ids that the plan refers to, and the names of stacks that failed.
+ */
 async function awaitOthers(
   { before }: Turn,
   plan: Plan | undefined,
@@ -288,14 +303,14 @@ async function awaitOthers(
   const ids = new Map<string, string>();
   for (const { folder, written } of before) {
     const { outcomes, hasFailed } = await written;
-    if (plan !== undefined) for (const [address, id] of listMadeIds(plan, folder, outcomes)) ids.set(address, id);
+    if (plan !== undefined) for (const [address, id] of listCreatedIds(plan, folder, outcomes)) ids.set(address, id);
     if (hasFailed) failed.push(folder.name);
   }
   return { ids, failed };
 }
 
-/** The way of a stack through the gates: round by round, and through all that are left when it ends. */
-function toPassage(
+/** Creates the passage of a stack through the gates: round by round, and at its end through all remaining ones. */
+function createPassage(
   { gates, rounds = new Map(), isAwaited }: Turn,
   onWritten: ParallelApplyContext['onWritten'],
 ): { readonly sideBySide: ParallelApplyContext; readonly pass: () => void } {
@@ -311,13 +326,16 @@ function toPassage(
   return { pass: () => pass(), sideBySide: { isAwaited, rounds, onWritten, untilRound } };
 }
 
-/** Nobody waits for a delete. One that is refused because of what another stack refers to would otherwise stop the very stack that lets go of it. */
-function isGoodEnough({ outcome, write }: Outcome, { mode }: Applying): boolean {
+/**
+ * Whether waiting stacks can continue. In an apply, a failed delete does not stop them: the service may reject it
+ * because of a reference that only a waiting stack removes.
+ */
+function letsOthersContinue({ outcome, write }: Outcome, { mode }: Applying): boolean {
   return outcome === 'applied' || (mode === 'apply' && write.type === 'delete');
 }
 
-/** The ids that a stack waits for, as far as another one has made them. */
-function listMadeIds(
+/** Lists the ids that another stack has created for cross-stack references of the plan. */
+function listCreatedIds(
   { awaitedReferences = {} }: Plan,
   { name }: StackFolder,
   outcomes: readonly Outcome[],
@@ -334,14 +352,14 @@ function listMadeIds(
   });
 }
 
-function toWaited(names: readonly string[]): CommandError {
-  return new CommandError(`Not applied: it depends on ${names.join(', ')}, which did not succeed.`, {
+function createDependencyError(names: readonly string[]): CommandError {
+  return new CommandError(`Not applied: it waited for ${names.join(', ')}, which did not succeed.`, {
     exitCode: EXIT.failed,
     remedy: 'Nothing of it was written. Run the command again when the other stack is applied.',
   });
 }
 
-/** Sorts a plan before the user is asked: it is ready, it has no changes, or it is blocked. */
+/** Decides before the question whether a plan is ready, has no changes, or is blocked. */
 export function admitStack(
   { flags, ready }: Pick<Applying, 'flags' | 'ready'>,
   folder: StackFolder,
@@ -360,18 +378,16 @@ export function admitStack(
   return { report: { about: 'plan', plan, blocking: blocking }, exitCode: EXIT.done, options };
 }
 
-/** A point that several have to reach before it opens. */
+/** A barrier: it opens when all stacks have reached it. */
 interface Gate {
-  /** One has reached it. */
+  /** Records that one stack has reached it. */
   readonly pass: () => void;
-  /** Resolves when all have. */
+  /** Resolves when all stacks have reached it. */
   readonly opened: Promise<void>;
 }
 
-/** One gate for each round. */
 type Gates = readonly Gate[];
 
-/** Gates for that many stacks. */
 function createGates(stacks: number, rounds: number): Gates {
   return Array.from({ length: rounds }, () => createGate(stacks));
 }
@@ -388,24 +404,23 @@ function createGate(count: number): Gate {
   };
 }
 
-/** The progress of all applies of a run, as one: for a person, and as a stream of events. */
+/** The combined progress of all applies of a run: for the user, and as a stream of events. */
 interface RunProgress {
-  /** What the apply of one stack tells. */
+  /** Callbacks for the apply of one stack. */
   readonly follow: (folder: StackFolder, plan: Plan) => Required<Pick<RunOptions, 'onEvent' | 'onStart' | 'onWarning'>>;
-  /** Takes in that nothing is read before a time. */
+  /** Records that nothing is read before a time. */
   readonly wait: Progress['wait'];
-  /** The events that were sent, and the stacks that they are of. */
+  /** The events that were sent, and the folders of their stacks. */
   readonly sent: () => SentEvents;
   readonly end: () => void;
 }
 
-/** A stack that is going to be applied. */
 interface Followed {
   readonly plan: Plan;
   readonly pooled: PooledAccount;
 }
 
-/** Follows the applies of stacks. Events are written to stdout as they happen, when that is the format. */
+/** Shows the progress of the applies. Writes events to stdout as they happen, in the format json-lines. */
 function createRunProgress({ context, flags }: StacksRun, all: readonly Followed[]): RunProgress {
   const total = all.reduce((sum, { plan }) => sum + plan.writes.length, 0);
   const rateLimit = all[0]?.plan.settings.rateLimit ?? 'none';
@@ -440,7 +455,7 @@ function createRunProgress({ context, flags }: StacksRun, all: readonly Followed
   };
 }
 
-/** An event whose write says which stack it is of: several may have that name. */
+/** Prefixes write ids with the stack, because several stacks may have the same id. */
 function withStack(
   event: ApplyEvent,
   { stack, done, total }: { readonly stack: string; readonly done: number; readonly total: number },

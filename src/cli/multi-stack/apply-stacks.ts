@@ -31,17 +31,19 @@ import {
   type StacksRun,
 } from './stacks-run.ts';
 
-/** What of the stacks below a folder is applied. */
 interface StacksToApply {
   readonly flags: ApplyStacksFlags;
   readonly mode: 'apply' | 'destroy';
-  /** The plan file of a stack: its plan is applied only if it is the same. Throws when a stack has none. Left out: no stack needs one. */
+  /**
+   * Returns the plan file of a stack: the new plan is applied only if it is the same. Throws if the stack has none.
+   * Absent: no stack needs one.
+   */
   readonly findSaved?: (folder: StackFolder) => SavedFile;
-  /** All of those plans. */
+  /** All plans that `findSaved` can return. */
   readonly savedPlans?: readonly Plan[];
 }
 
-/** Plans every stack below a folder, shows all of that, asks once, and applies each plan. */
+/** Plans every stack below a folder, shows the plans, asks once, and applies them. */
 export async function applyStacks(
   paths: readonly string[],
   { flags, mode, findSaved, savedPlans = [] }: StacksToApply,
@@ -63,20 +65,23 @@ export async function applyStacks(
   });
 }
 
-/** Stacks without a plan in any index of a folder were not planned, or their plan was removed: the report names them. */
+/**
+ * Adds the names of stacks without a plan in the folder, so that the report lists them: they were not planned, or their
+ * plan was removed.
+ */
 function withUnplanned({ selected, ...run }: StacksRun): StacksRun {
   const { tree, stacks } = selected;
   const unplanned = tree.stacks.filter((one) => !stacks.includes(one)).map(({ name }) => name);
   return { ...run, selected: { ...selected, unplanned } };
 }
 
-/** What is known of the plan of a stack before it is made. */
+/** Earlier plans that the new plan of a stack is compared with. */
 interface KnownPlans {
-  /** It is applied only if it is the same. */
+  /** The new plan is applied only if it is the same. */
   readonly saved: SavedFile | undefined;
-  /** Those of other stacks of the run. */
+  /** Saved plans of other stacks of the run. */
   readonly beside: readonly Plan[];
-  /** It is applied only if it does no more. */
+  /** The new plan is applied only if it does no more. */
   readonly approved: PlanApproval | undefined;
 }
 
@@ -105,12 +110,12 @@ async function planOne(
   });
 }
 
-/** Whether a plan is of another stack of the same service. */
+/** Whether a plan is for another stack of the same service. */
 function isBeside(plan: Plan, saved: Plan | undefined): boolean {
   return plan.baseUrl === saved?.baseUrl && plan.stack !== saved.stack;
 }
 
-/** The approved plan of each stack, from the folder that `--approved` names; `undefined`: nothing needs an approval. */
+/** Reads the approved plan of each stack from the folder of `--approved`. Undefined: no approval is required. */
 async function readApprovals(
   { approved }: ApplyFlags,
   context: Context,
@@ -125,7 +130,7 @@ async function readApprovals(
         remedy: 'Name a folder that edgewise plan -R -o FOLDER wrote, or apply the stack of that plan alone.',
       },
     );
-  const { onSubject: _, budget: __, ...quiet } = context; // its plans were read before, and counted
+  const { onSubject: _, budget: __, ...quiet } = context; // the plans were counted when the folder was read
   const approvals = new Map<StackFolder, PlanApproval>();
   const { stacks } = await selectPlans(found.folder, found.files, context);
   for (const one of stacks) approvals.set(one, await readApproval(one.file, quiet));
@@ -133,8 +138,8 @@ async function readApprovals(
 }
 
 /**
- * Applies exactly the plans that were saved in a folder. With the folder of the stacks, each is made again from its manifests, and must be the same; without, each is
- * believed as it is, when nothing that it would touch has moved since.
+ * Applies exactly the saved plans of a folder. With manifests, each plan is computed again and must be the same.
+ * Without, each is trusted, but nothing that it touches may have changed since.
  */
 export async function applyPlans(plans: IndexedFolder, flags: ApplyStacksFlags, context: Context): Promise<ExitCode> {
   const { folder, files, manifests } = plans;
@@ -152,13 +157,13 @@ export async function applyPlans(plans: IndexedFolder, flags: ApplyStacksFlags, 
 
 interface AgainFlags {
   readonly flags: ApplyStacksFlags;
-  /** What `--manifests` names. */
+  /** Folders of the manifests. */
   readonly roots: readonly string[];
-  /** Names of the stacks of the runs that made the plans. */
+  /** Names of all stacks of the runs that made the plans. */
   readonly stacks: readonly string[];
 }
 
-/** Plans the stacks of the plans again, and applies those whose plan is the same. */
+/** Plans the stacks again, and applies each plan that is the same as the saved one. */
 async function applyAgain(
   plans: readonly StackFolder[],
   { flags, roots, stacks }: AgainFlags,
@@ -168,10 +173,10 @@ async function applyAgain(
     const message = `A folder of plans is compared with the stacks below one folder, and --manifests names ${roots.length}.`;
     throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name a folder that all of them are in.' });
   }
-  const { onSubject: _, budget: __, ...quiet } = context; // its plans were read before, and counted
+  const { onSubject: _, budget: __, ...quiet } = context; // the plans were counted when the folder was read
   const saved = new Map<StackFolder, SavedFile>();
   for (const one of plans) saved.set(one, await readSaved(one.file, quiet));
-  // Also those of the run that have no plan: what others of the run may do depends on them.
+  // Include stacks of the run without a plan: the other stacks of the run may depend on them.
   const names = [...new Set([...plans.map(({ name }) => name), ...stacks])];
   if (names.length === 0) throw noPlans(roots);
   const findSaved = (folder: StackFolder): SavedFile =>
@@ -184,7 +189,7 @@ async function applyAgain(
   );
 }
 
-/** The plan of a stack. Two services may each have a stack of that name. */
+/** Finds the plan of a stack. Compares the service too, because two services may each have a stack of that name. */
 function findPlan({ name, baseUrl, folder }: StackFolder, plans: readonly StackFolder[]): StackFolder {
   const found = plans.filter((plan) => plan.name === name);
   const meant = found.find((plan) => plan.baseUrl === baseUrl) ?? (found.length === 1 ? found[0] : undefined);
@@ -204,7 +209,7 @@ function noPlans(roots: readonly string[]): CommandError {
 
 async function prepareOne(applying: Applying, folder: StackFolder): Promise<StackResult> {
   const { run, flags } = applying;
-  const { onSubject: _, budget: __, ...quiet } = run.context; // see above
+  const { onSubject: _, budget: __, ...quiet } = run.context; // the plan was counted when the folder was read
   const { plan, settings, approved } = await prepareSaved(await readSaved(folder.file, quiet), flags, quiet);
   const pooled = await run.pool.find(settings, folder.file);
   const account = pooled.account.toView(settings);
@@ -212,9 +217,9 @@ async function prepareOne(applying: Applying, folder: StackFolder): Promise<Stac
   return admitStack(applying, folder, { plan, pooled, locate, apply: (options) => account.apply(approved, options) });
 }
 
-/** The plans of a folder as its stacks: each behind those whose resources it waits for. */
+/** Returns the plans of a folder as stacks, whose dependencies are their cross-stack references. */
 async function selectPlans(root: string, files: readonly string[], context: Context): Promise<SelectedStacks> {
-  const { onSubject: _, budget: __, ...quiet } = context; // its plans were read before, and counted
+  const { onSubject: _, budget: __, ...quiet } = context; // the plans were counted when the folder was read
   const stacks: StackFolder[] = [];
   for (const file of files) {
     const { stack, baseUrl, settings, awaitedReferences = {} } = await readPlanFile(file, quiet);
@@ -223,11 +228,11 @@ async function selectPlans(root: string, files: readonly string[], context: Cont
     const named = { name: stack, folder: file, file, baseUrl, ...(keyEnv !== undefined && { keyEnv }) };
     stacks.push({ ...named, inputs: [], policies: [], needs, takes: [], isRendered: false });
   }
-  refuseTwice(stacks);
+  refuseDuplicatePlans(stacks);
   return { tree: { root, stacks, unowned: [], strays: [], diagnostics: [] }, stacks };
 }
 
-function refuseTwice(stacks: readonly StackFolder[]): void {
+function refuseDuplicatePlans(stacks: readonly StackFolder[]): void {
   const groups = Map.groupBy(stacks, ({ name, baseUrl }) => `${name} on ${baseUrl}`);
   const twice = [...groups].find(([, members]) => members.length > 1);
   if (twice === undefined) return;

@@ -21,24 +21,24 @@ import { writeResultFile } from '../output/output-files.ts';
 import { isPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
 
 /**
- * A folder of plans: a plan file for each stack of a run, and an index of them. A file that no index names is not ours, and is neither applied nor left
- * beside new plans.
+ * A folder of plans has a plan file for each stack of a run, and an index that names them. A file that no index names
+ * is never applied, and new plans are not written beside it.
  */
 
 type FolderContext = Pick<Context, 'cwd' | 'stderr' | 'uid' | 'budget'>;
 
-/** The plans that a run writes into a folder. */
+/** A folder that a run writes plans into. */
 export interface PlanFolder {
   readonly write: (file: string, plan: Plan) => Promise<void>;
-  /** Takes the plan of a stack out again. */
+  /** Removes the plan of a stack. */
   readonly withdraw: (file: string) => Promise<void>;
-  /** Writes the index: until then, nothing in the folder can be applied. */
+  /** Writes the index. Before that, nothing in the folder can be applied. */
   readonly finish: (selected: Pick<SelectedStacks, 'tree' | 'stacks' | 'shard'>) => Promise<void>;
 }
 
 /**
- * Makes a folder ready for the plans of a run: creates it, and removes what an earlier run left there. What other shards of the same run wrote stays. Throws when it
- * holds anything else that an apply would read.
+ * Creates the folder, and removes the plans of earlier runs. Keeps plans of other shards of the same run. Throws if the
+ * folder contains another file that an apply would read.
  */
 export async function openPlanFolder(
   folder: string,
@@ -46,14 +46,14 @@ export async function openPlanFolder(
   context: FolderContext,
 ): Promise<PlanFolder> {
   await makeFolder(folder, context);
-  await refuseOfAnother(folder, context);
+  await refuseFolderOfOtherUser(folder, context);
   await clearFolder(folder, shard, context);
   const plans = new Map<string, IndexedPlan>();
   return {
     write: async (file, plan) => {
       await writePlanFile(join(folder, file), plan, context);
       const { stack, baseUrl } = plan;
-      plans.set(file, { file, stack, baseUrl, sha256: toDigest(Buffer.from(renderPlanJson(plan))) });
+      plans.set(file, { file, stack, baseUrl, sha256: computeDigest(Buffer.from(renderPlanJson(plan))) });
     },
     withdraw: async (file) => {
       if (plans.delete(file)) await rm(resolve(context.cwd, folder, file), { force: true });
@@ -87,8 +87,8 @@ async function makeFolder(folder: string, { cwd }: FolderContext): Promise<void>
   }
 }
 
-/** What an index names is removed: who can exchange the folder for a link would choose where. */
-async function refuseOfAnother(folder: string, { cwd, uid }: FolderContext): Promise<void> {
+/** Throws if another user could replace the folder by a link: they would then choose which files are removed. */
+async function refuseFolderOfOtherUser(folder: string, { cwd, uid }: FolderContext): Promise<void> {
   const path = resolve(cwd, folder);
   if (!isOfAnother(path, await lstat(path), uid) && findMadeByAnother(path, uid) === undefined) return;
   throw new CommandError(`${folder} belongs to another user.`, {
@@ -97,7 +97,10 @@ async function refuseOfAnother(folder: string, { cwd, uid }: FolderContext): Pro
   });
 }
 
-/** Removes the indexes of earlier runs with the plans that they name. A plan that was altered, and every other file, stays and is refused. */
+/**
+ * Removes the indexes of earlier runs and the plans that they name. Throws if any other file is left, or a plan that
+ * was edited.
+ */
 async function clearFolder(folder: string, shard: PlanIndex['shard'], context: FolderContext): Promise<void> {
   const path = resolve(context.cwd, folder);
   const names = await listReadable(path);
@@ -120,20 +123,20 @@ async function clearFolder(folder: string, shard: PlanIndex['shard'], context: F
   for (const name of old) await rm(join(path, name), { force: true });
 }
 
-/** A folder of plans, as its indexes say. */
+/** The content of a folder of plans, as its indexes list it. */
 export interface IndexedFolder {
   readonly folder: string;
-  /** Paths of its plan files. */
+  /** Paths of the plan files. */
   readonly files: readonly string[];
-  /** Names of the stacks of the runs that made them. */
+  /** Names of all stacks of the runs that made the plans, also of those without a plan. */
   readonly stacks: readonly string[];
-  /** The folder below which they are; absent: no index says it. */
+  /** The folders below which these stacks are. `undefined`: an index does not name it. */
   readonly manifests: readonly string[] | undefined;
 }
 
 /**
- * The plans of a folder; `undefined` if it is not a folder of plans. Throws when no index names a file of the folder, and when a plan is missing or has
- * changed since it was written.
+ * Reads a folder of plans. Undefined if the folder has no plans. Throws if a file is in no index, and if a plan is
+ * missing or was changed after it was written.
  */
 export async function readPlanFolder(
   folder: string,
@@ -166,7 +169,7 @@ export async function readPlanFolder(
   };
 }
 
-/** What an apply of the folder would read. */
+/** Lists the files that an apply of the folder would read. */
 async function listReadable(path: string): Promise<readonly string[]> {
   const names = await readdir(path);
   return names.filter((name) => /\.(?:json|ya?ml)$/.test(name) && !name.startsWith('.')).sort();
@@ -182,7 +185,7 @@ async function hasOnlyPlans(
   return names.length > 0;
 }
 
-/** Reads an index. Its schema is loaded only where there is one. */
+/** Reads an index. Loads the schema only here, because most runs read no index. */
 async function readIndex(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'budget'>): Promise<PlanIndex> {
   const { PLAN_INDEX_SCHEMA } = await import('../../schemas/plan.ts');
   const finding = (why: string, cause?: unknown): CommandError =>
@@ -205,10 +208,10 @@ async function readIndex(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'b
   throw finding(`${issue?.path.join('.') || 'the document'}: ${issue?.message}`);
 }
 
-/** Throws for a file beyond the limits of a run. */
+/** Throws if the file exceeds the read limits of the run. */
 function hasDigest(path: string, sha256: string, { budget }: Pick<Context, 'budget'>): boolean {
   try {
-    return toDigest(readInput(path, { onlyFiles: true, budget })) === sha256;
+    return computeDigest(readInput(path, { onlyFiles: true, budget })) === sha256;
   } catch (error) {
     if (error instanceof InputBudgetError)
       throw new CommandError(`${path} ${error.finding}.`, {
@@ -216,12 +219,12 @@ function hasDigest(path: string, sha256: string, { budget }: Pick<Context, 'budg
         remedy: 'Plan fewer stacks in one run, such as with --shard.',
         cause: error,
       });
-    if (error instanceof Error) return false; // what cannot be read is not the file that was written
+    if (error instanceof Error) return false; // an unreadable file counts as changed
     throw error;
   }
 }
 
-function toDigest(bytes: Uint8Array): string {
+function computeDigest(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 

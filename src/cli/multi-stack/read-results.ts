@@ -21,24 +21,24 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
 import { exitCodeOfPlan } from '../reconcile/plan-flags.ts';
 
-/** Results that were read from files, as those of one run. */
+/** Results of several files, joined as if they were of one run. */
 type JoinedResults = Pick<StacksReport, 'command' | 'root' | 'parts'>;
 
-/** Reads the JSON results of runs, of many stacks or of one each. Rejects any other file with its first error. */
+/** Reads JSON results, of runs over one or many stacks. Throws the first error of any other file. */
 export function readResults(files: readonly string[], context: Pick<Context, 'cwd' | 'onInput'>): JoinedResults {
   const budget = createReadBudget(RESULT_LIMITS);
   const read = files.map((file) => readResult(file, { ...context, budget }));
-  // Where a comment is found again must not depend on how many results there are.
+  // The root identifies the comment to update, so it must not depend on the number of results.
   const roots = new Set(read.map(({ root }) => root));
-  const [root = ANYWHERE] = roots.size === 1 ? roots : [];
+  const [root = UNKNOWN_ROOT] = roots.size === 1 ? roots : [];
   return { command: read[0]?.command ?? 'join', root, parts: read.flatMap(({ parts }) => parts) };
 }
 
-/** What one run joins at most. */
+/** Limits on the files that one run joins. */
 const RESULT_LIMITS = { maxBytes: 256 * 1024 * 1024, maxFiles: 10_000, of: 'one run' };
 
-/** The folder that the stacks of several results are below, as far as it is known. */
-const ANYWHERE = '.';
+/** The root if the results have different ones, or name none. */
+const UNKNOWN_ROOT = '.';
 
 function readResult(
   file: string,
@@ -47,31 +47,31 @@ function readResult(
   onInput?.(file);
   const document = parseFile(file, { cwd, budget });
   if (!Array.isArray(document['stacks'])) {
-    const { report, exitCode } = toReport(document, file, undefined);
+    const { report, exitCode } = parseReport(document, file, undefined);
     const plan = 'plan' in report ? report.plan : undefined;
     const name = String(document['stack'] ?? plan?.stack ?? '');
     const folder = plan === undefined ? undefined : findFolder(plan);
     return {
-      command: toCommand(report),
-      root: ANYWHERE,
+      command: getCommandName(report),
+      root: UNKNOWN_ROOT,
       parts: [{ name, folder: folder ?? file, exitCode, report, options: {} }],
     };
   }
-  const run = checkResult(RUN_RESULT_SCHEMA, document, toRefusal(file));
+  const run = checkResult(RUN_RESULT_SCHEMA, document, createRefusal(file));
   const parts = run.stacks.map(({ stack, folder, keyEnv, exitCode, report }): StackPart => {
     return {
       name: stack,
       folder,
       ...(keyEnv !== undefined && { keyEnv }),
       exitCode,
-      report: toReport(report, `${file}: ${folder}`, exitCode).report,
+      report: parseReport(report, `${file}: ${folder}`, exitCode).report,
       options: {},
     };
   });
   return { command: run.command, root: run.root, parts };
 }
 
-/** The innermost folder that all files of a plan are in; nothing for one whose manifests were no files. */
+/** Finds the innermost folder that contains all files of a plan. Undefined if its manifests were not files. */
 function findFolder({ inputs }: Pick<Plan, 'inputs'>): string | undefined {
   const folders = inputs.flatMap(({ file }) =>
     file === STDIN || parseRenderSource(file) !== undefined ? [] : [dirname(file).split('/')],
@@ -93,8 +93,8 @@ function parseFile(file: string, { cwd, budget }: Pick<Context, 'cwd'> & { reado
   throw refuse(file, 'it is not a JSON object');
 }
 
-/** What `edgewise join` makes of one result. `exitCode`: what it ended with, where that is known. */
-function toReport(
+/** Parses the result of one stack. `exitCode`: the exit code in the file. Undefined: computes it. */
+function parseReport(
   document: JsonObject,
   file: string,
   exitCode: number | undefined,
@@ -105,12 +105,12 @@ function toReport(
     const report = { about: 'plan', plan, blocking: isRefused ? plan.violations : [] } as const;
     return { report, exitCode: exitCode ?? exitCodeOfPlan(plan, report.blocking, {}) };
   }
-  const report = toOther(document, file);
-  return { report, exitCode: exitCode ?? toExitCode(report, document['ok'] === true) };
+  const report = parseOtherReport(document, file);
+  return { report, exitCode: exitCode ?? computeExitCode(report, document['ok'] === true) };
 }
 
-/** What a run of one stack ended with, as far as its result tells. */
-function toExitCode(report: Report, isGood: boolean): ExitCode {
+/** Computes the exit code of a run over one stack, as far as its result tells. */
+function computeExitCode(report: Report, isGood: boolean): ExitCode {
   switch (report.about) {
     case 'drift':
       if (!isComplete(report.drift)) return EXIT.invalid;
@@ -127,15 +127,19 @@ function toExitCode(report: Report, isGood: boolean): ExitCode {
   }
 }
 
-function toOther(document: JsonObject, file: string): Report {
-  if ('outcomes' in document) return toApply(document, file);
-  if ('strangers' in document) return { about: 'drift', drift: toDrift(document, file) };
+function parseOtherReport(document: JsonObject, file: string): Report {
+  if ('outcomes' in document) return parseApply(document, file);
+  if ('strangers' in document) return { about: 'drift', drift: parseDrift(document, file) };
   if (document['command'] === 'validate' && 'files' in document) {
-    const { files, resources, diagnostics, stack } = checkResult(VALIDATION_RESULT_SCHEMA, document, toRefusal(file));
+    const { files, resources, diagnostics, stack } = checkResult(
+      VALIDATION_RESULT_SCHEMA,
+      document,
+      createRefusal(file),
+    );
     const validation = { files, resources, diagnostics, ...(stack !== undefined && { stack }) };
     return { about: 'validation', command: 'validate', validation };
   }
-  const { command, stack, diagnostics, error } = checkResult(FAILURE_RESULT_SCHEMA, document, toRefusal(file));
+  const { command, stack, diagnostics, error } = checkResult(FAILURE_RESULT_SCHEMA, document, createRefusal(file));
   return {
     about: 'failure',
     failure: {
@@ -147,15 +151,15 @@ function toOther(document: JsonObject, file: string): Report {
   };
 }
 
-function toDrift(document: JsonObject, file: string): Drift {
-  const drift = checkResult(DRIFT_RESULT_SCHEMA, document, toRefusal(file));
+function parseDrift(document: JsonObject, file: string): Drift {
+  const drift = checkResult(DRIFT_RESULT_SCHEMA, document, createRefusal(file));
   const states: readonly string[] = DRIFT_STATES;
   const odd = drift.resources.find(({ state }) => !states.includes(state));
   if (odd !== undefined) throw refuse(file, `${odd.state} is not a state`);
-  return drift as unknown as Drift; // its schema and the line above say what the type says
+  return drift as unknown as Drift; // the schema and the line above checked it
 }
 
-function toApply(document: JsonObject, file: string): Report {
+function parseApply(document: JsonObject, file: string): Report {
   const {
     outcomes,
     tokens,
@@ -164,7 +168,7 @@ function toApply(document: JsonObject, file: string): Report {
     diagnostics,
     interrupted,
     plan: shown,
-  } = checkResult(APPLY_RESULT_SCHEMA, document, toRefusal(file));
+  } = checkResult(APPLY_RESULT_SCHEMA, document, createRefusal(file));
   const plan = parsePlan(JSON.stringify(shown), file);
   const writes = new Map<string, Outcome['write']>(plan.writes.map((write) => [write.id, write]));
   const found = outcomes.map((outcome) => {
@@ -173,10 +177,10 @@ function toApply(document: JsonObject, file: string): Report {
     return { ...outcome, write };
   });
   const result = { outcomes: found, tokens, files, lookUps, diagnostics, interrupted };
-  return { about: 'apply', plan, result: result as unknown as ApplyResult }; // its schema says what the type says
+  return { about: 'apply', plan, result: result as unknown as ApplyResult }; // the schema checked it
 }
 
-function toRefusal(file: string): (why: string) => CommandError {
+function createRefusal(file: string): (why: string) => CommandError {
   return (why) => refuse(file, why);
 }
 
@@ -187,7 +191,7 @@ function refuse(file: string, why: string): CommandError {
   });
 }
 
-function toCommand(report: Report): string {
+function getCommandName(report: Report): string {
   switch (report.about) {
     case 'apply':
       return report.plan.mode;

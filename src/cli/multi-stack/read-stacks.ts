@@ -43,14 +43,13 @@ import {
   toStackFilter,
 } from './stacks-run.ts';
 
-/** Flags of a plan for many stacks. */
 interface PlanStacksFlags extends StacksFlags, PlanFlags {
-  /** A folder: a plan file for each stack. */
+  /** The folder that gets a plan file for each stack. */
   readonly out?: string;
   readonly detailedExitcode?: boolean;
 }
 
-/** Plans every stack below a folder, and shows one report of all. */
+/** Plans every stack below a folder, and shows one report on all of them. */
 export async function planStacks(
   paths: readonly string[],
   flags: PlanStacksFlags,
@@ -63,7 +62,7 @@ export async function planStacks(
     const { selected } = run;
     const parts = await forEachStack(run, (folder) => planOne(run, folder, { flags, plans }));
     const shown = await rejectConflictingStacks(run, parts, (folder) =>
-      plans?.withdraw(toPlanFileName(folder, selected.tree)),
+      plans?.withdraw(formatPlanFileName(folder, selected.tree)),
     );
     await plans?.finish(selected);
     const planned = { paths: [selected.tree.root], flags, env: context.env };
@@ -72,7 +71,7 @@ export async function planStacks(
   });
 }
 
-/** Whether an apply of all stacks has something to do, and nothing stands against it. */
+/** Whether an apply of all stacks has something to do, and nothing blocks it. */
 function isApplicable(parts: readonly StackPart[]): boolean {
   const plans = parts.map(({ report }) => (report.about === 'plan' ? report.plan : undefined));
   const isPassed = parts.every(({ exitCode }) => exitCode === EXIT.done || exitCode === EXIT.changes);
@@ -86,10 +85,10 @@ async function planOne(
 ): Promise<StackResult> {
   const opened = await openFolder(run, folder, { lint: 'for-plan', isPlanned: true, listOutputs: listFilePaths });
   const plan = await planFolder(run, opened, toPlanOptions(flags));
-  const file = toPlanFileName(folder, run.selected.tree);
+  const file = formatPlanFileName(folder, run.selected.tree);
   if (!isInvalid(plan)) await plans?.write(file, plan);
   const out = flags.out === undefined ? undefined : join(flags.out, file);
-  return toPlanResult(plan, { run, folder, flags, out, locate: opened.locate });
+  return createPlanResult(plan, { run, folder, flags, out, locate: opened.locate });
 }
 
 interface PlannedStack {
@@ -100,8 +99,7 @@ interface PlannedStack {
   readonly locate: NonNullable<NonNullable<StackResult['options']>['locate']>;
 }
 
-/** A plan as the result of its stack. */
-function toPlanResult(plan: Plan, { run, folder, flags, out, locate }: PlannedStack): StackResult {
+function createPlanResult(plan: Plan, { run, folder, flags, out, locate }: PlannedStack): StackResult {
   const blocking = listRefused(plan, flags);
   const planned = { paths: [folder.folder], flags, env: run.context.env };
   const applyCommand = out === undefined ? formatApplyCommand(planned) : formatSavedPlanCommand(out, planned);
@@ -112,13 +110,13 @@ function toPlanResult(plan: Plan, { run, folder, flags, out, locate }: PlannedSt
   };
 }
 
-/** A plan without content needs no positions: its manifests need not be kept. */
+/** A report of an empty plan shows no positions, so its manifests need not stay in memory. */
 function isQuiet({ writes, files, diagnostics, violations }: Plan): boolean {
   return writes.length + files.length + diagnostics.length + violations.length === 0;
 }
 
-/** The name of the stack; where another of that name is for another service, the folder too. */
-function toPlanFileName({ name, folder }: StackFolder, { stacks }: Pick<StackTree, 'stacks'>): string {
+/** Formats the name of the plan file: the name of the stack, followed by the folder if the name is not unique. */
+function formatPlanFileName({ name, folder }: StackFolder, { stacks }: Pick<StackTree, 'stacks'>): string {
   const isUnique = name !== '' && stacks.filter((stack) => stack.name === name).length === 1;
   return isUnique ? `${name}.json` : `${name}@${folder.replace(/[^\w.-]+/g, '-')}.json`;
 }
@@ -158,7 +156,7 @@ export async function validateStacks(
   });
 }
 
-/** Compares every stack below a folder with the live state. Sends GETs only. */
+/** Compares every stack below a folder with the live state. Sends GET requests only. */
 export async function driftOfStacks(
   paths: readonly string[],
   flags: StacksFlags & { readonly target: readonly string[] },
@@ -185,16 +183,16 @@ export async function driftOfStacks(
   });
 }
 
-/** A query of many stacks, and the function that renders one. */
+/** A query on many stacks, and the function that renders one stack. */
 interface GetStacks {
   readonly flags: Omit<StacksFlags, 'format'> & { readonly format: 'table' | 'json' | 'yaml' | 'name' | 'value' };
   readonly names: readonly string[];
   readonly isOfUse: (kind: Kind) => boolean;
-  /** One stack, in the formats that are text. */
+  /** Renders one stack, in a format that is text. */
   readonly render: (inventory: Inventory) => string;
 }
 
-/** Shows what every stack below a folder owns, with one reading of each account. A stack that cannot be shown is told of on stderr. */
+/** Shows what every stack below a folder owns. Reads each account once. Errors of a stack are shown on stderr. */
 export async function getOfStacks(paths: readonly string[], asked: GetStacks, context: Context): Promise<ExitCode> {
   const { names, isOfUse } = asked;
   const flags = { ...asked.flags, ...PLAIN };
@@ -207,12 +205,12 @@ export async function getOfStacks(paths: readonly string[], asked: GetStacks, co
     });
     context.stdout.write(render([...found], asked));
     const failed = parts.filter(({ exitCode }) => exitCode !== EXIT.done);
-    if (failed.length > 0) tellFailed(failed, run, context);
+    if (failed.length > 0) showFailedStacks(failed, run, context);
     return findWorstExitCode(parts.map(({ exitCode }) => exitCode));
   });
 }
 
-function tellFailed(
+function showFailedStacks(
   failed: readonly StackPart[],
   run: Parameters<typeof createStacksReport>[0],
   context: Context,
@@ -223,7 +221,10 @@ function tellFailed(
   );
 }
 
-function render(found: readonly (readonly [StackFolder, Inventory])[], { flags, render: toText }: GetStacks): string {
+function render(
+  found: readonly (readonly [StackFolder, Inventory])[],
+  { flags, render: renderOne }: GetStacks,
+): string {
   const stacks = found.map(([{ folder }, inventory]) => ({ folder, ...createInventoryDocument(inventory) }));
   const document = { format: 1, command: 'get', ok: true, stacks };
   switch (flags.format) {
@@ -232,8 +233,8 @@ function render(found: readonly (readonly [StackFolder, Inventory])[], { flags, 
     case 'yaml':
       return renderYaml(document);
     case 'table':
-      return found.map(([folder, inventory]) => `── ${formatStackTitle(folder)}\n${toText(inventory)}\n`).join('');
+      return found.map(([folder, inventory]) => `── ${formatStackTitle(folder)}\n${renderOne(inventory)}\n`).join('');
     default:
-      return found.map(([{ name }, inventory]) => toText(inventory).replace(/^(?=.)/gm, `${name}\t`)).join('');
+      return found.map(([{ name }, inventory]) => renderOne(inventory).replace(/^(?=.)/gm, `${name}\t`)).join('');
   }
 }

@@ -37,10 +37,9 @@ import type { FormatFlags } from '../output/present.ts';
 import { exitCodeOfError, getReportedError, publishStacks } from '../output/publish.ts';
 import { type PlanFlags, resolveStackSettings } from '../reconcile/plan-flags.ts';
 
-/** Flags that narrow a run over many stacks. */
 export interface StackFilterFlags {
   readonly stack?: readonly string[];
-  /** Those names are of plan files. */
+  /** Whether the names come from plan files. */
   readonly isOfPlans?: boolean;
   readonly changedSince?: string;
   readonly shard?: Shard;
@@ -48,7 +47,6 @@ export interface StackFilterFlags {
   readonly keyEnv?: string;
 }
 
-/** The same for those who select. */
 export function toStackFilter({
   stack = [],
   isOfPlans = false,
@@ -60,14 +58,12 @@ export function toStackFilter({
   return { names: stack, isOfPlans, since: changedSince, shard, baseUrl, keyEnv };
 }
 
-/** What a run over many stacks is asked for. */
 export interface StacksFlags extends StackFilterFlags, ConnectionFlags, TokenFlags, FormatFlags {
   readonly recursive?: boolean;
-  /** Files and folders of policies, for each of the stacks. */
+  /** Files and folders of policies. They apply to every stack. */
   readonly policies?: readonly string[];
 }
 
-/** A run over many stacks, until its report is shown. */
 export interface StacksRun {
   readonly selected: SelectedStacks;
   readonly flags: StacksFlags;
@@ -75,13 +71,13 @@ export interface StacksRun {
   readonly pool: AccountPool;
   readonly signal: AbortSignal;
   readonly context: Context;
-  /** What the plans that were made so far make of resources: it holds for those that are planned after them. */
+  /** The effects of earlier plans of the run on resources. Later plans take them into account. */
   readonly planned: PlannedResources;
-  /** What the stacks claim that were read so far. */
+  /** The claims of the stacks that were read so far. */
   readonly claims: ClaimRegistry;
 }
 
-/** One stack of a run, its manifests read. */
+/** A stack of a run whose manifests were read. */
 interface OpenedStack {
   readonly folder: StackFolder;
   readonly state: DesiredState;
@@ -92,35 +88,34 @@ interface OpenedStack {
   readonly pooled: PooledAccount;
 }
 
-/** What one stack came to. */
 export interface StackResult {
   readonly report: Report;
   readonly exitCode: ExitCode;
   readonly options?: StackPart['options'];
 }
 
-/** Finds the stacks, does something with them, and closes every account however that ends. */
+/** Selects the stacks, runs the task, and closes every account even if the task fails. */
 export async function runOnStacks(
   paths: readonly string[],
   { flags, command }: Pick<StacksRun, 'command'> & { readonly flags: StacksFlags & SingleFlags },
   given: Context,
   task: (run: StacksRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const root = toRoot(paths);
+  const root = getRoot(paths);
   const context = withinTree(root, given);
   const selected = await selectStacks(root, toStackFilter(flags), context);
   refuseSingleFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
   return runOnSelected(selected, { flags, command }, context, task);
 }
 
-/** Does the same with stacks that are known. */
+/** Like `runOnStacks`, for stacks that are already selected. */
 export async function runOnSelected(
   selected: SelectedStacks,
   { flags, command }: Pick<StacksRun, 'flags' | 'command'>,
   context: Context,
   task: (run: StacksRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  for (const line of listUnownedLines(toListing(selected))) context.stderr.write(`${toPrintable(line)}\n`);
+  for (const line of listUnownedLines(createListing(selected))) context.stderr.write(`${toPrintable(line)}\n`);
   const { signal, stopListening } = listenForInterrupts(context);
   const pool = createAccountPool(context, signal);
   try {
@@ -143,25 +138,27 @@ export async function runOnSelected(
   }
 }
 
-/** What the stacks of a tree name may lie anywhere below what holds the tree: its repository, else its folder. */
+/**
+ * Sets the folder below which manifests of the tree may name files: the repository of the tree, else the tree itself.
+ */
 export function withinTree<T extends Pick<Context, 'cwd' | 'root'>>(tree: string, context: T): T {
   return { ...context, root: findRoots([tree], context).at(-1) };
 }
 
-function toRoot(paths: readonly string[]): string {
+function getRoot(paths: readonly string[]): string {
   const [root = '.', ...more] = paths;
   if (more.length === 0 && root !== '-') return root;
   const message = '--recursive takes one folder, below which the stacks are.';
   throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name a folder that all of them are in.' });
 }
 
-function toListing({ tree, ...selected }: SelectedStacks) {
+function createListing({ tree, ...selected }: SelectedStacks) {
   return { root: tree.root, total: tree.stacks.length, unowned: tree.unowned, ...selected };
 }
 
 /**
- * Runs a task for each stack. An error of one stack is its result, and the others continue. Stacks of one account run one after another, which limits memory;
- * different accounts do not wait for each other.
+ * Runs a task for each stack. If it fails, the error is the result of that stack, and the others continue. Stacks of
+ * one account run one after another, to limit memory; accounts run in parallel.
  */
 export async function forEachStack(
   run: StacksRun,
@@ -194,7 +191,6 @@ export async function forEachStack(
   return selected.stacks.map((folder) => assertDefined(parts.get(folder), `a result of ${folder.folder}`));
 }
 
-/** A result as a part of the report. */
 export function createStackPart(
   { name, folder, keyEnv }: StackFolder,
   { report, exitCode, options = {} }: StackResult,
@@ -202,7 +198,7 @@ export function createStackPart(
   return { name, folder, ...(keyEnv !== undefined && { keyEnv }), report, exitCode, options };
 }
 
-/** Why one stack came to no result. */
+/** Returns the result of a stack whose task failed. */
 export function createFailedStack(error: unknown, { name, file }: StackFolder, command: string): StackResult {
   const place = { file, line: 1, column: 1, excerpt: '' };
   return {
@@ -212,12 +208,10 @@ export function createFailedStack(error: unknown, { name, file }: StackFolder, c
   };
 }
 
-/** How the manifests of a stack are read. */
 interface OpenOptions {
   readonly lint?: 'for-plan';
-  /** It is planned: policies have their say. */
   readonly isPlanned?: boolean;
-  /** The files that an apply would write. */
+  /** Lists the files that an apply would write. */
   readonly listOutputs?: (state: DesiredState) => readonly string[];
 }
 
@@ -226,7 +220,7 @@ export async function openFolder(run: StacksRun, folder: StackFolder, options: O
   const { flags, command, pool, context } = run;
   const { onSubject: _, ...quiet } = context;
   const { lint, listOutputs = () => [] } = options;
-  // Drift plans nothing that a policy could refuse.
+  // Drift makes no plan that a policy could reject.
   const policies = command === 'drift' ? undefined : (flags.policies ?? []);
   const read = await readValidManifests([folder.folder], quiet, { ...(lint !== undefined && { lint }), policies });
   const { state, diagnostics, locate } = read;
@@ -245,7 +239,6 @@ function checksClaims(command: string): boolean {
   return command !== 'get' && command !== 'destroy';
 }
 
-/** Remembers what a stack claims. */
 export function recordClaims(
   source: ClaimSource,
   { folder, account }: { readonly folder: StackFolder; readonly account: unknown },
@@ -254,7 +247,10 @@ export function recordClaims(
   claims.note(folder, account, listStackClaims(source, context));
 }
 
-/** Plans a stack, with what the plans before it make of what it refers to. With a plan file, throws when the plan is not the same. */
+/**
+ * Plans a stack, taking into account the earlier plans of the run. Throws if a saved plan is given and the new plan
+ * differs.
+ */
 export async function planFolder(
   run: StacksRun,
   opened: OpenedStack,
@@ -274,7 +270,7 @@ export async function planFolder(
   return plan;
 }
 
-/** What a stack has to know of others of the run. */
+/** Returns what the plan of a stack needs to know about other stacks of the run. */
 export function createOutlook(
   { planned, selected: { tree }, context }: StacksRun,
   folder: StackFolder,
@@ -285,14 +281,13 @@ export function createOutlook(
   };
 }
 
-/** The report of a run. */
 export function createStacksReport({ selected, command, pool }: StacksRun, parts: readonly StackPart[]): StacksReport {
   const requests = pool.countReads();
-  const selection = describeStacks(toListing(selected));
+  const selection = describeStacks(createListing(selected));
   return { command, root: selected.tree.root, selection, ...(requests > 0 && { requests }), parts };
 }
 
-/** Shows the report of a run, and gives the gravest of its exit codes. */
+/** Shows the report of a run, and returns the most severe of its exit codes. */
 export function publishRun(
   run: StacksRun,
   parts: readonly StackPart[],
@@ -308,7 +303,7 @@ type PublishOptions = Pick<Parameters<typeof publishStacks>[1], 'isShown' | 'sen
 };
 
 /** From the least to the most severe. */
-const GRAVITY: readonly ExitCode[] = [
+const SEVERITY: readonly ExitCode[] = [
   EXIT.done,
   EXIT.changes,
   EXIT.invalid,
@@ -320,17 +315,17 @@ const GRAVITY: readonly ExitCode[] = [
   EXIT.bug,
 ];
 
-/** Of several exit codes the one that says most of what went wrong. */
+/** Returns the most severe exit code. Without codes: `done`. */
 export function findWorstExitCode(codes: readonly number[]): ExitCode {
-  return GRAVITY.findLast((code) => codes.includes(code)) ?? EXIT.done;
+  return SEVERITY.findLast((code) => codes.includes(code)) ?? EXIT.done;
 }
 
-/** Flags that name resources of one stack, or what may be done with them. */
+/** Flags that fit only a run on one stack. */
 type SingleFlags = Partial<Pick<PlanFlags, 'target' | 'rotate' | 'takeOver' | 'allowProtected' | 'allowRejected'>>;
 
 /**
- * Rejects flags about one resource where several stacks may have its address. Only `--stack NAME` limits a run to one stack: any other filter may select
- * another number of stacks tomorrow.
+ * Throws for flags about single resources, unless `--stack NAME` selects one stack: several stacks may have the same
+ * address. Any other filter may select a different number of stacks tomorrow.
  */
 export function refuseSingleFlags(
   { target = [], rotate = [], takeOver = [], allowProtected = [], allowRejected = [] }: SingleFlags,
@@ -351,29 +346,32 @@ export function refuseSingleFlags(
   });
 }
 
-/** An account, for as long as a run over many stacks takes. */
+/** An account that stays open during a run over many stacks. */
 export interface PooledAccount {
   readonly account: SharedAccount;
   readonly setLineWriter: SetLineWriter;
 }
 
-/** The accounts of a run: one for each base URL and key, whatever the number of stacks. */
+/** The accounts of a run: one for each base URL and API key, for any number of stacks. */
 interface AccountPool {
-  /** The account that settings lead to. Throws when another stack of it says something else about the way there: they share one client. */
+  /**
+   * Returns the account of the settings. Throws if another stack of the account has other connection settings, because
+   * they share one client.
+   */
   readonly find: (settings: RunSettings, file: string) => Promise<PooledAccount>;
-  /** How many requests reading took, of all accounts. */
+  /** Number of requests that read, over all accounts. */
   readonly countReads: () => number;
   readonly close: () => Promise<void>;
 }
 
 interface Entry extends PooledAccount {
-  /** Who opened it, and how. */
+  /** The Stack file whose settings opened the account. */
   readonly file: string;
   readonly settings: RunSettings;
   readonly end: () => void;
 }
 
-/** A pool without accounts. `signal` aborts reads. */
+/** `signal` aborts reads. */
 function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
   const entries = new Map<string, Promise<Entry>>();
   const accounts: SharedAccount[] = [];
@@ -393,11 +391,11 @@ function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
   return {
     find: async (settings, file) => {
       const apiKey = isEmbedded(settings.baseUrl) ? undefined : readApiKey(context, settings);
-      const id = JSON.stringify([toPlace(settings.baseUrl, context.cwd), apiKey]);
+      const id = JSON.stringify([resolvePlace(settings.baseUrl, context.cwd), apiKey]);
       const opening = entries.get(id) ?? open(settings, apiKey, file);
       entries.set(id, opening);
       const entry = await opening;
-      refuseOther(entry, settings, file);
+      refuseOtherSettings(entry, settings, file);
       return entry;
     },
     countReads: () => accounts.reduce((sum, account) => sum + account.countReads(), 0),
@@ -410,27 +408,27 @@ function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
   };
 }
 
-/** The same for every name of a file that the embedded server keeps its data in: two servers would each write over what the other has kept. */
-function toPlace(baseUrl: string, cwd: string): string {
+/** Returns one id for all names of an embedded data file: two servers on one file would overwrite each other. */
+function resolvePlace(baseUrl: string, cwd: string): string {
   return isEmbedded(baseUrl) && getEmbeddedFile(baseUrl) !== '' ? resolve(cwd, getEmbeddedFile(baseUrl)) : baseUrl;
 }
 
-/** Two clients of one account would each keep to the rate limit, and together exceed it. */
-function refuseOther(entry: Entry, settings: RunSettings, file: string): void {
-  const names = Object.keys(WORDS) as (keyof typeof WORDS)[]; // its keys are those of its type
+/** Throws if the settings differ: two clients of one account would each keep the rate limit, and together exceed it. */
+function refuseOtherSettings(entry: Entry, settings: RunSettings, file: string): void {
+  const names = Object.keys(SETTING_NAMES) as (keyof typeof SETTING_NAMES)[]; // `Object.keys` loses the key type
   const differing = names.find((name) => JSON.stringify(entry.settings[name]) !== JSON.stringify(settings[name]));
   if (differing === undefined) return;
   throw new StackError(
-    `${file} sets another ${WORDS[differing]} than ${entry.file}, but both stacks use the same account.`,
+    `${file} says another ${SETTING_NAMES[differing]} than ${entry.file}, and both are of one account.`,
     {
       reason: 'invalid',
-      remedy: 'Set the same value in spec.api of both. Stacks of one account share one connection in a run.',
+      remedy: 'Stacks of one account share one connection in a run. State the same in spec.api of both.',
     },
   );
 }
 
-/** Two names of one key are one way. */
-const WORDS: Readonly<Record<Exclude<keyof RunSettings, 'keyEnv'>, string>> = {
+/** `keyEnv` may differ: two variables can hold the same key. */
+const SETTING_NAMES: Readonly<Record<Exclude<keyof RunSettings, 'keyEnv'>, string>> = {
   baseUrl: 'base URL',
   versionHeader: 'version header',
   pageSize: 'page size',
@@ -441,8 +439,8 @@ const WORDS: Readonly<Record<Exclude<keyof RunSettings, 'keyEnv'>, string>> = {
 };
 
 /**
- * Stops the stacks of a run whose claims conflict: the result of each gets an error that names the other one. The rest of the run continues. `withdraw`
- * removes the plan of such a stack.
+ * Adds an error to the result of each stack whose claims conflict with another stack; the error names the other one.
+ * Other stacks continue. `withdraw` removes the plan of such a stack.
  */
 export async function rejectConflictingStacks(
   run: StacksRun,
@@ -455,7 +453,7 @@ export async function rejectConflictingStacks(
   return parts.map((part, index) => {
     const folder = stacks[index];
     const found = folder === undefined ? undefined : errors.get(folder);
-    return found === undefined ? part : toStopped(part, found);
+    return found === undefined ? part : addConflicts(part, found);
   });
 }
 
@@ -466,7 +464,7 @@ async function readClaims({ flags, context }: StacksRun, folder: StackFolder): R
   return { state, tokens: resolveTokens(flags, state.stack.tokens, state.stack.name) };
 }
 
-function toStopped({ options: { locate }, ...part }: StackPart, errors: readonly Diagnostic[]): StackPart {
+function addConflicts({ options: { locate }, ...part }: StackPart, errors: readonly Diagnostic[]): StackPart {
   return {
     ...part,
     report: withErrors(part.report, errors),
@@ -475,16 +473,16 @@ function toStopped({ options: { locate }, ...part }: StackPart, errors: readonly
   };
 }
 
-/** A report of what was planned or compared, whatever became of it, with errors that forbid it. */
+/** Adds errors to a report. An apply becomes a blocked plan. */
 function withErrors(report: Report, errors: readonly Diagnostic[]): Report {
   const add = (found: readonly Diagnostic[] = []): readonly Diagnostic[] => [...errors, ...found];
-  // It was rehearsed as if the other stack were not there.
-  const toPlan = ({ rehearsal: _, ...plan }: Plan): Plan => ({ ...plan, diagnostics: add(plan.diagnostics) });
+  // Drop the rehearsal, which ignored the conflicting stack.
+  const addToPlan = ({ rehearsal: _, ...plan }: Plan): Plan => ({ ...plan, diagnostics: add(plan.diagnostics) });
   switch (report.about) {
     case 'plan':
-      return { ...report, plan: toPlan(report.plan) };
+      return { ...report, plan: addToPlan(report.plan) };
     case 'apply':
-      return { about: 'plan', plan: toPlan(report.plan), blocking: [] };
+      return { about: 'plan', plan: addToPlan(report.plan), blocking: [] };
     case 'drift':
       return { ...report, drift: { ...report.drift, diagnostics: add(report.drift.diagnostics) } };
     case 'validation':

@@ -2,15 +2,20 @@ import { type Logger, pino } from 'pino';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 
-/** How a log is written. */
 interface LoggerOptions {
-  /** The least that is logged. Default: `warn`. */
+  /** Least severe level that is logged. Default: `warn`. */
   readonly level?: LogLevel;
-  /** For very many entries that hold no secrets: nothing is struck out, and lines are written together, at the end of a turn of the event loop. */
+  /**
+   * For many entries without secrets: nothing is redacted, and the lines of each turn of the event loop are written
+   * together.
+   */
   readonly isBusy?: boolean;
 }
 
-/** Logs for programs: one JSON object a line on stderr, from a level up unless EDGEWISE_LOG_LEVEL says otherwise. Keys and tokens are struck out by field. */
+/**
+ * Creates a log for programs: one JSON object per line on stderr. EDGEWISE_LOG_LEVEL overrides `level`. Fields with
+ * keys and tokens are redacted.
+ */
 export function createLogger(
   context: Pick<Context, 'env' | 'stderr'>,
   { level = 'warn', isBusy = false }: LoggerOptions = {},
@@ -22,13 +27,13 @@ export function createLogger(
       level: resolveLogLevel(context, level),
       serializers: { error: pino.stdSerializers.err },
       timestamp: pino.stdTimeFunctions.isoTime,
-      ...(!isBusy && { redact: SECRETS }),
+      ...(!isBusy && { redact: SECRET_FIELDS }),
     },
-    { write: isBusy ? gather(write) : write },
+    { write: isBusy ? batchLines(write) : write },
   );
 }
 
-const SECRETS = [
+const SECRET_FIELDS = [
   'token',
   '*.token',
   'apiKey',
@@ -38,8 +43,8 @@ const SECRETS = [
   '*.headers.authorization',
 ];
 
-/** Writes what comes in one turn of the event loop at once: each write is a call of the system. */
-function gather(write: (text: string) => void): (line: string) => void {
+/** Joins the lines of one turn of the event loop into one write, because each write is a system call. */
+function batchLines(write: (text: string) => void): (line: string) => void {
   let waiting = '';
   const flush = (): void => {
     write(waiting);
@@ -53,10 +58,10 @@ function gather(write: (text: string) => void): (line: string) => void {
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** The levels of the log, as EDGEWISE_LOG_LEVEL names them. */
+/** The values of EDGEWISE_LOG_LEVEL. */
 export type LogLevel = (typeof LEVELS)[number];
 
-/** The level that the environment asks for, or else this one. */
+/** Returns EDGEWISE_LOG_LEVEL, else `level`. Throws if the variable is not a level. */
 export function resolveLogLevel({ env }: Pick<Context, 'env'>, level: LogLevel): LogLevel {
   const wanted = env['EDGEWISE_LOG_LEVEL'];
   if (wanted === undefined || wanted === '') return level;
@@ -66,7 +71,7 @@ export function resolveLogLevel({ env }: Pick<Context, 'env'>, level: LogLevel):
   throw new CommandError(message, { exitCode: EXIT.invalid });
 }
 
-/** Whether more than warnings is logged. Then stderr is a sequence of lines, and no line is redrawn. */
+/** Whether more than warnings is logged. If so, stderr contains only whole lines, and none is redrawn. */
 export function isLogWanted({ env }: Pick<Context, 'env'>): boolean {
   return ['trace', 'debug', 'info'].includes(env['EDGEWISE_LOG_LEVEL'] ?? '');
 }

@@ -8,15 +8,16 @@ import { createManifestJsonSchema } from '../../schemas/manifest.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 
-/** Where files go. */
 interface NewFilesOptions extends Pick<Context, 'cwd' | 'uid'> {
-  /** As it was given: relative to the working folder, or absolute. */
+  /** As the user wrote it: relative to the working folder, or absolute. */
   readonly folder: string;
-  /** Replaces files that exist; absent: nothing does. */
+  /** Whether to replace files that exist. Absent: the command has no `--force`. */
   readonly force?: boolean;
 }
 
-/** Writes files, each as a whole, and gives their paths. Without `force` it writes all of them or, when one exists, none. */
+/**
+ * Writes each file atomically, and returns the paths. Without `force`, it writes nothing if one of the files exists.
+ */
 export async function writeNewFiles(
   files: readonly ExportFile[],
   { folder, cwd, uid, force }: NewFilesOptions,
@@ -28,7 +29,7 @@ export async function writeNewFiles(
   return paths;
 }
 
-/** Files cannot go below a path that is a file, even with `force`. */
+/** Throws if the folder is a file, even with `force`. */
 async function refuseFile(folder: string, cwd: string): Promise<void> {
   const found = await stat(resolve(cwd, folder)).catch(() => undefined);
   if (found === undefined || found.isDirectory()) return;
@@ -51,7 +52,7 @@ async function refuseExisting(
   });
 }
 
-/** A link counts as existing, even if its target does not exist. */
+/** A symbolic link counts as existing, even if its target does not exist. */
 async function exists(file: string): Promise<boolean> {
   try {
     await lstat(file);
@@ -71,7 +72,7 @@ async function write(path: string, text: string, { cwd, uid }: Pick<Context, 'cw
     if (foreign !== undefined) throw new Error(`${foreign} belongs to another user`);
     await writeAtomically(file, text, { mode: 0o644 });
   } catch (error) {
-    // Behind a comma, the message of the system names paths that the user did not write.
+    // After a comma, the message of Node names resolved paths that the user did not write.
     const [why] = (error instanceof Error ? error.message : String(error)).split(',');
     throw new CommandError(`${path} cannot be written: ${why}`, { exitCode: EXIT.failed, cause: error });
   }
@@ -81,7 +82,7 @@ async function write(path: string, text: string, { cwd, uid }: Pick<Context, 'cw
 interface EditorSchema {
   /** Relative to the folder. */
   readonly path: string;
-  /** The files to write, if it is not there yet. */
+  /** The schema file to write. Empty: the schema exists. */
   readonly files: readonly { readonly path: string; readonly text: string }[];
 }
 
@@ -89,8 +90,9 @@ const PACKAGED_SCHEMA = join('node_modules', 'edgewise', 'schemas', 'manifest.sc
 const WRITTEN_SCHEMA = join('.edgewise', 'manifest.schema.json');
 
 /**
- * The schema of the package, where it is installed beside the folder or above it; else one that is written once, out of sight: at the top of the repository, else
- * of what the Defaults are for, else in the folder.
+ * Finds the schema of an edgewise package that is installed in the folder or above it. If there is none, uses a schema
+ * in `.edgewise`: at the top of the repository, else in the folder of the outermost Defaults, else in the folder
+ * itself.
  */
 export function findEditorSchema(folder: string, { cwd, defaults }: EditorSchemaOptions): EditorSchema {
   const start = resolve(cwd, folder);
@@ -107,7 +109,7 @@ export function findEditorSchema(folder: string, { cwd, defaults }: EditorSchema
 }
 
 interface EditorSchemaOptions extends Pick<Context, 'cwd'> {
-  /** Folders above it that hold Defaults, the nearest first. */
+  /** Folders of the Defaults above the folder, nearest first. */
   readonly defaults: readonly string[];
 }
 
@@ -115,9 +117,9 @@ const NAMES = ['edgewise', 'edgewise.cmd'];
 const PROJECT_BIN = join('node_modules', '.bin');
 
 /**
- * How this command is called from a shell in the working folder. What npm puts before the path counts for nothing: it is gone when the command has ended.
- * Where the path has no edgewise, and a project does or npx got it, npx finds it again. Without `--no-install`, npx would run whatever a registry has under
- * that name where it finds none.
+ * Returns how the user can call this command in the working folder. Ignores folders that npm adds to PATH: they are
+ * gone after the command. Returns npx if PATH has no edgewise, but a project has one or npx started this run.
+ * `--no-install` keeps npx from running a package of that name from a registry.
  */
 export function detectInvocation({ env, cwd }: Pick<Context, 'env' | 'cwd'>): 'edgewise' | 'npx --no-install edgewise' {
   const folders = (env['PATH'] ?? env['Path'] ?? '').split(delimiter).filter((folder) => folder !== '');

@@ -12,20 +12,22 @@ import { CommandError, EXIT } from '../exit-code.ts';
 import type { FormatFlags } from './present.ts';
 
 /**
- * The files that a run writes because of a flag. A checkout may contain something else under such a name: a link, or a forged report, which a pipeline would
- * publish as its own. So a file is only written where there was none, or over a file that edgewise wrote.
+ * Files that a run writes because of a flag. A checkout may contain something else under such a name: a link, or a
+ * forged report that a pipeline would publish. So edgewise only creates files, or overwrites files that it wrote
+ * itself.
  */
 
-/** What looking at them takes of the process. */
 export type OutputContext = Pick<Context, 'cwd'> & Partial<Pick<Context, 'env' | 'root' | 'inputs' | 'uid'>>;
 
-/** The files that flags name. */
 interface NamedOutputs extends Pick<FormatFlags, 'report'> {
   readonly out?: string;
   readonly journal?: string;
 }
 
-/** Refuses files that are not edgewise's, and takes older reports away: when the run fails, nobody must take them for its own. */
+/**
+ * Throws for paths that edgewise must not write to. Removes older reports, so that they are not mistaken for reports of
+ * this run if it fails.
+ */
 export async function prepareOutputs(
   { out, report = [], journal }: NamedOutputs,
   words: readonly string[],
@@ -34,46 +36,47 @@ export async function prepareOutputs(
   const reports = report.map(({ file }) => file);
   const log = journal ?? context.env?.['EDGEWISE_JOURNAL'];
   for (const file of [out, log, ...reports]) if (file !== undefined && file !== '') await refusePlace(file, context);
-  const read = READS_RESULTS.has(words[0] ?? '') ? words : [];
+  const read = RESULT_READERS.has(words[0] ?? '') ? words : [];
   const folders = new Set(read.map((word) => resolve(context.cwd, word)));
   for (const file of reports) {
     const path = resolve(context.cwd, file);
-    // What the run may be about to read is refused later, or replaced at its end.
+    // Keep a file that this run may read: the run refuses to overwrite it, or replaces it at the end.
     if (folders.has(dirname(path)) || (await context.inputs?.has(file)) === true) continue;
     if ((await find(path))?.isFile() === true && isOwn(path)) await rm(path, { force: true });
   }
 }
 
-/** Commands that read what others wrote, also all that is in a folder. */
-const READS_RESULTS: ReadonlySet<string> = new Set(['apply', 'join', 'show', 'diff', 'post']);
+/** Commands that read results of other runs, from files or whole folders. */
+const RESULT_READERS: ReadonlySet<string> = new Set(['apply', 'join', 'show', 'diff', 'post']);
 
 /** Throws for a file that a run must not write: a link, a file of the commit, or one that edgewise did not write. */
 async function refuseForeignFile(file: string, context: OutputContext): Promise<void> {
   await refusePlace(file, context);
   const path = resolve(context.cwd, file);
   const found = await find(path);
-  if (found?.isFile() === true && found.size > 0 && !isOwn(path)) throw toRefusal(file, 'was not written by edgewise');
+  if (found?.isFile() === true && found.size > 0 && !isOwn(path))
+    throw createRefusal(file, 'was not written by edgewise');
 }
 
-/** Throws for what a commit can hold, and for what another user of the machine can put there. */
+/** Throws if the checked-out commit or another user may have put something at this path. */
 async function refusePlace(file: string, context: OutputContext): Promise<void> {
   const path = resolve(context.cwd, file);
   if (isDevice(path)) return;
   const foreign = findMadeByAnother(path, context.uid);
   if (foreign !== undefined)
-    throw toRefusal(file, foreign === path ? BY_ANOTHER : `lies in ${foreign}, which ${BY_ANOTHER}`);
+    throw createRefusal(file, foreign === path ? BY_ANOTHER : `lies in ${foreign}, which ${BY_ANOTHER}`);
   const place = placeNamed(path, context);
-  if ('finding' in place) throw toRefusal(file, place.finding);
+  if ('finding' in place) throw createRefusal(file, place.finding);
   const found = await find(path);
-  if (found?.isSymbolicLink() === true) throw toRefusal(file, 'is a symbolic link');
+  if (found?.isSymbolicLink() === true) throw createRefusal(file, 'is a symbolic link');
   if (found?.isFile() !== true || found.size === 0) return;
-  if (await isOfCommit(place.real, context)) throw toRefusal(file, 'belongs to the commit that is checked out');
+  if (await isOfCommit(place.real, context)) throw createRefusal(file, 'belongs to the commit that is checked out');
 }
 
 const BY_ANOTHER = 'belongs to another user';
 
-function toRefusal(file: string, finding: string): CommandError {
-  return new CommandError(`${file} ${finding}, and is not overwritten.`, {
+function createRefusal(file: string, finding: string): CommandError {
+  return new CommandError(`${file} ${finding}, and is not written over.`, {
     exitCode: EXIT.invalid,
     isUnreported: true,
     remedy: 'Name another file, or remove this one first. Nothing was written.',
@@ -84,7 +87,7 @@ async function find(path: string) {
   return lstat(path).catch(() => undefined);
 }
 
-/** Git is loaded only where there is a file in a repository already. */
+/** Loads git only if the path is in a repository. */
 async function isOfCommit(real: string, { env = {} }: OutputContext): Promise<boolean> {
   const top = findRepository(dirname(real));
   if (top === undefined) return false;
@@ -92,7 +95,7 @@ async function isOfCommit(real: string, { env = {} }: OutputContext): Promise<bo
   return isTracked(real, top, { env });
 }
 
-/** Patterns of files that edgewise writes: a plan, every format of reports, and a journal. */
+/** Patterns that match the files of edgewise: a plan, every report format, and a journal. */
 const OWN: readonly RegExp[] = [
   /^<!-- edgewise:/,
   /^<!doctype html>.*edgewise/s,
@@ -101,7 +104,7 @@ const OWN: readonly RegExp[] = [
   /^\{"event":/,
   /^\{.*"name": ?"edgewise"/s,
   /^\{.*"format": ?\d/s,
-  // Text and annotations have no sign of their own: they begin with a title, a finding or a number.
+  // Text and annotations have no marker: they start with a title, a finding or a number.
   /^(?:[A-Z][a-z]+ (?:for|of|to|from) |(?:error|warning|edgewise)[[: ]|No |Nothing |\d+ |── |STACK +FOLDER +RESULT|[✓✗⚠⛔]|::)/,
 ];
 
@@ -110,12 +113,12 @@ function isOwn(path: string): boolean {
     const text = readInput(path).toString('utf8').trimStart();
     return OWN.some((sign) => sign.test(text));
   } catch (error) {
-    if (error instanceof Error) return false; // what cannot be read is not known
+    if (error instanceof Error) return false; // an unreadable file counts as foreign
     throw error;
   }
 }
 
-/** The inputs of a run that begins. Until the first one is known, every path among its words counts as one. */
+/** Records the inputs of a run. Until the first one is recorded, every path on the command line counts as an input. */
 export function createRunInputs(words: readonly string[], cwd: string): RunInputs {
   const files = new Set<string>();
   return {
@@ -132,20 +135,22 @@ export function createRunInputs(words: readonly string[], cwd: string): RunInput
   };
 }
 
-/** The files that a run is asked to write. */
 interface OutputFlags extends Pick<FormatFlags, 'report'> {
   readonly out?: string;
   readonly journal?: string;
 }
 
-/** Other files that a run writes, and its connection. */
+/** The files that a run writes because of manifests, and its settings. */
 export interface WrittenFiles {
   /** Files of `lifecycle.write_to`. */
   readonly files: readonly string[];
   readonly settings: RunSettings;
 }
 
-/** Refuses to write over a file that the run reads, before anything is sent. */
+/**
+ * Throws if the run would overwrite a file that it reads, or a file that edgewise did not write. Called before any
+ * request.
+ */
 export async function refuseInputs(
   { out, report = [], journal }: OutputFlags,
   { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: WrittenFiles,
@@ -168,13 +173,13 @@ export async function refuseInputs(
   for (const file of results) if (file !== undefined && file !== '') await refuseForeignFile(file, context);
 }
 
-/** The same for two names of one file; `undefined`: no regular file is there. */
+/** Returns an id that all names of one file share. Undefined: it is not a regular file. */
 async function identify(file: string, cwd: string): Promise<string | undefined> {
   const found = await stat(resolve(cwd, file)).catch(() => undefined);
   return found?.isFile() === true ? `${found.dev} ${found.ino}` : undefined;
 }
 
-/** Whether a file is below one of the folders, and may be a manifest. What reads those is loaded only here. */
+/** Whether a file is below one of the folders, and may be a manifest. Loads the manifest reader only if needed. */
 async function mayBeManifest(path: string, folders: readonly string[], cwd: string): Promise<boolean> {
   if (!/\.(ya?ml|json)$/.test(path)) return false;
   if (!folders.some((folder) => path.startsWith(`${resolve(cwd, folder)}${sep}`))) return false;
@@ -188,7 +193,8 @@ async function mayBeManifest(path: string, folders: readonly string[], cwd: stri
 }
 
 /**
- * Writes a result as a whole or not at all, where nothing else is, and says when it replaces a file with other content. Writes directly to a device or a pipe.
+ * Writes a result atomically. Throws if edgewise must not write the file. Says on stderr if other content was replaced.
+ * Writes directly to a device or a pipe.
  */
 export async function writeResultFile(
   file: string,
@@ -207,8 +213,8 @@ export async function writeResultFile(
 }
 
 /**
- * Writes to a device or a pipe. In a folder of others a file or a link may stand in its place by now: nothing is made or cut off there, and no link is followed but
- * those of the system.
+ * Writes to a device or a pipe. Another user may have replaced it by a file or a link in the meantime, so this creates
+ * and truncates nothing, and follows only links of the system.
  */
 export async function writeInto(path: string, text: string): Promise<void> {
   const follow = isDevice(path) ? 0 : (constants.O_NOFOLLOW ?? 0);
@@ -226,7 +232,7 @@ function holds(path: string, size: number, text: string): boolean {
   try {
     return size === bytes.length && readInput(path, { maxBytes: size }).equals(bytes);
   } catch (error) {
-    if (error instanceof Error) return false; // what cannot be read is not the same
+    if (error instanceof Error) return false; // an unreadable file counts as different
     throw error;
   }
 }

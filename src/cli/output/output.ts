@@ -4,18 +4,19 @@ import type { Secrets } from '../../model/secrets.ts';
 import type { Context, Output } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 
-/** An output of the process that knows what became of it. */
 interface ProcessOutput extends Output {
-  /** Waits until everything is written, and returns the reason if that failed. A reader that closed the pipe (`head`) does not count as a failure. */
+  /**
+   * Waits until everything is written. Returns the reason if that failed. A reader that closed the pipe (`head`) is not
+   * a failure.
+   */
   readonly settle: () => Promise<string | undefined>;
 }
 
-/** A stream of the process. */
 type ProcessStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /**
- * Writes to a stream until that fails. The command continues even if its output is lost. A run may need only one of its streams: each is opened by its first
- * text.
+ * Writes to a stream until a write fails; the command continues without the output. The stream is opened at its first
+ * use, because many runs use only one.
  */
 export function createOutput(
   open: () => ProcessStream,
@@ -40,7 +41,7 @@ export function createOutput(
     try {
       get().write(text, finish);
     } catch (error) {
-      // Some streams throw errors that others emit.
+      // Some streams throw an error instead of emitting it.
       finish(error instanceof Error ? error : new Error(String(error)));
     }
   };
@@ -62,7 +63,10 @@ export function createOutput(
   };
 }
 
-/** The exit code of a command whose output has been waited for: a result that was lost is a failure, and stderr says so. */
+/**
+ * Waits for both outputs, and returns the exit code. If the result could not be written, stderr says so, and a success
+ * becomes a failure.
+ */
 export async function settleOutputs(
   exitCode: ExitCode,
   { stdout, stderr }: { readonly stdout: ProcessOutput; readonly stderr: ProcessOutput },
@@ -74,19 +78,20 @@ export async function settleOutputs(
   return failure !== undefined && isGood ? EXIT.failed : exitCode;
 }
 
-/** Filters of every text that the process prints: it contains no secret of the run, and no command to the runner of the job. */
+/** Redacts the secrets of the run in all output, and disarms commands for the runner of a job. */
 export function guardOutputs<T extends Context>(context: T, secrets: Secrets): T & { readonly secrets: Secrets } {
-  const stdout = strikeOutput(context.stdout, secrets);
+  const stdout = redactOutput(context.stdout, secrets);
   return {
     ...context,
     secrets,
-    stdout: isReadByRunner(context.env) ? guardOutput(stdout) : stdout,
-    // A container in a job does not know about the job; only people and runners read this stream.
-    stderr: guardOutput(strikeOutput(context.stderr, secrets)),
+    stdout: isReadByRunner(context.env) ? filterCommands(stdout) : stdout,
+    // stderr is always filtered: in a container, the variables that identify a job may be missing, and no program reads
+    // stderr.
+    stderr: filterCommands(redactOutput(context.stderr, secrets)),
   };
 }
 
-function strikeOutput(output: Output, { redact }: Secrets): Output {
+function redactOutput(output: Output, { redact }: Secrets): Output {
   const { writeCommands } = output;
   return {
     write: (text) => output.write(redact(text)),
@@ -99,8 +104,8 @@ function strikeOutput(output: Output, { redact }: Secrets): Output {
   };
 }
 
-/** The runner does not read a file, so its text is not changed. */
-function guardOutput(output: Output): Output {
+/** A file is not filtered, because the runner does not read it. */
+function filterCommands(output: Output): Output {
   if (output.isFile === true) return output;
   const filter = createJobCommandFilter();
   return {

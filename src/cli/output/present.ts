@@ -4,17 +4,15 @@ import type { TrustFlags } from '../../stack/trust.ts';
 import type { Context, Output } from '../context.ts';
 import type { ExitCode } from '../exit-code.ts';
 
-/** One more format of a result, and the file for it: `--report FORMAT=FILE`. */
+/** A flag `--report FORMAT=FILE`. */
 export interface ReportTarget {
   readonly format: FormatName;
-  /** As it was given: relative to the working folder, or absolute. */
+  /** As the user wrote it: relative to the working folder, or absolute. */
   readonly file: string;
 }
 
-/** How results are shown. */
 export interface FormatFlags {
   readonly format: FormatName;
-  /** More formats of the result, and the files for them. */
   readonly report?: readonly ReportTarget[];
   readonly verbose?: boolean;
   readonly compact?: boolean;
@@ -22,7 +20,7 @@ export interface FormatFlags {
   readonly color: boolean;
 }
 
-/** Whether a result is to be shown in a format, or written into a file in it. */
+/** Whether stdout or a file of `--report` has this format. */
 export function wantsFormat(
   name: FormatName,
   { format, report = [] }: Pick<FormatFlags, 'format' | 'report'>,
@@ -30,7 +28,10 @@ export function wantsFormat(
   return format === name || report.some((target) => target.format === name);
 }
 
-/** The output for event lines during a run; absent: no requested format has events. */
+/**
+ * Returns the writer of event lines during a run. It discards them if only a file of `--report` contains events: that
+ * file is written at the end. Undefined: no requested format has events.
+ */
 export function findEventOutput(flags: FormatFlags, { stdout }: Pick<Context, 'stdout'>): Output['write'] | undefined {
   if (flags.format === 'json-lines') return stdout.write;
   return wantsFormat('json-lines', flags) ? () => undefined : undefined;
@@ -39,7 +40,7 @@ export function findEventOutput(flags: FormatFlags, { stdout }: Pick<Context, 's
 /** The flags of commands whose result has one format only. */
 export const PLAIN: FormatFlags = { format: 'text', color: true };
 
-/** Looks for one output: colours only on a terminal, and not with NO_COLOR or --no-color. */
+/** Returns how text looks on this output. Colours need a terminal, and neither NO_COLOR, --no-color nor TERM=dumb. */
 export function getTextOptions(output: Output, { env }: Pick<Context, 'env'>, flags: FormatFlags): TextOptions {
   const wantsColor = flags.color && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
   return {
@@ -50,15 +51,14 @@ export function getTextOptions(output: Output, { env }: Pick<Context, 'env'>, fl
   };
 }
 
-/** How a result is shown, and what a command may run and read to get it. */
+/** The flags that `run` itself evaluates, for any command. */
 export interface CommandFlags extends FormatFlags, TrustFlags {
-  /** The commands of `spec.render` may be run. */
+  /** Whether the commands of `spec.render` may run. */
   readonly render?: boolean;
-  /** A file, or with many stacks a folder, for what was planned. */
+  /** Where the plan is written: a file, or for many stacks a folder. */
   readonly out?: string;
-  /** The file of the journal. */
   readonly journal?: string;
 }
 
-/** Runs the body of a command and keeps its exit code. A failure is shown in the format that the flags ask for. */
+/** Runs the body of a command and stores its exit code. Shows a failure in the format that the flags ask for. */
 export type CommandAction = (flags: CommandFlags, body: (context: Context) => Promise<ExitCode>) => Promise<void>;

@@ -14,27 +14,26 @@ import type { Context, Output } from '../context.ts';
 /** Shows an apply while it runs. */
 export interface Progress {
   readonly onEvent: (event: ApplyEvent) => void;
-  /** Prints a line that is not replaced. */
+  /** Prints a permanent line. */
   readonly tell: (line: string) => void;
-  /** Takes in that nothing is sent before a time. */
+  /** Records that no request is sent before `wait.until`. */
   readonly wait: (wait: PendingWait) => void;
-  /** Takes the live line off the screen. */
+  /** Stops, removes the live line, and prints the last permanent lines. */
   readonly end: () => void;
 }
 
-/** Where an apply is shown, and the clock that its line moves with. */
 interface ProgressPlace extends Pick<Context, 'now' | 'after'> {
   readonly output: Output;
 }
 
-/** A live line on a terminal, plain lines anywhere else. */
+/** Shows a live line on a terminal, and plain lines elsewhere. */
 export function createProgress(place: ProgressPlace, ahead: RemainingWrites, options: TextOptions): Progress {
   return place.output.isTerminal ? createLive(place, ahead, options) : createPlain(place, ahead, options);
 }
 
 /**
- * A line for each write that is done, and one each half minute in which there was none. Lines are written once for each turn of the event loop: a fast service
- * brings thousands of events a second.
+ * Prints a line for each finished write, and one after each half minute without a line. Lines are written once per turn
+ * of the event loop, because a fast service causes thousands of events a second.
  */
 function createPlain(
   { output, now, after }: ProgressPlace,
@@ -96,7 +95,7 @@ function createPlain(
   return { onEvent, tell, wait, end };
 }
 
-/** Redraws each second, and at most once for each turn of the event loop, however many events it brings. */
+/** Redraws every second and after events, but at most once per turn of the event loop. */
 function createLive({ output, now, after }: ProgressPlace, ahead: RemainingWrites, options: TextOptions): Progress {
   const live = createLiveProgress(ahead, options);
   const line = createStatusLine(output);
@@ -133,10 +132,10 @@ function createLive({ output, now, after }: ProgressPlace, ahead: RemainingWrite
   };
 }
 
-/** Shorter waits are not told of. */
+/** Shorter waits are not shown. */
 export const WORTH_TELLING_MS = 1_000;
 
-/** Has a line drawn now and again, as it is then: each second on a terminal, where it moves, and every half minute anywhere else. Returns what ends that. */
+/** Calls `show` every second on a terminal, else every half minute. Returns a function that stops this. */
 export function keepShowing(
   show: () => void,
   { isTerminal, after }: { readonly isTerminal: boolean; readonly after: (ms: number, run: () => void) => () => void },
@@ -155,16 +154,15 @@ export function keepShowing(
 const LIVE_MS = 1_000;
 const PLAIN_MS = 30_000;
 
-/** One line that is updated: in place on a terminal; elsewhere as a new line, if the text has changed. */
+/** A line that is updated in place on a terminal. Elsewhere, each changed text is printed as a new line. */
 export interface StatusLine {
   readonly show: (text: string) => void;
-  /** Writes a line that stays, and below it what was shown. */
+  /** Writes a permanent line above the status line. */
   readonly tell: (line: string) => void;
-  /** Takes it off the screen. */
+  /** Removes the status line from the screen. */
   readonly clear: () => void;
 }
 
-/** A status line at the end of an output. */
 export function createStatusLine(output: Output): StatusLine {
   return output.isTerminal ? createLiveLine(output) : createPlainLine(output);
 }

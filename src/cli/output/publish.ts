@@ -14,22 +14,21 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { writeResultFile } from './output-files.ts';
 import { type FormatFlags, getTextOptions, type ReportTarget, wantsFormat } from './present.ts';
 
-/** How a report is published. */
 interface Publication {
   readonly flags: FormatFlags;
-  /** What `--format` asks for is on stdout already. */
+  /** Whether stdout has the result in the format of `--format` already. */
   readonly isShown?: boolean;
-  /** The command line that does what a plan says. */
+  /** The command line that applies the plan. */
   readonly applyCommand?: NonNullable<FormatOptions['applyCommand']>;
-  /** The events of an apply, as far as they have been sent; with that format they are on stdout already. */
+  /** The events of an apply that were sent so far. With `--format json-lines` they are on stdout already. */
   readonly sent?: SentEvents;
-  /** The exit code of the command. A format never changes it, but a report that cannot be written is a failure. */
+  /** The exit code of the command. If a report cannot be written, a success becomes a failure. */
   readonly exitCode: ExitCode;
-  /** Where the manifest of an address starts; absent: there are no manifests. */
+  /** Finds where the manifest of an address starts. Absent: there are no manifests. */
   readonly locate?: FormatOptions['locate'];
 }
 
-/** Shows a report on stdout, writes it into the files that `--report` names, and gives the exit code. */
+/** Shows a report on stdout, writes the files of `--report`, and returns the exit code. */
 export function publish(report: Report, publication: Publication, context: Context): Promise<ExitCode> {
   return publishAs(
     async (name) => {
@@ -41,7 +40,7 @@ export function publish(report: Report, publication: Publication, context: Conte
   );
 }
 
-/** Does the same with the report of a run over many stacks. */
+/** Like `publish`, for the report of a run over many stacks. */
 export function publishStacks(run: StacksReport, publication: Publication, context: Context): Promise<ExitCode> {
   return publishAs(
     async (name) => {
@@ -53,12 +52,11 @@ export function publishStacks(run: StacksReport, publication: Publication, conte
   );
 }
 
-/** Loads what renders in a format. */
 type LoadRenderer = (name: FormatName) => Promise<(options: FormatOptions) => string>;
 
 async function publishAs(load: LoadRenderer, publication: Publication, context: Context): Promise<ExitCode> {
   const { flags, isShown = false, exitCode } = publication;
-  const host = { ...toHost(publication, context), ...(await loadRules(flags)) };
+  const host = { ...createRunOptions(publication, context), ...(await loadRuleDescriptions(flags)) };
   if (!isShown) {
     const render = await load(flags.format);
     const text = render({ ...getTextOptions(context.stdout, context, flags), ...host });
@@ -73,15 +71,18 @@ async function publishAs(load: LoadRenderer, publication: Publication, context: 
   return failures.length > 0 && isGood ? EXIT.failed : exitCode;
 }
 
-/** Texts of others are in every format. One is made of commands to a runner, and sees itself that no other command is in them. */
+/**
+ * Disarms job commands in every format but `github`. That format consists of such commands, and escapes all other
+ * text itself.
+ */
 function show(format: FormatName, text: string, { stdout }: Context): void {
   if (format !== 'github') stdout.write(withoutJobCommands(text));
   else if (stdout.writeCommands === undefined) stdout.write(text);
   else stdout.writeCommands(text);
 }
 
-/** What formats for programs want to know of the run. */
-function toHost(
+/** Facts about the run that formats for programs contain. */
+function createRunOptions(
   { exitCode, applyCommand, locate, sent }: Publication,
   { env, cwd, now }: Context,
 ): Partial<FormatOptions> {
@@ -94,13 +95,13 @@ function toHost(
     ...(sent !== undefined && { sent }),
     ...(applyCommand !== undefined && { applyCommand }),
     ...(locate !== undefined && { locate }),
-    toRepositoryPath: (file) => toPathBelow(root, file, cwd),
-    toOriginPath: (path, stack) => toPathBelow(root, findOrigin(path, stack, cwd), cwd),
+    toRepositoryPath: (file) => makeRelative(root, file, cwd),
+    toOriginPath: (path, stack) => makeRelative(root, findOrigin(path, stack, cwd), cwd),
   };
 }
 
-/** What the codes mean, loaded only for the format that says it. */
-async function loadRules(flags: FormatFlags): Promise<Pick<FormatOptions, 'describeRule'>> {
+/** Loads the meanings of diagnostic codes only for SARIF, the one format that contains them. */
+async function loadRuleDescriptions(flags: FormatFlags): Promise<Pick<FormatOptions, 'describeRule'>> {
   if (!wantsFormat('sarif', flags)) return {};
   const { EXPLANATIONS } = await import('../../explain/explanations.ts');
   const byCode: ReadonlyMap<string, RuleDescription> = new Map(Object.entries(EXPLANATIONS));
@@ -108,26 +109,26 @@ async function loadRules(flags: FormatFlags): Promise<Pick<FormatOptions, 'descr
 }
 
 /**
- * Kustomize gives paths relative to its kustomization, and nothing says where that is. So the file is looked for in the folder of the Stack that has kustomize
- * run, and in the working folder and below. A path that is not found stays as it is.
+ * Finds a file that kustomize reported relative to its kustomization, whose folder is unknown. Looks in the folder of
+ * the Stack that ran kustomize, then in the working folder. Returns the path unchanged if no such file exists.
  */
 function findOrigin(path: string, stack: string | undefined, cwd: string): string {
   const below = path.replace(/^(?:[.][.]?\/)+/, '');
   const beside = stack === undefined ? [] : [join(dirname(stack), path)];
-  // Files outside are not revealed.
+  // Do not reveal which files exist outside the repository.
   const top = findRepository(cwd) ?? cwd;
   const isInside = (candidate: string) => !relative(top, resolve(cwd, candidate)).startsWith('..');
   return [...beside, path, below].find((one) => isInside(one) && existsSync(resolve(cwd, one))) ?? path;
 }
 
-/** The path from a folder, with slashes; as it was given when it is not below it. */
-function toPathBelow(root: string, file: string, cwd: string): string {
+/** Returns the path relative to `root`, with slashes. Unchanged if it is not below `root`. */
+function makeRelative(root: string, file: string, cwd: string): string {
   if (root === '') return file;
   const path = relative(root, resolve(cwd, file));
   return path.split(sep)[0] === '..' || isAbsolute(path) ? file : path.split(sep).join('/');
 }
 
-/** Refuses reports that could not be written, before anything is done. */
+/** Throws for a report that could not be written. Called before the command does anything. */
 export async function checkReports({ report = [] }: FormatFlags, { cwd }: Pick<Context, 'cwd'>): Promise<void> {
   const files = new Set<string>();
   for (const { format, file } of report) {
@@ -152,7 +153,7 @@ async function writeReport(
   const render = await load(name);
   try {
     const text = render(options);
-    // Jobs print such files.
+    // A job may print the file, and its runner would execute commands in it.
     await writeResultFile(file, name === 'github' ? text : withoutJobCommands(text), context);
     return [];
   } catch (error) {
@@ -161,7 +162,6 @@ async function writeReport(
   }
 }
 
-/** The command that failed, and how it was to show its result. */
 export interface FailedCommand extends RunSubject {
   /** Absent for an unknown command. */
   readonly command?: string;
@@ -170,7 +170,10 @@ export interface FailedCommand extends RunSubject {
   readonly sent?: SentEvents;
 }
 
-/** Shows why a command did not complete, and returns its exit code. Text is written to stderr; every other requested format is a whole document. */
+/**
+ * Shows why a command failed, and returns its exit code. stderr always gets text; any other requested format gets a
+ * complete document.
+ */
 export async function showFailure(
   error: unknown,
   { command, stack, locate, flags: given, sent }: FailedCommand,
@@ -198,7 +201,7 @@ export async function showFailure(
   return exitCode;
 }
 
-/** What a command ends with that came to no result. */
+/** An unexpected error counts as a bug. */
 export function exitCodeOfError(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
   if (error instanceof StackError) return EXIT[error.reason];
@@ -207,7 +210,7 @@ export function exitCodeOfError(error: unknown): ExitCode {
   return error instanceof NetworkError ? EXIT.failed : EXIT.bug;
 }
 
-/** The reported part of an error. */
+/** Returns the part of an error that a report contains. */
 export function getReportedError(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
   if (error instanceof InvalidManifests) return { diagnostics: error.diagnostics };
   if (!(error instanceof CommandError || error instanceof StackError))

@@ -7,22 +7,24 @@ import { listOffered } from '../../stack/trust.ts';
 import type { Context } from '../context.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
-/** The run that a command is to repeat: what its command line and its environment said. */
+/** The run that a command line must repeat. */
 export interface PlannedCommand {
-  /** Its manifests. */
   readonly paths: readonly string[];
   readonly flags: PlanFlags;
   readonly env: Context['env'];
 }
 
-/** The command line that plans the same from the same manifests, and applies it. It can be pasted into a shell, and needs the API key only. */
+/**
+ * Formats a command line that plans again from the same manifests, and applies the plan. It can be pasted into a shell,
+ * and needs only the API key.
+ */
 export function formatApplyCommand(planned: PlannedCommand): CommandLine {
-  return toLine(listApplyWords(planned), planned.paths);
+  return createCommandLine(listApplyWords(planned), planned.paths);
 }
 
 function listApplyWords({ paths, flags, env }: PlannedCommand): readonly string[] {
   return [
-    ...paths.map(toPath),
+    ...paths.map(escapePath),
     ...listOfferWords({ flags, env }),
     ...CONNECTION.flatMap((option) => listConnectionWords(option, { flags, env })),
     ...listPlanWords(flags),
@@ -31,31 +33,34 @@ function listApplyWords({ paths, flags, env }: PlannedCommand): readonly string[
 }
 
 /**
- * The command line that applies a plan that was saved, with what a plan file must not say: where the key and the tokens may go. With manifests the plan is made again,
- * so it has what the plan was made with.
+ * Formats a command line that applies a saved plan. It contains what a plan file must not decide: where the API key and
+ * tokens are sent. With manifests, the plan is computed again, so it also repeats the flags of the plan.
  */
 export function formatSavedPlanCommand(file: string, { paths, flags, env }: PlannedCommand): CommandLine {
   const isPlannedAgain = paths.length > 0;
   const options = CONNECTION.filter(({ isInPlan }) => isPlannedAgain || !isInPlan);
   const words = [
-    toPath(file),
-    ...(isPlannedAgain ? paths.flatMap((path) => ['--manifests', toPath(path)]) : ['--no-manifests']),
+    escapePath(file),
+    ...(isPlannedAgain ? paths.flatMap((path) => ['--manifests', escapePath(path)]) : ['--no-manifests']),
     ...(isPlannedAgain ? listOfferWords({ flags, env }) : []),
     ...options.flatMap((option) => listConnectionWords(option, { flags, env })),
     ...(isPlannedAgain ? listPlanWords(flags) : []),
     ...listConsentWords(flags),
   ];
-  return toLine(words, paths);
+  return createCommandLine(words, paths);
 }
 
-/** Which of many stacks are meant, as flags say it. */
+/** Flags that select some of many stacks. */
 interface Narrowing {
   readonly stack?: readonly string[];
   readonly changedSince?: string;
   readonly shard?: Pick<Shard, 'index' | 'total'>;
 }
 
-/** The command line that applies what a run over many stacks planned: the folder of plans that it wrote, else the stacks that were selected. */
+/**
+ * Formats a command line that applies the plans of a run over many stacks: from the folder that the run wrote, else for
+ * the selected stacks.
+ */
 export function formatStacksCommand(
   planned: PlannedCommand,
   { narrowing, out }: { readonly narrowing: Narrowing; readonly out: string | undefined },
@@ -68,12 +73,13 @@ export function formatStacksCommand(
     ...(changedSince === undefined ? [] : ['--changed-since', changedSince]),
     ...(shard === undefined ? [] : ['--shard', `${shard.index}/${shard.total}`]),
   ];
-  return toLine([...words, ...listApplyWords(planned)], planned.paths);
+  return createCommandLine([...words, ...listApplyWords(planned)], planned.paths);
 }
 
 /**
- * The command line that applies a plan file, with the manifests in `--manifests`, or those that it names; `undefined` when that is not enough. It ignores the file's own
- * service and token sinks: an edited file could make the user paste them.
+ * Finds a command line that applies a plan file, with the manifests of `--manifests`, else those that the file names.
+ * Undefined if they are not enough. The service and token sinks of the file are ignored: an edited file could otherwise
+ * get the user to paste them.
  */
 export function findShownCommand(
   file: string,
@@ -87,12 +93,12 @@ export function findShownCommand(
   return formatSavedPlanCommand(file, { paths, flags: { target: plan.targets, allowProtected: [] }, env });
 }
 
-/** Whether an apply would refuse a plan for something that no file and no flag of the run says: where new tokens are to go. */
+/** Whether apply would reject the plan because neither the Stack nor a flag names a sink for its new tokens. */
 export function lacksSink({ diagnostics }: Pick<Plan, 'diagnostics'>): boolean {
   return diagnostics.some(({ code }) => code === 'token-sink-missing');
 }
 
-function toLine(words: readonly string[], paths: readonly string[]): CommandLine {
+function createCommandLine(words: readonly string[], paths: readonly string[]): CommandLine {
   return { line: ['edgewise', 'apply', ...words].map(quote).join(' '), readsInput: paths.includes('-') };
 }
 
@@ -100,7 +106,7 @@ interface ConnectionOption {
   readonly name: string;
   readonly flag: keyof PlanFlags;
   readonly variable: string;
-  /** A plan file says it too. */
+  /** Whether a plan file contains the setting. */
   readonly isInPlan?: boolean;
 }
 
@@ -113,7 +119,7 @@ const CONNECTION: readonly ConnectionOption[] = [
   { name: '--ca-file', flag: 'caFile', variable: 'EDGEWISE_CA_FILE' },
 ];
 
-/** A value from the environment becomes a flag: the user who pastes the command may have another environment. */
+/** Turns a value of the environment into a flag, because the command may be pasted into another environment. */
 function listConnectionWords(
   { name, flag, variable }: ConnectionOption,
   { flags, env }: Pick<PlannedCommand, 'flags' | 'env'>,
@@ -122,12 +128,12 @@ function listConnectionWords(
   return typeof value === 'string' && value !== '' ? [name, value] : [];
 }
 
-/** The variables that the manifests may read. */
+/** Flags for the variables that manifests may read. */
 function listOfferWords({ flags, env }: Pick<PlannedCommand, 'flags' | 'env'>): readonly string[] {
   return listOffered({ env: flags.env ?? [] }, env).flatMap((name) => ['--env', name]);
 }
 
-/** What a plan covers. */
+/** Flags that decide the content of a plan. */
 function listPlanWords(flags: PlanFlags): readonly string[] {
   return [
     ...(flags.render === true ? ['--render'] : []),
@@ -141,10 +147,10 @@ function listPlanWords(flags: PlanFlags): readonly string[] {
   ];
 }
 
-/** Limits, consents and token sinks of an apply, which no plan file contains. */
+/** Flags for policies, consents and token sinks: a plan file contains none of these. */
 function listConsentWords({ tokenCommand, ...flags }: PlanFlags): readonly string[] {
   return [
-    ...(flags.policies ?? []).flatMap((path) => ['--policies', toPath(path)]),
+    ...(flags.policies ?? []).flatMap((path) => ['--policies', escapePath(path)]),
     ...(flags.allowDeletes === true ? ['--allow-deletes'] : []),
     ...flags.allowProtected.flatMap((address) => ['--allow-protected', address]),
     ...(flags.allowRejected ?? []).flatMap((address) => ['--allow-rejected', address]),
@@ -153,8 +159,8 @@ function listConsentWords({ tokenCommand, ...flags }: PlanFlags): readonly strin
   ];
 }
 
-/** A path that looks like an option would be taken for one. */
-function toPath(path: string): string {
+/** Keeps a path that starts with `-` from being parsed as an option. */
+function escapePath(path: string): string {
   return path.startsWith('-') && path !== '-' ? `./${path}` : path;
 }
 

@@ -42,25 +42,23 @@ import {
 /** Flags of the commands that write. */
 export interface ApplyFlags extends PlanFlags, FormatFlags {
   readonly yes?: boolean;
-  /** File that gets a line before and after each request. */
+  /** File that gets a line before and after each request of the apply. */
   readonly journal?: string;
-  /** Milliseconds to wait for what the service goes on with after its answers; absent: it does not wait. */
+  /** Most milliseconds to wait for work that the service continues after its responses. Absent: does not wait. */
   readonly wait?: number;
-  /** With a saved plan: the manifests that it was made of. False: it is trusted as it is. */
+  /** With a saved plan: its manifests. False: the plan is trusted as it is. */
   readonly manifests?: readonly string[] | false;
-  /** A plan file, or a folder of them: nothing is written unless it shows all that the plan does. */
+  /** A plan file or a folder of plans that must contain every change of the new plan. Otherwise nothing is written. */
   readonly approved?: string;
 }
 
-/** The input of an apply. */
 interface ManifestsRun {
   readonly flags: ApplyFlags;
   readonly mode: Plan['mode'];
-  /** A plan file: the plan of the manifests is applied only if it is the same. */
+  /** If set, the plan of the manifests is applied only if it is the same as this one. */
   readonly saved?: SavedFile;
 }
 
-/** Plans from manifests and applies that plan. */
 export async function applyManifests(
   paths: readonly string[],
   { flags, mode, saved }: ManifestsRun,
@@ -105,14 +103,17 @@ export async function applyManifests(
   );
 }
 
-/** A saved plan, with what may be done and how its service is reached. */
+/** A saved plan, its connection, and its consents and limits. */
 interface PreparedPlan {
   readonly plan: Plan;
   readonly settings: RunSettings;
   readonly approved: ApprovedPlan;
 }
 
-/** A plan file that is believed as it is. Refuses one that was edited, or is for another version or service. Sends nothing. */
+/**
+ * Prepares a saved plan that is applied without manifests. Throws for flags that only planning has, and if the plan is
+ * for another service or API key. Sends nothing.
+ */
 export async function prepareSaved(saved: SavedFile, flags: ApplyFlags, context: Context): Promise<PreparedPlan> {
   refusePlanFlags(flags);
   const policies = await readPolicies(flags, context);
@@ -120,7 +121,7 @@ export async function prepareSaved(saved: SavedFile, flags: ApplyFlags, context:
   const plan = await checkPolicies(saved.plan, { policies, state: undefined, now: context.now() });
   await refuseInputs(flags, { files: plan.files.map(({ path }) => path), settings }, context);
   const tokens = resolveTokens(flags, NO_SINKS, plan.stack);
-  // A file that was edited could say that anything may be deleted.
+  // An edited file could raise its own guard limits.
   const guard = pickStricter(plan.settings.guard, DEFAULT_GUARD);
   return { plan, settings, approved: { plan, name: saved.name, allowances: toAllowances(flags), guard, tokens } };
 }
@@ -132,8 +133,8 @@ async function readPolicies({ policies: paths = [] }: ApplyFlags, context: Conte
 }
 
 /**
- * Applies exactly a plan that was saved. With manifests, the plan is made again from them, and must be the same; without, it is believed as it is, when nothing that
- * it would touch has moved since.
+ * Applies exactly a saved plan. With manifests, the plan is computed again and must be the same. Without, it is
+ * trusted, but nothing that it touches may have changed since.
  */
 export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
   const saved = await readSaved(file, context);
@@ -157,7 +158,7 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
   });
 }
 
-/** A plan file, to be compared with the plan that its manifests give. */
+/** Reads a plan file. Throws if another version of edgewise wrote it. */
 export async function readSaved(file: string, context: Context): Promise<SavedFile> {
   const plan = await readPlanFile(file, context);
   refuseOtherVersion({ plan, name: file }, VERSION);
@@ -170,13 +171,13 @@ export function refuseTwiceApproved({ approved }: ApplyFlags): void {
   throw new CommandError(message, { exitCode: EXIT.invalid });
 }
 
-/** Nobody who reads the log is to take it for a plan that was compared with manifests. */
+/** Makes the log show that the plan was not compared with manifests. */
 export function tellOfTrust(file: string, { stderr }: Context): void {
   const name = toPrintable(file);
   stderr.write(`${name} is trusted as it is: with --no-manifests it is not compared with the manifests.\n`);
 }
 
-/** What a plan covers and does was said when it was made. */
+/** Throws for flags that belong to planning: the saved plan already fixes its scope. */
 function refusePlanFlags({ target, rotate = [], takeOver = [], revertDrift, ...flags }: ApplyFlags): void {
   const given = [
     ...(target.length > 0 ? ['--target'] : []),
@@ -194,20 +195,22 @@ function refusePlanFlags({ target, rotate = [], takeOver = [], revertDrift, ...f
   throw new CommandError(message, { exitCode: EXIT.invalid });
 }
 
-/** The plan in a file that `--approved` names; nothing without one. */
 async function readApproved(file: string | undefined, context: Context): Promise<PlanApproval | undefined> {
   if (file === undefined) return undefined;
   return readApproval(file, context);
 }
 
-/** A plan file as an approval. Throws when it cannot approve anything. */
+/** Reads a plan file as an approval. Throws if it cannot approve anything. */
 export async function readApproval(file: string, context: Context): Promise<PlanApproval> {
   const approved = { plan: await readPlanFile(file, context), name: file };
   refuseUnfit(approved, VERSION);
   return approved;
 }
 
-/** What of a plan was not approved, to be shown; nothing when all of it was. */
+/**
+ * Returns a comparison with the approved plan if the new plan does more. Undefined: it does not, or no approval is
+ * required.
+ */
 export function findUnapproved(
   plan: Plan,
   approved: PlanApproval | undefined,

@@ -25,28 +25,30 @@ import { type FormatFlags, findEventOutput, getTextOptions } from '../output/pre
 import { createProgress, createStatusLine, keepShowing, type Progress } from '../output/progress.ts';
 import { publish, showFailure } from '../output/publish.ts';
 
-/** A plan that was let through, and how it is applied. */
+/** A plan that is not blocked, and how to apply it. */
 export interface Execution {
   readonly plan: Plan;
   readonly apply: (options: RunOptions) => Promise<ApplyResult>;
   readonly flags: FormatFlags & { readonly yes?: boolean; readonly journal?: string; readonly wait?: number };
-  /** What reads, for a wait. */
+  /** Opens a reader, for `--wait`. */
   readonly open: () => Promise<Reader>;
-  /** Has what the client tells shown beside the progress. */
+  /** Shows the notices of the client together with the progress. */
   readonly setLineWriter: SetLineWriter;
-  /** Aborted: before the first write, nothing is written; then no new write starts. */
+  /** If aborted before the first write, nothing is written. If aborted later, no new write starts. */
   readonly signal: AbortSignal;
   readonly locate: Locate;
 }
 
-/** Asks, applies, reports. The plan has been shown; it has writes, no errors, and no safety rule blocks it. */
+/**
+ * Asks, applies and reports. The caller has shown the plan; it has writes or files, no errors, and nothing blocks it.
+ */
 export async function executePlan(execution: Execution, context: Context): Promise<ExitCode> {
   const { plan, flags, locate } = execution;
   const stream = createEventStream(context.now, findEventOutput(flags, context));
   const applied = await applyWithProgress(execution, stream, context).catch((error: unknown) => ({ error }));
   if ('error' in applied) {
     if (stream.sent().count === 0) throw applied.error;
-    // The events that are out already are a part of the failure's stream.
+    // The events that were sent already are part of the stream of the failure.
     const failed = { command: plan.mode, stack: plan.stack, locate, flags, sent: stream.sent() };
     return showFailure(applied.error, failed, context);
   }
@@ -61,7 +63,7 @@ export async function executePlan(execution: Execution, context: Context): Promi
   return publish({ about: 'apply', plan, result }, publication, context);
 }
 
-/** The result, with what became of all that the service goes on with after its answers. */
+/** Waits for work that the service continues after its responses, and adds the results. */
 async function waitForApplied(result: ApplyResult, execution: Execution, context: Context): Promise<ApplyResult> {
   const { open, flags, signal, setLineWriter } = execution;
   const subjects = listWritten(result);
@@ -71,7 +73,7 @@ async function waitForApplied(result: ApplyResult, execution: Execution, context
   return { ...result, waited, interrupted: signal.aborted };
 }
 
-/** What the service may go on with after the writes of an apply. */
+/** Lists the written resources that the service may still be working on. */
 export function listWritten({ outcomes }: ApplyResult): readonly WorkSubject[] {
   return listWorkSubjects(
     outcomes.flatMap((one) => {
@@ -82,14 +84,14 @@ export function listWritten({ outcomes }: ApplyResult): readonly WorkSubject[] {
   );
 }
 
-/** What is waited for by a command, and how long at most. */
+/** Options of a wait whose progress is shown. */
 interface VisibleWait {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly setLineWriter: SetLineWriter;
 }
 
-/** Waits until the service is done with resources, and says on stderr how far it is and how long it may still take. */
+/** Waits until the service has finished with the resources. Shows progress and the remaining time on stderr. */
 export async function waitVisibly(
   client: Reader,
   subjects: readonly WorkSubject[],
@@ -103,7 +105,7 @@ export async function waitVisibly(
   let said = ['', ''];
   const show = (): void => {
     const left = formatWaitTime(Math.max(0, deadline - now().getTime()));
-    // The time stands before what a narrow terminal may cut off.
+    // The time comes first, because a narrow terminal may cut off the end.
     const [done = '', what = ''] = said;
     if (done !== '') line.show(toPrintable(`${done}, ${left} left at most: ${what}`));
   };
@@ -126,7 +128,7 @@ export async function waitVisibly(
   }
 }
 
-/** In a format other than text the plan was not shown yet: the question contains it. */
+/** Asks for approval. In a format other than text, the plan was not shown yet, so the question contains it. */
 async function confirm({ plan, flags }: Execution, writes: number, context: Context): Promise<boolean> {
   if (flags.yes === true) return true;
   const what = writes === 1 ? 'this write' : `these ${writes} writes`;
@@ -143,7 +145,7 @@ async function confirm({ plan, flags }: Execution, writes: number, context: Cont
   return answer.trim() === 'yes';
 }
 
-/** Progress is shown from the first write on: before it, the user may be asked. */
+/** Shows progress only from the first write on: before it, the user may be asked. */
 async function applyWithProgress(execution: Execution, stream: EventStream, context: Context): Promise<ApplyResult> {
   const { plan, flags, signal } = execution;
   const ahead = { total: plan.writes.length, rateLimit: plan.settings.rateLimit };
@@ -182,12 +184,15 @@ async function applyWithProgress(execution: Execution, stream: EventStream, cont
   }
 }
 
-/** Log lines would be drawn over by a live view. */
+/** Returns stderr, without live updates if a log is written to it: they would overwrite log lines. */
 export function createProgressOutput({ env, stderr }: Context): Output {
   return isLogWanted({ env }) ? { ...stderr, isTerminal: false } : stderr;
 }
 
-/** An apply that did nothing, for nothing but permissions, says so; one that did a part has failed, whatever the rest failed for. */
+/**
+ * Returns `authentication` only if nothing was applied and every failure is about permissions. An apply that did a part
+ * has failed, for any cause.
+ */
 export function exitCodeOfApply({ outcomes, files, interrupted, waited = [] }: ApplyResult): ExitCode {
   const failed = outcomes.filter((one) => one.outcome === 'failed');
   const isWhole = outcomes.every(({ outcome }) => outcome === 'applied');
@@ -199,12 +204,12 @@ export function exitCodeOfApply({ outcomes, files, interrupted, waited = [] }: A
   return isRefused && isNothingDone ? EXIT.authentication : EXIT.failed;
 }
 
-/** An unblocked plan, for the person who is asked about it. It is always text, on the stream of questions. */
+/** Renders the plan for the question: always as text, for stderr. */
 function renderAskedPlan(plan: Plan, context: Context, flags: FormatFlags): string {
   return renderUnblocked(plan, getTextOptions(context.stderr, context, flags));
 }
 
-/** With text, a plan is shown before it is applied, and its result after it. Other formats are one document, at the end. */
+/** In text, shows the plan before the apply. Other formats are one document at the end, so nothing is shown. */
 export function showPlanFirst(plan: Plan, flags: FormatFlags, context: Context): void {
   if (flags.format !== 'text') return;
   context.stdout.write(renderUnblocked(plan, getTextOptions(context.stdout, context, flags)));

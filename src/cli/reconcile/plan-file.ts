@@ -13,16 +13,17 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { type OutputContext, writeResultFile } from '../output/output-files.ts';
 
-/** A plan file, or a folder of them, and the manifests that it says it was made of. */
+/** A plan file or a folder of plans, and the manifests that it names. */
 interface NamedManifests {
   readonly name: string;
-  /** Absent: it does not say. */
+  /** `undefined`: it names none. */
   readonly manifests: readonly string[] | undefined;
 }
 
 /**
- * The manifests that a plan is compared with: those that flags name, else those that it names itself, as long as they are there. None: the user says that it is to be
- * trusted as it is. What a file names decides nothing: the plan is made again from manifests of this checkout, and must be the same.
+ * Finds the manifests to compare a plan with: those of `--manifests`, else those that the file names, if they exist.
+ * Empty (`--no-manifests`): the user trusts the plan as it is. The file cannot choose what is applied: the plan is
+ * computed again from manifests of this checkout, and must be the same.
  */
 export function findManifests(
   { name, manifests }: NamedManifests,
@@ -76,7 +77,10 @@ export async function writePlanFile(
   }
 }
 
-/** Takes an older plan out of the way when none came to replace it: nobody must take it for the new one. Gives what to say. */
+/**
+ * Removes an older plan if there is no new one, so that it is not mistaken for the new one. Returns the message about
+ * it.
+ */
 export async function removeStalePlanFile(file: string, cwd: string): Promise<string> {
   const path = resolve(cwd, file);
   const said = `${toPrintable(file)} was not written, because there is no plan that can be applied.`;
@@ -85,7 +89,7 @@ export async function removeStalePlanFile(file: string, cwd: string): Promise<st
   return `${said} The old plan in it was removed.`;
 }
 
-/** Reads a plan file, and reports its subject. Rejects an invalid file with its first error. */
+/** Reads a plan file, and passes its stack to `onSubject`. Throws the first error of an invalid file. */
 export async function readPlanFile(file: string, { cwd, onSubject, onInput, budget }: PlanReader): Promise<Plan> {
   onInput?.(file);
   onSubject?.({ locate: createPlanLocate(file) });
@@ -117,7 +121,7 @@ export async function isPlanFile(path: string, cwd: string, budget?: ReadBudget)
   }
 }
 
-/** Manifests may be long, and YAML is not parsed twice. A pipe, or another irregular file, could be read only once. */
+/** Avoids parsing long YAML manifests twice. Does not read a pipe or a device, which can be read only once. */
 async function startsAsObject(file: string): Promise<boolean> {
   if (!(await stat(file)).isFile()) return false;
   const handle = await open(file);

@@ -29,20 +29,19 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly policies?: readonly string[];
   /** False with --no-rehearsal. */
   readonly rehearsal?: boolean;
-  /** What the service will reject is left out. */
+  /** Whether the plan omits writes that the service will reject. */
   readonly skipRejected?: boolean;
-  /** The commands of `spec.render` may be run. */
+  /** Whether the commands of `spec.render` may run. */
   readonly render?: boolean;
   /** The variables that manifests may read. */
   readonly env?: readonly string[];
 }
 
-/** The settings of a run on manifests. */
+/** Resolves the connection of a run on manifests: flags override variables, and variables override the Stack. */
 export function resolveStackSettings(flags: ConnectionFlags, context: Context, { stack }: DesiredState): RunSettings {
   return resolveManifestSettings(parseConnectionFlags(flags), context, stack.api);
 }
 
-/** What flags say of a plan. */
 export function toPlanOptions(
   { target, rotate = [], takeOver = [], ...flags }: Partial<PlanFlags> & Pick<PlanFlags, 'target'>,
   mode: Plan['mode'] = 'apply',
@@ -59,12 +58,11 @@ export function toPlanOptions(
   };
 }
 
-/** What flags consent to. */
 export function toAllowances({ allowDeletes, allowProtected, allowRejected = [] }: PlanFlags): Allowances {
   return { deletes: allowDeletes === true, protected: allowProtected, rejected: allowRejected };
 }
 
-/** The same for the apply of a stack. */
+/** Like `toAllowances`, as options of `stack.apply`. */
 export function toConsent({
   allowDeletes,
   allowProtected,
@@ -73,12 +71,12 @@ export function toConsent({
   return { allowDeletes: allowDeletes === true, allowProtected, allowRejected };
 }
 
-/** The safety rules that a plan breaks and that no flag allows. */
+/** Lists the violations of a plan to which no flag consents. */
 export function listRefused(plan: Plan, flags: PlanFlags): readonly GuardViolation[] {
   return listBlockingViolations(plan.violations, toAllowances(flags));
 }
 
-/** What a command ends with that only plans. */
+/** Returns the exit code of a command that plans but does not apply. */
 export function exitCodeOfPlan(
   plan: Plan,
   blocking: readonly GuardViolation[],
@@ -90,8 +88,8 @@ export function exitCodeOfPlan(
 }
 
 /**
- * The connection of a plan file, when no manifests are named. An edited file could name another service, which would then get the key: the user has to name
- * it too, except for the embedded server.
+ * Returns the connection of a plan file that is used without manifests. An edited file could name another service,
+ * which would then get the API key. So the user must name the service too, except for the embedded server.
  */
 export function resolvePlanSettings(
   saved: SavedFile,
@@ -106,7 +104,7 @@ export function resolvePlanSettings(
   return settings;
 }
 
-/** Refuses a plan file that is of another stack than the manifests, or for another service or another account than this run. */
+/** Throws if a plan file is for another stack than the manifests, or for another service or API key than this run. */
 export function refuseOtherService(
   saved: SavedFile,
   { settings, stack }: { readonly settings: RunSettings; readonly stack?: StackSettings },
@@ -122,7 +120,10 @@ export function refuseOtherService(
   throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Make a new plan.' });
 }
 
-/** A plan of another account would create everything anew there. Which key that is, a file that was edited must not choose. */
+/**
+ * A plan of another account would create all its resources again in this one. An edited plan file must not choose the
+ * API key.
+ */
 function refuseOtherKey(
   { plan, name }: SavedFile,
   { settings, stack }: { readonly settings: RunSettings; readonly stack: StackSettings | undefined },
@@ -140,7 +141,10 @@ function refuseOtherKey(
   });
 }
 
-/** Also rejects a plan that uses a name for another id than the manifests do: the approver has read the name. */
+/**
+ * Like `refuseOtherService`. Also throws if an `External` has another id in the plan than in the manifests, because the
+ * approver read only its name.
+ */
 export function refuseOtherManifests(
   saved: SavedFile,
   {

@@ -40,7 +40,7 @@ export class YamlLimitError extends Error {
 /** The limit for open nodes in the parser. A manifest within MAX_DEPTH needs fewer: each level opens a key and a value. */
 const MAX_OPEN = 3 * MAX_DEPTH;
 
-/** The words that a new document counts as, because it costs more than a word. */
+/** The number of words that each document counts as, because a document costs more than a word. */
 const DOCUMENT_WORDS = 10;
 
 /** Parses the tokens of a text, one document at a time. Throws `YamlLimitError` before the syntax tree exceeds the limits. */

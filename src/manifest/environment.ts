@@ -32,7 +32,7 @@ interface FilledText {
   readonly withheld: readonly string[];
   /** Parts that start like a variable but are not valid. */
   readonly malformed: readonly string[];
-  /** The filled-in text would exceed the length limit of a field. `text` is then the original. */
+  /** Set if the filled-in text would exceed the length limit of a field. `text` is then the original. */
   readonly isTooLong?: true;
 }
 

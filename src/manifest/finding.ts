@@ -68,7 +68,7 @@ export interface DocumentFinding {
 /** The documents by address. If several have the same address, the first one. */
 export type DocumentIndex = ReadonlyMap<Address, ManifestDocument>;
 
-/** The subject of a finding: a document, or a value in place of one. */
+/** The subject of a finding: a document, or a value that should be a document. */
 export type DiagnosticSubject = Pick<ManifestDocument, 'position'> &
   Partial<Pick<ManifestDocument, 'address' | 'kind'>>;
 
@@ -83,7 +83,6 @@ export function locateDiagnostic(subject: DiagnosticSubject, finding: Finding, l
   });
 }
 
-/** The parts of a diagnostic about a manifest. */
 type DiagnosticParts = Required<Pick<Diagnostic, 'place' | 'related'>> &
   Pick<Diagnostic, 'code' | 'message'> & { readonly remedy: string | undefined };
 
@@ -115,7 +114,7 @@ function formatExplainRemedy(kind: string | undefined, path: FieldPath): string 
   return `To see what is allowed, run \`edgewise explain${topic === '' ? '' : ` ${topic}`}\`.`;
 }
 
-/** Lists the leading names that are fields of the table, without keys of maps. */
+/** Lists the names before the first that is not a field of the table, such as a key of a map. */
 function listKnownSteps(table: Kind, names: readonly string[]): readonly string[] {
   let fields = table.fields;
   const end = names.findIndex((name) => {
@@ -142,7 +141,6 @@ export function locatePlace({ position, path, target }: Place, locator: Locator,
   return origin === undefined ? found : { ...found, origin };
 }
 
-/** Converts a finding of a schema. */
 export function toFinding(finding: SchemaFinding, kind: string, position: Position): Finding {
   const { code, path, at, message, repeats } = finding;
   return {
@@ -211,7 +209,6 @@ function findSpecialRemedy(path: FieldPath, given: string, kind: string): string
     : undefined;
 }
 
-/** The position of a document in its file. */
 export interface Position {
   readonly source: SourceText;
   /** The YAML document, or for a member of a `List`, the YAML document that contains it. */
@@ -222,7 +219,7 @@ export interface Position {
   readonly origin?: string;
 }
 
-/** The part of a field that a diagnostic points at. If the value is a block on the lines below its key, always the key. */
+/** The part of a field that a diagnostic points at. If the value is a block below its key, this is always the key. */
 type Target = 'key' | 'value';
 
 /**

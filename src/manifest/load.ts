@@ -207,7 +207,7 @@ interface Reading {
   readonly seen: Set<string>;
   readonly roots: readonly string[];
   readonly budget: ReadBudget;
-  /** Whether the budget is used up. That was reported, and nothing more is read. */
+  /** Whether the budget is used up. An error was reported, and nothing more is read. */
   isFull: boolean;
 }
 

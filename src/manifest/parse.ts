@@ -33,14 +33,13 @@ import {
 import { type Environment, fillEnvironment } from './environment.ts';
 import { locatePart, type Span } from './source-text.ts';
 
-/** One YAML document of a file. */
 export interface ParsedDocument {
   /** The position in the file. This part of the text can be parsed on its own. */
   readonly span: Span;
   /** The part of its value that could be read. `null`: the document is empty. */
   readonly value: Json;
   readonly findings: readonly SyntaxFinding[];
-  /** Whether its findings leave its meaning open. Its fields are then not checked. */
+  /** Whether the findings leave the meaning of the document unclear. Its fields are then not checked. */
   readonly isBroken: boolean;
   /** The syntax tree. Its positions refer to the whole text. Do not keep it: ten thousand trees do not fit in memory. */
   readonly tree?: Document.Parsed;
@@ -85,7 +84,7 @@ const PLAIN_TEXT: ScalarTag = {
 };
 
 /**
- * One schema for all documents: the core schema of YAML 1.2, regardless of a `%YAML` directive. `convertRoot` reports
+ * One schema for all documents: the core schema of YAML 1.2, regardless of a `%YAML` directive. `convertMap` reports
  * repeated keys.
  */
 const OPTIONS = {
@@ -255,7 +254,7 @@ interface Walk {
   /** The whole text of the file. */
   readonly text: string;
   readonly findings: SyntaxFinding[];
-  /** Created for the first anchor, as is `open`, because most documents have none. */
+  /** Like `open`, created for the first anchor, because most documents have no anchor. */
   anchors: Map<string, { readonly value: Json; readonly size: number }> | undefined;
   /** Anchors of the nodes that are being converted. */
   open: Set<string> | undefined;

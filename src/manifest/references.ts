@@ -14,7 +14,7 @@ export interface ResolvedReferences {
   readonly specs: ReadonlyMap<ManifestDocument, Spec>;
   /** The id of each External that states one. */
   readonly externals: ReadonlyMap<Address, string>;
-  /** Externals that refer to a resource of another stack. Its id is found by its mark. */
+  /** Externals that refer to a resource of another stack. The id of that resource is found by its mark. */
   readonly foreign: ReadonlyMap<Address, CrossStackReference>;
   readonly findings: readonly DocumentFinding[];
 }
@@ -59,7 +59,7 @@ function resolveSpec(document: ManifestDocument, resolution: Resolution, report:
   });
 }
 
-/** Only for a key of a map does the path end with the reference itself. */
+/** The path of a map key ends with the reference itself. No other path does. */
 function isMapKey({ path, value }: Reference): boolean {
   return path.at(-1) === value;
 }

@@ -41,7 +41,7 @@ function renderStyled(value: JsonObject, write: (text: string) => string): strin
   return document.toString(STYLE).replace(INVISIBLE, formatEscape);
 }
 
-/** Does not escape variables, because they are not filled in in keys. */
+/** Leaves variables as they are, because no reader fills in variables in keys. */
 function styleKey(key: Scalar): void {
   if (typeof key.value === 'string' && !isPlain(key.value)) key.type = Scalar.QUOTE_DOUBLE;
 }

@@ -15,7 +15,7 @@ type Search = Pick<Secrets, 'redact' | 'find'>;
 const REMEDY =
   'Remove it. If others can read where it came from, replace it: what they have read is no secret any more.';
 
-/** Has no special meaning in YAML in any position. */
+/** The replacement for a secret. It has no special meaning anywhere in YAML. */
 const REPLACEMENT = 'REDACTED';
 
 /** Redacts the text of a file. `held`: the diagnostic, if the file contains a secret. */

@@ -39,7 +39,7 @@ export function createStackFilter(
 export interface RawDocuments {
   /** Every mapping, including the members of a `List`. */
   readonly documents: readonly JsonObject[];
-  /** The text is not valid YAML: it may contain more documents. */
+  /** Whether the text is invalid YAML. It may then contain more documents. */
   readonly isBroken: boolean;
 }
 

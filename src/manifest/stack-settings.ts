@@ -151,7 +151,7 @@ export function mergeSettings(layers: readonly JsonObject[], path: readonly stri
   return Object.fromEntries(merged);
 }
 
-/** Returns the documents with the settings of its Defaults filled into the first Stack. The Stack's own settings win. */
+/** Fills the settings of the Defaults into the first Stack, and returns all documents. The Stack's own settings win. */
 export function fillInDefaults(documents: readonly ManifestDocument[]): readonly ManifestDocument[] {
   const stack = documents.find(({ kind }) => kind === 'Stack');
   const defaults = documents.filter(({ kind }) => kind === 'Defaults');
@@ -178,8 +178,8 @@ export function listDefaultsOf<One>(
 }
 
 /**
- * Returns how many folders `outer` is above `inner`, or `undefined` if it does not contain it. Both are relative to the
- * same folder, or absolute.
+ * Returns how many folders `outer` is above `inner`. `undefined`: `outer` does not contain `inner`. Both are relative
+ * to the same folder, or absolute.
  */
 function findDistance(inner: string, outer: string): number | undefined {
   const [from, to] = [toSteps(inner), toSteps(outer)];
@@ -294,7 +294,7 @@ export function listExtraStacks([first, ...others]: readonly ManifestDocument[])
 const MAX_NAMED = 5;
 
 /**
- * Returns the error of Stacks in several folders, which are separate stacks. It makes all other findings meaningless.
+ * Returns the error for Stacks in several folders, which are separate stacks. All other findings are then meaningless.
  * `undefined`: there is at most one Stack, or all are in one folder.
  */
 export function findSeveralStacks(stacks: readonly ManifestDocument[]): Diagnostic | undefined {
@@ -386,7 +386,7 @@ export function listDescribedHandOvers(
   });
 }
 
-/** Contains the lines to add. */
+/** The remedy contains the lines to add. */
 export const NO_STACK: Diagnostic = {
   code: 'no-stack',
   severity: 'error',
@@ -461,7 +461,7 @@ function listAdoptions(document: ManifestDocument, kind: Kind): readonly Documen
   return listLifecycleClaims(document, 'adopt', (id) => ({ value: id, key: `${kind.name} lifecycle.adopt ${id}` }));
 }
 
-/** Only one document can be renamed from a former name. */
+/** Only one document can claim a former name. */
 function listRenames(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
   const toClaim = (name: string): Pick<Claim, 'value' | 'key'> => ({
     value: name,

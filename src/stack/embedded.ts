@@ -82,7 +82,7 @@ async function start({ file, host, versionHeader }: EmbeddedOptions, lock?: File
 interface SnapshotStore {
   /** The data that the server starts with: the snapshot, else the seed. */
   readonly seed: ServerSeed | undefined;
-  /** The name of the file that the seed came from, for messages. */
+  /** The name of the file that `seed` was read from, for messages. */
   readonly source: string;
   /**
    * Wraps the server so that it responds to a change only after the file is written. If writing fails, calls `onFault`,

@@ -87,7 +87,6 @@ export interface RunSubject {
   readonly locate?: Locate;
 }
 
-/** Options of a transport over sockets. */
 export interface TransportSettings {
   readonly connections: number;
   readonly timeouts: Timeouts;
@@ -128,7 +127,7 @@ export class StackError extends Error {
   }
 }
 
-/** The manifests are invalid. `diagnostics` lists all errors. No request was sent. */
+/** The manifests are invalid. `diagnostics` lists every mistake. No request was sent. */
 export class InvalidManifests extends Error {
   override readonly name = 'InvalidManifests';
   readonly diagnostics: readonly Diagnostic[];

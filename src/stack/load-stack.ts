@@ -72,7 +72,10 @@ export async function loadStack(
   };
 }
 
-/** Reads the Defaults for the stacks in some manifests. A Stack on standard input counts as in the working folder. */
+/**
+ * Reads the Defaults for the stacks in some manifests. A Stack on standard input is treated as if it were in the
+ * working folder.
+ */
 function readDefaultsOf(
   sources: readonly ManifestBytes[],
   paths: readonly string[],

@@ -7,7 +7,6 @@ import { sleepFor } from '../model/elapsed.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { Host, OpenTransport, TransportSettings } from './host.ts';
 
-/** A host that uses the current process. */
 export function createProcessHost(): Omit<Host, 'rehearse'> {
   return {
     env: process.env,

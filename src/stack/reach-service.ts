@@ -8,7 +8,6 @@ import { type Transport, toSend } from '../model/transport.ts';
 import { type Host, StackError, type TransportSettings } from './host.ts';
 import { getEmbeddedFile, isEmbedded, type RunSettings, readApiKey } from './settings.ts';
 
-/** An open connection to a service. */
 export interface ServiceConnection {
   readonly send: Send;
   readonly apiKey: string;
@@ -49,7 +48,6 @@ export async function connectToService(
   return { send, apiKey, baseUrl, warning, close };
 }
 
-/** Creates a client for an open connection. */
 export function createServiceClient(
   settings: RunSettings,
   { send, apiKey, baseUrl }: Pick<ServiceConnection, 'send' | 'apiKey' | 'baseUrl'>,

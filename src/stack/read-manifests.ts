@@ -31,7 +31,6 @@ import { getEmbeddedFile, isEmbedded } from './settings.ts';
 interface ReadManifests {
   readonly state: DesiredState | undefined;
   readonly diagnostics: readonly Diagnostic[];
-  /** The requested policies. */
   readonly policies: readonly Policy[];
   /** The number of files that were read. */
   readonly files: number;

@@ -15,7 +15,6 @@ import type { Host, RenderCommand, RenderOutput } from './host.ts';
  * that it can be killed with its children. The command of a stack runs once, however often its manifests are read.
  */
 
-/** How commands are run. */
 interface RenderOptions {
   /** Default: two minutes. */
   readonly timeoutMs?: number;

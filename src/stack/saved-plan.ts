@@ -28,7 +28,6 @@ import { verifyPlan } from '../plan/saved/verify-plan.ts';
 import { StackError } from './host.ts';
 import { type PlanRequest, planLive, type Reader, tryPlan } from './plan-live.ts';
 
-/** A saved plan. */
 export interface SavedFile {
   readonly plan: Plan;
   /** The name in messages, usually the file. */
@@ -138,7 +137,6 @@ function formatStaleMessage(name: string, moved: readonly StaleItem[]): readonly
   return [`${name} is stale, because what it would change has moved since:`, ...lines];
 }
 
-/** An approved plan. */
 export interface PlanApproval {
   readonly plan: Plan;
   /** The name in messages, usually the file. */
@@ -202,8 +200,8 @@ export async function replan(client: Reader, given: SavedFile, request: PlanRequ
   const again = await tryPlan(withoutFinishedRotations(planned, file.plan, checked), request);
   const check = { ...checked, ids: new Map([...checked.ids, ...listAwaitedIds(file.plan, planned.whole)]) };
   const isSame = listUnlike(file.plan, again, check).length === 0;
-  // If writes of the file or of other saved plans in this run are done, compare totals with a plan of the state before
-  // them.
+  // Some writes of the file, or of other saved plans in this run, may be done. The totals in the file describe the
+  // state before them, so compare them with a plan of that state.
   const before = isSame ? again : await planBefore(planned, file.plan, request);
   refuseDifferent(file.name, listUnlike(file.plan, again, { ...check, before }));
   return again;

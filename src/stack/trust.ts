@@ -5,7 +5,6 @@ import { type Host, StackError } from './host.ts';
  * which variables they may read. `stack/settings.ts` contains the settings that untrusted manifests cannot decide.
  */
 
-/** Flags and options about trust. */
 export interface TrustFlags {
   readonly untrusted?: boolean;
   /** Names of variables, and prefixes that end in `*`. */

@@ -1,6 +1,6 @@
 /**
- * The public surface: `openStack`, which has the usual in a few lines, and the stages beneath it, in the order in which they run, with the values
- * between them. Re-exports only. Absent on purpose: everything that decides how a stage does its work.
+ * The public API: `openStack`, which covers most uses in a few lines, then its stages in the order in which they run,
+ * and the values between them. Contains re-exports only. The internals of each stage are deliberately not exported.
  */
 
 export { type ApplyContext, applyPlan } from './apply/apply.ts';

@@ -29,27 +29,26 @@ import { findSecretInDocument, withoutSecretFiles } from './secrets.ts';
 import type { SourceText } from './source-text.ts';
 import { suggest } from './suggest.ts';
 
-/** The documents of some files, and the findings of each by itself. */
+/** The documents of some files, and the findings of each document alone. */
 export interface ReadDocuments {
   readonly documents: readonly ManifestDocument[];
   readonly diagnostics: readonly Diagnostic[];
-  /** One of them may be meant as a `Stack` but cannot be read. */
+  /** Whether a document that could not be read may be a `Stack`. */
   readonly mayHideStack: boolean;
 }
 
-/** The context of reading documents. */
 export interface ReadContext {
   readonly env: Environment;
   readonly secrets: Pick<Secrets, 'redact' | 'find'>;
   readonly locator: Locator;
   readonly readFile: ReadFieldFile;
   readonly closerChecks: DeepFormatChecks;
-  /** The remaining limits on reading and on diagnostics. */
+  /** The remaining limits for YAML and diagnostics. */
   readonly allowance: YamlAllowance;
   readonly tally: DiagnosticCounter;
 }
 
-/** Reads every document of a file, those inside of a `List` too; or its Defaults alone. */
+/** Reads every document of a file, including members of a `List`. `onlyDefaults`: ignores all documents but Defaults. */
 export function readDocuments(
   source: SourceText,
   context: ReadContext,
@@ -66,14 +65,14 @@ export function readDocuments(
     if (onlyDefaults && meant.length === 0) continue;
     const read = meant.map((candidate) => inspect(candidate, context));
     for (const { document } of read) if (document !== undefined) documents.push(document);
-    diagnostics.push(...toDiagnostics(parsed, read, { source, locator, tally: context.tally }));
+    diagnostics.push(...listDiagnostics(parsed, read, { source, locator, tally: context.tally }));
     mayHideStack ||= read.some(({ maybeStack }) => maybeStack);
   }
   return { documents, diagnostics, mayHideStack };
 }
 
-/** Leaves out findings at the place of a syntax error, which causes them. */
-function toDiagnostics(
+/** Omits findings at the position of a syntax error, because the syntax error causes them. */
+function listDiagnostics(
   parsed: ParsedDocument,
   read: readonly Inspected[],
   { source, locator, tally }: Pick<ReadContext, 'locator' | 'tally'> & { readonly source: SourceText },
@@ -84,7 +83,7 @@ function toDiagnostics(
   const syntax = parsed.findings
     // Always report that a file was not read to its end.
     .filter(({ code }) => parsed.tree === undefined || tally.admit(code))
-    .map((finding) => toSyntaxDiagnostic(source, finding, subject));
+    .map((finding) => createSyntaxDiagnostic(source, finding, subject));
   const values = parsed.findings.map(({ span, within = span }) => source.toPlace(within));
   const places = new Set(values.map(({ line, column }) => `${line}:${column}`));
   const found = read.flatMap(({ subject, findings }) =>
@@ -93,7 +92,7 @@ function toDiagnostics(
   return [...syntax, ...found.filter(({ place }) => !places.has(`${place?.line}:${place?.column}`))];
 }
 
-function toSyntaxDiagnostic(
+function createSyntaxDiagnostic(
   source: SourceText,
   finding: SyntaxFinding,
   subject: DiagnosticSubject | undefined,
@@ -106,14 +105,14 @@ function toSyntaxDiagnostic(
   });
 }
 
-/** A document, or a member of a `List`, that is to be inspected. */
+/** A document or a member of a `List`, before its kind is known. */
 interface Candidate {
   readonly position: Position;
   readonly value: Json;
   readonly isBroken: boolean;
 }
 
-/** The documents that a document is or holds. */
+/** Returns the document, followed by its members if it is a `List`. */
 function unfold(parsed: ParsedDocument, position: Position, value: Json): readonly Candidate[] {
   if (value === null && position.base.length === 0 && !parsed.isBroken) return [];
   const origin = findKustomizeOrigin(value);
@@ -126,7 +125,7 @@ function unfold(parsed: ParsedDocument, position: Position, value: Json): readon
   return [{ ...candidate, value: { ...value, items: [] } }, ...members];
 }
 
-/** Whether a document above a stack is one of its Defaults, or may be one that cannot be read. Another tool may have a kind of that name. */
+/** Whether a document is a `Defaults`, or is broken and may be one. Ignores a kind of this name from another tool. */
 function mayBeDefaults({ value, isBroken }: Candidate): boolean {
   if (!isJsonObject(value)) return isBroken;
   const { apiVersion = '', kind } = value;
@@ -134,17 +133,16 @@ function mayBeDefaults({ value, isBroken }: Candidate): boolean {
   return kind === 'Defaults' && typeof apiVersion === 'string' && /^(?:edgewise\/|$)/.test(apiVersion);
 }
 
-/** What a document turned out to be. */
 interface Inspected {
   readonly subject: DiagnosticSubject;
   readonly document?: ManifestDocument;
   readonly findings: readonly Finding[];
-  /** Its kind cannot be told, and may be `Stack`. */
+  /** Whether the kind is unknown and may be `Stack`. */
   readonly maybeStack: boolean;
 }
 
 function inspect(candidate: Candidate, context: ReadContext): Inspected {
-  // A broken value may be a bomb of aliases, and only its address is used.
+  // Skip a broken value: aliases can make it huge, and only its address is used.
   const held = candidate.isBroken ? undefined : findSecretInDocument(candidate.value, context.secrets);
   if (held === undefined) return inspectValue(candidate, context);
   const { value, path, message, remedy } = held;
@@ -163,7 +161,7 @@ function inspectValue(candidate: Candidate, context: ReadContext): Inspected {
   const { position, value, isBroken } = candidate;
   if (!isJsonObject(value)) {
     const message = 'a document must be a mapping with apiVersion, kind, metadata and spec';
-    const finding = { ...atRoot('wrong-type', message), remedy: ADD_HEADER };
+    const finding = { ...createRootFinding('wrong-type', message), remedy: ADD_HEADER };
     return { subject: { position }, findings: isBroken ? [] : [finding], maybeStack: isBroken };
   }
   const { kind } = value;
@@ -174,28 +172,28 @@ function inspectValue(candidate: Candidate, context: ReadContext): Inspected {
   return { subject: { position }, findings: header === undefined ? [] : [header], maybeStack };
 }
 
-/** A broken document is only asked for its address, so that references to it are not called dangling. */
+/** Reads only the address of a broken document, so that references to it are not reported as dangling. */
 function inspectKind(
   kind: string,
   { position, value, isBroken }: Candidate & { readonly value: JsonObject },
   context: ReadContext,
 ): Inspected {
   if (isBroken) {
-    const document = toDocument(kind, { metadata: value['metadata'] ?? null }, { position, isValid: false });
+    const document = createDocument(kind, { metadata: value['metadata'] ?? null }, { position, isValid: false });
     return { subject: { position, kind, address: document.address }, document, findings: [], maybeStack: false };
   }
   const header = findHeaderFinding(value);
   const readFile = withoutSecretFiles(context.readFile, context.secrets);
-  const filled = fillInFiles(kind, toStated(kind, value), (path) => readFile(position.source.file, path));
+  const filled = fillInFiles(kind, withoutOptionalNulls(kind, value), (path) => readFile(position.source.file, path));
   const found = [...filled.findings, ...listFieldFindings({ kind, value: filled.value, position }, context)];
   const findings = header === undefined ? found : [header];
-  const document = toDocument(kind, filled.value, { position, isValid: findings.length === 0 });
+  const document = createDocument(kind, filled.value, { position, isValid: findings.length === 0 });
   const subject = { position, kind, address: document.address };
   return { subject, findings, maybeStack: false, ...(kind !== 'List' && { document }) };
 }
 
-/** A document without nulls where a member may be left out. */
-function toStated(kind: string, value: JsonObject): JsonObject {
+/** Removes nulls from a document where a member is optional. */
+function withoutOptionalNulls(kind: string, value: JsonObject): JsonObject {
   const { spec } = value;
   if (spec === null && kind !== 'List') {
     const { spec: _, ...rest } = value;
@@ -206,7 +204,7 @@ function toStated(kind: string, value: JsonObject): JsonObject {
   return stated === undefined || stated === spec ? value : { ...value, spec: stated };
 }
 
-function toDocument(
+function createDocument(
   kind: string,
   value: JsonObject,
   rest: Pick<ManifestDocument, 'position' | 'isValid'>,
@@ -217,14 +215,14 @@ function toDocument(
   return { ...rest, kind, value, name, address };
 }
 
-function atRoot(code: Finding['code'], message: string): Finding {
+function createRootFinding(code: Finding['code'], message: string): Finding {
   return { code, message, path: [], target: 'value' };
 }
 
-/** The error of `apiVersion` and `kind`: until both are valid, the fields mean nothing. */
+/** Returns the error in `apiVersion` or `kind`. Fields are checked only if both are valid. */
 function findHeaderFinding({ apiVersion, kind }: JsonObject): Finding | undefined {
   if (apiVersion === undefined && kind === undefined)
-    return { ...atRoot('missing-field', 'apiVersion and kind are missing'), remedy: ADD_HEADER };
+    return { ...createRootFinding('missing-field', 'apiVersion and kind are missing'), remedy: ADD_HEADER };
   return (
     findHeaderTextFinding('kind', kind) ?? findKindFinding(kind, apiVersion) ?? findVersionFinding(kind, apiVersion)
   );
@@ -236,7 +234,8 @@ function findHeaderTextFinding(name: string, value: Json | undefined): Finding |
   if (typeof value === 'string') return undefined;
   const remedy =
     name === 'kind' ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Write apiVersion: ${MANIFEST_API_VERSION}.`;
-  if (value === undefined) return { ...atRoot('missing-field', `${name} is missing`), target: 'key', remedy };
+  if (value === undefined)
+    return { ...createRootFinding('missing-field', `${name} is missing`), target: 'key', remedy };
   return { code: 'wrong-type', message: `${name} must be text`, path: [name], target: 'value', remedy };
 }
 
@@ -247,13 +246,13 @@ function findKindFinding(kind: Json | undefined, apiVersion: Json | undefined): 
   return {
     code: 'unknown-kind',
     message: `${what} is not a kind of edgewise`,
-    remedy: toKindRemedy(kind),
+    remedy: formatKindRemedy(kind),
     path: ['kind'],
     target: 'value',
   };
 }
 
-function toKindRemedy(kind: string): string {
+function formatKindRemedy(kind: string): string {
   const { name, title } = findKind(kind) ?? {};
   if (name !== undefined) return `No manifest has ${title}s. Use edgewise ${toHyphenated(name)} submit.`;
   if (kind === 'Kustomization')
@@ -275,7 +274,7 @@ function findVersionFinding(kind: Json | undefined, apiVersion: Json | undefined
   };
 }
 
-/** Findings of the kind's schema; without any, those of checks that concern several fields. */
+/** Lists the findings of the kind's schema. If there are none, lists findings of checks across fields. */
 function listFieldFindings(
   { kind, value, position }: Pick<ManifestDocument, 'kind' | 'value' | 'position'>,
   { closerChecks }: ReadContext,
@@ -297,18 +296,18 @@ function listFieldFindings(
   if (table === undefined) return [];
   const inSpec = [...listCloserFindings(table, spec, closerChecks), ...table.check(spec)];
   return [
-    ...inSpec.map((finding) => toSpecFinding('spec', finding)),
-    ...table.checkLifecycle(settings, spec).map((finding) => toSpecFinding('lifecycle', finding)),
+    ...inSpec.map((finding) => createSpecFinding('spec', finding)),
+    ...table.checkLifecycle(settings, spec).map((finding) => createSpecFinding('lifecycle', finding)),
   ];
 }
 
-function toSpecFinding(part: 'spec' | 'lifecycle', { path, message }: SpecFinding): Finding {
+function createSpecFinding(part: 'spec' | 'lifecycle', { path, message }: SpecFinding): Finding {
   return { code: 'bad-value', message, path: [part, ...path], target: 'value' };
 }
 
 /**
- * The file from which a tool made a document, as kustomize's `originAnnotations` say; `undefined` for a document from another repository, whose
- * paths mean nothing here. Source: "Kustomize built-ins, buildMetadata".
+ * Returns the file from which a tool made a document, according to kustomize's `originAnnotations`. `undefined` also
+ * for a document from another repository, whose paths are unknown here. Source: "Kustomize built-ins, buildMetadata".
  */
 export function findKustomizeOrigin(document: Json): string | undefined {
   const metadata = isJsonObject(document) ? document['metadata'] : undefined;
@@ -322,8 +321,8 @@ export function findKustomizeOrigin(document: Json): string | undefined {
 const ANNOTATION = 'config.kubernetes.io/origin';
 
 /**
- * A document with the texts of files where its kind lets a field be `{ file: path }`. The content of a file is never quoted, because a path
- * can lead to a secret.
+ * Replaces `{ file: path }` with the text of the file in fields whose kind allows it. File content is never quoted,
+ * because a path can lead to a secret.
  */
 function fillInFiles(
   kind: string,
@@ -335,31 +334,31 @@ function fillInFiles(
   if (table === undefined || !isJsonObject(spec)) return { value, findings: [] };
   const findings: Finding[] = [];
   const texts = listFileFields(table).flatMap(([name, type]): [string, Json][] => {
-    const path = toFilePath(spec[name]);
+    const path = findFilePath(spec[name]);
     if (path === undefined) return [];
     const file = read(path);
     const finding = 'finding' in file ? file.finding : checkText(type, file.text);
     const isRefused = 'isRefused' in file;
     if (finding !== undefined)
-      findings.push(isRefused ? toRefused(name, path, finding) : toFileFinding(name, path, finding));
+      findings.push(isRefused ? createRefusedFinding(name, path, finding) : createFileFinding(name, path, finding));
     return 'finding' in file || finding !== undefined ? [] : [[name, file.text.trim()]];
   });
   if (texts.length === 0) return { value, findings };
   return { value: { ...value, spec: { ...spec, ...Object.fromEntries(texts) } }, findings };
 }
 
-/** The fields that can be the text of a file. */
+/** The fields that accept the text of a file. */
 function listFileFields(kind: Kind): readonly (readonly [name: string, type: TextType])[] {
   return kind.specFields.flatMap(([name, { type }]) =>
     type.type === 'text' && type.orFile ? [[name, type] as const] : [],
   );
 }
 
-function toFieldFinding(name: string, code: Finding['code'], finding: string): Finding {
+function createFieldFinding(name: string, code: Finding['code'], finding: string): Finding {
   return { code, message: `spec.${name} ${finding}`, path: ['spec', name], target: 'value' };
 }
 
-function toFilePath(value: Json | undefined): string | undefined {
+function findFilePath(value: Json | undefined): string | undefined {
   if (value === undefined || !isJsonObject(value)) return undefined;
   const { file, ...rest } = value;
   return typeof file === 'string' && file !== '' && Object.keys(rest).length === 0 ? file : undefined;
@@ -372,13 +371,13 @@ function checkText({ format }: TextType, text: string): string | undefined {
   return `does not hold ${FORMATS[format].expected}`;
 }
 
-function toRefused(name: string, path: string, finding: string): Finding {
-  return { ...toFileFinding(name, path, finding), code: 'path-refused', remedy: BOUNDARY_REMEDY };
+function createRefusedFinding(name: string, path: string, finding: string): Finding {
+  return { ...createFileFinding(name, path, finding), code: 'path-refused', remedy: BOUNDARY_REMEDY };
 }
 
-function toFileFinding(name: string, path: string, finding: string): Finding {
+function createFileFinding(name: string, path: string, finding: string): Finding {
   return {
-    ...toFieldFinding(name, 'file-unreadable', `names ${path}, which ${finding}`),
+    ...createFieldFinding(name, 'file-unreadable', `names ${path}, which ${finding}`),
     remedy: 'The path is relative to the folder of this manifest.',
     path: ['spec', name, 'file'],
   };

@@ -3,17 +3,16 @@ import { isWithheldVariable } from '../model/api-key.ts';
 import { parseRenderSource } from '../model/field-path.ts';
 import { YAML_LIMITS } from './bounded-yaml.ts';
 
-/** The environment that manifests may read a part of. */
+/** Environment variables, and which of them manifests may read. */
 export interface Environment {
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** What the caller offers to manifests: names of variables, and prefixes of names, each with a `*` at its end. */
+  /** Variables that the caller offers to manifests: names, and prefixes of names that end in `*`. */
   readonly offered: readonly string[];
 }
 
-/** An environment without variables. */
 export const NO_ENVIRONMENT: Environment = { variables: {}, offered: [] };
 
-/** The variables of a process, and what of them manifests may read; nothing by default. */
+/** Creates an environment. Manifests may read no variable unless it is offered. */
 export function toEnvironment({
   env,
   offered = [],
@@ -24,22 +23,22 @@ export function toEnvironment({
   return { variables: env, offered };
 }
 
-/** A text with its variables filled in. What could not be filled in is left as it was. */
+/** A text with its variables filled in. Variables that could not be filled in are unchanged. */
 interface FilledText {
   readonly text: string;
-  /** Names of the variables that have neither a value nor a default. */
+  /** Names of variables that have neither a value nor a default. */
   readonly unset: readonly string[];
-  /** Names of the variables that manifests may not read, and that have no default. */
+  /** Names of variables that manifests may not read and that have no default. */
   readonly withheld: readonly string[];
-  /** Texts that start like a variable but are not valid. */
+  /** Parts that start like a variable but are not valid. */
   readonly malformed: readonly string[];
-  /** The filled-in text would be longer than any field may be; it was left unchanged. */
+  /** Set if the filled-in text would exceed the length limit of a field. `text` is then the original. */
   readonly isTooLong?: true;
 }
 
 /**
- * Replaces `${env:NAME}` and `${env:NAME:-default}`; the default is used when the variable is unset, empty or not offered, and contains no braces. `$${`
- * becomes `${`. Any other `$` that does not start `${env:` stays as it is.
+ * Replaces `${env:NAME}` and `${env:NAME:-default}`, and unescapes `$${` to `${`. The default is used if the variable
+ * is unset, empty or not offered; it cannot contain braces. Any other `$` stays as it is.
  */
 export function fillEnvironment(text: string, env: Environment): FilledText {
   if (!text.includes('${')) return { text, unset: [], withheld: [], malformed: [] };
@@ -63,7 +62,7 @@ export function fillEnvironment(text: string, env: Environment): FilledText {
   return isTooLong ? { text, unset, withheld, malformed, isTooLong } : { text: filled, unset, withheld, malformed };
 }
 
-/** What holds a key or a token is never readable, whatever was offered. */
+/** Variables for API keys and tokens are never readable, even if they are offered. */
 function readVariable(
   name: string,
   { variables, offered }: Environment,
@@ -74,27 +73,32 @@ function readVariable(
   return value === undefined ? { finding: 'unset' } : { value };
 }
 
-/** Characters of a text with its variables filled in: as many as one may have without. */
+/** The maximum length of a filled-in text: the same as of any other text. */
 const MAX_LENGTH = YAML_LIMITS.text;
 
-/** An escape, a variable, or what was meant to be one, up to where it seems to end. */
+/** Matches an escape, a variable, or a malformed variable up to its apparent end. */
 const VARIABLE = /\$\$\{|\$\{env:(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|[^}\n]*\}?)/g;
 
-/** The name of standard input in messages. */
 export const STDIN = '<stdin>';
 
-/** The text of a file that a manifest names, or why there is none, to be read behind its path: `does not exist`. Refused: no manifest may name it. */
+/**
+ * The text of a file that a manifest names, or why it cannot be read. `finding` follows the path in a message, such as
+ * `does not exist`. `isRefused`: no manifest may name this file.
+ */
 export type FieldFile = { readonly text: string } | { readonly finding: string; readonly isRefused?: true };
 
-/** Reads a file that a manifest names: `path` is relative to the folder of `manifest`. */
+/** Reads a file that a manifest names. `path` is relative to the folder of `manifest`. */
 export type ReadFieldFile = (manifest: string, path: string) => FieldFile;
 
-/** A reader that refuses every file: for manifests without a folder. */
+/** A reader that refuses every file, for manifests that have no folder. */
 export const NO_FIELD_FILES: ReadFieldFile = () => ({
   finding: 'cannot be read: nothing but the manifests is read here',
 });
 
-/** A path that a manifest names, relative to what the manifest's own path is relative to. */
+/**
+ * Resolves a path in a manifest against the manifest's folder. The result is relative to the same folder as the
+ * manifest's own path.
+ */
 export function resolveManifestPath(manifest: string, path: string): string {
   const file = parseRenderSource(manifest)?.file ?? manifest;
   return isAbsolute(path) ? path : join(file === STDIN ? '.' : dirname(file), path);

@@ -25,32 +25,34 @@ import { composeDocument, toSpan } from './parse.ts';
 import { locatePart, type SourceText, type Span } from './source-text.ts';
 import { suggestRemedy } from './suggest.ts';
 
-/** A document of a kind that is known. */
+/** A document whose kind is known. */
 export interface ManifestDocument {
   readonly position: Position;
   readonly kind: string;
-  /** Absent: it has none, or one that cannot be a name. */
+  /** Absent: the name is missing or invalid, or the kind is `Defaults`. */
   readonly address: Address | undefined;
   readonly name: string;
-  /** All of it, with variables filled in. */
+  /** The whole document, with variables filled in. */
   readonly value: JsonObject;
-  /** Whether its fields conform to its kind. */
+  /** Whether all fields conform to the kind. */
   readonly isValid: boolean;
-  /** Of a Stack whose value has the settings of Defaults too: itself as it is written, then those, the nearest first. */
+  /**
+   * Set for a Stack whose `value` includes settings of Defaults: the Stack as written, then those Defaults, the nearest
+   * first.
+   */
   readonly layers?: readonly ManifestDocument[];
 }
 
-/** A place in a document. */
 export interface Place {
   readonly position: Position;
   readonly path: FieldPath;
   readonly target: Target;
 }
 
-/** A mistake in a document, at a path inside of it. */
+/** A mistake in a document. `path` is relative to the document. */
 export interface Finding {
   readonly code: DiagnosticCode;
-  /** The message, without the address. */
+  /** Without the address: the diagnostic adds it. */
   readonly message: string;
   readonly remedy?: string | undefined;
   readonly path: FieldPath;
@@ -58,16 +60,15 @@ export interface Finding {
   readonly related?: readonly { readonly message: string; readonly place: Place }[];
 }
 
-/** A finding and the document that has it. */
 export interface DocumentFinding {
   readonly document: ManifestDocument;
   readonly finding: Finding;
 }
 
-/** The documents by address; of several with one address, the first. */
+/** The documents by address. If several have the same address, the first one. */
 export type DocumentIndex = ReadonlyMap<Address, ManifestDocument>;
 
-/** What a finding is in: a document, or something that should have been one. */
+/** The subject of a finding: a document, or a value that should be a document. */
 export type DiagnosticSubject = Pick<ManifestDocument, 'position'> &
   Partial<Pick<ManifestDocument, 'address' | 'kind'>>;
 
@@ -76,20 +77,19 @@ export function locateDiagnostic(subject: DiagnosticSubject, finding: Finding, l
   const { position, kind } = subject;
   return createDiagnostic(subject, {
     ...finding,
-    remedy: finding.remedy ?? toExplainRemedy(kind, path),
+    remedy: finding.remedy ?? formatExplainRemedy(kind, path),
     place: locatePlace({ position, path, target }, locator),
     related: related.map((other) => ({ message: other.message, place: locatePlace(other.place, locator) })),
   });
 }
 
-/** What a diagnostic of a manifest is made of. */
-type LocatedFinding = Required<Pick<Diagnostic, 'place' | 'related'>> &
+type DiagnosticParts = Required<Pick<Diagnostic, 'place' | 'related'>> &
   Pick<Diagnostic, 'code' | 'message'> & { readonly remedy: string | undefined };
 
-/** A diagnostic about a document: an error, whose message starts with the address. */
+/** Creates an error about a document. Its message starts with the address. */
 export function createDiagnostic(
   { address, kind }: Omit<DiagnosticSubject, 'position'>,
-  finding: LocatedFinding,
+  finding: DiagnosticParts,
 ): Diagnostic {
   const { code, message, remedy, place, related } = finding;
   const whose = address ?? kind;
@@ -104,8 +104,8 @@ export function createDiagnostic(
   };
 }
 
-/** The remedy of findings without their own: how to look the field up. */
-function toExplainRemedy(kind: string | undefined, path: FieldPath): string {
+/** The remedy for a finding that has none: how to look up the field. */
+function formatExplainRemedy(kind: string | undefined, path: FieldPath): string {
   const names = path.filter((step) => typeof step === 'string');
   const [part, ...inner] = names;
   const table = kind === undefined ? undefined : findKind(kind);
@@ -114,7 +114,7 @@ function toExplainRemedy(kind: string | undefined, path: FieldPath): string {
   return `To see what is allowed, run \`edgewise explain${topic === '' ? '' : ` ${topic}`}\`.`;
 }
 
-/** The names that are fields of the table; keys of maps are not. */
+/** Lists the names before the first that is not a field of the table, such as a key of a map. */
 function listKnownSteps(table: Kind, names: readonly string[]): readonly string[] {
   let fields = table.fields;
   const end = names.findIndex((name) => {
@@ -125,15 +125,15 @@ function listKnownSteps(table: Kind, names: readonly string[]): readonly string[
   return end < 0 ? names : names.slice(0, end);
 }
 
-/** Characters of a message that are kept at its start and at its end: what it quotes has no limit. */
+/** The number of characters kept at each end of a message. Messages quote texts of any length. */
 const MAX_HALF = 400;
 
-/** A message that fits, its middle left out where it does not. */
+/** Cuts the middle out of a message that is too long. */
 export function shorten(message: string): string {
   return message.length <= 2 * MAX_HALF ? message : `${message.slice(0, MAX_HALF)}…${message.slice(-MAX_HALF)}`;
 }
 
-/** The source place of a finding, with its excerpt. */
+/** Returns the position of a finding in its file, with an excerpt. If a tool made the file, also its origin. */
 export function locatePlace({ position, path, target }: Place, locator: Locator, part?: TextPart): SourcePlace {
   const span = locator.locate(position, path, target);
   const { source, origin } = position;
@@ -141,13 +141,12 @@ export function locatePlace({ position, path, target }: Place, locator: Locator,
   return origin === undefined ? found : { ...found, origin };
 }
 
-/** Converts a finding of a schema. */
 export function toFinding(finding: SchemaFinding, kind: string, position: Position): Finding {
   const { code, path, at, message, repeats } = finding;
   return {
     code,
     message: `${formatPath(path)} ${message}`,
-    remedy: toFindingRemedy(finding, kind),
+    remedy: findRemedy(finding, kind),
     path: at === 'parent' ? path.slice(0, -1) : path,
     target: at === 'value' ? 'value' : 'key',
     ...(repeats !== undefined && {
@@ -156,18 +155,18 @@ export function toFinding(finding: SchemaFinding, kind: string, position: Positi
   };
 }
 
-function toFindingRemedy(finding: SchemaFinding, kind: string): string | undefined {
+function findRemedy(finding: SchemaFinding, kind: string): string | undefined {
   const { code, path, remedy, unknown, given } = finding;
-  if (given !== undefined) return toNameRemedy(given, finding, kind);
+  if (given !== undefined) return findNameRemedy(given, finding, kind);
   if (unknown === undefined) return remedy;
-  const special = code === 'unknown-field' ? toSpecialRemedy(path, unknown.given, kind) : undefined;
+  const special = code === 'unknown-field' ? findSpecialRemedy(path, unknown.given, kind) : undefined;
   if (special !== undefined) return special;
-  // The message about a value that is not allowed lists the allowed ones.
+  // The message about an unknown value already lists the allowed values.
   return suggestRemedy(unknown.given, unknown.known, code === 'unknown-field');
 }
 
-/** The remedy for a text that is not a name or a reference: the one that was most likely meant. */
-function toNameRemedy(
+/** The remedy for an invalid name or reference: the one that the user probably meant. */
+function findNameRemedy(
   given: string,
   finding: Pick<SchemaFinding, 'code' | 'path' | 'at'>,
   kind: string,
@@ -188,7 +187,7 @@ function toNameRemedy(
     : undefined;
 }
 
-/** The type of a reference in a spec, or of a key of one of its maps. */
+/** Returns the type of a reference in a spec, or of a key in one of its maps. */
 function findReferenceType(kind: string, { path, at }: Pick<SchemaFinding, 'path' | 'at'>): ReferenceType | undefined {
   const [spec, ...steps] = path.slice(0, -1);
   const { fields = {} } = (spec === 'spec' ? findKind(kind) : undefined) ?? {};
@@ -197,8 +196,8 @@ function findReferenceType(kind: string, { path, at }: Pick<SchemaFinding, 'path
   return type?.type === 'reference' ? type : undefined;
 }
 
-/** Special remedies for unknown fields that users often write. */
-function toSpecialRemedy(path: FieldPath, given: string, kind: string): string | undefined {
+/** Remedies for common unknown fields. */
+function findSpecialRemedy(path: FieldPath, given: string, kind: string): string | undefined {
   if (given === '<<') return 'YAML 1.2 has no merge keys. Write the fields out, or use an alias for a whole value.';
   const table = findKind(kind);
   if (table === undefined) return undefined;
@@ -210,37 +209,38 @@ function toSpecialRemedy(path: FieldPath, given: string, kind: string): string |
     : undefined;
 }
 
-/** The position of a document. */
 export interface Position {
   readonly source: SourceText;
-  /** The YAML document that it is, or is a part of. */
+  /** The YAML document, or for a member of a `List`, the YAML document that contains it. */
   readonly span: Span;
-  /** The way to it inside of the YAML document: that of a member of a `List`. */
+  /** The path from the YAML document to this document. Empty unless it is a member of a `List`. */
   readonly base: FieldPath;
-  /** The file that a tool made it of. */
+  /** The source file from which a tool made this document. */
   readonly origin?: string;
 }
 
-/** Which part of a field is pointed at. For a value that starts on the next line it is the key. */
+/** The part of a field that a diagnostic points at. If the value is a block below its key, this is always the key. */
 type Target = 'key' | 'value';
 
-/** Finds places in documents by parsing them again, because their syntax trees are not kept. Keeps the last tree, because diagnostics come in groups. */
+/**
+ * Finds positions in documents by parsing them again, because their syntax trees are not kept. Keeps only the last
+ * tree, because diagnostics of one document follow each other.
+ */
 export interface Locator {
-  /** The place of a path; if it does not exist, of its innermost part that does. */
+  /** Returns the span of a path. If the path does not exist, the span of its longest existing part. */
   readonly locate: (position: Position, path: FieldPath, target: Target) => Span;
-  /** Hands over the syntax tree of a document that was just parsed, so that it is not parsed again. */
+  /** Passes the syntax tree of a document that was just parsed, so that it is not parsed again. */
   readonly offer: (position: Pick<Position, 'source' | 'span'>, tree: Document.Parsed) => void;
-  /** Lets the last document go. */
+  /** Drops the last document. */
   readonly forget: () => void;
 }
 
-/** A locator, with nothing parsed yet. */
 export function createLocator(): Locator {
-  let last: Last | undefined;
+  let last: LastDocument | undefined;
   return {
     locate: ({ source, span, base }, path, target) => {
       if (last?.position.source !== source || last.position.span !== span) last = parseAgain({ source, span });
-      last.tree ??= last.offered === undefined ? undefined : toTree(last.offered);
+      last.tree ??= last.offered === undefined ? undefined : indexTree(last.offered);
       const found = last.tree === undefined ? undefined : findSpan(last.tree, [...base, ...path], target);
       return found === undefined ? span : { start: found.start + last.offset, end: found.end + last.offset };
     },
@@ -253,42 +253,42 @@ export function createLocator(): Locator {
   };
 }
 
-/** The document that was looked at last. */
-interface Last {
+/** The document that was last parsed or offered. */
+interface LastDocument {
   readonly position: Pick<Position, 'source' | 'span'>;
   readonly offered: Document.Parsed | undefined;
-  /** Made when it is first needed. */
+  /** Created on first use. */
   tree: Tree | undefined;
-  /** What its places are counted from. */
+  /** The offset of the tree's positions in the file. */
   readonly offset: number;
 }
 
-function parseAgain({ source, span }: Pick<Position, 'source' | 'span'>): Last {
+function parseAgain({ source, span }: Pick<Position, 'source' | 'span'>): LastDocument {
   const tree = parseTree(source.text.slice(span.start, span.end));
   return { position: { source, span }, offered: undefined, tree, offset: span.start };
 }
 
-/** A syntax tree with indexes that make many look-ups cheap. */
+/** A syntax tree with indexes for fast look-ups. */
 interface Tree {
   readonly root: Node | null;
-  /** The target of each alias. */
+  /** The node that each alias refers to. */
   readonly targets: ReadonlyMap<Node, Node>;
-  /** The members of the maps that were asked for. */
-  readonly members: Map<Node, ReadonlyMap<string, Found>>;
+  /** The members of each map that was already searched. */
+  readonly members: Map<Node, ReadonlyMap<string, FoundNode>>;
 }
 
-/** `undefined`: the text is nested so deeply that its tree cannot be built. */
+/** Returns `undefined` if the text is nested too deeply to build its tree. */
 function parseTree(text: string): Tree | undefined {
   try {
     const document = composeDocument(text);
-    return document === undefined ? undefined : toTree(document);
+    return document === undefined ? undefined : indexTree(document);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
-function toTree(document: Document.Parsed): Tree {
+function indexTree(document: Document.Parsed): Tree {
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node>();
   visit(document, {
@@ -301,24 +301,23 @@ function toTree(document: Document.Parsed): Tree {
   return { root: document.contents, targets, members: new Map() };
 }
 
-/** A node, and its key. */
-interface Found {
+interface FoundNode {
   readonly node: Node | null;
   readonly key: Node | undefined;
 }
 
 function findSpan(tree: Tree, path: FieldPath, target: Target): Span | undefined {
-  let found: Found = { node: tree.root, key: undefined };
+  let found: FoundNode = { node: tree.root, key: undefined };
   for (const step of path) {
     const next = findMember(tree, found.node, step);
     if (next === undefined) break;
     found = next;
   }
-  return toTargetSpan(found, target);
+  return findTargetSpan(found, target);
 }
 
-/** The member at a step; where a list may be a single value, that value is its own first member. */
-function findMember(tree: Tree, node: Node | null, step: string | number): Found | undefined {
+/** Returns the member at a step. A single value counts as a list with one member, because some fields allow either. */
+function findMember(tree: Tree, node: Node | null, step: string | number): FoundNode | undefined {
   const inner = (node === null ? undefined : tree.targets.get(node)) ?? node;
   if (isSeq<Node>(inner)) {
     const member = inner.items[Number(step)];
@@ -328,29 +327,29 @@ function findMember(tree: Tree, node: Node | null, step: string | number): Found
   return found ?? (step === 0 ? { node: inner, key: undefined } : undefined);
 }
 
-function listMembers({ members }: Tree, map: YAMLMap<Node, Node | null>): ReadonlyMap<string, Found> {
+function listMembers({ members }: Tree, map: YAMLMap<Node, Node | null>): ReadonlyMap<string, FoundNode> {
   const known = members.get(map);
   if (known !== undefined) return known;
   const entries = map.items.map(
     ({ key, value }) => [isScalar(key) ? String(key.value) : '', { node: value, key }] as const,
   );
-  const listed = new Map<string, Found>(entries);
+  const listed = new Map<string, FoundNode>(entries);
   members.set(map, listed);
   return listed;
 }
 
-function toTargetSpan({ node, key }: Found, target: Target): Span | undefined {
+function findTargetSpan({ node, key }: FoundNode, target: Target): Span | undefined {
   const isWide = isCollection(node) && node.flow !== true;
   const isEmpty = node === null || node.range?.[0] === node.range?.[1];
   if (key !== undefined && (target === 'key' || isWide || isEmpty)) return toSpan(key);
   if (node === null) return undefined;
-  return isWide ? toFirstSpan(node) : toSpan(node);
+  return isWide ? locateFirst(node) : toSpan(node);
 }
 
-/** A collection that starts without a key of its own is pointed at by its first key, or by its first member. */
-function toFirstSpan(node: Node): Span {
+/** Returns the span of a collection's first key or first scalar. */
+function locateFirst(node: Node): Span {
   const [first] = isCollection(node) ? node.items : [];
-  if (isMap(node) && first !== undefined) return toFirstSpan((first as Pair<Node>).key); // the items of a map are pairs
-  if (isSeq<Node>(node) && node.items[0] !== undefined) return toFirstSpan(node.items[0]);
+  if (isMap(node) && first !== undefined) return locateFirst((first as Pair<Node>).key); // the items of a map are pairs
+  if (isSeq<Node>(node) && node.items[0] !== undefined) return locateFirst(node.items[0]);
   return toSpan(node);
 }

@@ -28,70 +28,71 @@ import { parseDocuments } from './parse.ts';
 import { createStackFilter, expandList, type FoundManifest, mayHoldDefaults } from './stack-folders.ts';
 import { suggest } from './suggest.ts';
 
-/** A manifest file as it was read, or manifests that a program made: as bytes, or as text. */
+/** A manifest file as it was read, or manifests from a program, as bytes or as text. */
 export type ManifestSource = ManifestBytes | ManifestText;
 
-/** A file as it is. */
+/** The bytes of a manifest file. */
 export interface ManifestBytes {
-  /** The path as the user gave it, `<stdin>` for `-`; of what a command printed, the name that `formatRenderSource` gives. */
+  /** The path as the user gave it, or `<stdin>` for `-`. For output of a command, the name from `formatRenderSource`. */
   readonly file: string;
   readonly bytes: Uint8Array;
-  /** Nothing of it counts but its Defaults: it stands above the stack, or was not named. */
+  /** Only the Defaults in this file count, because the file is above the stack or was not named by the user. */
   readonly onlyDefaults?: true;
 }
 
-/** Manifests that are no file, under a name for messages. Files that they name are looked for beside that name. */
+/** Manifests in memory. `file` is a name for messages; paths in the text are relative to its folder. */
 export interface ManifestText {
   readonly file: string;
   readonly text: string;
 }
 
-/** The bytes of manifests: those of a text are its UTF-8. */
+/** Converts a source to bytes. Encodes text as UTF-8. */
 export function encodeSource(source: ManifestSource): ManifestBytes {
   return 'bytes' in source ? source : { file: source.file, bytes: Buffer.from(source.text, 'utf8') };
 }
 
-/** What loading needs of the process. */
+/** Access to the process, and limits on what is read. */
 export interface LoadContext {
-  /** What relative paths are relative to. */
+  /** The folder that relative paths start from. */
   readonly cwd: string;
   readonly readStdin: () => Promise<Uint8Array>;
-  /** The folder below which everything lies that manifests name. Absent: the repository of each path. */
+  /** The folder that must contain every file that manifests name. Absent: the repository of each path. */
   readonly root?: string | undefined;
-  /** What everything that is read may come to; absent: as much as one stack may. */
+  /** The budget for all bytes and files that are read. Absent: the limits of one stack. */
   readonly budget?: ReadBudget | undefined;
-  /** If manifests name the paths: the folders below which they must lie. Absent: the user who started edgewise named them. */
+  /** The folders that must contain the paths, if manifests name the paths. Absent: the user named the paths. */
   readonly roots?: readonly string[] | undefined;
 }
 
 /**
- * What all files of one stack may come to. The words of YAML that one stack may have are reached before that many bytes are, and a stack with a file for each
- * of ten thousand resources has a fifth of that many files.
+ * Limits on all files of one stack. The limit on YAML words is reached before `maxBytes`. A stack with one file for
+ * each of ten thousand resources has a fifth of `maxFiles`.
  */
 const STACK_LIMITS = { maxBytes: 64 * 1024 * 1024, maxFiles: 50_000, of: 'one stack' };
 
-/** A budget for the files of one stack, as a part of that of a run. */
+/** Creates a budget for the files of one stack, which also counts against the budget of the run. */
 export function createStackBudget(run?: ReadBudget): ReadBudget {
   return createReadBudget(STACK_LIMITS, run);
 }
 
-/** The files that were read, and diagnostics of the others. */
+/** The files that were read, and diagnostics of those that could not be read. */
 export interface LoadedManifests {
   readonly sources: readonly ManifestBytes[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Reads files, folders (recursively, names sorted) and standard input (`-`): the one effect of this folder. Each real file is read
- * once. In folders, only `*.yaml`, `*.yml` and `*.json` count, without hidden files, node_modules, what belongs to kustomize
- * or another tool, and what edgewise itself has written there. A folder with a `Stack` ends where a folder with another one begins.
+ * Reads files, folders (recursively, names sorted) and standard input (`-`). This is the only effect in this folder.
+ * Reads each real file once. In folders, reads only `*.yaml`, `*.yml` and `*.json`. Skips hidden files, node_modules,
+ * files of kustomize and other tools, and files that edgewise wrote there. If a folder contains a `Stack`, skips
+ * subfolders that contain another one.
  */
 export async function loadManifests(paths: readonly string[], context: LoadContext): Promise<LoadedManifests> {
   const { sources, findings } = await loadLocated(paths, context);
   return { sources, diagnostics: findings.map(({ diagnostic }) => diagnostic) };
 }
 
-/** The same, with the folder that each finding is in. */
+/** Reads manifests like `loadManifests`, and returns the folder of each finding. */
 export async function loadLocated(paths: readonly string[], context: LoadContext): Promise<LocatedManifests> {
   const { roots = findRoots(paths, context), budget = createStackBudget() } = context;
   const reading: Reading = { sources: [], findings: [], seen: new Set(), roots, budget, isFull: false };
@@ -102,7 +103,7 @@ export async function loadLocated(paths: readonly string[], context: LoadContext
   return { sources: reading.sources, findings: reading.findings };
 }
 
-/** Shows every manifest file below a folder, in the order in which it is read, until `isDone`. What a visitor does not keep is not kept. */
+/** Calls `visit` for every manifest file below a folder, in reading order, until `isDone` returns true. Keeps no bytes itself. */
 export function visitManifests(
   root: string,
   { isDone = () => false, ...context }: Omit<LoadContext, 'readStdin'> & { readonly isDone?: () => boolean },
@@ -113,17 +114,18 @@ export function visitManifests(
   const { budget = createStackBudget() } = context;
   const roots = findRoots([root], context);
   const place = placeNamed(root, context);
-  if ('finding' in place) return [{ folder: root, diagnostic: toRefused(root, place) }];
+  if ('finding' in place) return [{ folder: root, diagnostic: createRefusedDiagnostic(root, place) }];
   try {
     readFolder(folder, { seen: new Set(), folders: new Set(), visit, findings, isDone, roots, budget, isFull: false });
   } catch (error) {
-    return [{ folder: root, diagnostic: toUnreadable(root, error, suggestPath(folder)) }];
+    return [{ folder: root, diagnostic: createUnreadableDiagnostic(root, error, suggestPath(folder)) }];
   }
   return findings;
 }
 
 /**
- * Reads the files that hold Defaults for stacks in some folders: those in the folders and above them, up to the root. `known`: files that were read already.
+ * Reads the files that contain Defaults for stacks in these folders. Searches the folders and their parents, up to the
+ * root. `known`: files that were already read.
  */
 export function readDefaults(
   folders: readonly string[],
@@ -145,7 +147,7 @@ export function readDefaults(
   return { sources: reading.sources, diagnostics: reading.findings.map(({ diagnostic }) => diagnostic) };
 }
 
-/** A folder and those above it, up to the root. */
+/** Yields a folder and its parents, up to the root. */
 function* listUpward(
   { shown, real }: Path,
   { cwd, roots }: { readonly cwd: string; readonly roots: readonly string[] },
@@ -158,7 +160,7 @@ function* listUpward(
   }
 }
 
-/** A folder that is not there yet has none. */
+/** Does nothing if the folder does not exist yet. */
 function readDefaultsIn(folder: Path, reading: Reading): void {
   if (statSync(folder.real, { throwIfNoEntry: false })?.isDirectory() !== true) return;
   for (const entry of readdirSync(folder.real, { withFileTypes: true }).sort(byName)) {
@@ -171,7 +173,7 @@ function readDefaultsIn(folder: Path, reading: Reading): void {
 function readDefaultsFile({ shown, real }: Path, reading: Reading): void {
   const folder = dirname(shown);
   const place = placeWithin(real, reading.roots);
-  // A link to somewhere else may have nothing to do with edgewise.
+  // Ignore a link to another place, which may have nothing to do with edgewise.
   if ('finding' in place) return;
   try {
     const stats = statSync(real, { throwIfNoEntry: false });
@@ -179,21 +181,21 @@ function readDefaultsFile({ shown, real }: Path, reading: Reading): void {
     const bytes = readInput(real, reading);
     if (mayHoldDefaults(bytes)) reading.sources.push({ file: shown, bytes, onlyDefaults: true });
   } catch (error) {
-    reading.findings.push({ folder, diagnostic: toUnreadable(shown, error) });
+    reading.findings.push({ folder, diagnostic: createUnreadableDiagnostic(shown, error) });
   }
 }
 
-/** A larger file above a stack is something else: nothing has that many settings. */
+/** A larger file above a stack is not a Defaults, because no stack has that many settings. */
 const MAX_DEFAULTS_BYTES = 1_048_576;
 
-/** What could not be read in a folder. */
+/** A diagnostic of a file that could not be read, or of its folder. */
 export interface FolderDiagnostic {
-  /** As it is shown; `''`: standard input is in none. */
+  /** The folder to show. `''` for standard input, which has no folder. */
   readonly folder: string;
   readonly diagnostic: Diagnostic;
 }
 
-/** What was read, and what could not be, and where. */
+/** The files that were read, and findings with their folders. */
 interface LocatedManifests extends Pick<LoadedManifests, 'sources'> {
   readonly findings: readonly FolderDiagnostic[];
 }
@@ -205,7 +207,7 @@ interface Reading {
   readonly seen: Set<string>;
   readonly roots: readonly string[];
   readonly budget: ReadBudget;
-  /** The budget is used up, which was told: nothing more is read. */
+  /** Whether the budget is used up. An error was reported, and nothing more is read. */
   isFull: boolean;
 }
 
@@ -217,21 +219,20 @@ async function readStdin(context: LoadContext, reading: Reading): Promise<void> 
     reading.budget.take(bytes.byteLength);
     keep({ file: STDIN, bytes }, reading);
   } catch (error) {
-    reading.findings.push({ folder: '', diagnostic: toUnreadable(STDIN, error) });
+    reading.findings.push({ folder: '', diagnostic: createUnreadableDiagnostic(STDIN, error) });
   }
 }
 
-/** An empty file or standard input is a mistake, usually of the command that wrote it. */
+/** Keeps a source. Reports an empty one, which usually means that the command that wrote it failed. */
 function keep(source: ManifestBytes, reading: Reading): void {
   reading.sources.push(source);
   const remedy =
     source.file === STDIN ? 'Check the command before the pipe.' : 'Remove the path, or write manifests to the file.';
   if (!isBlank(source.bytes)) return;
   const folder = source.file === STDIN ? '' : dirname(source.file);
-  reading.findings.push({ folder, diagnostic: toEmpty(source.file, 'is empty', remedy) });
+  reading.findings.push({ folder, diagnostic: createEmptyDiagnostic(source.file, 'is empty', remedy) });
 }
 
-/** Whether bytes are nothing but white space. */
 export function isBlank(bytes: Uint8Array): boolean {
   return bytes.every(isSpace);
 }
@@ -246,22 +247,25 @@ function readNamed(path: string, context: LoadContext, reading: Reading): void {
   const file = { shown: path, real: resolve(cwd, path) };
   const place = roots === undefined ? placeNamed(path, context) : placeWithin(file.real, roots);
   if ('finding' in place) {
-    reading.findings.push({ folder: dirname(path), diagnostic: toRefused(path, place) });
+    reading.findings.push({ folder: dirname(path), diagnostic: createRefusedDiagnostic(path, place) });
     return;
   }
   try {
     const stats = statSync(file.real);
     if (stats.isDirectory()) readNamedFolder(file, reading);
-    // A pipe has no real path; a shell passes one for `<(command)`.
+    // A pipe has no real path. A shell passes one for `<(command)`.
     else if (!stats.isFile() || isNew(file.real, reading.seen))
       keep({ file: path, bytes: readInput(file.real, reading) }, reading);
   } catch (error) {
     reading.isFull = error instanceof InputBudgetError;
-    reading.findings.push({ folder: dirname(path), diagnostic: toUnreadable(path, error, suggestPath(file)) });
+    reading.findings.push({
+      folder: dirname(path),
+      diagnostic: createUnreadableDiagnostic(path, error, suggestPath(file)),
+    });
   }
 }
 
-/** The name in the same folder that was most likely meant. */
+/** Returns the name in the same folder that the user probably meant. */
 function suggestPath({ shown, real }: Path): string | undefined {
   try {
     const nearest = suggest(basename(real), readdirSync(dirname(real)));
@@ -293,7 +297,7 @@ function readNamedFolder(folder: Path, reading: Reading): void {
   reading.findings.push(...findings.filter(isOwn));
   if (count > 0) return;
   const remedy = 'In a folder, the files *.yaml, *.yml and *.json are manifests, except those of other tools.';
-  const diagnostic = toEmpty(folder.shown, 'contains no manifest file', remedy);
+  const diagnostic = createEmptyDiagnostic(folder.shown, 'contains no manifest file', remedy);
   reading.findings.push({ folder: folder.shown, diagnostic });
 }
 
@@ -301,7 +305,7 @@ function isNew(path: string, seen: Set<string>): boolean {
   return addNew(path, seen) !== undefined;
 }
 
-/** The real path; `undefined` when it was there before. */
+/** Returns the real path, or `undefined` if it was already in the set. */
 function addNew(path: string, seen: Set<string>): string | undefined {
   return addReal(realpathSync.native(path), seen);
 }
@@ -312,22 +316,25 @@ function addReal(real: string, seen: Set<string>): string | undefined {
   return real;
 }
 
-/** A walk through one named folder. */
+/** The state of walking through one named folder. */
 interface Walk extends Omit<Reading, 'sources'> {
-  /** Real paths of the folders that were entered: symbolic links can lead in circles. */
+  /** Real paths of visited folders, because symbolic links can form circles. */
   readonly folders: Set<string>;
   readonly visit: (found: FoundManifest, real: string) => void;
-  /** Nothing more is read. */
+  /** Whether to stop reading. */
   readonly isDone: () => boolean;
 }
 
-/** A path as it is shown and as it is opened. Inside of a folder that was entered the latter is the real one, but for symbolic links. */
+/**
+ * A path to show, and the path to open. Below a visited folder, the path to open is the real path, unless it is a
+ * symbolic link.
+ */
 interface Path {
   readonly shown: string;
   readonly real: string;
 }
 
-/** The number of manifest files in a folder, those included that were read before. */
+/** Visits the manifest files below a folder. Returns their number, including those that were already read. */
 function readFolder({ shown, real }: Path, walk: Walk): number {
   const found = addNew(real, walk.folders);
   if (found === undefined) return 0;
@@ -346,13 +353,13 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
   if (entry.name.startsWith('.') || entry.name === 'node_modules' || walk.isFull || walk.isDone()) return 0;
   const illNamed = entry.isFile() && !isManifestName(entry.name) ? undefined : findIllNamed(folder.real, entry.name);
   if (illNamed !== undefined) {
-    walk.findings.push({ folder: folder.shown, diagnostic: toIllNamed(folder.shown, illNamed) });
+    walk.findings.push({ folder: folder.shown, diagnostic: createIllNamedDiagnostic(folder.shown, illNamed) });
     return 1;
   }
   const path = { shown: join(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
   const place = entry.isSymbolicLink() ? placeWithin(path.real, walk.roots) : path;
   if ('finding' in place) {
-    walk.findings.push({ folder: folder.shown, diagnostic: toRefused(path.shown, place) });
+    walk.findings.push({ folder: folder.shown, diagnostic: createRefusedDiagnostic(path.shown, place) });
     return 1;
   }
   let isNeeded = isManifestName(entry.name) || entry.isDirectory();
@@ -368,12 +375,16 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
     walk.visit({ file: path.shown, folder: folder.shown, bytes }, real);
   } catch (error) {
     walk.isFull = error instanceof InputBudgetError;
-    if (isNeeded) walk.findings.push({ folder: folder.shown, diagnostic: toUnreadable(path.shown, error) });
+    if (isNeeded)
+      walk.findings.push({ folder: folder.shown, diagnostic: createUnreadableDiagnostic(path.shown, error) });
   }
   return 1;
 }
 
-/** What in a folder has a name that is not valid UTF-8 and was read as that one: it cannot be opened by it. With escapes for its bytes. */
+/**
+ * Returns the entry whose name is not valid UTF-8 and was decoded as `name`, with escapes for invalid bytes. Such an
+ * entry cannot be opened by its decoded name.
+ */
 function findIllNamed(folder: string, name: string): string | undefined {
   if (!name.includes('\u{FFFD}')) return undefined;
   const names = readdirSync(folder, { encoding: 'buffer' });
@@ -383,7 +394,7 @@ function findIllNamed(folder: string, name: string): string | undefined {
     .replace(/[^ -~]/g, (unit) => `\\x${unit.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
-function toIllNamed(folder: string, name: string): Diagnostic {
+function createIllNamedDiagnostic(folder: string, name: string): Diagnostic {
   const message = `${folder} holds a name that is not valid UTF-8: ${name}`;
   return { code: 'file-unreadable', severity: 'error', message, remedy: 'Rename it, or move it out of the folder.' };
 }
@@ -392,44 +403,49 @@ function join(folder: string, name: string): string {
   return folder === '.' ? name : `${folder.replace(/\/+$/, '')}/${name}`;
 }
 
-/** Whether a file in a folder is read for its name. */
+/** Whether a file in a folder is read, according to its name. */
 export function isManifestName(name: string): boolean {
   return /\.(ya?ml|json)$/.test(name) && !/^kustomization\.ya?ml$/.test(name);
 }
 
-function toEmpty(path: string, message: string, remedy: string): Diagnostic {
+function createEmptyDiagnostic(path: string, message: string, remedy: string): Diagnostic {
   return { code: 'no-manifests', severity: 'error', message: `${path} ${message}`, remedy };
 }
 
-/** Does not reveal what is there: the path may lead to a secret. */
-function toRefused(path: string, { finding }: Extract<BoundaryResult, { readonly finding: string }>): Diagnostic {
+/** The message does not reveal the file's content, because the path may lead to a secret. */
+function createRefusedDiagnostic(
+  path: string,
+  { finding }: Extract<BoundaryResult, { readonly finding: string }>,
+): Diagnostic {
   return { code: 'path-refused', severity: 'error', message: `${path} ${finding}`, remedy: BOUNDARY_REMEDY };
 }
 
-function toUnreadable(path: string, error: unknown, meant?: string): Diagnostic {
-  const remedy = toReadRemedy(error, meant);
+function createUnreadableDiagnostic(path: string, error: unknown, meant?: string): Diagnostic {
+  const remedy = formatReadRemedy(error, meant);
   return { code: 'file-unreadable', severity: 'error', message: `${path} ${describeFileError(error)}`, remedy };
 }
 
-function toReadRemedy(error: unknown, meant: string | undefined): string {
+function formatReadRemedy(error: unknown, meant: string | undefined): string {
   if (error instanceof InputBudgetError)
     return 'Move what is no manifest out of the folder, or split the manifests: into several stacks, or over several runs.';
   if (meant !== undefined) return `Did you mean \`${toPrintable(meant)}\`?`;
   return 'Correct the path, or make it readable for the user that edgewise runs as.';
 }
 
-/** Values of fields are small; a larger file is most likely the wrong one. */
+/** Values of fields are small, so a larger file is probably the wrong one. */
 const MAX_FIELD_FILE_BYTES = 65_536;
 
-/** What reading those files takes. */
 interface FieldFileContext extends Pick<LoadContext, 'cwd' | 'budget'> {
-  /** Folders below which the files must lie, behind all links. Default: the repository that the working folder is in. */
+  /** Folders that must contain the files, after links are resolved. Default: the repository of the working folder. */
   readonly roots?: readonly string[];
-  /** Told of each file. */
+  /** Called for each file before it is read. */
   readonly onInput?: (file: string) => void;
 }
 
-/** Reads the files that manifests name. Paths are relative to the folder of the manifest; of standard input, to the working folder. */
+/**
+ * Creates a reader of files that manifests name. Paths are relative to the folder of the manifest, or for standard
+ * input to the working folder.
+ */
 export function createFieldFileReader(context: FieldFileContext): ReadFieldFile {
   const { cwd, onInput = () => undefined, roots = findRoots([], context), budget = createStackBudget() } = context;
   return (manifest, path) => {
@@ -446,21 +462,21 @@ export function createFieldFileReader(context: FieldFileContext): ReadFieldFile 
   };
 }
 
-/** The fields of a document: a file without any of them is something else, not a manifest with a mistake. */
+/** The fields of a document. A file with none of them is not a manifest with a mistake, but something else. */
 const FIELDS = ['apiVersion', 'kind', 'metadata', 'spec', 'lifecycle', 'lint'] as const;
 
-/** Such a field in any position and any case. */
+/** Matches one of these fields at any position and in any case. */
 const ANY_FIELD = new RegExp(`(?:^|[\\s{,"'])(?:${FIELDS.join('|')})["']?\\s*:`, 'im');
 
 /**
- * A field of anything. Without one it may be a manifest that was cut off. No two parts match the same character: a long file of it would be looked through
- * again from each of its characters.
+ * Matches a line with any field. A file without any field may be a truncated manifest. No two parts of this pattern
+ * match the same character, so that matching a long file takes linear time.
  */
 const OTHER_FIELD = /^[ \t{-]*["']?[\w@$./][\w@$./-]*["']?[ \t]*:(?:\s|$)/m;
 
 /**
- * Whether a file in a folder belongs to edgewise itself, such as a saved plan beside the manifests, or to another tool, such as package.json. A file that may
- * be a manifest with a mistake counts as a manifest.
+ * Whether a file in a folder belongs to edgewise itself, such as a saved plan, or to another tool, such as
+ * package.json. A file that may be a manifest with a mistake is not foreign.
  */
 export function isForeignFile(name: string, bytes: Uint8Array): boolean {
   if (!isUtf8(bytes)) return false;
@@ -479,22 +495,20 @@ function hasField(json: JsonObject): boolean {
   return FIELDS.some((name) => Object.hasOwn(json, name));
 }
 
-/**
- * The addresses in manifests, for completion on the command line: nothing is checked, and reading stops when `isLate` says so.
- */
+/** Lists the addresses in manifests, for command-line completion. Checks nothing, and stops when `isLate` returns true. */
 export function listAddresses(sources: readonly ManifestBytes[], isLate: () => boolean): readonly Address[] {
   const found = new Set<Address>();
   const allowance = createAllowance();
   for (const { bytes } of sources) {
     for (const { value } of parseDocuments(new TextDecoder().decode(bytes), NO_ENVIRONMENT, allowance)) {
-      for (const address of listOf(value)) found.add(address);
+      for (const address of listAddressesIn(value)) found.add(address);
       if (isLate()) return [...found];
     }
   }
   return [...found];
 }
 
-function listOf(value: Json): readonly Address[] {
+function listAddressesIn(value: Json): readonly Address[] {
   return expandList(value).flatMap(({ kind, metadata }) => {
     const name = metadata !== undefined && isJsonObject(metadata) ? metadata['name'] : undefined;
     if (typeof kind !== 'string' || typeof name !== 'string') return [];

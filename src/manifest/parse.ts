@@ -33,20 +33,19 @@ import {
 import { type Environment, fillEnvironment } from './environment.ts';
 import { locatePart, type Span } from './source-text.ts';
 
-/** One YAML document of a file. */
 export interface ParsedDocument {
-  /** Where it stands in the file. Its text can be parsed again on its own. */
+  /** The position in the file. This part of the text can be parsed on its own. */
   readonly span: Span;
-  /** Its value, as far as it could be read. `null`: empty. */
+  /** The part of its value that could be read. `null`: the document is empty. */
   readonly value: Json;
   readonly findings: readonly SyntaxFinding[];
-  /** Its findings leave its meaning open, so that its fields are not checked. */
+  /** Whether the findings leave the meaning of the document unclear. Its fields are then not checked. */
   readonly isBroken: boolean;
-  /** Its syntax tree, with places in the whole text. Not to be kept: ten thousand of them would not fit. */
+  /** The syntax tree. Its positions refer to the whole text. Do not keep it: ten thousand trees do not fit in memory. */
   readonly tree?: Document.Parsed;
 }
 
-/** Every document of a text, one at a time. YAML 1.2, which JSON is a part of; keys are text, whatever they look like. */
+/** Parses one document at a time. Accepts YAML 1.2, which includes JSON. Keys are always text, even if they look like numbers. */
 export function* parseDocuments(
   text: string,
   env: Environment,
@@ -56,26 +55,26 @@ export function* parseDocuments(
   const composer = new Composer(OPTIONS);
   try {
     for (const document of composer.compose(parseWithin(parser, text, allowance)))
-      yield toParsed(document, { env, text });
+      yield convertDocument(document, { env, text });
     const { errors } = composer.streamInfo();
-    if (errors.length > 0) yield toBroken(errors.map((error) => toSyntaxFinding(error, text)));
+    if (errors.length > 0) yield createBrokenDocument(errors.map((error) => createSyntaxFinding(error, text)));
   } catch (error) {
     if (!(error instanceof YamlLimitError)) throw error;
     const { message, remedy } = error;
     const span = { start: parser.offset, end: parser.offset + 1 };
-    yield toBroken([{ code: 'yaml-syntax', message, remedy, span }]);
+    yield createBrokenDocument([{ code: 'yaml-syntax', message, remedy, span }]);
   }
 }
 
-/** The syntax tree of the document that a text starts with. */
+/** Returns the syntax tree of the first document in a text. */
 export function composeDocument(text: string): Document.Parsed | undefined {
   for (const document of new Composer(OPTIONS).compose(new Parser().parse(text))) return document;
   return undefined;
 }
 
 /**
- * Most plain texts: nothing else of the core schema starts like them, so that they need not be compared with all of its numbers. Source: YAML 1.2.2,
- * 10.3.2 Tag Resolution.
+ * Matches most plain texts by their first character, which starts no other scalar of the core schema. This saves
+ * comparing them with every number format. Source: YAML 1.2.2, 10.3.2 Tag Resolution.
  */
 const PLAIN_TEXT: ScalarTag = {
   tag: 'tag:yaml.org,2002:str',
@@ -84,7 +83,10 @@ const PLAIN_TEXT: ScalarTag = {
   resolve: (text) => text,
 };
 
-/** One schema for all documents: the core schema of YAML 1.2, whatever a `%YAML` line says. Unique keys are checked elsewhere. */
+/**
+ * One schema for all documents: the core schema of YAML 1.2, regardless of a `%YAML` directive. `convertMap` reports
+ * repeated keys.
+ */
 const OPTIONS = {
   schema: new Schema({
     schema: 'core',
@@ -96,33 +98,33 @@ const OPTIONS = {
   uniqueKeys: false,
 } as const;
 
-function toParsed(
+function convertDocument(
   document: Document.Parsed,
   context: { readonly env: Environment; readonly text: string },
 ): ParsedDocument {
   const [start, , end] = document.range;
-  const { value, findings, isBomb } = toValue(document.contents, context);
+  const { value, findings, isBomb } = convertRoot(document.contents, context);
   const [tags, structure] = listErrors(document);
   const [first] = structure;
-  // Only the first error is shown: most of the others are caused by it.
+  // Show only the first error, because it causes most of the others.
   if (first !== undefined)
     return {
       span: { start, end },
       value,
-      findings: [toSyntaxFinding(first, context.text)],
+      findings: [createSyntaxFinding(first, context.text)],
       isBroken: true,
       tree: document,
     };
   return {
     span: { start, end },
     value,
-    findings: cutFindings([...tags.map((tag) => toSyntaxFinding(tag, context.text)), ...findings]),
+    findings: limitFindings([...tags.map((tag) => createSyntaxFinding(tag, context.text)), ...findings]),
     isBroken: isBomb,
     tree: document,
   };
 }
 
-function cutFindings(all: readonly SyntaxFinding[]): readonly SyntaxFinding[] {
+function limitFindings(all: readonly SyntaxFinding[]): readonly SyntaxFinding[] {
   if (all.length === 0) return all;
   const { told, more } = limitPerCode(all);
   return [
@@ -131,10 +133,10 @@ function cutFindings(all: readonly SyntaxFinding[]): readonly SyntaxFinding[] {
   ];
 }
 
-/** Errors about a tag, which concern one value, and the others, in the order of the text. */
+/** Splits the errors into those about a tag, which concern one value, and all others. Both are in the order of the text. */
 function listErrors({ errors, warnings }: Document.Parsed): readonly [readonly YAMLError[], readonly YAMLError[]] {
   if (errors.length === 0 && warnings.length === 0) return [[], []];
-  // For the parser an unknown tag is only a warning, although it changes the meaning of the value.
+  // The parser only warns of an unknown tag, although it changes the meaning of the value.
   const all = [...errors, ...warnings.filter(isAboutTag)].sort((left, right) => left.pos[0] - right.pos[0]);
   return [all.filter(isAboutTag), all.filter((error) => !isAboutTag(error))];
 }
@@ -143,19 +145,19 @@ function isAboutTag({ code }: YAMLError): boolean {
   return code === 'TAG_RESOLVE_FAILED' || code === 'BAD_COLLECTION_TYPE';
 }
 
-function toBroken(findings: readonly SyntaxFinding[]): ParsedDocument {
+function createBrokenDocument(findings: readonly SyntaxFinding[]): ParsedDocument {
   const start = findings[0]?.span.start ?? 0;
   return { span: { start, end: start }, value: null, findings: findings.slice(0, 1), isBroken: true };
 }
 
-/** The parser points at one character; the span covers the whole word. */
-function toSyntaxFinding(error: YAMLError, text: string): SyntaxFinding {
+/** Extends the span to the whole word, because the parser reports one character only. */
+function createSyntaxFinding(error: YAMLError, text: string): SyntaxFinding {
   const [start, end] = error.pos;
   const [word = ''] = /^[\w./-]+/.exec(text.slice(start, start + MAX_WORD)) ?? [];
   return {
     code: 'yaml-syntax',
     message: describeError(error),
-    remedy: toSyntaxRemedy(error.code),
+    remedy: chooseRemedy(error.code),
     span: { start, end: Math.max(end, start + Math.max(word.length, 1)) },
   };
 }
@@ -170,8 +172,8 @@ function describeError(error: YAMLError): string {
     : `not valid YAML: ${error.message}`;
 }
 
-/** What most often helps. Sources of the codes: the parser. */
-function toSyntaxRemedy(code: YAMLError['code']): string {
+/** The remedy that helps most often. The `yaml` package defines the codes. */
+function chooseRemedy(code: YAMLError['code']): string {
   switch (code) {
     case 'BLOCK_AS_IMPLICIT_KEY':
     case 'BAD_SCALAR_START':
@@ -195,31 +197,31 @@ function toSyntaxRemedy(code: YAMLError['code']): string {
   }
 }
 
-/** Something wrong in the text of a document, before it is known what the document means. */
+/** A mistake in the text of a document, found before the document is interpreted. */
 export interface SyntaxFinding {
   readonly code: DiagnosticCode;
   readonly message: string;
   readonly remedy: string;
   readonly span: Span;
-  /** The value that it is in, where that is more. */
+  /** The span of the value that contains `span`. Absent: `span` is the whole value. */
   readonly within?: Span;
   readonly related?: { readonly message: string; readonly span: Span };
 }
 
-/** A node of a YAML document as JSON, with its variables filled in. */
+/** A YAML node as JSON, with its variables filled in. */
 interface YamlValue {
   readonly value: Json;
   readonly findings: readonly SyntaxFinding[];
-  /** Aliases make the value larger than the limit. */
+  /** Whether aliases make the value larger than the limit. */
   readonly isBomb: boolean;
 }
 
-/** Nodes that aliases may add to a document: so many, and so many for each node that it has itself. */
+/** The limit for nodes that aliases add to a document: FREE_COPIES, plus COPIES_PER_NODE for each node of the document. */
 const FREE_COPIES = 1_000;
 const COPIES_PER_NODE = 10;
 
-/** The JSON value of a node. Aliases share the value that they stand for, so that a bomb takes no memory. */
-function toValue(node: Node | null, { env, text }: Pick<Walk, 'env' | 'text'>): YamlValue {
+/** Converts a node to JSON. Aliases share the value of their anchor, so an alias bomb uses no memory. */
+function convertRoot(node: Node | null, { env, text }: Pick<Walk, 'env' | 'text'>): YamlValue {
   const walk: Walk = {
     env,
     text,
@@ -234,10 +236,10 @@ function toValue(node: Node | null, { env, text }: Pick<Walk, 'env' | 'text'>): 
   const { largest } = walk;
   if (largest === undefined || walk.copies <= FREE_COPIES + COPIES_PER_NODE * walk.nodes)
     return { value, findings: walk.findings, isBomb: false };
-  return { value, findings: [...walk.findings, toBombFinding(largest.span)], isBomb: true };
+  return { value, findings: [...walk.findings, createBombFinding(largest.span)], isBomb: true };
 }
 
-function toBombFinding(span: Span): SyntaxFinding {
+function createBombFinding(span: Span): SyntaxFinding {
   return {
     code: 'yaml-aliases',
     message: 'the aliases of this document expand to too many values',
@@ -246,20 +248,20 @@ function toBombFinding(span: Span): SyntaxFinding {
   };
 }
 
-/** What is known on the way through one document. */
+/** The state of converting one document. */
 interface Walk {
   readonly env: Environment;
-  /** What the document stands in. */
+  /** The whole text of the file. */
   readonly text: string;
   readonly findings: SyntaxFinding[];
-  /** Made for the first anchor, as `open` is: most documents have none. */
+  /** Like `open`, created for the first anchor, because most documents have no anchor. */
   anchors: Map<string, { readonly value: Json; readonly size: number }> | undefined;
   /** Anchors of the nodes that are being converted. */
   open: Set<string> | undefined;
   nodes: number;
-  /** Nodes that aliases add. */
+  /** The number of nodes that aliases add. */
   copies: number;
-  /** The alias that adds most. */
+  /** The alias that adds the most nodes. */
   largest: { readonly size: number; readonly span: Span } | undefined;
 }
 
@@ -298,7 +300,7 @@ function resolveAlias(alias: Alias, walk: Walk): Json {
   const span = toSpan(alias);
   const found = walk.open?.has(alias.source) ? undefined : walk.anchors?.get(alias.source);
   if (found === undefined) {
-    walk.findings.push(toAliasFinding(alias.source, span, walk));
+    walk.findings.push(createAliasFinding(alias.source, span, walk));
     return null;
   }
   walk.copies += found.size;
@@ -306,7 +308,7 @@ function resolveAlias(alias: Alias, walk: Walk): Json {
   return found.value;
 }
 
-function toAliasFinding(name: string, span: Span, walk: Walk): SyntaxFinding {
+function createAliasFinding(name: string, span: Span, walk: Walk): SyntaxFinding {
   if (walk.open?.has(name))
     return {
       code: 'yaml-aliases',
@@ -333,7 +335,10 @@ function refuseDepth(node: Node, walk: Walk): Json {
   return null;
 }
 
-/** Twice the longest `List` that a document has room for. What is wrong with each of more members would not fit. */
+/**
+ * Twice the longest `List` that fits in a document. Stops early, because the findings of more members would use too
+ * much memory.
+ */
 const MAX_MEMBERS = 20_000;
 
 function refuseMembers(node: YAMLMap | YAMLSeq, walk: Walk): Json {
@@ -354,7 +359,7 @@ function convertMap(map: YAMLMap, walk: Walk, depth: number): Json {
     const name = isScalar(key) ? String(key.value) : '';
     if (isScalar(key)) {
       checkStorable('key', name, key, walk);
-      if (Object.hasOwn(members, name)) walk.findings.push(toRepeatFinding(name, key, repeats));
+      if (Object.hasOwn(members, name)) walk.findings.push(createRepeatFinding(name, key, repeats));
     }
     const member = convert(value, walk, depth);
     if (name === '__proto__') Object.defineProperty(members, name, { ...OWN, value: member });
@@ -363,17 +368,17 @@ function convertMap(map: YAMLMap, walk: Walk, depth: number): Json {
   return members;
 }
 
-/** A word that every object has a setter for is a key like any other. */
+/** Use defineProperty for `__proto__`, because assigning it would call a setter. */
 const OWN = { configurable: true, enumerable: true, writable: true };
 
-/** Where the keys of a map stand first, once one is repeated. */
+/** The position of the first occurrence of each key in a map. Computed when a repeated key is found. */
 interface Repeats {
   readonly map: YAMLMap;
   first: ReadonlyMap<string, Span> | undefined;
 }
 
-function toRepeatFinding(name: string, key: Scalar, repeats: Repeats): SyntaxFinding {
-  repeats.first ??= new Map(repeats.map.items.filter(hasScalarKey).map(toNamed).reverse());
+function createRepeatFinding(name: string, key: Scalar, repeats: Repeats): SyntaxFinding {
+  repeats.first ??= new Map(repeats.map.items.filter(hasScalarKey).map(toEntry).reverse());
   const first = repeats.first.get(name);
   return {
     code: 'yaml-syntax',
@@ -388,7 +393,7 @@ function hasScalarKey(pair: Pair): pair is Pair<Scalar> {
   return isScalar(pair.key);
 }
 
-function toNamed({ key }: Pair<Scalar>): readonly [string, Span] {
+function toEntry({ key }: Pair<Scalar>): readonly [string, Span] {
   return [String(key.value), toSpan(key)];
 }
 
@@ -423,11 +428,11 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
     span: locatePart(walk.text, span, { of: part, start: 0, length: part.length }),
     within: span,
   });
-  for (const part of new Set(malformed)) walk.findings.push({ ...toMalformedFinding(part), ...toPart(part) });
+  for (const part of new Set(malformed)) walk.findings.push({ ...createMalformedFinding(part), ...toPart(part) });
   for (const name of new Set(withheld)) {
-    // Only what is for a key is refused with a default, too.
+    // A withheld variable is rejected even if it has a default.
     const part = isWithheldVariable(name) ? `\${env:${name}` : `\${env:${name}}`;
-    walk.findings.push({ ...toWithheldFinding(name), ...toPart(part) });
+    walk.findings.push({ ...createWithheldFinding(name), ...toPart(part) });
   }
   for (const name of new Set(unset))
     walk.findings.push({
@@ -439,7 +444,7 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
   return text;
 }
 
-function toWithheldFinding(name: string): Pick<SyntaxFinding, 'code' | 'message' | 'remedy'> {
+function createWithheldFinding(name: string): Pick<SyntaxFinding, 'code' | 'message' | 'remedy'> {
   const code = 'env-not-offered';
   if (isWithheldVariable(name)) {
     const what = isKeyVariable(name) ? 'an API key' : 'a token';
@@ -456,7 +461,7 @@ function toWithheldFinding(name: string): Pick<SyntaxFinding, 'code' | 'message'
   };
 }
 
-/** A service could not keep it as it is: the manifest would differ from what is live for ever. */
+/** Rejects text that services cannot store unchanged, because the manifest would differ from the live resource forever. */
 function checkStorable(what: 'key' | 'text', text: string, node: Node, walk: Walk): void {
   const finding = checkPrintable(text);
   if (finding === undefined) return;
@@ -468,7 +473,7 @@ function checkStorable(what: 'key' | 'text', text: string, node: Node, walk: Wal
   });
 }
 
-function toMalformedFinding(part: string): Pick<SyntaxFinding, 'code' | 'message' | 'remedy'> {
+function createMalformedFinding(part: string): Pick<SyntaxFinding, 'code' | 'message' | 'remedy'> {
   return {
     code: 'env-malformed',
     message: `\`${part}\` is neither \`\${env:NAME}\` nor \`\${env:NAME:-default}\``,
@@ -488,7 +493,6 @@ function convertNumber(value: number, scalar: Scalar, walk: Walk): Json {
   return 0;
 }
 
-/** Where a node stands. */
 export function toSpan(node: Node): Span {
   const [start, end] = node.range ?? [0, 0];
   return { start, end };

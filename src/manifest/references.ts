@@ -8,18 +8,18 @@ import type { CrossStackReference, Spec } from '../model/state.ts';
 import type { DocumentFinding, DocumentIndex, Finding, ManifestDocument } from './finding.ts';
 import { suggest } from './suggest.ts';
 
-/** What the references of all documents lead to. */
+/** The results of resolving the references of all documents. */
 export interface ResolvedReferences {
-  /** Specs with addresses replaced by the ids that are known. An address that stays is known after apply, or could not be resolved. */
+  /** Specs with addresses replaced by known ids. An address that remains gets its id during apply, or could not be resolved. */
   readonly specs: ReadonlyMap<ManifestDocument, Spec>;
-  /** The id of each External. */
+  /** The id of each External that states one. */
   readonly externals: ReadonlyMap<Address, string>;
-  /** Externals whose id is found by a mark. */
+  /** Externals that refer to a resource of another stack. The id of that resource is found by its mark. */
   readonly foreign: ReadonlyMap<Address, CrossStackReference>;
   readonly findings: readonly DocumentFinding[];
 }
 
-/** Resolves every reference of every document. One that cannot be resolved does not hide others. */
+/** Resolves every reference of every document. Continues after a reference that cannot be resolved. */
 export function resolveReferences(documents: readonly ManifestDocument[], index: DocumentIndex): ResolvedReferences {
   const { ids, foreign, circles } = resolveKnownIds(index);
   const findings: DocumentFinding[] = [...circles];
@@ -34,14 +34,13 @@ export function resolveReferences(documents: readonly ManifestDocument[], index:
   return { specs, externals: new Map(externals), foreign, findings };
 }
 
-/** The context in which references are resolved. */
 interface Resolution {
   readonly index: DocumentIndex;
-  /** Ids that manifests state themselves. */
+  /** Ids that are written in manifests. */
   readonly ids: ReadonlyMap<Address, string>;
   readonly foreign: ReadonlyMap<Address, CrossStackReference>;
   readonly addresses: readonly Address[];
-  /** Dangling references so far. */
+  /** The number of dangling references so far. */
   dangling: number;
 }
 
@@ -60,12 +59,12 @@ function resolveSpec(document: ManifestDocument, resolution: Resolution, report:
   });
 }
 
-/** The key of a map is the last step of its own path; no other reference is. */
+/** The path of a map key ends with the reference itself. No other path does. */
 function isMapKey({ path, value }: Reference): boolean {
   return path.at(-1) === value;
 }
 
-/** The reference that a key of a map was first, by what it comes to. */
+/** By path and resolved id: the first map key that refers to it. A second key for the same id is an error. */
 type Keys = Map<string, Reference>;
 
 interface ResolvedKey {
@@ -97,14 +96,14 @@ function resolve(reference: Reference, resolution: Resolution, report: Report): 
   if (!isAddress(value)) return value;
   const target = resolution.index.get(value);
   if (target === undefined) {
-    report(toDangling(reference, resolution));
+    report(createDanglingFinding(reference, resolution));
     return value;
   }
   const id = resolution.ids.get(value);
   const foreign = resolution.foreign.get(value);
   const kind = foreign === undefined ? target.kind : (parseAddress(foreign.resource)?.kind ?? '');
   const fits = kind === 'External' ? id === undefined || isIdOf(type, id) : isReferable(type, kind);
-  if (!fits) report(toWrong(reference, id ?? foreign?.resource, resolution));
+  if (!fits) report(createWrongFinding(reference, id ?? foreign?.resource, resolution));
   return fits ? (id ?? value) : value;
 }
 
@@ -112,32 +111,37 @@ function isReferable(type: Reference['type'], kind: string): boolean {
   return listReferableKinds(type).some(({ name }) => name === kind);
 }
 
-/** An External may only stand for an id or for another External, which its schema has checked. */
+/** An External may contain only an id or the address of another External. Its schema has checked that. */
 function resolveExternal(spec: Spec, resolution: Resolution, report: Report): Spec {
   const { id } = spec;
   if (typeof id !== 'string' || parseAddress(id)?.kind !== 'External' || !isAddress(id) || resolution.index.has(id))
     return spec;
-  report(toDangling({ path: ['id'], value: id, type: { type: 'reference', prefixes: [], asRef: false } }, resolution));
+  report(
+    createDanglingFinding(
+      { path: ['id'], value: id, type: { type: 'reference', prefixes: [], asRef: false } },
+      resolution,
+    ),
+  );
   return spec;
 }
 
-/** Comparing with every address takes time, and nobody reads more suggestions than this. */
+/** Suggestions stop after this many errors, because each one compares with every address, and users do not read that many. */
 const MAX_SUGGESTIONS = 100;
 
-function toDangling(reference: Reference, resolution: Resolution): Finding {
+function createDanglingFinding(reference: Reference, resolution: Resolution): Finding {
   const { path, value, type } = reference;
   resolution.dangling += 1;
   const kinds = [...listReferableKinds(type).map(({ name }) => name), 'External'];
   return {
     code: 'dangling-reference',
     message: `${describePath(reference)} names ${value}, which no document describes`,
-    remedy: toDanglingRemedy(reference, kinds, resolution),
+    remedy: formatDanglingRemedy(reference, kinds, resolution),
     path: ['spec', ...path],
     target: isMapKey(reference) ? 'key' : 'value',
   };
 }
 
-function toDanglingRemedy({ value, type }: Reference, kinds: readonly string[], resolution: Resolution): string {
+function formatDanglingRemedy({ value, type }: Reference, kinds: readonly string[], resolution: Resolution): string {
   const isOf = (address: string) => kinds.some((kind) => address.startsWith(`${kind}/`));
   const known = resolution.dangling > MAX_SUGGESTIONS ? [] : resolution.addresses.filter(isOf);
   const nearest = suggest(value, known);
@@ -146,7 +150,7 @@ function toDanglingRemedy({ value, type }: Reference, kinds: readonly string[], 
   return `Name one of ${[...kinds.map((kind) => `${kind}/…`), ...type.prefixes.map((prefix) => `${prefix}_…`)].join(', ')}.`;
 }
 
-function toWrong(reference: Reference, id: string | undefined, { addresses }: Resolution): Finding {
+function createWrongFinding(reference: Reference, id: string | undefined, { addresses }: Resolution): Finding {
   const { path, value, type } = reference;
   const kinds = listReferableKinds(type).map(({ name }) => `${name}/…`);
   const externals = `an External whose id is ${type.prefixes.map((prefix) => `${prefix}_…`).join(' or ')}`;
@@ -167,18 +171,17 @@ function describePath(reference: Reference): string {
   return formatPath(['spec', ...(isMapKey(reference) ? reference.path.slice(0, -1) : reference.path)]);
 }
 
-/** The ids that manifests contain themselves. */
 interface KnownIds {
   readonly ids: ReadonlyMap<Address, string>;
-  /** Externals that lead to a resource of another stack. */
+  /** Externals that refer to a resource of another stack. */
   readonly foreign: ReadonlyMap<Address, CrossStackReference>;
-  /** Each circle once, at the first of its documents. */
+  /** Each circle once, reported for the first of its documents. */
   readonly circles: readonly DocumentFinding[];
 }
 
 /**
- * The ids that manifests state themselves: of an External, and of an HTTPS edge or route. Instead of an id they may have the address of
- * another such document, so the documents form chains, and a chain can be a circle.
+ * Resolves the ids that are written in manifests: those of Externals and of HTTPS edges and routes. `id` may also be
+ * the address of another such document, so documents can form chains, and a chain can be a circle.
  */
 export function resolveKnownIds(index: DocumentIndex): KnownIds {
   const ends = new Map<ManifestDocument, ManifestDocument | undefined>();
@@ -190,22 +193,22 @@ export function resolveKnownIds(index: DocumentIndex): KnownIds {
     const last = chain.at(-1);
     const next = last === undefined ? undefined : findNext(last, index);
     const start = next === undefined ? -1 : chain.indexOf(next);
-    if (start >= 0) circles.push(...toCircle(chain.slice(start), ranks));
+    if (start >= 0) circles.push(...listCircleFindings(chain.slice(start), ranks));
     const end = next === undefined ? last : ends.get(next);
     for (const member of chain) ends.set(member, end);
   }
   const ids = stating.flatMap(([address, document]): [Address, string][] => {
-    const id = toId(ends.get(document));
+    const id = findValidId(ends.get(document));
     return id === undefined ? [] : [[address, id]];
   });
   const foreign = stating.flatMap(([address, document]): [Address, CrossStackReference][] => {
-    const resource = toForeign(ends.get(document));
+    const resource = findCrossStackReference(ends.get(document));
     return resource === undefined ? [] : [[address, resource]];
   });
   return { ids: new Map(ids), foreign: new Map(foreign), circles };
 }
 
-function toForeign(document: ManifestDocument | undefined): CrossStackReference | undefined {
+function findCrossStackReference(document: ManifestDocument | undefined): CrossStackReference | undefined {
   const spec = document?.value['spec'];
   if (document?.kind !== 'External' || !isJsonObject(spec)) return undefined;
   const { stack, resource } = spec;
@@ -213,7 +216,10 @@ function toForeign(document: ManifestDocument | undefined): CrossStackReference 
   return { stack, resource };
 }
 
-/** The document and those that its id leads to, up to the end of the chain, a repetition, or one whose end is known. */
+/**
+ * Lists the document and those that its `id` leads to. Stops at the end of the chain, at a repetition, or at a document
+ * whose end is known.
+ */
 function listChain(
   document: ManifestDocument,
   index: DocumentIndex,
@@ -229,7 +235,7 @@ function listChain(
 }
 
 function findNext(document: ManifestDocument, index: DocumentIndex): ManifestDocument | undefined {
-  const id = toStatedId(document);
+  const id = findStatedId(document);
   return id !== undefined && isAddress(id) ? index.get(id) : undefined;
 }
 
@@ -237,7 +243,7 @@ function mayStateId(kind: string): boolean {
   return kind === 'External' || findKind(kind)?.role === 'attached';
 }
 
-function toStatedId({ kind, value }: ManifestDocument): string | undefined {
+function findStatedId({ kind, value }: ManifestDocument): string | undefined {
   if (!mayStateId(kind)) return undefined;
   const { spec } = value;
   const id = isJsonObject(spec) ? spec['id'] : undefined;
@@ -246,13 +252,13 @@ function toStatedId({ kind, value }: ManifestDocument): string | undefined {
 
 const ANY_ID = { prefixes: listIdPrefixes() };
 
-/** The id that a document states; `undefined`: none, or not a valid one. */
-function toId(document: ManifestDocument | undefined): string | undefined {
-  const id = document === undefined ? undefined : toStatedId(document);
+/** Returns the id in a document. `undefined`: it has none, or an invalid one. */
+function findValidId(document: ManifestDocument | undefined): string | undefined {
+  const id = document === undefined ? undefined : findStatedId(document);
   return id !== undefined && isIdOf(ANY_ID, id) ? id : undefined;
 }
 
-function toCircle(
+function listCircleFindings(
   members: readonly ManifestDocument[],
   ranks: ReadonlyMap<ManifestDocument, number>,
 ): readonly DocumentFinding[] {

@@ -6,25 +6,25 @@ import type { ReadFieldFile } from './environment.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
 
 /**
- * No manifest contains a secret of the run, from any source: the file itself, a variable, a file that a field names, or a combination of several. Secrets are
- * redacted before any other code sees the text, so that no message quotes them.
+ * No manifest may contain a secret of the run, from any source: the file itself, a variable, a file that a field names,
+ * or a combination of them. Secrets are redacted before any other code reads the text, so no message quotes them.
  */
 
 type Search = Pick<Secrets, 'redact' | 'find'>;
 
 const REMEDY = 'Remove it. If others can read its source, replace the secret.';
 
-/** Has no meaning in YAML, in any position. */
-const STAND_IN = 'REDACTED';
+/** The replacement for a secret. It has no special meaning anywhere in YAML. */
+const REPLACEMENT = 'REDACTED';
 
-/** The text of a file without secrets, and the diagnostic of a file that has one. */
+/** Redacts the text of a file. `held`: the diagnostic, if the file contains a secret. */
 export function redactSource(
   source: SourceText,
   secrets: Search,
 ): { readonly text: SourceText; readonly held: Diagnostic | undefined } {
   const found = secrets.find(source.text);
   if (found === undefined) return { text: source, held: undefined };
-  const text = createSourceText(source.file, secrets.redact(source.text, STAND_IN));
+  const text = createSourceText(source.file, secrets.redact(source.text, REPLACEMENT));
   const held: Diagnostic = {
     code: 'secret-in-manifest',
     severity: 'error',
@@ -35,43 +35,46 @@ export function redactSource(
   return { text, held };
 }
 
-/** What a document would contain with everything filled in. */
+/** A secret that a document would contain once its variables and files are filled in. */
 interface HeldSecret {
-  /** The document without it. */
+  /** The document with the secret redacted. */
   readonly value: Json;
   readonly path: FieldPath;
   readonly message: string;
   readonly remedy: string;
 }
 
-/** The first secret in a value; `undefined`: there is none. */
+/** Returns the first secret in a value. `undefined`: there is none. */
 export function findSecretInDocument(value: Json, secrets: Search): HeldSecret | undefined {
-  const held = findIn(value, secrets);
+  const held = findSecret(value, secrets);
   if (held === undefined) return undefined;
   const { path, found } = held;
   return { value: redactJson(value, secrets), path, message: `this would contain ${found.name}`, remedy: REMEDY };
 }
 
-/** The first secret in a value, and the path inside of the value that leads to it. */
-function findIn(value: Json, secrets: Search): { readonly path: FieldPath; readonly found: FoundSecret } | undefined {
-  if (typeof value === 'string') return findText(value, secrets);
+/** The first secret in a value, and its path in the value. */
+function findSecret(
+  value: Json,
+  secrets: Search,
+): { readonly path: FieldPath; readonly found: FoundSecret } | undefined {
+  if (typeof value === 'string') return findSecretInText(value, secrets);
   if (isJsonArray(value)) {
     for (const [index, member] of value.entries()) {
-      const held = findIn(member, secrets);
+      const held = findSecret(member, secrets);
       if (held !== undefined) return { ...held, path: [index, ...held.path] };
     }
   } else if (isJsonObject(value))
     for (const [key, member] of Object.entries(value)) {
-      // A key that contains a secret cannot be named as a position.
-      const inKey = findText(key, secrets);
+      // The path stops at the map, because naming the key would reveal the secret.
+      const inKey = findSecretInText(key, secrets);
       if (inKey !== undefined) return inKey;
-      const held = findIn(member, secrets);
+      const held = findSecret(member, secrets);
       if (held !== undefined) return { ...held, path: [key, ...held.path] };
     }
   return undefined;
 }
 
-function findText(
+function findSecretInText(
   text: string,
   secrets: Search,
 ): { readonly path: FieldPath; readonly found: FoundSecret } | undefined {
@@ -79,7 +82,7 @@ function findText(
   return found === undefined ? undefined : { path: [], found };
 }
 
-/** A reader that gives no file with a secret in it. */
+/** Wraps a reader so that it rejects files that contain a secret. */
 export function withoutSecretFiles(readFile: ReadFieldFile, { find }: Search): ReadFieldFile {
   return (manifest, path) => {
     const file = readFile(manifest, path);

@@ -1,29 +1,28 @@
 import type { SourcePlace, TextPart } from '../model/diagnostic.ts';
 import { toPrintable } from '../model/printable.ts';
 
-/** A part of a text, in UTF-16 units: `start` belongs to it, `end` does not. */
+/** A part of a text, in UTF-16 units. Includes `start`, excludes `end`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** The text of a manifest file. */
 export interface SourceText {
   /** The path as the user gave it, or `<stdin>`. */
   readonly file: string;
   readonly text: string;
-  /** The place of a part of the text, with its excerpt. */
+  /** Returns the position of a span, with its excerpt. */
   readonly toPlace: (span: Span) => SourcePlace;
-  /** The line of an offset, from 1. */
+  /** Returns the line of an offset, counted from 1. */
   readonly toLine: (offset: number) => number;
 }
 
-/** The text of a file. Its lines are counted when a place is first asked for. */
+/** Creates the source text of a file. Finds its lines when a position is first requested. */
 export function createSourceText(file: string, text: string): SourceText {
   return new CountedText(file, text);
 }
 
-/** There may be ten thousand of them: functions of its own for each would take more than most texts. */
+/** A class, because a run may have ten thousand files, and closures for each would use more memory than most texts. */
 class CountedText implements SourceText {
   readonly file: string;
   readonly text: string;
@@ -49,7 +48,10 @@ class CountedText implements SourceText {
   }
 }
 
-/** The span of a part of a value's text; the whole value where the source writes it in another way. */
+/**
+ * Returns the span of a part of a value's text. If the source writes the value differently, returns the span of the
+ * whole value.
+ */
 export function locatePart(source: string, span: Span, part: TextPart): Span {
   const { of, start, length } = part;
   const written = source.slice(span.start, span.end);
@@ -58,7 +60,7 @@ export function locatePart(source: string, span: Span, part: TextPart): Span {
   return from === undefined ? span : { start: span.start + from, end: span.start + from + length };
 }
 
-/** Where a part begins in a text whose lines are folded: nothing but white space may differ. */
+/** Returns the offset of a part in a folded text. `undefined` if anything but white space differs. */
 function findFolded(written: string, { of, start }: TextPart): number | undefined {
   let at = /^[|>][^\n]*/.exec(written)?.[0].length ?? 0;
   let from: number | undefined;
@@ -76,7 +78,7 @@ function isSpace(character: string): boolean {
   return character === ' ' || character === '\n' || character === '\t' || character === '\r';
 }
 
-/** Where a part begins in a block that keeps its lines, below the line of the `|`, each of them indented. */
+/** Returns the offset of a part in a literal block (`|`), where each line is indented. `undefined` if it is not found. */
 function findInBlock(written: string, { of, start }: TextPart): number | undefined {
   if (!written.startsWith('|')) return undefined;
   const before = of.slice(0, start).split('\n');
@@ -91,7 +93,7 @@ function findInBlock(written: string, { of, start }: TextPart): number | undefin
 interface Lines {
   readonly file: string;
   readonly text: string;
-  /** Offset of each line. */
+  /** The offset of the start of each line. */
   readonly starts: Uint32Array;
 }
 
@@ -104,7 +106,7 @@ function toPlace(lines: Lines, span: Span): SourcePlace {
   return { file: lines.file, line, column, excerpt };
 }
 
-/** Counted first, since a file may be nothing but lines. */
+/** Counts the lines first to allocate the array once: a file may consist of line breaks only. */
 function listLineStarts(text: string): Uint32Array {
   let count = 1;
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
@@ -116,7 +118,7 @@ function listLineStarts(text: string): Uint32Array {
   return starts;
 }
 
-/** The line, counted from 1, that an offset is on. */
+/** Returns the line of an offset, counted from 1. */
 function findLine(starts: Uint32Array, offset: number): number {
   let [low, high] = [0, starts.length];
   while (high - low > 1) {
@@ -134,45 +136,45 @@ function getLine({ text, starts }: Lines, line: number): string | undefined {
   return text.slice(start, end === undefined ? text.length : end - 1).replace(/\r$/, '');
 }
 
-/** The position of a caret: line and column from 1, the length in UTF-16 units. */
+/** The position of a caret. `line` and `column` count from 1; `length` is in UTF-16 units. */
 interface Caret {
   readonly line: number;
   readonly column: number;
   readonly length: number;
 }
 
-/** Columns of the source that an excerpt shows; of a longer line, the part around the caret. */
+/** The width of an excerpt, in columns. A longer line is cut around the caret. */
 const MAX_WIDTH = 100;
 
-/** Columns before the caret that stay when a long line is cut. */
+/** Columns that a cut line keeps before the caret. */
 const LEAD = 40;
 
 /**
- * A line of a source with the caret below it, and the lines around it where they say something. `getLine` counts from 1.
- * What cannot be printed is shown escaped, and the caret stays under what it points at.
+ * Renders a line of a source with a caret below it, and the lines before and after it unless they are empty or separate
+ * documents. `getLine` counts from 1. Unprintable characters are shown as escapes, and the caret is moved accordingly.
  */
 export function renderExcerpt(getLine: (line: number) => string | undefined, caret: Caret): string {
   const gutter = String(caret.line + 1).length;
-  const toRow = (label: string, text: string) => `${label.padStart(gutter)} | ${text}`.trimEnd();
-  const toContext = (line: number) => {
+  const formatRow = (label: string, text: string) => `${label.padStart(gutter)} | ${text}`.trimEnd();
+  const listContextRows = (line: number) => {
     const text = getLine(line);
-    return text === undefined || !isTelling(text) ? [] : [toRow(String(line), cutAround(text, 0, 0).text)];
+    return text === undefined || !hasContent(text) ? [] : [formatRow(String(line), cutAround(text, 0, 0).text)];
   };
   const { text, from, to } = cutAround(getLine(caret.line) ?? '', caret.column - 1, caret.length);
   return [
-    ...toContext(caret.line - 1),
-    toRow(String(caret.line), text),
-    toRow('', ' '.repeat(from) + '^'.repeat(Math.max(1, to - from))),
-    ...toContext(caret.line + 1),
+    ...listContextRows(caret.line - 1),
+    formatRow(String(caret.line), text),
+    formatRow('', ' '.repeat(from) + '^'.repeat(Math.max(1, to - from))),
+    ...listContextRows(caret.line + 1),
   ].join('\n');
 }
 
-/** Empty lines and the lines between documents tell nothing. */
-function isTelling(line: string): boolean {
+/** Whether a line has content: it is not empty and does not separate documents. */
+function hasContent(line: string): boolean {
   return line.trim() !== '' && !/^(---|\.\.\.)\s*$/.test(line);
 }
 
-/** A printed part of a line, and the columns that the caret marks. */
+/** A printed part of a line, and the columns of the caret. */
 interface Cut {
   readonly text: string;
   readonly from: number;
@@ -180,44 +182,44 @@ interface Cut {
 }
 
 function cutAround(line: string, offset: number, length: number): Cut {
-  const start = toCutStart(line, offset, length);
-  const head = toCells(line.slice(start, offset));
-  const body = toCells(line.slice(offset, offset + Math.min(length, MAX_WIDTH)));
-  const tail = toCells(line.slice(offset + length, offset + length + MAX_WIDTH));
+  const start = findCutStart(line, offset, length);
+  const head = listCells(line.slice(start, offset));
+  const body = listCells(line.slice(offset, offset + Math.min(length, MAX_WIDTH)));
+  const tail = listCells(line.slice(offset + length, offset + length + MAX_WIDTH));
   const lead = start > 0 ? ['…', ...head] : head;
-  const from = toWidth(lead);
+  const from = measureWidth(lead);
   const kept = takeWidth([...body, ...tail], MAX_WIDTH - from);
   const isCut = kept.length < body.length + tail.length || offset + length + MAX_WIDTH < line.length;
-  const to = Math.min(from + toWidth(body), from + toWidth(kept));
+  const to = Math.min(from + measureWidth(body), from + measureWidth(kept));
   return { text: [...lead, ...kept, ...(isCut ? ['…'] : [])].join(''), from, to };
 }
 
-/** Where the shown part of a line starts: at its start, unless what the caret points at would then be out of sight. */
-function toCutStart(line: string, offset: number, length: number): number {
+/** Where the shown part of a line starts: at 0, unless the caret would then be cut off. */
+function findCutStart(line: string, offset: number, length: number): number {
   if (line.length <= MAX_WIDTH || offset + Math.min(length, LEAD) <= MAX_WIDTH) return 0;
   const start = offset - LEAD;
   return /[\uDC00-\uDFFF]/.test(line.charAt(start)) ? start - 1 : start;
 }
 
-/** The characters of a text as they are printed: a tab as two spaces, an invisible character as its escape. */
-function toCells(text: string): readonly string[] {
+/** Lists the characters of a text as printed: a tab as two spaces, an unprintable character as its escape. */
+function listCells(text: string): readonly string[] {
   return Array.from(text.replace(HALF_CHARACTER, ''), (character) =>
     character === '\t' ? '  ' : toPrintable(character),
   );
 }
 
-/** What a cut leaves of a character. */
+/** Half of a surrogate pair, which remains where a text is cut. */
 const HALF_CHARACTER = /[\uD800-\uDBFF]$/;
 
 const WIDE = /[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303F\uFF01-\uFF60]/u;
 const COMBINING = /\p{Mark}/u;
 
-/** Columns that printed characters take on a terminal, near enough. */
-function toWidth(cells: readonly string[]): number {
-  return cells.reduce((width, cell) => width + toCellWidth(cell), 0);
+/** The approximate number of terminal columns that printed characters use. */
+function measureWidth(cells: readonly string[]): number {
+  return cells.reduce((width, cell) => width + measureCell(cell), 0);
 }
 
-function toCellWidth(cell: string): number {
+function measureCell(cell: string): number {
   if (COMBINING.test(cell)) return 0;
   return WIDE.test(cell) ? 2 : cell.length;
 }
@@ -225,7 +227,7 @@ function toCellWidth(cell: string): number {
 function takeWidth(cells: readonly string[], width: number): readonly string[] {
   let used = 0;
   const end = cells.findIndex((cell) => {
-    used += toCellWidth(cell);
+    used += measureCell(cell);
     return used > width;
   });
   return end < 0 ? cells : cells.slice(0, end);

@@ -4,23 +4,24 @@ import { createAllowance } from './bounded-yaml.ts';
 import { type Environment, NO_ENVIRONMENT } from './environment.ts';
 import { parseDocuments } from './parse.ts';
 
-/** A manifest file below a folder that was named. */
+/** A manifest file below a folder that the user named. */
 export interface FoundManifest {
-  /** Its path as it is shown. */
+  /** The path to show. */
   readonly file: string;
-  /** The folder that contains it, as it is shown. */
+  /** The folder to show. */
   readonly folder: string;
   readonly bytes: Uint8Array;
 }
 
-/** A `Stack` in a text, whatever else is there: what looks like one is parsed. */
+/** Matches text that may declare a `Stack`. Only files that match are parsed. */
 const STACK = /["']?\bkind["']?\s*:\s*["']?Stack\b/;
 
 const DEFAULTS = /["']?\bkind["']?\s*:\s*["']?Defaults\b/;
 
 /**
- * Says what below a named folder belongs to it. A folder with a `Stack` of its own ends where another one begins; without one, all
- * is read, and a second `Stack` is a mistake.
+ * Returns a predicate: whether a file below the named folder `root` belongs to the stack of `root`. If `root` contains
+ * a `Stack`, the folders of other stacks do not belong to it. Otherwise every file belongs, and a second `Stack` is a
+ * mistake.
  */
 export function createStackFilter(
   root: string,
@@ -34,15 +35,14 @@ export function createStackFilter(
   return ({ folder }) => !ends.some((end) => folder === end || folder.startsWith(`${end}/`));
 }
 
-/** The documents of a file as far as they can be read. Nothing else is checked. */
+/** The documents of a file that could be read. Their fields are not checked. */
 export interface RawDocuments {
-  /** Every one that is a mapping, those inside of a `List` too. */
+  /** Every mapping, including the members of a `List`. */
   readonly documents: readonly JsonObject[];
-  /** The text is not valid YAML: it may contain more documents. */
+  /** Whether the text is invalid YAML. It may then contain more documents. */
   readonly isBroken: boolean;
 }
 
-/** Reads the documents of a file. */
 export function readRawDocuments(bytes: Uint8Array, env: Environment): RawDocuments {
   const parsed = [...parseDocuments(new TextDecoder().decode(bytes), env, createAllowance())];
   return {
@@ -51,29 +51,27 @@ export function readRawDocuments(bytes: Uint8Array, env: Environment): RawDocume
   };
 }
 
-/** The documents without a word on what cannot be read. */
+/** Lists the documents of a file and ignores YAML errors. */
 export function listRawDocuments(bytes: Uint8Array, env: Environment): readonly JsonObject[] {
   return readRawDocuments(bytes, env).documents;
 }
 
-/** Whether a file may hold a `Stack`. Fast: most files hold none. */
+/** Whether a file may contain a `Stack`. Fast, because most files contain none. */
 export function mayHoldStack(bytes: Uint8Array): boolean {
   const buffer = toBuffer(bytes);
   return buffer.includes('Stack') && STACK.test(buffer.toString('utf8'));
 }
 
-/** Whether a file may hold a `Defaults`. */
 export function mayHoldDefaults(bytes: Uint8Array): boolean {
   const buffer = toBuffer(bytes);
   return buffer.includes('Defaults') && DEFAULTS.test(buffer.toString('utf8'));
 }
 
-/** Whether a document of a file is a `Stack`. */
 export function holdsStack(bytes: Uint8Array): boolean {
   return listRawDocuments(bytes, NO_ENVIRONMENT).some(({ kind }) => kind === 'Stack');
 }
 
-/** A mapping, or the mappings of a `List`. */
+/** Returns the mapping itself, or the mappings in a `List`. Empty for any other value. */
 export function expandList(value: Json): readonly JsonObject[] {
   if (!isJsonObject(value)) return [];
   const { kind, items } = value;

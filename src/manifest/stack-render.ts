@@ -10,23 +10,25 @@ import { parseDocuments } from './parse.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
 import { mayHoldDefaults, mayHoldStack } from './stack-folders.ts';
 
-/** What `spec.render` of a Stack or of a Defaults says. */
+/** The value of `spec.render` in a `Stack` or `Defaults`. */
 export interface StackRender {
-  /** The file that contains the document. */
   readonly file: string;
-  /** Program and arguments; `undefined`: the value is not a command, or the document has a finding. Validation reports either. */
+  /**
+   * Program and arguments. `undefined`: the value is not a valid command, or the document has a finding. Validation
+   * reports both.
+   */
   readonly words: readonly string[] | undefined;
   readonly place: SourcePlace;
 }
 
-/** The first `spec.render` of a document of a kind in a file. */
+/** Returns the first `spec.render` in a file, of a document of this kind. */
 export function findStackRender(
   source: ManifestBytes,
   env: Environment,
   kind: 'Stack' | 'Defaults',
 ): StackRender | undefined {
   const { buffer, byteOffset, byteLength } = source.bytes;
-  // Parsing a file of ten thousand documents for nothing would take as long as reading them does.
+  // Search the bytes first, because parsing a file of ten thousand documents takes as long as reading it as manifests.
   const mayHold = kind === 'Stack' ? mayHoldStack : mayHoldDefaults;
   if (!mayHold(source.bytes) || !Buffer.from(buffer, byteOffset, byteLength).includes('render')) return undefined;
   const text = decodeSource(source);
@@ -36,7 +38,7 @@ export function findStackRender(
     if (first === undefined) continue;
     const position = { source: text, span, base: first.base };
     const place = locatePlace({ position, path: ['spec', 'render'], target: 'key' }, createLocator());
-    return { file: source.file, words: findings.length === 0 ? toWords(first.render) : undefined, place };
+    return { file: source.file, words: findings.length === 0 ? parseCommand(first.render) : undefined, place };
   }
   return undefined;
 }
@@ -46,7 +48,7 @@ interface FoundRender {
   readonly render: Json;
 }
 
-/** Of a document, and of the members of a `List`. */
+/** Lists `spec.render` of a document, or of the members of a `List`. */
 function listRenders(value: Json, wanted: string, base: FieldPath): readonly FoundRender[] {
   if (!isJsonObject(value)) return [];
   const { kind, items, spec } = value;
@@ -56,23 +58,23 @@ function listRenders(value: Json, wanted: string, base: FieldPath): readonly Fou
   return render === undefined ? [] : [{ base, render }];
 }
 
-/** The command that a value is. */
-function toWords(render: Json): readonly string[] | undefined {
+/** Returns the program and its arguments, or `undefined` if the value is not a valid command. */
+function parseCommand(render: Json): readonly string[] | undefined {
   if (!isJsonArray(render) || render.length === 0) return undefined;
   const words = render.filter((word) => typeof word === 'string' && word !== '');
   return words.length === render.length ? words.map(String) : undefined;
 }
 
-/** The text of a file, or the diagnostic of its bytes. A byte order mark does not belong to the text. */
+/** Decodes a file. Returns a diagnostic if it is not UTF-8. Drops a byte order mark. */
 export function decodeSource(source: ManifestBytes): SourceText | Diagnostic {
   const text = createSourceText(source.file, DECODER.decode(source.bytes));
-  return isUtf8(source.bytes) ? text : toDiagnostic(text, source.bytes);
+  return isUtf8(source.bytes) ? text : createEncodingDiagnostic(text, source.bytes);
 }
 
-/** It keeps nothing of what it decoded. */
+/** Shared, because it is stateless. */
 const DECODER = new TextDecoder('utf-8');
 
-function toDiagnostic(source: SourceText, bytes: Uint8Array): Diagnostic {
+function createEncodingDiagnostic(source: SourceText, bytes: Uint8Array): Diagnostic {
   const { index, offset } = findBadByte(source.text, bytes);
   const byte = (bytes[offset] ?? 0).toString(16).padStart(2, '0');
   return {
@@ -88,7 +90,7 @@ const REPLACEMENT = '\uFFFD';
 const REPLACEMENT_BYTES = [0xef, 0xbf, 0xbd] as const;
 const MARK_BYTES = [0xef, 0xbb, 0xbf] as const;
 
-/** The first U+FFFD that the decoder inserted (not one that was in the file), and the byte that it replaces. */
+/** Finds the first U+FFFD that the decoder inserted (not one that was in the file), and the byte that it replaces. */
 function findBadByte(text: string, bytes: Uint8Array): { readonly index: number; readonly offset: number } {
   let from = 0;
   let offset = holdsAt(bytes, 0, MARK_BYTES) ? MARK_BYTES.length : 0;

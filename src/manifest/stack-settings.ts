@@ -32,11 +32,13 @@ import {
   type Place,
 } from './finding.ts';
 
-/** The settings that a valid `Stack` document gives, its defaults filled in. Without a document: defaults, and no name. */
+/** Reads the settings of a valid `Stack` document and fills in defaults. Without a document: only defaults, and an empty name. */
 export function readStackSettings(document?: ManifestDocument, locator: Locator = createLocator()): StackSettings {
   const { name = '', value } = document ?? {};
   const resolvePath = (path: string, ...stated: FieldPath): string =>
-    document === undefined ? path : resolveManifestPath(findStating(document, stated).position.source.file, path);
+    document === undefined
+      ? path
+      : resolveManifestPath(findSettingDocument(document, stated).position.source.file, path);
   const spec = value?.['spec'];
   const stated = createStackSpecSchema().parse(spec ?? {});
   const {
@@ -58,25 +60,25 @@ export function readStackSettings(document?: ManifestDocument, locator: Locator 
       versionHeader: api.version_header,
       pageSize: api.page_size,
       concurrency: api.concurrency,
-      rateLimit: toRateLimit(api.rate_limit),
+      rateLimit: parseCheckedRateLimit(api.rate_limit),
       timeouts: {
-        connectMs: toCheckedMs(api.timeouts.connect),
-        headersMs: toCheckedMs(api.timeouts.headers),
-        bodyMs: toCheckedMs(api.timeouts.body),
-        requestMs: toCheckedMs(api.timeouts.request),
+        connectMs: parseCheckedMs(api.timeouts.connect),
+        headersMs: parseCheckedMs(api.timeouts.headers),
+        bodyMs: parseCheckedMs(api.timeouts.body),
+        requestMs: parseCheckedMs(api.timeouts.request),
       },
       caFile: api.ca_file === undefined ? undefined : resolvePath(api.ca_file, 'spec', 'api', 'ca_file'),
-      ...(document !== undefined && toGiven(document, locator)),
+      ...(document !== undefined && listGivenSettings(document, locator)),
     },
     ...(kinds !== undefined && { kinds }),
     ...(handedOver !== undefined && { handedOver }),
     guard: { maxDeletes: guard.max_deletes, maxDeleteShare: guard.max_delete_share },
-    tokens: tokens === undefined ? NO_SINKS : toTokenSettings(tokens, name),
+    tokens: tokens === undefined ? NO_SINKS : parseTokenSettings(tokens, name),
     ...(tokens !== undefined &&
       document !== undefined && {
         locate: (path) => locateSetting(document, path, locator),
       }),
-    lint: toLintSettings(lint),
+    lint: parseLintSettings(lint),
     ...(ownerLabel !== undefined && { ownerLabel }),
     ...readLabelsAndAnnotations(value ?? {}),
     policies: policies.map((path) => resolvePath(path, 'spec', 'policies')),
@@ -84,18 +86,18 @@ export function readStackSettings(document?: ManifestDocument, locator: Locator 
   };
 }
 
-const DECISIVE = ['base_url', 'ca_file', 'version_header', 'key_env', 'rate_limit'] as const;
+const TRUST_SETTINGS = ['base_url', 'ca_file', 'version_header', 'key_env', 'rate_limit'] as const;
 
-function toGiven(document: ManifestDocument, locator: Locator): { readonly given?: readonly GivenSetting[] } {
+function listGivenSettings(document: ManifestDocument, locator: Locator): { readonly given?: readonly GivenSetting[] } {
   const spec = document.value['spec'];
   const api = isJsonObject(spec) ? spec['api'] : undefined;
-  const names = isJsonObject(api) ? DECISIVE.filter((name) => Object.hasOwn(api, name)) : [];
+  const names = isJsonObject(api) ? TRUST_SETTINGS.filter((name) => Object.hasOwn(api, name)) : [];
   if (names.length === 0) return {};
   const locate = (name: string) => locateSetting(document, ['spec', 'api', name], locator);
   return { given: names.map((name) => ({ name, locate: () => locate(name) })) };
 }
 
-function toLintSettings({ max_validity, cel_variables, ...rules }: StackSpec['lint']): LintSettings {
+function parseLintSettings({ max_validity, cel_variables, ...rules }: StackSpec['lint']): LintSettings {
   const stated = Object.entries(rules).filter(([, severity]) => severity !== undefined);
   return {
     severities: Object.fromEntries(stated),
@@ -104,29 +106,29 @@ function toLintSettings({ max_validity, cel_variables, ...rules }: StackSpec['li
   };
 }
 
-function toRateLimit(text: string | undefined): StackSettings['api']['rateLimit'] {
+function parseCheckedRateLimit(text: string | undefined): StackSettings['api']['rateLimit'] {
   return text === undefined || text === 'none' ? text : assertDefined(parseRateLimit(text), 'a checked rate limit');
 }
 
-function toCheckedMs(duration: string): number {
+function parseCheckedMs(duration: string): number {
   return assertDefined(parseDurationMs(duration), 'a checked duration');
 }
 
 type SinkSpec = NonNullable<NonNullable<StackSpec['tokens']>['default']>;
 
-function toTokenSettings(tokens: NonNullable<StackSpec['tokens']>, stack: string): TokenSettings {
-  const toSink = (sink: SinkSpec): SinkSettings => toSinkSettings(sink, stack);
+function parseTokenSettings(tokens: NonNullable<StackSpec['tokens']>, stack: string): TokenSettings {
+  const toSink = (sink: SinkSpec): SinkSettings => parseSinkSettings(sink, stack);
   const credentials = Object.entries(tokens.credentials).map(([name, sink]) => [name, toSink(sink)] as const);
   return { default: tokens.default && toSink(tokens.default), credentials: Object.fromEntries(credentials) };
 }
 
-function toSinkSettings(sink: SinkSpec, stack: string): SinkSettings {
+function parseSinkSettings(sink: SinkSpec, stack: string): SinkSettings {
   if ('directory' in sink) return { directory: fillStackName(sink.directory, stack) };
   const { command, test, timeout } = sink;
-  return { command, timeoutMs: toCheckedMs(timeout), ...(test !== undefined && { test }) };
+  return { command, timeoutMs: parseCheckedMs(timeout), ...(test !== undefined && { test }) };
 }
 
-/** The settings that can be stated in parts. Every other one is taken whole, a list too. */
+/** The settings that layers can set field by field. Any other setting is taken whole from one layer, including lists. */
 const DIVISIBLE: ReadonlySet<string> = new Set([
   'api',
   'api.timeouts',
@@ -136,7 +138,7 @@ const DIVISIBLE: ReadonlySet<string> = new Set([
   'tokens.credentials',
 ]);
 
-/** Settings from several documents, field by field: what the first does not state, the next one does. */
+/** Merges settings of several documents, field by field. If several set a field, the first one wins. */
 export function mergeSettings(layers: readonly JsonObject[], path: readonly string[] = []): JsonObject {
   const names = new Set(layers.flatMap((layer) => Object.keys(layer)));
   const merged = [...names].map((name): [string, Json] => {
@@ -149,7 +151,7 @@ export function mergeSettings(layers: readonly JsonObject[], path: readonly stri
   return Object.fromEntries(merged);
 }
 
-/** The documents, in which the first Stack has what its Defaults state and it does not. */
+/** Fills the settings of the Defaults into the first Stack, and returns all documents. The Stack's own settings win. */
 export function fillInDefaults(documents: readonly ManifestDocument[]): readonly ManifestDocument[] {
   const stack = documents.find(({ kind }) => kind === 'Stack');
   const defaults = documents.filter(({ kind }) => kind === 'Defaults');
@@ -160,7 +162,7 @@ export function fillInDefaults(documents: readonly ManifestDocument[]): readonly
   return documents.map((document) => (document === stack ? filled : document));
 }
 
-/** Those of some Defaults that are in a folder or above it, the nearest first. */
+/** Lists the Defaults that are in a folder or above it, the nearest first. */
 export function listDefaultsOf<One>(
   folder: string,
   defaults: readonly One[],
@@ -175,7 +177,10 @@ export function listDefaultsOf<One>(
     .map(({ one }) => one);
 }
 
-/** How many folders above another one a folder is; `undefined`: it is not. Both are relative to the same folder, or absolute. */
+/**
+ * Returns how many folders `outer` is above `inner`. `undefined`: `outer` does not contain `inner`. Both are relative
+ * to the same folder, or absolute.
+ */
 function findDistance(inner: string, outer: string): number | undefined {
   const [from, to] = [toSteps(inner), toSteps(outer)];
   const isAround =
@@ -197,34 +202,33 @@ function toSteps(folder: string): Steps {
   return { isAbsolute: isAbsolute(folder), up: steps.filter((step) => step === '..').length, down };
 }
 
-/** The document that states a setting of a Stack: the Stack, or one of its Defaults. */
-function findStating(stack: ManifestDocument, path: FieldPath): ManifestDocument {
+/** Returns the document that sets a setting of a Stack: the Stack itself, or one of its Defaults. */
+function findSettingDocument(stack: ManifestDocument, path: FieldPath): ManifestDocument {
   return stack.layers?.find(({ value }) => holdsPath(value, path)) ?? stack;
 }
 
 function holdsPath(value: Json, [step, ...rest]: FieldPath): boolean {
   if (step === undefined) return true;
   const held = typeof value === 'object' && value !== null && Object.hasOwn(value, step);
-  return held && holdsPath((value as JsonObject)[step] ?? null, rest); // a list has its members by number
+  return held && holdsPath((value as JsonObject)[step] ?? null, rest); // a list has numeric keys
 }
 
-/** Where a setting of a Stack stands. */
+/** Returns the position of a setting of a Stack. */
 export function locateSetting(stack: ManifestDocument, path: FieldPath, locator: Locator): SourcePlace {
-  return locatePlace({ position: findStating(stack, path).position, path, target: 'value' }, locator);
+  return locatePlace({ position: findSettingDocument(stack, path).position, path, target: 'value' }, locator);
 }
 
-/** A setting of a stack. */
 export interface StackSetting {
-  /** Its path in `spec`, such as `api.rate_limit`. */
+  /** The path in `spec`, such as `api.rate_limit`. */
   readonly name: string;
   readonly value: Json;
-  /** What states it; absent: nothing, so that it is the default. */
+  /** The kind of document that sets it, and the position. Absent: the value is the default. */
   readonly stated?: { readonly by: string; readonly place: SourcePlace };
 }
 
-/** Every setting that a valid Stack has, with those of its Defaults and the defaults of edgewise. */
+/** Lists every setting of a valid Stack, including settings of its Defaults and the defaults of edgewise. */
 export function listStackSettings(stack: ManifestDocument, locator: Locator): readonly StackSetting[] {
-  const spec = createStackSpecSchema().parse(stack.value['spec'] ?? {}) as JsonObject; // what a document holds is JSON
+  const spec = createStackSpecSchema().parse(stack.value['spec'] ?? {}) as JsonObject; // values in a document are JSON
   return listLeaves(spec, []).map(({ path, value }) => {
     const whole = ['spec', ...path];
     const by = (stack.layers ?? [stack]).find((layer) => holdsPath(layer.value, whole));
@@ -247,7 +251,7 @@ function listLeaves(settings: JsonObject, before: readonly string[]): readonly L
   });
 }
 
-/** A second Defaults in one folder, as findings: neither of them would be the nearest. */
+/** Reports a second Defaults in one folder, because neither would be the nearest. */
 export function listSecondDefaults(documents: readonly ManifestDocument[]): readonly DocumentFinding[] {
   const defaults = documents.filter(({ kind }) => kind === 'Defaults');
   return [...Map.groupBy(defaults, toFolder).values()].flatMap(([first, ...others]) =>
@@ -269,7 +273,7 @@ function toKindPlace({ position }: ManifestDocument): Place {
   return { position, path: ['kind'], target: 'value' };
 }
 
-/** All `Stack` documents but the first, as findings. A tool may print the Stack that has it run: that is not a second one. */
+/** Reports every `Stack` except the first. An unchanged copy printed by the Stack's own command is allowed. */
 export function listExtraStacks([first, ...others]: readonly ManifestDocument[]): readonly DocumentFinding[] {
   if (first === undefined) return [];
   return others
@@ -286,12 +290,12 @@ export function listExtraStacks([first, ...others]: readonly ManifestDocument[])
     }));
 }
 
-/** Folders that a message names. */
+/** The number of stacks that a message names. */
 const MAX_NAMED = 5;
 
 /**
- * Stacks in several folders are stacks of their own: one error, in whose light nothing else that was found means anything. `undefined`: there is at most one, or
- * one folder has them all.
+ * Returns the error for Stacks in several folders, which are separate stacks. All other findings are then meaningless.
+ * `undefined`: there is at most one Stack, or all are in one folder.
  */
 export function findSeveralStacks(stacks: readonly ManifestDocument[]): Diagnostic | undefined {
   const own = stacks.filter((document) => !isPrinted(document));
@@ -323,7 +327,7 @@ const PRINTED_STACK = {
   remedy: 'Leave the Stack out of what the command prints, or print it unchanged: the settings come from the file.',
 };
 
-/** Whether `spec.render` had a document printed. */
+/** Whether a document was printed by the command of `spec.render`. */
 function isPrinted({ position }: ManifestDocument): boolean {
   return parseRenderSource(position.source.file) !== undefined;
 }
@@ -334,7 +338,7 @@ function isHandedThrough(document: ManifestDocument, first: ManifestDocument): b
   return isPrinted(document) && isSame;
 }
 
-/** Documents of kinds that the Stack does not use, as findings. */
+/** Reports documents of kinds that the Stack does not use. */
 export function listUnusedKinds(
   documents: readonly ManifestDocument[],
   stack: ManifestDocument | undefined,
@@ -342,7 +346,7 @@ export function listUnusedKinds(
   const spec = stack?.value['spec'];
   const kinds = isJsonObject(spec) ? spec['kinds'] : undefined;
   if (stack === undefined || !isJsonArray(kinds)) return [];
-  const { position } = findStating(stack, ['spec', 'kinds']);
+  const { position } = findSettingDocument(stack, ['spec', 'kinds']);
   const place = { position, path: ['spec', 'kinds'], target: 'value' } as const;
   return documents
     .filter(({ kind }) => findKind(kind) !== undefined && !kinds.includes(kind))
@@ -359,7 +363,7 @@ export function listUnusedKinds(
     }));
 }
 
-/** Addresses that a Stack hands over and a document still describes, as findings. */
+/** Reports addresses that a Stack hands over although a document still describes them. */
 export function listDescribedHandOvers(
   index: DocumentIndex,
   stack: ManifestDocument | undefined,
@@ -378,11 +382,11 @@ export function listDescribedHandOvers(
       target: 'value',
       related: [{ message: 'described here', place: toNamePlace(described) }],
     } as const;
-    return [{ document: findStating(stack, ['spec', 'handed_over']), finding }];
+    return [{ document: findSettingDocument(stack, ['spec', 'handed_over']), finding }];
   });
 }
 
-/** Says which lines are missing. */
+/** The remedy contains the lines to add. */
 export const NO_STACK: Diagnostic = {
   code: 'no-stack',
   severity: 'error',
@@ -397,7 +401,7 @@ export const NO_STACK: Diagnostic = {
   ].join('\n'),
 };
 
-/** Documents that describe an address that another describes already. */
+/** Reports documents whose address an earlier document already describes. */
 export function listDuplicates(
   documents: readonly ManifestDocument[],
   index: DocumentIndex,
@@ -417,24 +421,24 @@ export function listDuplicates(
   });
 }
 
-/** Where a document says what it is called. */
+/** The position of a document's name. */
 function toNamePlace({ position }: ManifestDocument): Place {
   return { position, path: ['metadata', 'name'], target: 'value' };
 }
 
-/** Values that the service gives to one resource of a kind only, and that a second document claims. Specs have their ids resolved. */
+/** Reports unique values that a second document claims. Ids in the specs must be resolved. */
 export function listDuplicateClaims(specs: ReadonlyMap<ManifestDocument, Spec>): readonly DocumentFinding[] {
   const holders = new Map<string, DocumentClaim>();
   return [...specs].flatMap(([document, spec]) =>
     listDocumentClaims(document, spec).flatMap((claim): DocumentFinding[] => {
       const first = holders.get(claim.key);
       if (first === undefined) holders.set(claim.key, claim);
-      return first === undefined || first.document === document ? [] : [toDoubleClaim(claim, first)];
+      return first === undefined || first.document === document ? [] : [createClaimFinding(claim, first)];
     }),
   );
 }
 
-/** A claim that a document makes, in its spec or by a setting of its lifecycle. Its path is from the start of the document. */
+/** A claim in a document's spec or lifecycle. `path` starts at the document. */
 interface DocumentClaim extends Claim {
   readonly document: ManifestDocument;
 }
@@ -457,7 +461,7 @@ function listAdoptions(document: ManifestDocument, kind: Kind): readonly Documen
   return listLifecycleClaims(document, 'adopt', (id) => ({ value: id, key: `${kind.name} lifecycle.adopt ${id}` }));
 }
 
-/** Only one document can be the renamed one of a former name. */
+/** Only one document can claim a former name. */
 function listRenames(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
   const toClaim = (name: string): Pick<Claim, 'value' | 'key'> => ({
     value: name,
@@ -468,16 +472,16 @@ function listRenames(document: ManifestDocument, kind: Kind): readonly DocumentC
   });
 }
 
-/** Documents with a `renamed_from` that is still the name of another document. */
+/** Reports a `renamed_from` that is still the name of a document. */
 export function listRenamedFromConflicts(
   documents: readonly ManifestDocument[],
   index: DocumentIndex,
 ): readonly DocumentFinding[] {
   return documents.flatMap((document): DocumentFinding[] => {
-    const before = toFormerAddress(document);
+    const before = findFormerAddress(document);
     const holder = before === undefined ? undefined : index.get(before);
     if (before === undefined || holder === undefined) return [];
-    if (holder !== document && toFormerAddress(holder) !== undefined) return [];
+    if (holder !== document && findFormerAddress(holder) !== undefined) return [];
     const message =
       holder === document
         ? 'lifecycle.renamed_from is the name that it has now'
@@ -494,7 +498,7 @@ export function listRenamedFromConflicts(
   });
 }
 
-function toFormerAddress({ value, kind }: ManifestDocument): Address | undefined {
+function findFormerAddress({ value, kind }: ManifestDocument): Address | undefined {
   const name = isJsonObject(value['lifecycle']) ? value['lifecycle']['renamed_from'] : undefined;
   return typeof name === 'string' ? toAddress(kind, name) : undefined;
 }
@@ -524,7 +528,7 @@ function listLifecycleClaims(
   return [{ document, field: name, path: ['lifecycle', name], given: value, value, key }];
 }
 
-function toDoubleClaim({ document, path, given }: DocumentClaim, first: DocumentClaim): DocumentFinding {
+function createClaimFinding({ document, path, given }: DocumentClaim, first: DocumentClaim): DocumentFinding {
   const isAttachment = path[0] === 'spec' && findKind(document.kind)?.role === 'attached';
   const message = isAttachment
     ? `${formatPath(path)} is ${given}, to which ${first.document.address} already attaches modules`

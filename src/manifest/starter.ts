@@ -1,23 +1,22 @@
 import { stringify } from 'yaml';
 
-/** What a new stack is made of. */
 interface StarterOptions {
   readonly stack: string;
-  /** Left out: it is to come from the environment or a flag. */
+  /** Absent: the URL comes from the environment or a flag. */
   readonly baseUrl: string | undefined;
-  /** Defaults state what the stack does not: its name is enough. */
+  /** Whether a Defaults applies to the stack. Then the Stack needs no more than its name. */
   readonly hasDefaults: boolean;
-  /** Where editors find the schema of manifests: a path relative to the files, or a URL. */
+  /** The schema for editors: a path relative to the files, or a URL. */
   readonly schema: string;
 }
 
-/** One file of a new stack: a path inside of its folder, and its text. */
+/** `path` is relative to the folder of the new stack. */
 interface StarterFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** The files of a new stack: its settings, and one example with comments. They are valid as they are. */
+/** Creates the files of a new stack: its settings, and an example with comments. They are valid without changes. */
 export function createStarter({ stack, baseUrl, hasDefaults, schema }: StarterOptions): readonly StarterFile[] {
   const modeline = `# yaml-language-server: $schema=${schema}\n`;
   const settings = {
@@ -28,12 +27,12 @@ export function createStarter({ stack, baseUrl, hasDefaults, schema }: StarterOp
   };
   const whole = `${modeline}${STACK_COMMENT}${stringify(settings)}${baseUrl === undefined ? NO_URL : ''}`;
   return [
-    { path: 'edgewise.yaml', text: hasDefaults && baseUrl === undefined ? toShortStack(stack) : whole },
+    { path: 'edgewise.yaml', text: hasDefaults && baseUrl === undefined ? renderShortStack(stack) : whole },
     { path: 'example.yaml', text: `${modeline}${EXAMPLE}` },
   ];
 }
 
-function toShortStack(name: string): string {
+function renderShortStack(name: string): string {
   return `apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: ${name} }\n`;
 }
 

@@ -10,18 +10,20 @@ import type { ServerSeed } from '../server/seed.ts';
 import { createServer, type Server } from '../server/server.ts';
 import { type Host, StackError } from './host.ts';
 
-/** The bundled server inside of the process, with what a client needs to reach it. */
+/** The bundled server in this process, and what a client needs to reach it. */
 interface EmbeddedServer {
   readonly send: Send;
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Locks the file and reads it again: until then, other processes may have written it. Without that, nothing may be changed. */
+  /**
+   * Locks the file and reads it again, because another process may have written it. Must be awaited before any change.
+   */
   readonly prepareWrites: () => Promise<void>;
-  /** Keeps what it holds, when it has a file to keep it in. */
+  /** Writes the data to the file, if there is one. */
   readonly close: () => Promise<void>;
 }
 
-/** Any process that can start the server may do everything on it. */
+/** A constant, because every process that can start the server may use all of it. */
 const API_KEY = 'embedded';
 
 interface EmbeddedOptions {
@@ -31,8 +33,8 @@ interface EmbeddedOptions {
 }
 
 /**
- * Opens the bundled server; `file` keeps its data between runs, and none means that it starts empty. What only reads needs no lock, because the file is
- * replaced as a whole.
+ * Opens the bundled server. `file` keeps its data between runs; if empty, the server starts without data. Reading needs
+ * no lock, because the file is always replaced as a whole.
  */
 export async function openEmbeddedServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const { file, host } = options;
@@ -68,47 +70,59 @@ async function start({ file, host, versionHeader }: EmbeddedOptions, lock?: File
       ...(keeper.seed !== undefined && { seed: keeper.seed }),
     }),
   );
-  // A file that cannot be written is reported at the end.
+  // `keep` reports a write failure at the end.
   const { send } = keeper.writeThrough(server, () => undefined);
   return { send, keep: () => keeper.keep(server) };
 }
 
-/** Keeps the data of a server in its snapshot file: when it begins with a seed, before each change is answered, and at the end. */
+/**
+ * Keeps the data of a server in its snapshot file. Writes the file before the server responds to a change, and at the
+ * end.
+ */
 interface SnapshotStore {
-  /** What the server starts with: the snapshot, else the seed. */
+  /** The data that the server starts with: the snapshot, else the seed. */
   readonly seed: ServerSeed | undefined;
-  /** Where that came from, for messages. */
+  /** The name of the file that `seed` was read from, for messages. */
   readonly source: string;
-  /** The same server, whose answer to a change says that it is kept. A file that cannot be written is told of, and tried again. */
+  /**
+   * Wraps the server so that it responds to a change only after the file is written. If writing fails, calls `onFault`,
+   * and tries again at the next change or at the end.
+   */
   readonly writeThrough: (server: Server, onFault: (error: unknown) => void) => Server;
-  /** Rejects when the file cannot be written. Nothing happens when there is nothing to keep. */
+  /** Writes the file if there are unsaved changes. Rejects if that fails. */
   readonly keep: (server: Server) => Promise<void>;
 }
 
-/** The files that a keeper is made of, as they were given. */
-interface KeeperFiles {
+/** The files of a server, as the user gave them. */
+interface ServerFiles {
   readonly seed?: string;
   readonly snapshot?: string;
 }
 
-/** Reads what a server starts with; `lock` is of the snapshot. A start from a seed is saved before the first change, because ids were made up for it. */
-export async function openSnapshotStore(files: KeeperFiles, context: Host, lock?: FileLock): Promise<SnapshotStore> {
+/**
+ * Reads the data that a server starts with. `lock`: the lock of the snapshot. A server that starts from a seed saves it
+ * with the first change or at the end, because the seed's resources got new ids.
+ */
+export async function openSnapshotStore(files: ServerFiles, context: Host, lock?: FileLock): Promise<SnapshotStore> {
   const { readSnapshotFile, writeSnapshotFile } = await import('../server/index.ts');
   const path = files.snapshot === undefined ? undefined : resolve(context.cwd, files.snapshot);
-  if (path !== undefined) refuseOfAnother(path, context.uid);
+  if (path !== undefined) refuseOtherOwner(path, context.uid);
   const kept = path === undefined ? undefined : await withServerInput('The snapshot', () => readSnapshotFile(path));
   const seed = kept ?? (files.seed === undefined ? undefined : await readSeed(files.seed, context));
   const source = (kept === undefined ? files.seed : files.snapshot) ?? 'The server';
   if (path === undefined) return { seed, source, writeThrough: (server) => server, keep: async () => undefined };
   const write = async (server: Server) => {
-    if (lock?.isLost() === true) refuseLost(files.snapshot ?? path);
+    if (lock?.isLost() === true) refuseLostLock(files.snapshot ?? path);
     await writeSnapshotFile(path, server.snapshot()).catch(refuseSnapshot);
   };
-  return { seed, source, ...createWriting(write, kept === undefined && seed !== undefined) };
+  return { seed, source, ...createSnapshotWriter(write, kept === undefined && seed !== undefined) };
 }
 
-/** Who made the file decides what the server holds; who made the lock, that it is never released. */
-function refuseOfAnother(path: string, uid: Host['uid']): void {
+/**
+ * Throws if another user owns the file or its lock. The owner of the file controls the data, and the owner of the lock
+ * can keep it forever.
+ */
+function refuseOtherOwner(path: string, uid: Host['uid']): void {
   const foreign = findMadeByAnother(path, uid) ?? findMadeByAnother(toLockPath(path), uid);
   if (foreign === undefined) return;
   throw new StackError(`The snapshot cannot be kept in ${path}: ${foreign} belongs to another user.`, {
@@ -117,8 +131,8 @@ function refuseOfAnother(path: string, uid: Host['uid']): void {
   });
 }
 
-/** Changes that come while the file is written are written together, right after. */
-function createWriting(
+/** Collects changes that arrive during a write and writes them together afterwards. */
+function createSnapshotWriter(
   write: (server: Server) => Promise<void>,
   isSeeded: boolean,
 ): Pick<SnapshotStore, 'writeThrough' | 'keep'> {
@@ -135,7 +149,7 @@ function createWriting(
     });
   };
   const keep = (server: Server): Promise<void> => {
-    next ??= running.then(NOTHING, NOTHING).then(() => {
+    next ??= running.then(IGNORE, IGNORE).then(() => {
       running = start(server);
       return running;
     });
@@ -152,9 +166,9 @@ function createWriting(
   return { writeThrough, keep };
 }
 
-const NOTHING = (): void => undefined;
+const IGNORE = (): void => undefined;
 
-function refuseLost(file: string): never {
+function refuseLostLock(file: string): never {
   throw new StackError(`The snapshot ${file} was not written: another process has taken it over.`, {
     reason: 'failed',
     remedy:
@@ -177,15 +191,18 @@ const PAUSE_MS = 250;
 const MAX_TRIES = 240;
 const LIMIT_S = (PAUSE_MS * MAX_TRIES) / 1000;
 
-/** Two processes that keep their data in one file would each write over what the other has kept. The second one waits for the first, and says so. */
+/**
+ * Locks a snapshot file, because two processes would overwrite each other's data. Waits for the other process, and
+ * calls `onFileInUse`.
+ */
 export async function lockSnapshot(
   path: string,
   shown: string,
   { sleep, onFileInUse, uid }: Pick<Host, 'sleep' | 'onFileInUse' | 'uid'>,
 ): Promise<FileLock> {
-  refuseOfAnother(path, uid);
+  refuseOtherOwner(path, uid);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const found = await tryLockFile(path).catch((error: unknown) => refuse(shown, error));
+    const found = await tryLockFile(path).catch((error: unknown) => refuseLock(shown, error));
     if (found !== undefined) return found;
     if (tries === 0) onFileInUse?.(shown, LIMIT_S);
     await sleep(PAUSE_MS);
@@ -196,11 +213,14 @@ export async function lockSnapshot(
   });
 }
 
-function refuse(shown: string, error: unknown): never {
+function refuseLock(shown: string, error: unknown): never {
   throw new StackError(`${shown} cannot be locked: ${describeError(error)}`, { reason: 'failed', cause: error });
 }
 
-/** Runs a task on input of the bundled server. The server's `RangeError` becomes an error of the user's input. */
+/**
+ * Runs a task on a file of the bundled server. Converts the server's `RangeError` into a `StackError` that names the
+ * file.
+ */
 export async function withServerInput<T>(what: string, task: () => T | Promise<T>): Promise<T> {
   try {
     return await task();
@@ -210,7 +230,7 @@ export async function withServerInput<T>(what: string, task: () => T | Promise<T
   }
 }
 
-/** The text of a file that the bundled server is given. One that cannot be read is the user's to mend. */
+/** Reads a file for the bundled server. Throws `StackError` if that fails. */
 export async function readServerFile(file: string, { cwd }: Pick<Host, 'cwd'>): Promise<string> {
   try {
     return readInput(resolve(cwd, file)).toString('utf8');

@@ -13,30 +13,30 @@ import { StackError } from './host.ts';
 import type { Reader } from './plan-live.ts';
 import type { RunSettings } from './settings.ts';
 
-/** Something that exists, by the ids in its path, whose modules a manifest can attach. */
+/** An existing resource, identified by the ids in its path. A manifest can attach modules to it. */
 export interface AttachableResource {
   readonly kind: Kind;
   readonly ids: Spec;
 }
 
-/** The selection of an export, and its owner. */
+/** The selection of an export, and the new owner. */
 export interface ExportRequest {
-  /** Names of kinds; empty: all that can be listed. */
+  /** Names of kinds. Empty: all kinds that can be listed. */
   readonly kinds: readonly string[];
   readonly attached: readonly AttachableResource[];
-  /** The stack that will own the resources; absent: there is no `Stack` document. */
+  /** The stack that will own the resources. `undefined`: no `Stack` document is exported. */
   readonly stack: string | undefined;
   readonly settings: RunSettings;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The read request of an export. Throws for a kind that cannot be listed. */
+/** Creates the read request of an export. Throws for a kind that cannot be listed. */
 export function createExportRequest(names: readonly string[], attached: readonly AttachableResource[]): LiveRequest {
   const identified = new Set(attached.map(({ kind }) => kind.name));
   const listed = names.filter((name) => !identified.has(name)).map(findListedKind);
   return {
     kinds: OWNED_KINDS.filter((kind) => names.length === 0 || listed.includes(kind)),
-    attachments: withoutTwins(attached.map(({ kind, ids }) => toWhole(kind, ids))),
+    attachments: withoutDuplicates(attached.map(({ kind, ids }) => createAttachment(kind, ids))),
   };
 }
 
@@ -49,23 +49,29 @@ export async function exportResources(
   const live = await readLive(client, { ...request, ...(signal !== undefined && { signal }) });
   return exportLive(live, {
     ...(stack !== undefined && { stack }),
-    api: toApi(settings),
-    ...(kinds.length > 0 && { kinds: toUsedKinds(request) }),
+    api: createApiSettings(settings),
+    ...(kinds.length > 0 && { kinds: listUsedKinds(request) }),
     closerChecks: await loadDeepFormatChecks([...request.kinds, ...request.attachments.map(({ kind }) => kind)]),
   });
 }
 
-/** A stack exported from some kinds probably uses no others: its plans read only those. */
-function toUsedKinds({ kinds, attachments }: LiveRequest): readonly string[] {
+/**
+ * The kinds for `spec.kinds`. A stack that is exported from some kinds probably uses no others, so its plans read only
+ * those.
+ */
+function listUsedKinds({ kinds, attachments }: LiveRequest): readonly string[] {
   return [...new Set([...kinds, ...attachments.map(({ kind }) => kind)].map(({ name }) => name))];
 }
 
-/** How the service was reached, where that differs from the defaults. */
-function toApi({ baseUrl, versionHeader }: RunSettings): JsonObject {
+/** Settings of the API that differ from the defaults. */
+function createApiSettings({ baseUrl, versionHeader }: RunSettings): JsonObject {
   return { base_url: baseUrl, ...(versionHeader !== DEFAULT_VERSION_HEADER && { version_header: versionHeader }) };
 }
 
-/** What has these ids, parents first, with slashes between; `undefined`: nothing with modules can have them. */
+/**
+ * Parses the ids of a resource and its parents, parents first, separated by slashes. `undefined`: no kind with modules
+ * has such ids.
+ */
 export function parseAttached(text: string): AttachableResource | undefined {
   const ids = text.split('/');
   const kind = ATTACHED_KINDS.find((candidate) => mayHaveIds(candidate, ids));
@@ -73,12 +79,12 @@ export function parseAttached(text: string): AttachableResource | undefined {
   return { kind, ids: Object.fromEntries(listPathFields(kind).map((name, index) => [name, ids[index] ?? ''])) };
 }
 
-/** How the ids of each kind with modules look: `edg_… (edge)`. */
+/** The id format of each kind with modules, such as `edg_… (edge)`. */
 export function listIdShapes(): readonly string[] {
-  return ATTACHED_KINDS.map((kind) => `${toIdShape(kind)} (${kind.title})`);
+  return ATTACHED_KINDS.map((kind) => `${formatIdShape(kind)} (${kind.title})`);
 }
 
-function toIdShape(kind: Kind): string {
+function formatIdShape(kind: Kind): string {
   return listPathPrefixes(kind)
     .map(([prefix]) => `${prefix}_…`)
     .join('/');
@@ -89,7 +95,7 @@ function mayHaveIds(kind: Kind, ids: readonly string[]): boolean {
   return ids.length === prefixes.length && ids.every((id, index) => isIdOf({ prefixes: prefixes[index] ?? [] }, id));
 }
 
-/** The id prefixes that may stand at each place of a kind's path. */
+/** The id prefixes allowed in each segment of a kind's path. */
 function listPathPrefixes(kind: Kind): readonly (readonly string[])[] {
   return listPathFields(kind).map((name) => {
     const type = kind.fields[name]?.type;
@@ -102,8 +108,8 @@ function findListedKind(name: string): Kind {
   if (kind !== undefined) return kind;
   const unlisted = ATTACHED_KINDS.find((candidate) => candidate.name === name);
   if (unlisted !== undefined) {
-    const remedy = `Name each by its id: --modules-of ${toIdShape(unlisted)}.`;
-    throw new StackError(`The API has no list of ${name}.`, { reason: 'invalid', remedy });
+    const remedy = `Name each by its id: --modules-of ${formatIdShape(unlisted)}.`;
+    throw new StackError(`The interface has no list of ${name}.`, { reason: 'invalid', remedy });
   }
   const known = OWNED_KINDS.map((candidate) => candidate.name);
   const nearest = suggest(name, known);
@@ -111,10 +117,10 @@ function findListedKind(name: string): Kind {
   throw new StackError(`There is no kind ${name} to export.`, { reason: 'invalid', remedy });
 }
 
-function toWhole(kind: Kind, ids: Spec): Attachment {
+function createAttachment(kind: Kind, ids: Spec): Attachment {
   return createAttachmentPaths(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
 }
 
-function withoutTwins(attachments: readonly Attachment[]): readonly Attachment[] {
+function withoutDuplicates(attachments: readonly Attachment[]): readonly Attachment[] {
   return [...new Map(attachments.map((attachment) => [attachment.address, attachment])).values()];
 }

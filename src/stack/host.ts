@@ -9,112 +9,125 @@ import type { FindTaker } from '../model/stack-tree.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 
-/** What a stack gets from the process that it runs in. */
+/** Access to the process that a stack runs in. */
 export interface Host {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** The user that it runs as. Absent: the system knows no users. */
+  /** The id of the user that runs the process. `undefined`: the system has no user ids. */
   readonly uid?: number | undefined;
   /**
-   * The manifests are not trusted yet: flags and variables alone decide where the API key is sent, no command of a manifest runs, and nothing is written.
-   * Absent: they are trusted.
+   * The manifests are not trusted yet. Only flags and variables decide where the API key is sent, no command of a
+   * manifest runs, and nothing is written. Absent: they are trusted.
    */
   readonly isUntrusted?: boolean;
-  /** The variables that manifests may read: names, and prefixes of names that end in `*`. Absent: none. */
+  /** Variables that manifests may read: names, and prefixes of names that end in `*`. Absent: none. */
   readonly offered?: readonly string[];
-  /** The folder below which everything must lie that manifests name (`--root`). Absent: the repository of the manifests. */
+  /**
+   * The folder that must contain every file that manifests name (`--root`). Absent: the repository of the manifests.
+   */
   readonly root?: string | undefined;
-  /** What everything that the run reads may come to. Absent: each stack has its own limit only. */
+  /** The budget for all bytes and files that the run reads. Absent: only the limits of each stack apply. */
   readonly budget?: ReadBudget | undefined;
-  /** Secrets to redact in every output. Absent: no secret is known. */
+  /** Secrets to redact in every output. Absent: none is known. */
   readonly secrets?: Secrets;
   readonly now: () => Date;
   /** Resolves after a time, or as soon as the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly readStdin: () => Promise<Uint8Array>;
-  /** Called with the subject of the run as soon as it is known, so that the report of a failure names it too. */
+  /** Called when the subject of the run is known, so that a failure report can name it. */
   readonly onSubject?: (subject: RunSubject) => void;
-  /** Told of each file that is read, relative to `cwd` or absolute, so that none is written over. */
+  /** Called for each file that is read, so that no output overwrites it. The path is relative to `cwd`, or absolute. */
   readonly onInput?: (file: string) => void;
-  /** Told that another process keeps its data in the same file, and for how many seconds it is waited for at most. */
+  /** Called when another process uses the same data file. This process waits up to `limitSeconds` for it. */
   readonly onFileInUse?: (file: string, limitSeconds: number) => void;
-  /** Runs the command of a `spec.render`, once for each stack of a run. Absent: it is not allowed. */
+  /** Runs the command of a `spec.render`, once for each stack of a run. Absent: running it is not allowed. */
   readonly render?: (command: RenderCommand) => Promise<RenderOutput>;
-  /** Tries a plan in memory. Handed in, since the rehearsal uses everything that a stack does. */
+  /** Rehearses a plan. Passed in, so that the rehearsal and its server are loaded only if needed. */
   readonly rehearse: Rehearse;
-  /** Reads the stacks beside one that is planned alone. Handed in like `rehearse`. Absent: nothing is known of them. */
+  /**
+   * Finds resources that other stacks take over, for a stack that is planned alone. Passed in, because `repository`
+   * imports this folder. Absent: other stacks are ignored.
+   */
   readonly openNeighbours?: OpenNeighbours;
-  /** The way to a service over real sockets, loaded when it is first needed. */
+  /** Opens a transport over sockets. Asynchronous, so that the transport is loaded on first use. */
   readonly openTransport: (options: TransportSettings) => Promise<OpenTransport>;
 }
 
-/** Tries a plan on a copy of what was read, and gives it with what came of it. */
+/** Applies a plan to a copy of the live state. Returns the plan with the results. */
 export type Rehearse = (plan: Plan, input: PlanInput, options: { readonly skipRejected: boolean }) => Promise<Plan>;
 
-/** Finds what other stacks of the repository take over of a stack, which is known by its manifest files. */
+/**
+ * Returns a function that finds resources that other stacks of the repository take over from this stack. `inputs`
+ * identify the stack.
+ */
 export type OpenNeighbours = (
   state: Pick<DesiredState, 'inputs'>,
   host: Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'secrets'>,
 ) => Promise<FindTaker>;
 
-/** What makes the manifests of a stack. */
+/** The command that prints the manifests of a stack. */
 export interface RenderCommand {
   /** Program and arguments. */
   readonly words: readonly string[];
-  /** The folder that it runs in, relative to `cwd` or absolute. */
+  /** The working folder of the command, relative to `cwd` or absolute. */
   readonly folder: string;
 }
 
-/** What such a command printed, or why that does not count; follows the command in a message: `ended with exit code 1`. */
+/**
+ * The output of a render command, or why it has none. `finding` follows the command in a message, such as `ended with
+ * exit code 1`.
+ */
 export type RenderOutput = { readonly bytes: Uint8Array } | { readonly finding: string };
 
-/** What a run is about. */
+/** The stack of a run, and positions in its manifests. */
 export interface RunSubject {
-  /** Name of its stack; absent: there is none, or none that can be read. */
+  /** The name of the stack. Absent: there is none, or it could not be read. */
   readonly stack?: string;
   /** Absent: no manifests were read. */
   readonly locate?: Locate;
 }
 
-/** What the way over sockets is made of. */
 export interface TransportSettings {
   readonly connections: number;
   readonly timeouts: Timeouts;
-  /** Certificates to trust in addition to those of the platform, in PEM. */
+  /** PEM certificates to trust in addition to those of the platform. */
   readonly authorities: string | undefined;
-  /** As the environment names them. */
+  /** The proxies from the environment. */
   readonly proxy: { readonly http?: string; readonly https?: string; readonly except?: string };
 }
 
-/** The way to a service over connections that are held until it is closed. */
+/** An open transport over sockets. Keeps connections until it is closed. */
 export interface OpenTransport {
   readonly send: Send;
   readonly close: () => Promise<void>;
 }
 
-/** Why an operation has no result: the command line has an exit code for each. */
+/** Why an operation has no result. The command line has an exit code for each reason. */
 export type StackErrorReason = 'failed' | 'invalid' | 'authentication' | 'refused' | 'stale' | 'interrupted';
 
-/** An error that the caller can fix: settings, a key, a safety rule, a stale plan. Bugs, the service and the network have errors of their own. */
+/**
+ * An error that the caller can fix: settings, a key, a safety rule, a stale plan. Bugs, errors of the service and
+ * network errors have their own classes.
+ */
 export class StackError extends Error {
   override readonly name: string = 'StackError';
   readonly reason: StackErrorReason;
-  /** What to do about it. */
+  /** How to fix it, if known. */
   readonly remedy: string | undefined;
 
-  /** A list says several things, each on a line of its own. */
+  /** A list of messages is joined, one on each line. */
   constructor(
     message: string | readonly string[],
     options: ErrorOptions & { readonly reason: StackErrorReason; readonly remedy?: string },
   ) {
-    // A name from outside must not begin a line.
+    // Escape control characters, so that a name from outside cannot start a new line.
     super((typeof message === 'string' ? [message] : message).map(toPrintable).join('\n'), options);
     this.reason = options.reason;
     this.remedy = options.remedy;
   }
 }
 
-/** Manifests are invalid: all that is wrong with them, and no request was sent. */
+/** The manifests are invalid. `diagnostics` lists every mistake. No request was sent. */
 export class InvalidManifests extends Error {
   override readonly name = 'InvalidManifests';
   readonly diagnostics: readonly Diagnostic[];

@@ -19,21 +19,21 @@ import { formatCommandName, formatRenderSource, parseRenderSource, type RenderSo
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
 import { type Host, InvalidManifests } from './host.ts';
 
-/** Reads the files that belong to a stack: its manifests, what its command prints, and its Defaults. */
+/** Reads the files that belong to a stack: its manifests, the output of its render command, and its Defaults. */
 
-/** What loading the manifests of a stack needs of the process. */
 type LoadStackContext = Pick<Host, 'cwd' | 'root' | 'env' | 'offered' | 'readStdin' | 'render' | 'onInput'> &
   Pick<LoadContext, 'budget'>;
 
-/** Manifests, and whether they are all that there are. */
+/** Manifests, and whether they are complete. */
 interface LoadedStack extends LoadedManifests {
-  /** A command would print the others. */
+  /** Whether manifests are missing because a render command did not run or failed. */
   readonly isPartial: boolean;
 }
 
 /**
- * Reads manifests; those of a stack with `spec.render` are what its command prints, and the file of the Stack. Files below its folder are read only where they
- * are named one by one. Standard input among the paths takes the place of the command. Without `isRendered`, no command is run and none is missed.
+ * Reads the manifests of a stack. If it has `spec.render`, they are the file of the Stack and the command's output;
+ * other files in its folder are read only if the user names each one. If the paths include standard input, it replaces
+ * the output, and no command runs. `isRendered: false`: no command runs, and its output is not required.
  */
 export async function loadStack(
   paths: readonly string[],
@@ -66,30 +66,36 @@ export async function loadStack(
   const output = await runRender({ ...render, words }, context);
   if ('code' in output) return { sources: own, diagnostics: [...diagnostics, output], isPartial: true };
   return {
-    sources: [...own, { file: formatRenderSource(words, toPrinter(render)), bytes: output }],
+    sources: [...own, { file: formatRenderSource(words, findOutputSource(render)), bytes: output }],
     diagnostics,
     isPartial: false,
   };
 }
 
-/** The Defaults of the stacks that some manifests hold; a Stack on standard input is in the working folder. */
+/**
+ * Reads the Defaults for the stacks in some manifests. A Stack on standard input is treated as if it were in the
+ * working folder.
+ */
 function readDefaultsOf(
   sources: readonly ManifestBytes[],
   paths: readonly string[],
   context: LoadStackContext,
 ): LoadedManifests {
   const stacks = sources.filter(({ bytes }) => mayHoldStack(bytes));
-  const toWhole = (path: string): string => resolve(context.cwd, path);
-  // What is in a folder that was named is read already.
+  const resolvePath = (path: string): string => resolve(context.cwd, path);
+  // Start above a folder that the user named, because that folder was already read.
   const folders = stacks.map(({ file }) => {
-    const named = paths.find((path) => path !== '-' && file !== path && isIn(toWhole(file), toWhole(path)));
+    const named = paths.find((path) => path !== '-' && file !== path && isIn(resolvePath(file), resolvePath(path)));
     return file === STDIN ? '.' : named === undefined ? dirname(file) : join(named, '..');
   });
   const known = sources.map(({ file }) => file);
   return readDefaults([...new Set(folders)], known, { ...context, roots: findRoots(paths, context) });
 }
 
-/** The commands of the Stacks. Without one, that of the nearest Defaults, which runs in the folder of the Stack. */
+/**
+ * Finds the render commands of the Stacks. If there are none, the command of the nearest Defaults, which runs in the
+ * folder of the Stack.
+ */
 function findRenders(all: readonly ManifestBytes[], env: Environment): readonly StackRender[] {
   const sources = all.filter(({ file }) => file !== STDIN);
   const own = sources.flatMap((source) => findStackRender(source, env, 'Stack') ?? []);
@@ -101,8 +107,8 @@ function findRenders(all: readonly ManifestBytes[], env: Environment): readonly 
   return nearest === undefined ? [] : [{ ...nearest, file: stack.file }];
 }
 
-/** What names the output of a command: the file that its paths are relative to. */
-function toPrinter({ file, place }: StackRender): RenderSource {
+/** The source of a command's output. Paths in the output are relative to its file. */
+function findOutputSource({ file, place }: StackRender): RenderSource {
   return place.file === file ? place : { file, line: 1 };
 }
 
@@ -110,7 +116,7 @@ function isIn(folder: string, other: string): boolean {
   return folder === other || folder.startsWith(other.endsWith(sep) ? other : `${other}${sep}`);
 }
 
-/** What the command prints, or why there is nothing. */
+/** Runs a render command. Returns its output, or a diagnostic. */
 async function runRender(
   { file, words, place }: StackRender & { readonly words: readonly string[] },
   { render }: LoadStackContext,
@@ -138,27 +144,27 @@ async function runRender(
   return { code: 'no-manifests', severity: 'error', message: `${command} prints nothing`, remedy, place };
 }
 
-/** Stacks that the error about a folder names. */
+/** The number of stack folders that an error names. */
 const MAX_NEAREST = 3;
 
 /**
- * Throws for a folder of which nothing is meant for edgewise, such as the root of a repository: one error, instead of one for each file of other tools. With several
- * Stacks below the folder, another error is the only one.
+ * Throws one error if no file in a folder belongs to edgewise, such as in the root of a repository, instead of one
+ * error for each file. Does nothing if there are several Stacks below the folder, because that is another error.
  */
 export function refuseOtherTools(paths: readonly string[], sources: readonly ManifestBytes[], context: Host): void {
   const { cwd, root } = context;
-  const toWhole = (path: string): string => resolve(cwd, path);
+  const resolvePath = (path: string): string => resolve(cwd, path);
   const isFound = ({ file }: ManifestBytes): boolean =>
     file !== STDIN && !paths.includes(file) && parseRenderSource(file) === undefined;
   const stacks = listStackFolders(sources);
   const apart = sources
     .filter(({ bytes }) => !mayHoldDefaults(bytes))
-    .filter(({ file }) => !stacks.some((stack) => isIn(toWhole(file), toWhole(stack))));
+    .filter(({ file }) => !stacks.some((stack) => isIn(resolvePath(file), resolvePath(stack))));
   const [first] = apart;
-  if (first === undefined || stacks.length > 1 || !apart.every((one) => isFound(one) && isOfAnother(one))) return;
-  const folder = paths.find((path) => isIn(toWhole(first.file), toWhole(path))) ?? '.';
-  const top = findRoots([folder], { cwd, root })[0] ?? toWhole(folder);
-  const distance = (stack: string): number => relative(toWhole(folder), toWhole(stack)).split(sep).length;
+  if (first === undefined || stacks.length > 1 || !apart.every((one) => isFound(one) && isOtherTool(one))) return;
+  const folder = paths.find((path) => isIn(resolvePath(first.file), resolvePath(path))) ?? '.';
+  const top = findRoots([folder], { cwd, root })[0] ?? resolvePath(folder);
+  const distance = (stack: string): number => relative(resolvePath(folder), resolvePath(stack)).split(sep).length;
   const near = (stacks.length > 0 ? stacks : findStackFolders(relative(cwd, top) || '.', context))
     .toSorted((left, right) => distance(left) - distance(right))
     .slice(0, MAX_NEAREST);
@@ -192,8 +198,8 @@ function findStackFolders(top: string, { cwd, root, budget }: Host): readonly st
   return listStackFolders(found);
 }
 
-/** Whether nothing in a file names edgewise or a kind of it. */
-function isOfAnother({ bytes }: ManifestBytes): boolean {
+/** Whether a file mentions neither edgewise nor one of its kinds. */
+function isOtherTool({ bytes }: ManifestBytes): boolean {
   const text = toBuffer(bytes).toString('utf8');
   return !text.includes('edgewise/') && !DOCUMENT_KINDS.some((kind) => kind !== 'List' && text.includes(kind));
 }

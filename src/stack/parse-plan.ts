@@ -7,8 +7,8 @@ import { StackError } from './host.ts';
 import { verifyShown } from './saved-plan.ts';
 
 /**
- * Parses the text of a plan file; `name` is its name in messages. Rejects an invalid plan with its first error, and one whose writes differ from what it
- * shows.
+ * Parses the text of a plan file. `name` is its name in messages. Throws `StackError` for an invalid plan, with its
+ * first error, and for a plan whose writes differ from the changes that it shows.
  */
 export function parsePlan(text: string, name = 'The text'): Plan {
   const finding = checkJsonLimits(text);
@@ -23,7 +23,7 @@ export function parsePlan(text: string, name = 'The text'): Plan {
   }
   const issue = findFirstIssue(PLAN_SCHEMA, value);
   if (issue !== undefined) throw refusePlan(name, `${issue.path.join('.') || 'the document'}: ${issue.message}`);
-  return verifyShown(name, value as unknown as PlanDocument); // what a schema gives lacks keys such as __proto__
+  return verifyShown(name, value as unknown as PlanDocument); // parsed output would lack keys such as __proto__
 }
 
 function refusePlan(name: string, why: string): StackError {

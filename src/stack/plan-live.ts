@@ -18,36 +18,45 @@ import type { Policy } from '../policy/evaluate.ts';
 import type { Rehearse } from './host.ts';
 import type { RunSettings } from './settings.ts';
 
-/** What a plan covers, and what it may do. */
+/** What a plan covers, and which changes it may contain. */
 export interface PlanOptions {
-  /** `destroy` deletes everything that the stack owns, `release` takes its marks off. Default: `apply`. */
+  /**
+   * `destroy` deletes everything that the stack owns. `release` removes the stack's marks and leaves the resources.
+   * Default: `apply`.
+   */
   readonly mode?: Plan['mode'];
-  /** Addresses to narrow it to, with what they need. Default: everything. */
+  /** Addresses to plan, together with their dependencies. Default: all. */
   readonly targets?: readonly string[];
-  /** Addresses to replace although nothing differs. */
+  /** Addresses to replace even if nothing differs. */
   readonly rotate?: readonly string[];
-  /** Other stacks whose resources may be taken over. */
+  /** Other stacks whose resources this stack may take over. */
   readonly takeOver?: readonly string[];
-  /** False leaves fields alone that have only drifted. */
+  /** If false, fields that have only drifted are left alone. Default: true. */
   readonly revertDrift?: boolean;
-  /** False: no deletes except those of a replace. */
+  /** If false, nothing is deleted, except by a replace. Default: true. */
   readonly delete?: boolean;
-  /** False does not try the plan in memory. */
+  /** If false, the plan is not rehearsed. Default: true. */
   readonly rehearsal?: boolean;
-  /** Leaves out changes that the service will reject, as the rehearsal foretells, and what depends on them. Default: such a plan is refused. */
+  /**
+   * Omits changes that the service would reject according to the rehearsal, and changes that depend on them. Default:
+   * such a plan is blocked.
+   */
   readonly skipRejected?: boolean;
-  /** Finds the effect of other plans of the same run on a resource of another stack. Default: the live state counts. */
+  /** Finds how other plans of the same run change a resource of another stack. Default: the live state is used. */
   readonly findPlanned?: FindPlanned;
-  /** Finds another stack of the same repository that takes over what no manifest describes. Default: there is none. */
+  /** Finds another stack of the repository that takes over a resource without a manifest. Default: no stack does. */
   readonly findTaker?: FindTaker;
-  /** Whether the same run applies another stack, which may then drop a reference to a resource before its delete. Default: no stack. */
+  /**
+   * Whether the same run applies another stack. That stack may then drop a reference to a resource before the resource
+   * is deleted. Default: no stack.
+   */
   readonly isInRun?: (stack: string) => boolean;
   /**
-   * Saved plans of other stacks that are applied in the same run: their writes that are already done do not make a saved plan of this stack stale. Default:
-   * none.
+   * Saved plans of other stacks that the same run applies. Their finished writes do not make a saved plan of this stack
+   * stale. Default: none.
    */
   readonly savedBeside?: readonly Plan[];
-  /** Ends reading when it aborts: the plan rejects with its reason. */
+  /** Aborts reading. The plan then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
@@ -55,24 +64,27 @@ export interface PlanOptions {
 export interface PlanRequest extends PlanOptions {
   readonly state: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
-  /** Rules of one's own that the plan is checked with. */
+  /** User-defined rules to check the plan with. */
   readonly policies?: readonly Policy[] | undefined;
   readonly tokens: TokenSettings;
   readonly settings: RunSettings;
   readonly version: string;
   readonly now: Date;
-  /** The commit of the manifests, where it is known. */
+  /** The commit of the manifests. `undefined`: not known. */
   readonly commit?: string | undefined;
   readonly cwd: string;
   readonly rehearse: Rehearse;
-  /** Reads what the stacks beside this one take over. */
+  /** Reads which resources other stacks of the repository take over. */
   readonly openNeighbours?: (() => Promise<FindTaker>) | undefined;
 }
 
-/** The part of a client that reads. */
+/** A client that cannot write. */
 export type Reader = Omit<Client, 'send'>;
 
-/** A plan, and what it was computed from. Sends GETs only. */
+/**
+ * Creates a plan, and returns it with its input. `whole`: the live state, including kinds that the stack does not use.
+ * Sends GETs only.
+ */
 export async function planLive(
   client: Reader,
   request: PlanRequest,
@@ -83,7 +95,7 @@ export async function planLive(
   const wanted = createReadRequest(read, targets);
   const whole = await readLive(client, { ...wanted, ...(signal !== undefined && { signal }) });
   const { desired, awaited, diagnostics } = resolveForeign(stated, whole, request);
-  const live = withoutUnused(whole, read);
+  const live = withoutUnusedKinds(whole, read);
   const { baseUrl, versionHeader, pageSize, concurrency, rateLimit, keyEnv } = settings;
   const { guard, kinds } = desired.stack;
   const input: PlanInput = {
@@ -119,7 +131,7 @@ export async function planLive(
   return { plan: createPlan(input, decidePlan(input)), input, whole };
 }
 
-/** Other stacks are looked at only where something may be deleted, and none that is of the same run tells of its own accord. */
+/** Reads other stacks only if this plan may delete something. Not needed if the run provides `findTaker`. */
 async function openNeighbours(
   { findTaker, state, openNeighbours: open }: PlanRequest,
   { resources }: LiveState,
@@ -131,18 +143,18 @@ async function openNeighbours(
   return [...resources.values()].flat().some(isLeft) ? open() : undefined;
 }
 
-/** Drops the kinds that were read only for cross-stack references: this stack does not manage them. */
-function withoutUnused(live: LiveState, { stack }: DesiredState): LiveState {
+/** Removes kinds that were read only for cross-stack references, because this stack does not manage them. */
+function withoutUnusedKinds(live: LiveState, { stack }: DesiredState): LiveState {
   const used = new Set(listUsedKinds(stack).map(({ name }) => name));
   return { ...live, resources: new Map([...live.resources].filter(([kind]) => used.has(kind))) };
 }
 
-/** A plan that was tried in memory, unless there is nothing to try or nobody wants that, and checked with policies. Sends GETs only. */
+/** Creates a plan, rehearses it, and checks it with policies. Sends GETs only. */
 export async function planAndRehearse(client: Reader, request: PlanRequest): Promise<Plan> {
   return tryPlan(await planLive(client, request), request);
 }
 
-/** A plan that was made, tried in memory and checked with policies. */
+/** Rehearses a plan and checks it with policies. */
 export async function tryPlan(
   { plan, input }: Awaited<ReturnType<typeof planLive>>,
   request: PlanRequest,
@@ -153,23 +165,26 @@ export async function tryPlan(
 
 async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Promise<Plan> {
   const { rehearsal, skipRejected = false } = request;
-  // What waits for the id of something that does not exist yet cannot be tried.
+  // A plan that waits for the id of a resource of another stack cannot be rehearsed.
   if (rehearsal === false || plan.writes.length === 0 || plan.awaitedReferences !== undefined) return plan;
   return request.rehearse(plan, input, { skipRejected });
 }
 
-/** The plan with what policies say to it now. What it had from policies of the same names before is not believed. */
+/**
+ * Adds the results of the policies to a plan. Replaces earlier results of policies with the same names, which are not
+ * trusted.
+ */
 export async function checkPolicies(
   plan: Plan,
   { policies = [], ...rest }: Omit<PlanPolicies, 'policies'> & Pick<PlanRequest, 'policies'>,
 ): Promise<Plan> {
   if (policies.length === 0) return plan;
-  // Loaded only when there is a policy.
+  // Loaded only if there is a policy.
   const { withPolicies } = await import('../policy/check-plan.ts');
   return withPolicies(plan, { policies, ...rest });
 }
 
-/** Whether a plan has errors, so that nothing may be written. */
+/** Whether a plan contains errors. It must then not be applied. */
 export function isInvalid(plan: Plan): boolean {
   return hasErrors(plan.diagnostics);
 }

@@ -7,7 +7,6 @@ import { sleepFor } from '../model/elapsed.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { Host, OpenTransport, TransportSettings } from './host.ts';
 
-/** The process that a program runs in, as the source of defaults. */
 export function createProcessHost(): Omit<Host, 'rehearse'> {
   return {
     env: process.env,
@@ -20,7 +19,6 @@ export function createProcessHost(): Omit<Host, 'rehearse'> {
   };
 }
 
-/** A transport over sockets, with the settings of a run. */
 export function openTransport({ connections, timeouts, authorities, proxy }: TransportSettings): OpenTransport {
   return createUndiciTransport({
     connections,
@@ -33,7 +31,7 @@ export function openTransport({ connections, timeouts, authorities, proxy }: Tra
   });
 }
 
-/** The version of the package that this is a part of, wherever it was installed. */
+/** The version of the installed edgewise package. */
 export function readVersion(): string {
   const packageJson: unknown = createRequire(import.meta.url)('edgewise/package.json');
   return isJsonObject(packageJson) ? String(packageJson['version']) : '';

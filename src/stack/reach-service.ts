@@ -8,32 +8,31 @@ import { type Transport, toSend } from '../model/transport.ts';
 import { type Host, StackError, type TransportSettings } from './host.ts';
 import { getEmbeddedFile, isEmbedded, type RunSettings, readApiKey } from './settings.ts';
 
-/** The way to a service, until it is closed. */
 export interface ServiceConnection {
   readonly send: Send;
   readonly apiKey: string;
   readonly baseUrl: string;
-  /** What a person has to know of this way. */
+  /** A warning for the user about the security of the connection. */
   readonly warning: string | undefined;
-  /** Before the first write. Absent: nothing has to be done. */
+  /** Must be awaited before the first write. Absent: no preparation is needed. */
   readonly prepareWrites?: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Values of the caller that replace those of the settings and the environment. */
+/** Values from the caller that take precedence over settings and environment. */
 export interface ConnectionOverrides {
   readonly transport?: Transport | undefined;
   readonly apiKey?: string | undefined;
 }
 
-/** Opens the way to the service that the settings name. */
+/** Opens a connection to the service that the settings name. */
 export async function connectToService(
   settings: RunSettings,
   host: Host,
   given: ConnectionOverrides = {},
 ): Promise<ServiceConnection> {
   const { baseUrl } = settings;
-  if (given.transport === undefined && isEmbedded(baseUrl)) return reachEmbedded(settings, host);
+  if (given.transport === undefined && isEmbedded(baseUrl)) return connectToEmbedded(settings, host);
   const apiKey = given.apiKey ?? readApiKey(host, settings);
   host.secrets?.add('the API key', apiKey);
   if (given.transport !== undefined)
@@ -49,7 +48,6 @@ export async function connectToService(
   return { send, apiKey, baseUrl, warning, close };
 }
 
-/** A client for that way. */
 export function createServiceClient(
   settings: RunSettings,
   { send, apiKey, baseUrl }: Pick<ServiceConnection, 'send' | 'apiKey' | 'baseUrl'>,
@@ -74,21 +72,21 @@ export function createServiceClient(
   }
 }
 
-/** The server is loaded only here and in `serve`: everything else starts without it. */
-async function reachEmbedded({ baseUrl, versionHeader }: RunSettings, host: Host): Promise<ServiceConnection> {
+/** Loads the server on demand, because other commands would start more slowly with it. */
+async function connectToEmbedded({ baseUrl, versionHeader }: RunSettings, host: Host): Promise<ServiceConnection> {
   const { openEmbeddedServer } = await import('./embedded.ts');
   const file = getEmbeddedFile(baseUrl);
   return { ...(await openEmbeddedServer({ file, host, versionHeader })), warning: undefined };
 }
 
-/** Authorities are read only for encrypted connections. */
+/** Reads certificates only for encrypted connections. */
 async function findAuthorities({ baseUrl, caFile }: RunSettings, host: Host): Promise<string | undefined> {
   return caFile === undefined || baseUrl.startsWith('http:') ? undefined : readAuthorities(caFile, host);
 }
 
 /**
- * The proxies that the environment names, in the spelling of curl: lower case counts first. Plain HTTP takes the lower-case name only, since
- * a server that runs programs for requests sets HTTP_PROXY from a header of theirs.
+ * Returns the proxies from the environment. As in curl, lower-case names take precedence, and HTTP_PROXY is ignored,
+ * because CGI servers set it from a request header.
  */
 function findProxy(env: Host['env']): TransportSettings['proxy'] {
   const all = env['all_proxy'] ?? env['ALL_PROXY'];
@@ -100,7 +98,7 @@ function findProxy(env: Host['env']): TransportSettings['proxy'] {
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined && value !== ''));
 }
 
-/** The error of a proxy omits its value, which may contain a password. */
+/** Throws for an invalid proxy URL. The message omits the URL, which may contain a password. */
 function checkProxy(name: string, text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined;
   const url = URL.parse(/^\w+:\/\//.test(text) ? text : `http://${text}`);
@@ -111,10 +109,10 @@ function checkProxy(name: string, text: string | undefined): string | undefined 
   });
 }
 
-/** Ten times the size of a system's own file of authorities. */
+/** Ten times the size of a system's certificate bundle. */
 const MAX_AUTHORITIES_BYTES = 4 * 1024 * 1024;
 
-/** Certificates of authorities from a file, in PEM. */
+/** Reads certificates of authorities from a PEM file. */
 async function readAuthorities(file: string, { cwd }: Pick<Host, 'cwd'>): Promise<string> {
   try {
     const text = readInput(resolve(cwd, file), { maxBytes: MAX_AUTHORITIES_BYTES }).toString('utf8');
@@ -136,7 +134,7 @@ async function readAuthorities(file: string, { cwd }: Pick<Host, 'cwd'>): Promis
 const CERTIFICATE_START = '-----BEGIN CERTIFICATE-----';
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** Warns of requests that carry the API key where others can read it: unencrypted, to another machine. `undefined`: there are none. */
+/** Warns if unencrypted requests to another machine carry the API key. `undefined`: there are none. */
 function findClearTextWarning(baseUrl: string, proxy: TransportSettings['proxy']): string | undefined {
   const url = URL.parse(baseUrl);
   if (url?.protocol !== 'http:') return undefined;
@@ -147,14 +145,14 @@ function findClearTextWarning(baseUrl: string, proxy: TransportSettings['proxy']
   return `Warning: requests to ${url.origin} go through the proxy ${via.host} unencrypted, and each carries the API key. Except the host with NO_PROXY=${url.hostname}.`;
 }
 
-/** A request to the address of every interface stays on this machine, too. */
+/** Whether a URL is on this machine. `0.0.0.0` and `[::]` also stay on this machine. */
 function isHere({ hostname }: URL): boolean {
   return isThisMachine(hostname) || hostname === '0.0.0.0' || hostname === '[::]';
 }
 
-/** Whether a URL is reached without a proxy, as the transport decides it. */
+/** Whether the transport bypasses the proxy for a URL, according to NO_PROXY. */
 function isExcepted(url: URL, except = ''): boolean {
-  const name = toName(url.hostname);
+  const name = normalizeHost(url.hostname);
   const port = url.port === '' ? '80' : url.port;
   return except
     .split(/[,\s]+/)
@@ -162,11 +160,11 @@ function isExcepted(url: URL, except = ''): boolean {
     .some((entry) => {
       const [, host = entry, onlyPort = port] = /^(\[.+\]|[^:]+)(?::(\d+))?$/.exec(entry) ?? [];
       if (onlyPort !== port) return false;
-      const suffix = toName(host.replace(/^\*?\./, ''));
+      const suffix = normalizeHost(host.replace(/^\*?\./, ''));
       return host === '*' || (!host.startsWith('*') && name === suffix) || name.endsWith(`.${suffix}`);
     });
 }
 
-function toName(hostname: string): string {
+function normalizeHost(hostname: string): string {
   return hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase();
 }

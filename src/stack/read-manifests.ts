@@ -27,35 +27,33 @@ import { type Host, InvalidManifests, type RunSubject, StackError } from './host
 import { loadStack, refuseOtherTools } from './load-stack.ts';
 import { getEmbeddedFile, isEmbedded } from './settings.ts';
 
-/** What the manifests of a run say. `state` is absent when they are not valid. */
+/** The validated manifests of a run. `state` is absent if they are invalid. */
 interface ReadManifests {
   readonly state: DesiredState | undefined;
   readonly diagnostics: readonly Diagnostic[];
-  /** The rules of one's own that were asked for. */
   readonly policies: readonly Policy[];
-  /** Number of files read. */
+  /** The number of files that were read. */
   readonly files: number;
-  /** What they are about, as far as that can be read. */
+  /** The subject of the run, as far as it could be read. */
   readonly subject: RunSubject & Required<Pick<RunSubject, 'locate'>>;
-  /** The settings of the Stack; empty: there is none. Only of valid manifests. */
+  /** Lists the settings of the Stack. Empty if there is none. Call it only if the manifests are valid. */
   readonly listSettings: () => readonly StackSetting[];
 }
 
-/** How manifests are read. */
 interface ReadOptions {
-  /** Whether the lack of a `Stack` is an error. Default: true. */
+  /** Whether a missing `Stack` is an error. Default: true. */
   readonly requireStack?: boolean;
-  /** What lint is to say of them: everything, or what a plan does not say itself. Left out: nothing. */
+  /** Which lint rules run: all, or those that a plan does not cover itself. Absent: none. */
   readonly lint?: 'all' | 'for-plan';
-  /** Manifests that are no files, read after the paths. */
+  /** Manifests in memory, read after the paths. */
   readonly manifests?: readonly ManifestSource[];
-  /** Whether policies are wanted, and where there are some besides those of the manifests and their Stack. Left out: they are not. */
+  /** Paths of policies in addition to those of the manifests and their Stack. Absent: no policies are loaded. */
   readonly policies?: readonly string[] | undefined;
-  /** False: of a stack with `spec.render`, the file of the Stack is enough. Default: true. */
+  /** If false, no render command runs, and the file of the Stack is enough. Default: true. */
   readonly isRendered?: boolean;
 }
 
-/** Loads and checks manifests; no path means the current folder. Sends no request. */
+/** Loads and checks manifests. No path means the working folder. Sends no request. */
 export async function readManifests(
   paths: readonly string[],
   context: Host,
@@ -73,18 +71,18 @@ export async function readManifests(
   const validated = validateManifests(loaded.sources, {
     env: toEnvironment(context),
     ...(context.secrets !== undefined && { secrets: context.secrets }),
-    // A file that could not be read may hold the Stack, so a missing Stack is not reported.
+    // A file that could not be read may contain the Stack, so a missing Stack is not reported.
     requireStack: requireStack && isLoaded,
     readFile: createFieldFileReader({ cwd, onInput, roots, budget }),
     closerChecks: await loadChecks(loaded.sources),
   });
   const refused = validated.state === undefined ? [] : findRefused(validated, roots, context);
   const state = isLoaded && refused.length === 0 ? withRoots(validated.state, roots, given) : undefined;
-  const subject = toSubject(validated, loaded.sources[0]?.file ?? paths[0] ?? '.');
+  const subject = createSubject(validated, loaded.sources[0]?.file ?? paths[0] ?? '.');
   context.onSubject?.(subject);
   const rules = await findPolicies({ ...validated, state, sources: loaded.sources }, policies, context);
-  const remarks = state === undefined || lint === undefined ? [] : await findLint(state, lint, context);
-  const judged = state === undefined || lint !== 'all' ? [] : await checkPolicies(state, rules, context);
+  const lintFindings = state === undefined || lint === undefined ? [] : await findLint(state, lint, context);
+  const policyFindings = state === undefined || lint !== 'all' ? [] : await checkPolicies(state, rules, context);
   return {
     state,
     diagnostics: [
@@ -92,8 +90,8 @@ export async function readManifests(
       ...validated.diagnostics,
       ...refused,
       ...rules.diagnostics,
-      ...remarks,
-      ...judged,
+      ...lintFindings,
+      ...policyFindings,
     ],
     policies: rules.policies,
     files: loaded.sources.length,
@@ -102,7 +100,7 @@ export async function readManifests(
   };
 }
 
-/** What manifests name may be known to be refused before anything of it is read. */
+/** Reports paths in manifests that may not be used, before any of these files is read. */
 function findRefused(
   { state, stack }: ValidatedManifests,
   roots: readonly string[],
@@ -127,25 +125,28 @@ function withRoots(
   };
 }
 
-/** Token folders are checked again when a token is written. */
+/** Adds the roots to each token folder, which is checked again when a token is written. */
 function withinRoots({ default: all, credentials }: TokenSettings, roots: readonly string[]): TokenSettings {
-  const toWithin = (sink: SinkSettings): SinkSettings => ('directory' in sink ? { ...sink, within: roots } : sink);
-  const own = Object.entries(credentials).map(([name, sink]) => [name, toWithin(sink)] as const);
-  return { default: all && toWithin(all), credentials: Object.fromEntries(own) };
+  const addRoots = (sink: SinkSettings): SinkSettings => ('directory' in sink ? { ...sink, within: roots } : sink);
+  const own = Object.entries(credentials).map(([name, sink]) => [name, addRoots(sink)] as const);
+  return { default: all && addRoots(all), credentials: Object.fromEntries(own) };
 }
 
 function withManifests(loaded: LoadedManifests, manifests: readonly ManifestSource[]): LoadedManifests {
   return { ...loaded, sources: [...loaded.sources, ...manifests.map(encodeSource)] };
 }
 
-/** The closer checks, loaded only for kinds that some manifest may be of: they cost more than the rest of the start. */
+/**
+ * Loads deep format checks for the kinds that the manifests mention, because loading all of them takes longer than the
+ * rest of the start.
+ */
 function loadChecks(sources: readonly ManifestBytes[]): Promise<DeepFormatChecks> {
   const isMentioned = (name: string): boolean => sources.some(({ bytes }) => toBuffer(bytes).includes(name));
   const candidates = MANIFEST_KINDS.filter((kind) => listCloserFormats(kind).length > 0);
   return loadDeepFormatChecks(candidates.filter(({ name }) => isMentioned(name)));
 }
 
-/** What lint has against manifests. CEL is loaded only where a manifest has some. */
+/** Lints manifests. Loads CEL only if a manifest contains an expression. */
 async function findLint(
   state: DesiredState,
   scope: NonNullable<ReadOptions['lint']>,
@@ -155,7 +156,7 @@ async function findLint(
   return lintManifests(state, { now: now(), readCel, isForPlan: scope === 'for-plan' });
 }
 
-/** The policies of a run, when it asks for them. */
+/** Loads the policies of a run, if they are requested. */
 async function findPolicies(
   { rules, state, sources }: Pick<ValidatedManifests, 'rules' | 'state'> & Pick<LoadedManifests, 'sources'>,
   paths: readonly string[] | undefined,
@@ -166,7 +167,7 @@ async function findPolicies(
   return loadPolicies({ documents: rules.policies, sources, named, paths }, context);
 }
 
-/** What policies say to manifests before anything live is read. */
+/** Checks manifests with policies, before the live state is read. */
 async function checkPolicies(
   state: DesiredState,
   { policies }: LoadedPolicies,
@@ -177,7 +178,7 @@ async function checkPolicies(
   return checkManifests(state, policies, now());
 }
 
-/** Manifests that a plan can be made from. Rejects with `InvalidManifests` when there are errors. */
+/** Reads manifests that can be planned. Rejects with `InvalidManifests` if there are errors. */
 export async function readValidManifests(
   paths: readonly string[],
   context: Host,
@@ -189,14 +190,17 @@ export async function readValidManifests(
   return { state, diagnostics, policies, locate: subject.locate };
 }
 
-/** A desired state, the warnings that come with it, and where its resources stand. */
+/** A desired state, its warnings, and the positions of its resources. */
 export interface ValidManifests extends Pick<ReadManifests, 'diagnostics' | 'policies'> {
   readonly state: DesiredState;
   readonly locate: Locate;
 }
 
-/** Diagnostics without a manifest of their own point to the Stack or, without one, to the start of the first file. */
-function toSubject({ stack, state }: ValidatedManifests, file: string): ReadManifests['subject'] {
+/**
+ * Returns the stack's name and positions. A diagnostic without an address points to the Stack or, if there is none, to
+ * the start of the first file.
+ */
+function createSubject({ stack, state }: ValidatedManifests, file: string): ReadManifests['subject'] {
   const byAddress: ReadonlyMap<string, DesiredResource> = state?.resources ?? new Map();
   const start = { file, line: 1, column: 1, excerpt: '' };
   return {
@@ -210,27 +214,29 @@ function toSubject({ stack, state }: ValidatedManifests, file: string): ReadMani
   };
 }
 
-/** The manifests whose paths are checked. */
 interface NamedPathsContext {
   readonly cwd: string;
-  /** Folders below which everything must lie that they name. */
+  /** Folders that must contain every path that the manifests name. */
   readonly roots: readonly string[];
-  /** The position of a field of the Stack. */
+  /** Returns the position of a field of the Stack. */
   readonly locateInStack: (path: FieldPath) => SourcePlace | undefined;
 }
 
-/** Paths in valid manifests, except those of field values, that may not be read or written: an error at each, which does not reveal what is there. */
+/**
+ * Lists an error for each path in valid manifests that may not be read or written, except paths in field values. The
+ * errors do not reveal file content.
+ */
 function listRefusedPaths(state: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
-  return [...listOfStack(state, context), ...listWritten(state, context)];
+  return [...listRefusedInStack(state, context), ...listRefusedWrites(state, context)];
 }
 
 interface NamedPath {
-  /** In the `Stack`. */
+  /** The position in the `Stack`. */
   readonly path: FieldPath;
   readonly named: string;
 }
 
-function listOfStack({ stack }: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
+function listRefusedInStack({ stack }: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
   const { api, policies, inputs = [], tokens } = stack;
   const { baseUrl = '', caFile } = api;
   const file = isEmbedded(baseUrl) ? getEmbeddedFile(baseUrl) : '';
@@ -238,7 +244,7 @@ function listOfStack({ stack }: DesiredState, context: NamedPathsContext): reado
     ...(file === '' ? [] : [{ path: ['spec', 'api', 'base_url'], named: file }]),
     ...(caFile === undefined ? [] : [{ path: ['spec', 'api', 'ca_file'], named: caFile }]),
     ...policies.map((one, index) => ({ path: ['spec', 'policies', index], named: one })),
-    ...inputs.map((one, index) => ({ path: ['spec', 'inputs', index], named: toFixedPart(one) })),
+    ...inputs.map((one, index) => ({ path: ['spec', 'inputs', index], named: findFixedFolder(one) })),
     ...listTokenFolders(tokens),
   ];
   return named.flatMap(({ path, named: one }): Diagnostic[] => {
@@ -246,7 +252,7 @@ function listOfStack({ stack }: DesiredState, context: NamedPathsContext): reado
     if (!('finding' in place)) return [];
     const at = context.locateInStack(path);
     const message = `${formatPath(path)} names ${one}, which ${place.finding}`;
-    return [toRefused({ message, ...(at !== undefined && { place: at }) })];
+    return [createRefusedDiagnostic({ message, ...(at !== undefined && { place: at }) })];
   });
 }
 
@@ -262,25 +268,25 @@ function listTokenFolders({ default: all, credentials }: TokenSettings): readonl
   );
 }
 
-/** Of a pattern, the folder in which it is looked for. */
-function toFixedPart(pattern: string): string {
+/** The folder in which the files of a pattern are searched. */
+function findFixedFolder(pattern: string): string {
   const at = pattern.search(/[*?[\\]/);
   return at < 0 ? pattern : dirname(`${pattern.slice(0, at)}_`);
 }
 
-function listWritten({ resources }: DesiredState, { cwd, roots }: NamedPathsContext): readonly Diagnostic[] {
+function listRefusedWrites({ resources }: DesiredState, { cwd, roots }: NamedPathsContext): readonly Diagnostic[] {
   return [...resources.values()].flatMap((resource) =>
     listWrittenPaths(resource).flatMap(({ name, path }): Diagnostic[] => {
       const place = placeForWriting(path, roots, { cwd });
       if (!('finding' in place)) return [];
       const { address } = resource;
       const message = `${address}: lifecycle.${name} names ${path}, which ${place.finding}`;
-      return [toRefused({ message, address, place: resource.locate(['lifecycle', name]) })];
+      return [createRefusedDiagnostic({ message, address, place: resource.locate(['lifecycle', name]) })];
     }),
   );
 }
 
-/** What the lifecycle of a resource names as files, each with the setting that does. */
+/** Lists the files in a resource's lifecycle, with the name of the setting. */
 function listWrittenPaths({ kind, lifecycle }: DesiredResource): readonly {
   readonly name: string;
   readonly path: string;
@@ -291,28 +297,28 @@ function listWrittenPaths({ kind, lifecycle }: DesiredResource): readonly {
   });
 }
 
-function toRefused(diagnostic: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {
+function createRefusedDiagnostic(diagnostic: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {
   return { code: 'path-refused', severity: 'error', remedy: BOUNDARY_REMEDY, ...diagnostic };
 }
 
-/** Policies that can be evaluated, and the diagnostics of the others. */
+/** Policies that can be evaluated, and diagnostics of those that cannot. */
 interface LoadedPolicies {
   readonly policies: readonly Policy[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The policies among the manifests of a run, and where others are. */
+/** The policies among the manifests of a run, and paths of others. */
 interface PolicySources {
   readonly documents: readonly PolicyDocument[];
-  /** The files that those were read from, which may be named a second time. */
+  /** The files of `documents`. They are skipped if the user names them again. */
   readonly sources: readonly ManifestBytes[];
-  /** Paths of further policies from the user who started the run. */
+  /** Paths of further policies from the user. */
   readonly paths: readonly string[];
-  /** Where the Stack says that others are, and the folders below which those must lie. Absent: nowhere. */
+  /** Paths of further policies from the Stack, and the folders that must contain them. Absent: none. */
   readonly named?: { readonly paths: readonly string[]; readonly roots: readonly string[] };
 }
 
-/** Reads policies, those among manifests and those kept apart. CEL is loaded only when there are any. */
+/** Loads the policies from documents and paths. Loads CEL only if there are any. */
 export async function loadPolicies(
   { documents, sources, paths, named = { paths: [], roots: [] } }: PolicySources,
   context: Host,
@@ -321,21 +327,20 @@ export async function loadPolicies(
   const ofStack = await loadPolicyDocuments(named.paths, { context, seen, roots: named.roots });
   const apart = await loadPolicyDocuments(paths, { context, seen: [...seen, ...ofStack.files] });
   const all = [...documents, ...ofStack.rules.policies, ...apart.rules.policies];
-  const found = [...ofStack.diagnostics, ...apart.diagnostics, ...listNamesakes(all)];
+  const found = [...ofStack.diagnostics, ...apart.diagnostics, ...listDuplicateNames(all)];
   if (all.length === 0) return { policies: [], diagnostics: found };
   const { readPolicies } = await import('../policy/read-policies.ts');
   const { policies, diagnostics } = readPolicies(all);
   return { policies, diagnostics: [...found, ...diagnostics] };
 }
 
-/** How documents of policies are read. */
 interface DocumentOptions {
   readonly context: Host;
-  /** Files that were read already. */
+  /** Files that were already read. */
   readonly seen?: readonly string[];
-  /** Other documents may stand among them. */
+  /** Whether other documents are allowed. */
   readonly isMixed?: boolean;
-  /** Manifests have named the paths: they must lie below one of these folders. */
+  /** Folders that must contain the paths. Set if manifests name the paths. */
   readonly roots?: readonly string[];
 }
 
@@ -345,7 +350,10 @@ interface LoadedDocuments {
   readonly files: readonly string[];
 }
 
-/** The documents in files and folders of policies. A file that was read before is passed over, and a document of another kind is a mistake. */
+/**
+ * Loads the policy documents in files and folders. Skips files that were already read. Reports documents of other
+ * kinds, unless `isMixed`.
+ */
 async function loadPolicyDocuments(
   paths: readonly string[],
   { context, seen = [], isMixed = false, roots }: DocumentOptions,
@@ -378,8 +386,10 @@ async function loadPolicyDocuments(
   return { rules, diagnostics: found, files: sources.map(({ file }) => file) };
 }
 
-/** Policies of one name in different places: nobody could tell which of them a case, or a report, is about. */
-function listNamesakes(documents: readonly PolicyDocument[]): readonly Diagnostic[] {
+/**
+ * Reports policies with the same name in different places, because test cases and reports refer to policies by name.
+ */
+function listDuplicateNames(documents: readonly PolicyDocument[]): readonly Diagnostic[] {
   const first = new Map<string, PolicyDocument>();
   return documents.flatMap((document): Diagnostic[] => {
     const before = first.get(document.name);
@@ -401,8 +411,8 @@ function listNamesakes(documents: readonly PolicyDocument[]): readonly Diagnosti
 }
 
 /**
- * Runs the cases of the policies in files and folders; other documents are passed over. Sends nothing. Rejects with `InvalidManifests` for
- * policies and cases that cannot be read, and with `StackError` when there are no cases.
+ * Runs the test cases of the policies in files and folders, and ignores other documents. Sends nothing. Rejects with
+ * `InvalidManifests` for invalid policies or cases, and with `StackError` if there are no cases.
  */
 export async function testPolicies(paths: readonly string[], context: Host): Promise<PolicyTestResult> {
   const { rules, diagnostics } = await loadPolicyDocuments(paths, { context, isMixed: true });

@@ -11,45 +11,44 @@ import { NO_SECRETS, type Secrets, withoutSecrets } from '../model/secrets.ts';
 import type { Host, RenderCommand, RenderOutput } from './host.ts';
 
 /**
- * Runs the commands of `spec.render`: without a shell, without a key, in a group of processes of their own that is ended as a whole. A stack's command runs once,
- * however often its manifests are read.
+ * Runs the commands of `spec.render` without a shell and without the API key. Each runs in its own process group, so
+ * that it can be killed with its children. The command of a stack runs once, however often its manifests are read.
  */
 
-/** How commands are run. */
 interface RenderOptions {
   /** Default: two minutes. */
   readonly timeoutMs?: number;
-  /** Listens for requests to stop while a command runs. */
+  /** Starts listening for signals to stop, while a command runs. */
   readonly listen?: () => { readonly signal: AbortSignal; readonly stopListening: () => void };
 }
 
 const TIMEOUT_MS = 120_000;
 
-/** The consent to run what Stacks say. */
+/** Creates the function that runs render commands. Passing it to a stack is the consent to run them. */
 export function createRender(
   { cwd, env, secrets = NO_SECRETS }: Pick<Host, 'cwd' | 'env' | 'secrets'>,
   options: RenderOptions = {},
 ): NonNullable<Host['render']> {
-  const made = new Map<string, Promise<RenderOutput>>();
+  const outputs = new Map<string, Promise<RenderOutput>>();
   return ({ words, folder }) => {
     const held = secrets.find(words.join('\n'));
     if (held !== undefined) return Promise.resolve({ finding: `would get ${held.name} as an argument` });
     const command = { words, folder: resolve(cwd, folder), env: withoutSecrets(env, secrets) };
     const id = JSON.stringify([words, command.folder]);
-    const known = made.get(id) ?? runListening(command, options).then((output) => strikeFinding(output, secrets));
-    made.set(id, known);
+    const known = outputs.get(id) ?? runListening(command, options).then((output) => redactFinding(output, secrets));
+    outputs.set(id, known);
     return known;
   };
 }
 
-/** What a program says of itself may hold what it has read. */
-function strikeFinding(output: RenderOutput, { redact }: Pick<Secrets, 'redact'>): RenderOutput {
+/** Redacts an error message of the program, because it may quote a secret that the program has read. */
+function redactFinding(output: RenderOutput, { redact }: Pick<Secrets, 'redact'>): RenderOutput {
   return 'finding' in output ? { finding: redact(output.finding) } : output;
 }
 
 type Run = RenderCommand & Pick<Host, 'env'>;
 
-/** Rejects with the reason of the signal, and with nothing else. */
+/** Rejects only if the signal aborts, with its reason. */
 async function runListening(run: Run, { listen, timeoutMs = TIMEOUT_MS }: RenderOptions): Promise<RenderOutput> {
   const { signal, stopListening } = listen?.() ?? { signal: undefined, stopListening: () => undefined };
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -68,13 +67,13 @@ async function runOnce(run: Run, stop: AbortSignal): Promise<RenderOutput> {
   const end = (): void => endGroup(child);
   stop.addEventListener('abort', end, { once: true });
   try {
-    const [ended, output, said] = await Promise.all([
+    const [ended, output, complaint] = await Promise.all([
       waitFor(child),
       readOutput(child.stdout, end),
       readEnd(child.stderr),
     ]);
     if (ended === undefined || ('finding' in output && !stop.aborted)) return output;
-    return { finding: said === '' ? ended : `${ended}: ${said}` };
+    return { finding: complaint === '' ? ended : `${ended}: ${complaint}` };
   } finally {
     stop.removeEventListener('abort', end);
   }
@@ -82,7 +81,9 @@ async function runOnce(run: Run, stop: AbortSignal): Promise<RenderOutput> {
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-/** Words that no program can get, such as one with a NUL, are told at once; the rest when the program ends. */
+/**
+ * Returns a finding if `spawn` throws, such as for an argument with a NUL. Other failures appear when the program ends.
+ */
 function start({ words, folder, env }: Run): Child | { readonly finding: string } {
   const [program = '', ...args] = words;
   const childEnv = withoutKeys(env);
@@ -93,7 +94,7 @@ function start({ words, folder, env }: Run): Child | { readonly finding: string 
   }
 }
 
-/** How a program ended; `undefined`: well. */
+/** Describes how a program ended. `undefined`: with exit code 0. */
 async function waitFor(child: ChildProcess): Promise<string | undefined> {
   try {
     const [code, signal] = await once(child, 'exit');
@@ -105,7 +106,7 @@ async function waitFor(child: ChildProcess): Promise<string | undefined> {
   }
 }
 
-/** All that it prints. What prints too much is ended. */
+/** Reads the whole output. Kills the program if the output is too large. */
 async function readOutput(stdout: Readable, end: () => void): Promise<RenderOutput> {
   try {
     return { bytes: await readStream(stdout) };
@@ -115,20 +116,20 @@ async function readOutput(stdout: Readable, end: () => void): Promise<RenderOutp
   }
 }
 
-const MAX_KEPT = 65_536;
+const MAX_STDERR_CHARACTERS = 65_536;
 
-/** The end of what it complains of. */
+/** Returns an excerpt from the end of stderr. */
 async function readEnd(stderr: Readable): Promise<string> {
   let kept = '';
   stderr.setEncoding('utf8');
   stderr.on('data', (part: string) => {
-    kept = (kept + part).slice(-MAX_KEPT);
+    kept = (kept + part).slice(-MAX_STDERR_CHARACTERS);
   });
   await once(stderr, 'close');
   return stderrExcerpt(kept, '');
 }
 
-/** Ends a program and what it started. What keeps its output open all the same is not waited for. */
+/** Kills a program and its children. Does not wait for a child that survives and keeps the output open. */
 function endGroup(child: Child): void {
   try {
     if (child.pid !== undefined) kill(-child.pid, 'SIGKILL');

@@ -17,39 +17,45 @@ import type { CreateWrite, Write, WriteId } from '../model/write.ts';
 import type { PlanCheck } from '../plan/saved/check-plan.ts';
 import { type Host, StackError } from './host.ts';
 
-/** What an apply tells, and what stops it. */
+/** Callbacks of an apply, and options for its requests. */
 export interface RunOptions {
   readonly onEvent?: (event: ApplyEvent) => void;
-  /** Told of warnings: a place for tokens that others can read, a journal that lacks lines. */
+  /** Called with warnings, such as a token sink that other users can read, or missing journal lines. */
   readonly onWarning?: (message: string) => void;
-  /** Asks for consent before the first write, when the token sinks are known; any answer but true declines. Default: no question. */
+  /**
+   * Asks for consent before the first write, after the token sinks are chosen. Any result except true declines.
+   * Default: no question.
+   */
   readonly confirm?: (writes: number) => boolean | Promise<boolean>;
   /** Called right before the first write. */
   readonly onStart?: () => void;
-  /** File that gets a line before and after each request. Default: what EDGEWISE_JOURNAL names. */
+  /** A file that gets a line before and after each request. Default: EDGEWISE_JOURNAL. */
   readonly journal?: string | undefined;
-  /** Ids of other stacks' resources that were not known when the plan was made, by the address of the External. */
+  /** Ids of other stacks' resources that were unknown when the plan was made, by the address of the External. */
   readonly ids?: ReadonlyMap<string, string>;
-  /** Aborted: no new write starts; those under way finish, and the result lists what was skipped. */
+  /** When aborted, no new write starts. Running writes finish, and the result lists the skipped writes. */
   readonly signal?: AbortSignal;
-  /** Plans of other stacks of the account are applied at the same time. */
+  /** Set if plans of other stacks of the account are applied at the same time. */
   readonly sideBySide?: ParallelApplyContext;
 }
 
-/** A plan that may be applied, and the results of its check. */
+/** A plan to apply, and the results of its check. */
 export interface RunPlan extends Omit<PlanCheck, 'moved' | 'met'> {
   readonly plan: Plan;
   readonly tokens: TokenSettings;
-  /** Instead of what `tokens` says. */
+  /** Takes precedence over `tokens`. */
   readonly sinks?: TokenSinks | undefined;
-  /** Real paths of the folders below which its files may lie. Default: the repository that the working folder is in. */
+  /**
+   * Real paths of folders. Each file of the plan must be below one of them. Default: the repository of the working
+   * folder.
+   */
   readonly roots?: readonly string[] | undefined;
 }
 
 /** The check of a plan that was just created. */
 export const FRESH_PLAN_CHECK: Omit<PlanCheck, 'moved' | 'met'> = { done: new Map(), ids: new Map(), texts: new Map() };
 
-/** How an apply ends that has nothing to do. */
+/** The result of an apply without writes. */
 export const EMPTY_APPLY_RESULT: ApplyResult = {
   outcomes: [],
   tokens: [],
@@ -59,7 +65,7 @@ export const EMPTY_APPLY_RESULT: ApplyResult = {
   interrupted: false,
 };
 
-/** Asks for consent, tries the token sinks, and applies a plan without blocking violations. */
+/** Asks for consent, tests the token sinks, and applies a plan without blocking violations. */
 export async function runPlan(
   client: Client,
   { plan, tokens, sinks: own, roots, done, ids, texts }: RunPlan,
@@ -69,7 +75,7 @@ export async function runPlan(
   const { onEvent = () => undefined, onWarning = () => undefined, signal = new AbortController().signal } = options;
   const open = listOpenWrites(plan, done);
   const { sinks, test } = chooseSinks(open, { tokens, own }, host);
-  if (own === undefined) refuseOtherPlaces(plan, open, tokens);
+  if (own === undefined) refuseOtherSinks(plan, open, tokens);
   if (open.length + plan.files.length > 0) await confirm(options, open.length);
   for (const warning of await test()) onWarning(warning);
   signal.throwIfAborted();
@@ -92,7 +98,7 @@ async function confirm({ confirm: ask }: RunOptions, writes: number): Promise<vo
   throw new StackError('Declined: nothing was written.', { reason: 'interrupted' });
 }
 
-/** A journal that cannot be written stops everything before the first write. */
+/** Opens the journal. Throws if that fails, so that nothing is written without a journal. */
 async function startJournal(
   plan: Plan,
   given: string | undefined,
@@ -108,7 +114,7 @@ async function startJournal(
   }
 }
 
-/** Flags that say where tokens go, instead of the Stack. */
+/** Flags for the token sink, which take precedence over the Stack. */
 export interface TokenFlags {
   readonly tokenDirectory?: string;
   readonly tokenCommand?: readonly string[];
@@ -116,7 +122,7 @@ export interface TokenFlags {
 
 const COMMAND_TIMEOUT_MS = 30_000;
 
-/** Where the tokens of a stack go: a flag is for every credential, else the Stack says. */
+/** Returns the token sinks of a stack. A flag applies to every credential; otherwise the Stack decides. */
 export function resolveTokens(
   { tokenDirectory, tokenCommand }: TokenFlags,
   stored: TokenSettings,
@@ -131,14 +137,16 @@ export function resolveTokens(
   return { default: { command: tokenCommand, timeoutMs: COMMAND_TIMEOUT_MS }, credentials: {} };
 }
 
-/** The sinks that an apply needs: chosen before anything is asked, tried out before the first write. */
+/** The sinks of an apply, chosen before the user is asked for consent. */
 interface ChosenSinks {
   readonly sinks: TokenSinks;
-  /** Rejects with what does not work; resolves with warnings, each once. */
+  /**
+   * Tests the sinks before the first write. Rejects if one does not work. Resolves with warnings, without repetitions.
+   */
   readonly test: () => Promise<readonly string[]>;
 }
 
-/** Chooses a sink for every credential that is still to be created. Throws when there is none. */
+/** Chooses a sink for every credential that is still to be created. Throws if one has no sink. */
 function chooseSinks(
   writes: readonly Write[],
   { tokens, own }: { readonly tokens: TokenSettings; readonly own: TokenSinks | undefined },
@@ -151,7 +159,7 @@ function chooseSinks(
   return { sinks, test: () => testSinks([...chosen]) };
 }
 
-/** Others on the machine can read the arguments of a program. */
+/** Throws if a sink's settings contain a secret, because other users can read a program's arguments. */
 function refuseSecrets(tokens: TokenSettings, { find }: Pick<Secrets, 'find'>): void {
   const found = find(JSON.stringify(tokens));
   if (found === undefined) return;
@@ -162,10 +170,10 @@ function refuseSecrets(tokens: TokenSettings, { find }: Pick<Secrets, 'find'>): 
 }
 
 /**
- * Rejects token sinks that differ from those of the approved plan, even if the same program is named by other words. Where the plan names none, which it
- * warns of, the user who applies it may name one.
+ * Throws if a token sink differs from the one in the approved plan. The same program under another name also differs.
+ * If the plan names no sink, which it warns about, the user who applies it may name one.
  */
-function refuseOtherPlaces({ changes }: Plan, open: readonly Write[], tokens: TokenSettings): void {
+function refuseOtherSinks({ changes }: Plan, open: readonly Write[], tokens: TokenSettings): void {
   for (const { address, mark } of open.filter(createsToken)) {
     const sink = findSink(tokens, mark.name);
     const own = sink && describeSink(sink);
@@ -179,12 +187,11 @@ function refuseOtherPlaces({ changes }: Plan, open: readonly Write[], tokens: To
   }
 }
 
-/** The writes of a plan that are not done. */
 function listOpenWrites(plan: Plan, done: ReadonlyMap<WriteId, unknown>): readonly Write[] {
   return plan.writes.filter(({ id }) => !done.has(id));
 }
 
-/** Whether a write brings a token that is shown only once. */
+/** Whether a write creates a token that the service shows only once. */
 export function createsToken(write: Write): write is CreateWrite {
   return write.type === 'create' && getKind(write.kind).oneTimeFields.length > 0;
 }

@@ -28,10 +28,9 @@ import { verifyPlan } from '../plan/saved/verify-plan.ts';
 import { StackError } from './host.ts';
 import { type PlanRequest, planLive, type Reader, tryPlan } from './plan-live.ts';
 
-/** A plan that was saved. */
 export interface SavedFile {
   readonly plan: Plan;
-  /** What it is called in messages: its file. */
+  /** The name in messages, usually the file. */
   readonly name: string;
 }
 
@@ -40,13 +39,13 @@ export interface SavedPlan extends SavedFile {
   readonly allowances: Allowances;
   readonly guard: GuardSettings;
   readonly signal?: AbortSignal | undefined;
-  /** What the paths of its files are relative to. */
+  /** The folder that relative paths of its files start from. */
   readonly cwd: string;
-  /** Real paths of the folders below which its files may lie. */
+  /** Real paths of folders. Each file of the plan must be below one of them. */
   readonly roots: readonly string[];
 }
 
-/** The meaning of a plan's writes is known only to the version that made it. */
+/** Throws if another version made the plan, because only that version knows the meaning of its writes. */
 export function refuseOtherVersion({ plan: { tool }, name }: Pick<SavedPlan, 'plan' | 'name'>, version: string): void {
   if (tool.version === version) return;
   const message = `${name} was made by edgewise ${tool.version}, and this is edgewise ${version}.`;
@@ -56,7 +55,7 @@ export function refuseOtherVersion({ plan: { tool }, name }: Pick<SavedPlan, 'pl
   });
 }
 
-/** Compares a saved plan with the live state. Throws when it is stale, or when a safety rule blocks it now. */
+/** Compares a saved plan with the live state. Throws if the plan is stale or a safety rule blocks it now. */
 export async function checkSaved(client: Reader, saved: SavedPlan): Promise<PlanCheck> {
   const { plan, name, signal, cwd, roots } = saved;
   const live = await readLive(client, { ...createStaleCheckRequest(plan), ...(signal !== undefined && { signal }) });
@@ -64,20 +63,20 @@ export async function checkSaved(client: Reader, saved: SavedPlan): Promise<Plan
   const paths = plan.files.map(({ path }) => path);
   const present = await readFiles(paths, { cwd, roots });
   const moved = [...check.moved, ...listAppeared(plan, { present, texts: check.texts })];
-  refuseMoved(name, moved);
-  refuseStanding(saved, live);
+  refuseStale(name, moved);
+  refuseUnsafe(saved, live);
   return check;
 }
 
-/** Throws when something that a plan would change has changed since it was made. */
-function refuseMoved(name: string, moved: readonly StaleItem[]): void {
+/** Throws if the live state of a planned change has changed since the plan was made. */
+function refuseStale(name: string, moved: readonly StaleItem[]): void {
   if (moved.length === 0) return;
   const isAbandoned = moved.every((one) => one.isAbandoned === true);
-  throw new StackError(toStaleMessage(name, moved), isAbandoned ? ABANDONED : STALE);
+  throw new StackError(formatStaleMessage(name, moved), isAbandoned ? ABANDONED : STALE);
 }
 
-/** Throws when a plan file says something else than the manifests. */
-function refuseUnlike(name: string, lines: readonly string[]): void {
+/** Throws if a plan file differs from the plan that the manifests produce. */
+function refuseDifferent(name: string, lines: readonly string[]): void {
   if (lines.length === 0) return;
   const shown = lines.slice(0, MAX_LINES).map((line) => `  ${line}`);
   const rest = lines.length > MAX_LINES ? [`  and ${lines.length - MAX_LINES} more`] : [];
@@ -89,7 +88,7 @@ function refuseUnlike(name: string, lines: readonly string[]): void {
   });
 }
 
-/** Differences that are listed; more tell a reader nothing that these do not. */
+/** The number of differences shown. A reader gains nothing from more. */
 const MAX_LINES = 50;
 
 const ABANDONED = {
@@ -102,34 +101,34 @@ const STALE = {
   remedy: 'Nothing was written. Make a new plan and have that approved.',
 } as const;
 
-/** Checks the safety rules again on the live state: the file could have been edited. */
-function refuseStanding({ plan, allowances, guard }: SavedPlan, live: LiveState): void {
+/** Checks the safety rules again with the live state, because the file may have been edited. */
+function refuseUnsafe({ plan, allowances, guard }: SavedPlan, live: LiveState): void {
   const { changes, stack } = plan;
   const owned = countOwned(live, stack);
   const marks = new Map([...live.resources.values()].flat().map(({ id, mark }) => [id, mark?.protect === true]));
   const known = changes.map((change) =>
     marks.get(change.live?.id ?? '') === true ? { ...change, protect: true } : change,
   );
-  // No command saves a plan of `destroy`: a file that claims to be one is checked against the limits too.
+  // Use the limits of `apply`, because no command saves a plan of `destroy`, and the file may have been edited.
   const violations = guardPlan({
     changes: known,
     owned,
     settings: guard,
     stack,
     mode: 'apply',
-    // Targets of a file that was edited would let it pass.
+    // Ignore the plan's targets, because edited targets would skip a check.
     isTargeted: false,
   });
   refuseViolations(violations, allowances);
 }
 
-/** Throws for the first violated safety rule without consent. */
+/** Throws for the first safety rule that is violated without consent. */
 export function refuseViolations(violations: Plan['violations'], allowances: Allowances): void {
   const [first] = listBlockingViolations(violations, allowances);
   if (first !== undefined) throw new StackError(first.message, { reason: 'refused', remedy: first.remedy });
 }
 
-function toStaleMessage(name: string, moved: readonly StaleItem[]): readonly string[] {
+function formatStaleMessage(name: string, moved: readonly StaleItem[]): readonly string[] {
   const lines = moved.map(({ address, field, message, planned, live }) => {
     if (field === undefined) return `  ${address}: ${message}`;
     const from = planned === undefined ? 'nothing' : toCanonicalJson(planned);
@@ -138,14 +137,13 @@ function toStaleMessage(name: string, moved: readonly StaleItem[]): readonly str
   return [`${name} is stale, because live values changed after it was made:`, ...lines];
 }
 
-/** An approved plan. */
 export interface PlanApproval {
   readonly plan: Plan;
-  /** What it is called in messages: its file. */
+  /** The name in messages, usually the file. */
   readonly name: string;
 }
 
-/** A plan does something that the approved one did not. Nothing was written. */
+/** The plan contains changes that the approved plan does not. Nothing was written. */
 export class NotApproved extends StackError {
   override readonly name = 'NotApproved';
   readonly comparison: PlanComparison;
@@ -162,10 +160,9 @@ export class NotApproved extends StackError {
   }
 }
 
-/** What to do when a plan is not the one that was approved. */
 const NOT_APPROVED_REMEDY = 'Nothing was written. Make a new plan and have that approved.';
 
-/** Throws when a plan cannot approve anything: another version made it, or it could not be applied itself. */
+/** Throws if a plan cannot serve as an approved plan: another version made it, or it contains errors. */
 export function refuseUnfit({ plan, name }: PlanApproval, version: string): void {
   refuseOtherVersion({ plan, name }, version);
   if (!hasErrors(plan.diagnostics)) return;
@@ -175,21 +172,22 @@ export function refuseUnfit({ plan, name }: PlanApproval, version: string): void
   });
 }
 
-/** Compares a plan with one that was approved, of which an apply may have broken off. */
+/** Compares a plan with an approved plan, of which an interrupted apply may have sent some writes. */
 export function compareWithApproved(plan: Plan, approved: PlanApproval, cwd: string): PlanComparison {
   const paths = plan.files.map(({ path }) => path);
   return comparePlans(withPaths(approved.plan, paths, cwd), countAsCreated(plan, approved.plan).plan);
 }
 
-/** Throws `NotApproved` when a plan does anything that an approved one did not. */
+/** Throws `NotApproved` if a plan contains changes that the approved plan does not. */
 export function refuseUnapproved(plan: Plan, approved: PlanApproval, cwd: string): void {
   const comparison = compareWithApproved(plan, approved, cwd);
   if (!isCoveredBy(comparison)) throw new NotApproved(comparison, approved.name);
 }
 
 /**
- * Plans again what a plan file says, and gives that plan when it is the same. Otherwise throws `StackError`: something that the file touches has changed since, or
- * the manifests ask for something else. One reading serves both. Sends GETs only.
+ * Plans again, and returns the new plan if it equals the plan file. Otherwise throws `StackError`: a resource of the
+ * plan has changed since, or the manifests produce another plan. Reads the live state once for both checks. Sends GETs
+ * only.
  */
 export async function replan(client: Reader, given: SavedFile, request: PlanRequest): Promise<Plan> {
   const planned = await planLive(client, request);
@@ -198,28 +196,29 @@ export async function replan(client: Reader, given: SavedFile, request: PlanRequ
   const checked = checkPlan(withoutAwaited(file.plan, planned.whole), planned.whole);
   const present = planned.input.files;
   const moved = checked.moved.filter(({ isAbandoned }) => isAbandoned !== true);
-  refuseMoved(file.name, [...moved, ...listAppeared(file.plan, { present, texts: checked.texts })]);
-  const again = await tryPlan(withoutRotated(planned, file.plan, checked), request);
+  refuseStale(file.name, [...moved, ...listAppeared(file.plan, { present, texts: checked.texts })]);
+  const again = await tryPlan(withoutFinishedRotations(planned, file.plan, checked), request);
   const check = { ...checked, ids: new Map([...checked.ids, ...listAwaitedIds(file.plan, planned.whole)]) };
   const isSame = listUnlike(file.plan, again, check).length === 0;
-  // Something of the file, or of those that are applied with it, may be done: what it says of the whole is of before that.
+  // Some writes of the file, or of other saved plans in this run, may be done. The totals in the file describe the
+  // state before them, so compare them with a plan of that state.
   const before = isSame ? again : await planBefore(planned, file.plan, request);
-  refuseUnlike(file.name, listUnlike(file.plan, again, { ...check, before }));
+  refuseDifferent(file.name, listUnlike(file.plan, again, { ...check, before }));
   return again;
 }
 
-/** The plan as it was when nothing of a file was done, nor of those that are applied with it. */
+/** Computes the plan for the state before any write of the file or of the other saved plans of this run. */
 async function planBefore({ input, whole }: Planned, file: Plan, request: PlanRequest): Promise<Plan> {
   const { savedBeside = [] } = request;
   const earlier = { ...input, live: computeLiveBefore(input.live, [file, ...savedBeside]) };
   const plan = createPlan(earlier, decidePlan(earlier));
-  // What waits for another stack was not tried.
+  // A plan that waits for another stack was not rehearsed.
   const isTried = file.awaitedReferences === undefined && request.rehearsal !== false;
   return tryPlan({ plan, input: earlier, whole }, { ...request, rehearsal: isTried });
 }
 
-/** What the file rotates is rotated once, however often it is asked for: what came of it stays. */
-function withoutRotated(planned: Planned, file: Plan, { done }: PlanCheck): Planned {
+/** Omits rotations that the file has already finished, because each resource is rotated only once. */
+function withoutFinishedRotations(planned: Planned, file: Plan, { done }: PlanCheck): Planned {
   const { input } = planned;
   const made = new Set<string>(
     file.writes.flatMap(({ id, type, address }) => (type === 'create' && done.has(id) ? [address] : [])),
@@ -232,20 +231,29 @@ function withoutRotated(planned: Planned, file: Plan, { done }: PlanCheck): Plan
 
 type Planned = Awaited<ReturnType<typeof planLive>>;
 
-/** What another stack of the same run has yet to make is looked for when its turn has come. */
+/**
+ * Omits references to resources that another stack of this run has not created yet. They are resolved right before this
+ * stack's writes.
+ */
 function withoutAwaited({ awaitedReferences = {}, ...plan }: Plan, live: LiveState): Plan {
   const made = Object.entries(awaitedReferences).filter(([, foreign]) => findForeign(foreign, live) !== undefined);
   return { ...plan, awaitedReferences: Object.fromEntries(made) };
 }
 
-/** A plan from another machine with the file paths of this one: how the manifests were named there, `m` or `/work/m`, does not matter. */
+/**
+ * Replaces file paths by those of this machine. A plan from another machine may name the same file differently, such as
+ * `m` and `/work/m`.
+ */
 function withPaths(plan: Plan, paths: readonly string[], cwd: string): Plan {
-  const toPlace = (path: string): string => resolveLinks(resolve(cwd, path));
-  const named = new Map(paths.map((path) => [toPlace(path), path]));
-  return { ...plan, files: plan.files.map((file) => ({ ...file, path: named.get(toPlace(file.path)) ?? file.path })) };
+  const resolvePath = (path: string): string => resolveLinks(resolve(cwd, path));
+  const named = new Map(paths.map((path) => [resolvePath(path), path]));
+  return {
+    ...plan,
+    files: plan.files.map((file) => ({ ...file, path: named.get(resolvePath(file.path)) ?? file.path })),
+  };
 }
 
-/** The plan of a document, when it does what it shows and nothing else. */
+/** Returns the plan of a plan document. Throws if its writes differ from the changes that it shows. */
 export function verifyShown(name: string, document: PlanDocument): Plan {
   const plan = verifyPlan(document);
   if (typeof plan !== 'string') return plan;

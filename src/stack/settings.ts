@@ -17,7 +17,7 @@ import {
 } from '../model/stack.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
 
-/** How the service is reached, as far as flags or the options of a program say it. */
+/** Settings for reaching the service, from flags or from the options of a program. */
 export interface SettingOverrides {
   readonly baseUrl?: string | undefined;
   readonly versionHeader?: string | undefined;
@@ -30,27 +30,26 @@ export interface SettingOverrides {
   readonly keyEnv?: string | undefined;
 }
 
-/** How a run reaches the service. */
+/** Settings for reaching the service in this run. */
 export interface RunSettings extends ConnectionSettings {
   readonly baseUrl: string;
   readonly timeouts: Timeouts;
   readonly caFile: string | undefined;
-  /** The variable that holds the API key; absent: EDGEWISE_API_KEY. */
+  /** The variable that contains the API key. `undefined`: EDGEWISE_API_KEY. */
   readonly keyEnv: string | undefined;
 }
 
-/** What the Stack, or a plan file, says. */
+/** Settings from the Stack or from a plan file. */
 type StoredSettings = { readonly [Name in keyof RunSettings]?: RunSettings[Name] | undefined };
 
-/** What a Stack says of the way to the service, as settings of a run. */
-function toStoredSettings({ rateLimit, given: _, ...api }: ApiSettings): StoredSettings {
+function formatStoredSettings({ rateLimit, given: _, ...api }: ApiSettings): StoredSettings {
   const text = rateLimit === undefined || rateLimit === 'none' ? rateLimit : formatRateLimit(rateLimit);
   return { ...api, rateLimit: text };
 }
 
-/** Each setting as it is given, else from the environment, else as stored, else its default. */
+/** Resolves each setting: given, else from the environment, else stored, else the default. */
 export function resolveSettings(given: SettingOverrides, env: Host['env'], stored: StoredSettings): RunSettings {
-  const baseUrl = given.baseUrl ?? toText(env['EDGEWISE_BASE_URL']) ?? stored.baseUrl;
+  const baseUrl = given.baseUrl ?? withoutEmpty(env['EDGEWISE_BASE_URL']) ?? stored.baseUrl;
   if (baseUrl === undefined || baseUrl === '') {
     const remedy =
       'Use --base-url URL, EDGEWISE_BASE_URL, or spec.api.base_url in the Stack. `embedded:` is the bundled server.';
@@ -59,19 +58,27 @@ export function resolveSettings(given: SettingOverrides, env: Host['env'], store
   return {
     baseUrl: normalizeUrl(baseUrl),
     versionHeader:
-      given.versionHeader ?? toText(env['EDGEWISE_VERSION_HEADER']) ?? stored.versionHeader ?? DEFAULT_VERSION_HEADER,
+      given.versionHeader ??
+      withoutEmpty(env['EDGEWISE_VERSION_HEADER']) ??
+      stored.versionHeader ??
+      DEFAULT_VERSION_HEADER,
     pageSize: checkCount({ name: 'page size', max: 100 }, given.pageSize) ?? stored.pageSize ?? 100,
     concurrency: checkCount({ name: 'concurrency', max: 64 }, given.concurrency) ?? stored.concurrency ?? 8,
     rateLimit:
-      toRateLimit(given.rateLimit ?? env['EDGEWISE_RATE_LIMIT']) ?? stored.rateLimit ?? getDefaultRateLimit(baseUrl),
+      parseRateLimitText(given.rateLimit ?? env['EDGEWISE_RATE_LIMIT']) ??
+      stored.rateLimit ??
+      getDefaultRateLimit(baseUrl),
     timeouts: resolveTimeouts(given.timeouts, env, stored.timeouts),
-    caFile: toText(given.caFile) ?? toText(env['EDGEWISE_CA_FILE']) ?? stored.caFile,
-    keyEnv: toKeyVariable(toText(given.keyEnv) ?? toText(env['EDGEWISE_KEY_ENV']) ?? stored.keyEnv),
+    caFile: withoutEmpty(given.caFile) ?? withoutEmpty(env['EDGEWISE_CA_FILE']) ?? stored.caFile,
+    keyEnv: checkKeyVariable(withoutEmpty(given.keyEnv) ?? withoutEmpty(env['EDGEWISE_KEY_ENV']) ?? stored.keyEnv),
   };
 }
 
-/** The variable that holds the key, where another one is named than the usual one. Only such a variable is known to hold a key, and is treated as one. */
-function toKeyVariable(name: string | undefined): string | undefined {
+/**
+ * The variable that contains the API key, if it is not EDGEWISE_API_KEY. Throws unless its name marks it as a key,
+ * because only such variables are treated as secrets.
+ */
+function checkKeyVariable(name: string | undefined): string | undefined {
   if (name === undefined || name === KEY_VARIABLE) return undefined;
   if (isNamedKeyVariable(name)) return name;
   throw new StackError(`${JSON.stringify(name)} cannot be the variable that holds the API key.`, {
@@ -80,13 +87,13 @@ function toKeyVariable(name: string | undefined): string | undefined {
   });
 }
 
-/** What services allow. The bundled server inside of the process has no limit. */
+/** The rate limit of the service. `none` for the bundled server in this process. */
 export function getDefaultRateLimit(baseUrl: string): string {
   return baseUrl.startsWith('embedded:') ? 'none' : '120/60s';
 }
 
-function toRateLimit(text: string | undefined): string | undefined {
-  if (text === undefined || text === '' || text === 'none') return toText(text);
+function parseRateLimitText(text: string | undefined): string | undefined {
+  if (text === undefined || text === '' || text === 'none') return withoutEmpty(text);
   const limit = parseRateLimit(text);
   if (limit !== undefined) return formatRateLimit(limit);
   const message = `The rate limit is ${JSON.stringify(text)}, and must be ${RATE_LIMIT_EXPECTED}, or none.`;
@@ -104,10 +111,9 @@ function resolveTimeouts(given: SettingOverrides['timeouts'], env: Host['env'], 
   };
 }
 
-/** The parts of a request that have a time limit each. */
 type TimeoutPart = 'connect' | 'headers' | 'body' | 'request';
 
-/** A time limit such as `30s`. Nothing, for no text. */
+/** Parses a time limit such as `30s`. `undefined` if the text is absent or empty. */
 export function parseTimeoutMs(part: TimeoutPart, text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const ms = parseDurationMs(text);
@@ -116,11 +122,14 @@ export function parseTimeoutMs(part: TimeoutPart, text: string | undefined): num
   throw new StackError(message, { reason: 'invalid' });
 }
 
-function toText(text: string | undefined): string | undefined {
+function withoutEmpty(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** Normalizes the spelling of a URL: capitals in its scheme and host, the usual port, a slash at the end. Text that follows `embedded:` is not a URL. */
+/**
+ * Normalizes a URL: lower-case scheme and host, no default port, no slashes at the end. `embedded:` URLs stay as they
+ * are.
+ */
 export function normalizeUrl(baseUrl: string): string {
   if (!/^https?:/i.test(baseUrl)) return baseUrl;
   const normal = URL.canParse(baseUrl) ? new URL(baseUrl).href : baseUrl;
@@ -130,8 +139,9 @@ export function normalizeUrl(baseUrl: string): string {
 }
 
 /**
- * The API key, from EDGEWISE_API_KEY or the file that EDGEWISE_API_KEY_FILE names. Where the Stack names another variable, from that one or
- * from its file, and from nowhere else: with the key of another account, a plan would create everything there.
+ * Reads the API key from EDGEWISE_API_KEY, or from the file that EDGEWISE_API_KEY_FILE names. If the Stack names
+ * another variable, reads only that one or its file, because a plan with the key of another account would create
+ * everything there.
  */
 export function readApiKey(
   { env, cwd, secrets }: Pick<Host, 'env' | 'cwd' | 'secrets'>,
@@ -164,7 +174,7 @@ interface Count {
   readonly max: number;
 }
 
-/** A number that a program computed may be wrong too. */
+/** Also checks numbers that a program passes, which no flag parser has checked. */
 function checkCount({ name, max }: Count, count: number | undefined): number | undefined {
   if (count === undefined || (Number.isInteger(count) && count >= 1 && count <= max)) return count;
   throw new StackError(`The ${name} must be a whole number from 1 to ${max}, not ${count}.`, {
@@ -173,15 +183,15 @@ function checkCount({ name, max }: Count, count: number | undefined): number | u
 }
 
 /**
- * The settings of a run on manifests. Settings of an untrusted Stack that decide where the key is sent must agree with flags and variables. Throws
- * `InvalidManifests`, with each line that does not.
+ * Resolves the settings of a run from manifests. If the manifests are not trusted, a setting that decides where the key
+ * is sent must also be given by a flag or variable. Throws `InvalidManifests` with one error for each that is not.
  */
 export function resolveManifestSettings(
   stated: SettingOverrides,
   { env, cwd, isUntrusted = false }: Pick<Host, 'env' | 'cwd' | 'isUntrusted'>,
   api: ApiSettings,
 ): RunSettings {
-  const stored = toStoredSettings(api);
+  const stored = formatStoredSettings(api);
   if (!isUntrusted) return resolveSettings(stated, env, stored);
   const { pageSize, concurrency, timeouts } = stored;
   const isPlaced = (stated.baseUrl ?? env['EDGEWISE_BASE_URL'] ?? '') !== '';
@@ -196,8 +206,8 @@ export function resolveManifestSettings(
   return isPlaced ? settings : resolveSettings(stated, env, {});
 }
 
-/** The settings that decide where the key is sent, and how fast requests are sent. */
-const DECIDED: Readonly<Record<GivenSetting['name'], Decided>> = {
+/** The settings that decide where the API key is sent and how fast requests are sent. */
+const TRUST_SETTINGS: Readonly<Record<GivenSetting['name'], TrustSetting>> = {
   base_url: { setting: 'baseUrl', flag: '--base-url', variable: 'EDGEWISE_BASE_URL' },
   ca_file: { setting: 'caFile', flag: '--ca-file', variable: 'EDGEWISE_CA_FILE' },
   version_header: { setting: 'versionHeader', flag: '--version-header', variable: 'EDGEWISE_VERSION_HEADER' },
@@ -205,27 +215,30 @@ const DECIDED: Readonly<Record<GivenSetting['name'], Decided>> = {
   rate_limit: { setting: 'rateLimit', flag: '--rate-limit', variable: 'EDGEWISE_RATE_LIMIT' },
 };
 
-interface Decided {
+interface TrustSetting {
   readonly setting: 'baseUrl' | 'caFile' | 'versionHeader' | 'keyEnv' | 'rateLimit';
   readonly flag: string;
   readonly variable: string;
 }
 
-interface Compared {
-  readonly stored: Partial<Readonly<Record<Decided['setting'], string | undefined>>>;
-  readonly given: Partial<Readonly<Record<Decided['setting'], string | undefined>>>;
+interface ComparedSettings {
+  readonly stored: Partial<Readonly<Record<TrustSetting['setting'], string | undefined>>>;
+  readonly given: Partial<Readonly<Record<TrustSetting['setting'], string | undefined>>>;
   readonly cwd: string;
 }
 
-function findDisagreement({ name, locate }: GivenSetting, { stored, given, cwd }: Compared): readonly Diagnostic[] {
-  const { setting, flag, variable } = DECIDED[name];
+function findDisagreement(
+  { name, locate }: GivenSetting,
+  { stored, given, cwd }: ComparedSettings,
+): readonly Diagnostic[] {
+  const { setting, flag, variable } = TRUST_SETTINGS[name];
   const [says, is] = [stored[setting] ?? '', given[setting]];
-  const toSame = (text = ''): string => {
+  const normalize = (text = ''): string => {
     if (name === 'ca_file') return text === '' ? '' : resolve(cwd, text);
     if (name === 'base_url') return normalizeUrl(text);
     return name === 'version_header' ? text.toLowerCase() : text;
   };
-  if (toSame(says) === toSame(is)) return [];
+  if (normalize(says) === normalize(is)) return [];
   const used = name === 'key_env' ? (is ?? KEY_VARIABLE) : is;
   const but = used === undefined ? 'and no flag or variable sets it' : `and this run uses ${used}`;
   const value = /^[\w@%+=:,./-]+$/.test(says) ? ` ${says}` : '';
@@ -240,33 +253,36 @@ function findDisagreement({ name, locate }: GivenSetting, { stored, given, cwd }
   ];
 }
 
-/** The secrets of a run that are known before anything else is read. */
+/** The secrets of a run that are known before any other input is read. */
 interface CollectedSecrets {
   readonly secrets: Secrets;
-  /** The environment, in which a key that came through a pipe is in its variable: it cannot be read again. */
+  /** The environment. A key that was read from a pipe is added as a variable, because a pipe can be read only once. */
   readonly env: Host['env'];
 }
 
-/** The secrets that the environment of a run holds, or names the files of. A file that cannot be read is told when its key is needed. */
+/**
+ * Collects the secrets in environment variables and in the files that they name. Ignores a file that cannot be read;
+ * `readApiKey` reports it.
+ */
 export function collectSecrets({ env, cwd }: Pick<Host, 'env' | 'cwd'>): CollectedSecrets {
   const secrets = createSecrets();
   const piped: [string, string][] = [];
   for (const [name, value = ''] of Object.entries(env)) {
     if (value === '') continue;
     if (isForgeToken(name)) secrets.add('a token of the forge', value);
-    else if (isKeyVariable(name) && !name.toUpperCase().endsWith(FILE)) secrets.add('the API key', value);
+    else if (isKeyVariable(name) && !name.toUpperCase().endsWith(FILE_SUFFIX)) secrets.add('the API key', value);
     else if (isKeyVariable(name)) {
       const { text, isPipe } = readKey(resolve(cwd, value));
       secrets.add('the API key', text);
-      const variable = name.slice(0, -FILE.length);
+      const variable = name.slice(0, -FILE_SUFFIX.length);
       if (isPipe && text.trim() !== '' && (env[variable] ?? '') === '') piped.push([variable, text.trim()]);
     }
   }
   return { secrets, env: piped.length === 0 ? env : { ...env, ...Object.fromEntries(piped) } };
 }
 
-/** What the name of a variable ends with that holds the path of a key. */
-const FILE = '_FILE';
+/** The suffix of a variable that contains the path of a key file. */
+const FILE_SUFFIX = '_FILE';
 
 interface KeyFile {
   readonly text: string;
@@ -282,17 +298,16 @@ function readKey(file: string): KeyFile {
   }
 }
 
-/** A key is one line, and servers take no more than this as the head of a request: a larger file is the wrong one. */
+/** A key is one line, and servers limit request headers to about this size. A larger file is not a key. */
 const MAX_KEY_FILE_BYTES = 16_384;
 
 const EMBEDDED = 'embedded:';
 
-/** Whether a base URL means the bundled server inside of the process. */
 export function isEmbedded(baseUrl: string): boolean {
   return baseUrl.startsWith(EMBEDDED);
 }
 
-/** The file in which the bundled server keeps its data; empty: it forgets them. */
+/** The file in which the bundled server keeps its data. Empty: it keeps none. */
 export function getEmbeddedFile(baseUrl: string): string {
   return baseUrl.slice(EMBEDDED.length);
 }

@@ -54,51 +54,50 @@ import type { RunSettings } from './settings.ts';
 import { refuseUntrusted } from './trust.ts';
 
 /**
- * An account of the service, and everything that needs no manifests. Whatever is done with it, for one stack or for several, is done by one client, so
- * that all of it keeps to one rate limit.
+ * An account of the service, and operations that need no manifests. All operations, for one or several stacks, use one
+ * client and therefore share one rate limit.
  */
 export interface Account {
   readonly settings: RunSettings;
-  /** What reads. It has no function that writes. */
+  /** Returns a client that cannot write. */
   readonly open: () => Promise<Reader>;
-  /** Only while the task runs, anything but a GET can be sent. */
+  /** Runs a task with a client that can write. Outside of such tasks, only GET requests are sent. */
   readonly write: <T>(task: (client: Client) => Promise<T>) => Promise<T>;
-  /** Applies an earlier plan unless it is stale. */
+  /** Applies a saved plan unless it is stale. */
   readonly apply: (saved: ApprovedPlan, options: RunOptions) => Promise<ApplyResult>;
   /** Compares the live state with the state after a plan. Sends GETs only. */
   readonly drift: (against: AgainstPlan) => Promise<Drift>;
   /** Exports live resources as manifests that adopt them. Sends GETs only. */
   readonly export: (request: Omit<ExportRequest, 'settings'>) => Promise<ExportResult>;
-  /** Closes connections, and keeps what the embedded server holds. */
+  /** Closes connections, and saves the data of the embedded server. */
   readonly close: () => Promise<void>;
 }
 
-/** A plan that was made earlier, with what it may do and where its tokens go. */
+/** A saved plan with its consents and token sinks. */
 export type ApprovedPlan = Omit<SavedPlan, 'signal' | 'cwd' | 'roots'> & Pick<RunPlan, 'tokens'>;
 
-/** The plan that is compared with the live state. */
+/** A plan that the live state is compared with. */
 interface AgainstPlan {
   readonly plan: Plan;
-  /** What it is called in the result: its file. */
+  /** The name in the result, usually the file. */
   readonly name: string;
-  /** Folders below which the files lie that the plan writes. Default: the repository that the working folder is in. */
+  /** Folders that must contain the files that the plan writes. Default: the repository of the working folder. */
   readonly roots?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What an account is made of. */
 export interface AccountParts {
   readonly settings: RunSettings;
   readonly given?: ConnectionOverrides;
-  /** Told of the way to the service before anything is sent. */
+  /** Called with the connection before anything is sent. */
   readonly onReached?: (reached: ServiceConnection) => void;
-  /** What the client tells of. */
+  /** Callbacks of the client. */
   readonly notices?: Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'>;
-  /** Wraps the client, to observe what is read. */
+  /** Wraps the client to observe reads. */
   readonly watch?: (client: Client) => Client;
 }
 
-/** An account. The way to the service is opened when it is first needed. */
+/** Creates an account. Connects to the service on first use. */
 export function createAccount(parts: AccountParts, host: Host): Account {
   const { settings } = parts;
   const link = createLink(parts, host);
@@ -118,7 +117,7 @@ export function createAccount(parts: AccountParts, host: Host): Account {
   };
 }
 
-/** Creates the function that applies saved plans: it reads the live state, then writes. */
+/** Creates the function that applies saved plans. It reads the live state first, then writes. */
 function createSavedApply({ open, write }: Pick<Link, 'open' | 'write'>, host: Host): Account['apply'] {
   return async ({ tokens, ...saved }, options) => {
     refuseUntrusted(host);
@@ -181,26 +180,31 @@ function createLink({ settings, given, notices = {}, watch, onReached }: Account
   };
 }
 
-/** An account that several stacks use in one run: one client, one rate limit, and each list is read once. */
+/**
+ * An account that several stacks use in one run. They share one client and one rate limit, and each list is read once.
+ */
 export interface SharedAccount {
-  /** The account as one stack sees it: each counts the requests that it would have taken alone. */
+  /**
+   * Returns the account as one stack sees it: with its settings, and with the request count that it would have if it
+   * read alone.
+   */
   readonly toView: (settings: RunSettings) => Account;
-  /** As that of an account. What it reads is read anew. */
+  /** Like `Account.write`. Reads inside the task are not taken from the shared lists. */
   readonly write: Account['write'];
-  /** How many requests reading took. */
+  /** The number of requests that reading has sent. */
   readonly countReads: () => number;
-  /** Called after a write: the next read sends requests again. */
+  /** Drops the lists that were read. Called after a write, so that the next read sends requests again. */
   readonly forget: () => void;
   readonly close: () => Promise<void>;
 }
 
-/** What was read once, and how many requests that took. */
+/** A value that was read once, and the number of requests that it took. */
 interface ReadOnce<T> {
   readonly value: T;
   readonly requests: number;
 }
 
-/** The reads of an account by what was read: a kind's list, or a module by its path. */
+/** Shared reads: lists by kind, and modules by path. */
 interface Readings {
   readonly lists: Map<string, Promise<ReadOnce<readonly JsonObject[]>>>;
   readonly modules: Map<string, Promise<ReadOnce<JsonObject | null>>>;
@@ -210,15 +214,15 @@ function createReadings(): Readings {
   return { lists: new Map(), modules: new Map() };
 }
 
-/** An account for several stacks. `signal` ends every read of it. */
+/** Creates an account for several stacks. `signal` aborts every read. */
 export function shareAccount(parts: AccountParts, host: Host, signal: AbortSignal): SharedAccount {
   const { notices, countSent, countReads } = createCounter(parts);
   const account = createAccount({ ...parts, notices }, host);
   let readings = createReadings();
-  const write = shareLooks(account.write);
+  const write = shareLists(account.write);
   return {
     toView: (settings) => {
-      const open = async (): Promise<Reader> => toOwnReader(await account.open(), { readings, countSent, signal });
+      const open = async (): Promise<Reader> => createOwnReader(await account.open(), { readings, countSent, signal });
       return { ...account, settings, open, write, apply: createSavedApply({ open, write }, host) };
     },
     write,
@@ -230,21 +234,21 @@ export function shareAccount(parts: AccountParts, host: Host, signal: AbortSigna
   };
 }
 
-/** Plans that are applied side by side share list requests that they send at the same time. */
-function shareLooks(write: Account['write']): Account['write'] {
+/** Lets plans that are applied at the same time share simultaneous list requests. */
+function shareLists(write: Account['write']): Account['write'] {
   const shared = new WeakMap<Client, Client>();
-  const toShared = (client: Client): Client => {
+  const findShared = (client: Client): Client => {
     const known = shared.get(client) ?? { ...client, list: coalesceLists(client.list) };
     shared.set(client, known);
     return known;
   };
-  return (task) => write((client) => task(toShared(client)));
+  return (task) => write((client) => task(findShared(client)));
 }
 
-/** Runs a read, and counts the requests that are sent for it and for nothing else. */
+/** Runs a read, and counts the requests sent for it. */
 type CountSent = <T>(read: () => Promise<T>) => Promise<ReadOnce<T>>;
 
-/** Reads run side by side: which of them a request is sent for is known by the call that it is a part of. */
+/** Reads run concurrently. An AsyncLocalStorage assigns each request to the read that sent it. */
 function createCounter({ notices = {} }: AccountParts): {
   readonly notices: NonNullable<AccountParts['notices']>;
   readonly countSent: CountSent;
@@ -277,15 +281,15 @@ interface Sharing {
   readonly signal: AbortSignal;
 }
 
-/** A reader that takes part in what others read, and counts as if it had read alone. */
-function toOwnReader(client: Reader, { readings, countSent, signal }: Sharing): Reader {
+/** Creates a reader that uses shared reads, and counts requests as if it had read alone. */
+function createOwnReader(client: Reader, { readings, countSent, signal }: Sharing): Reader {
   let requests = 0;
   const take = async <T>(reading: Promise<ReadOnce<T>>): Promise<T> => {
     const { value, requests: taken } = await reading;
     requests += taken;
     return value;
   };
-  const own = () => toStop(signal);
+  const own = () => createController(signal);
   return {
     ...client,
     list: (kind: Kind) => take(readOnce(readings.lists, kind.name, () => countSent(() => client.list(kind, own())))),
@@ -300,74 +304,82 @@ function readOnce<T>(known: Map<string, Promise<T>>, name: string, read: () => P
   return found;
 }
 
-/** One that fails ends no other: each stack fails for what it needs itself. */
-function toStop(signal: AbortSignal): AbortController {
+/** Creates a controller for each read, so that a failed read does not abort the reads of other stacks. */
+function createController(signal: AbortSignal): AbortController {
   const stop = new AbortController();
   if (signal.aborted) stop.abort(signal.reason);
   else signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true });
   return stop;
 }
 
-/** The manifests of one stack and the service that they are for: the whole way from there to a plan, and back. */
+/** The manifests of one stack and a connection to its service: plan, apply and compare them. */
 export interface Stack extends AsyncDisposable {
-  /** What the manifests ask for, with the settings of their `Stack` document. */
+  /** The desired state from the manifests, and the settings of their `Stack` document. */
   readonly desired: DesiredState;
-  /** Warnings on the manifests. */
+  /** Warnings about the manifests. */
   readonly diagnostics: readonly Diagnostic[];
-  /** How the service is reached: from the options, else the environment, else the `Stack`, else the default. */
+  /**
+   * How the service is reached. Each setting is from the options, else the environment, else the `Stack`, else the
+   * default.
+   */
   readonly settings: RunSettings;
-  /** Reads the live state and computes the changes that the manifests ask for. Sends GETs only. */
+  /** Reads the live state and computes the changes that the manifests describe. Sends GETs only. */
   readonly plan: (options?: PlanOptions) => Promise<Plan>;
   /**
-   * Plans again and compares the result with an earlier plan; resolves with the new plan when both are the same, except for finished writes. The options are
-   * those of the earlier plan. Rejects with `StackError` when a touched resource has changed since, or the manifests ask for something else.
+   * Plans again, and resolves with the new plan if it equals an earlier plan except for finished writes. Pass the
+   * options of the earlier plan. Rejects with `StackError` if a touched resource has changed since, or the manifests
+   * now produce another plan.
    */
   readonly replan: (saved: Plan, options?: PlanOptions, name?: string) => Promise<Plan>;
   /**
-   * Does what a plan says. One that this stack made is applied as it is, once; any other is planned again first (`replan`), and that plan is applied.
-   * What failed is in the result. Rejects before the first write: with `InvalidManifests` for a plan with errors,
-   * with `StackError` for a safety rule, a stale plan, one that the manifests do not give, or a place for tokens that does not work; with `NotApproved`, which has
-   * the comparison, when it does what the approved plan does not.
+   * Applies a plan. A plan that this stack made is applied as it is, once. Any other plan is first planned again (see
+   * `replan`), and the new plan is applied. Failed writes are in the result.
+   * Rejects before the first write: with `InvalidManifests` for a plan with errors; with `StackError` for a violated
+   * safety rule, a stale plan, a plan that the manifests do not produce, or a token sink that does not work; with
+   * `NotApproved`, which contains the comparison, for changes that the approved plan does not contain.
    */
   readonly apply: (plan: Plan, options?: ApplyOptions) => Promise<ApplyResult>;
   /** Compares the live state with the manifests, or with the state after a plan. Sends GETs only. */
   readonly drift: (options?: DriftOptions) => Promise<Drift>;
-  /** What the stack owns, live, with what the service computed; never a token. Sends GETs only. */
+  /**
+   * Returns the live resources that the stack owns, including values that the service computed, but never a token.
+   * Sends GETs only.
+   */
   readonly get: (options?: GetOptions) => Promise<Inventory>;
   /** Exports live resources without another owner as manifests that adopt them into this stack. Sends GETs only. */
   readonly export: (options?: ExportStackOptions) => Promise<ExportResult>;
-  /** Closes connections, and keeps what the embedded server holds. */
+  /** Closes connections, and saves the data of the embedded server. */
   readonly close: () => Promise<void>;
 }
 
-/** Consents and callbacks of an apply. */
+/** Options, consents and callbacks of an apply. */
 export interface ApplyOptions
   extends RunOptions,
     Pick<PlanOptions, 'targets' | 'rotate' | 'takeOver' | 'revertDrift' | 'delete' | 'rehearsal' | 'skipRejected'> {
-  /** Consent to more deletes than the guard allows. Default: none. */
+  /** Consents to more deletes than the guard allows. Default: false. */
   readonly allowDeletes?: boolean;
   /** Protected addresses that may be deleted, replaced or released. */
   readonly allowProtected?: readonly string[];
-  /** Addresses whose writes are sent although the rehearsal foretells that the service rejects them. */
+  /** Addresses whose writes are sent although the service rejected them in the rehearsal. */
   readonly allowRejected?: readonly string[];
-  /** A plan that was approved: nothing is written unless it shows all that this plan does. */
+  /** An approved plan. Nothing is written unless it contains all changes of the applied plan. */
   readonly approved?: Plan;
 }
 
 /** A query of the resources that the stack owns. */
 export interface GetOptions {
-  /** Addresses, and names of kinds. Default: everything. */
+  /** Addresses, and names of kinds. Default: all. */
   readonly names?: readonly string[];
-  /** Kinds for which it gives false are not read. */
+  /** Returns false for kinds that need not be read. */
   readonly isOfUse?: (kind: Kind) => boolean;
   readonly signal?: AbortSignal;
 }
 
 /** Options of a comparison with the live state. */
 export interface DriftOptions extends Pick<PlanOptions, 'targets' | 'signal' | 'findTaker' | 'findPlanned'> {
-  /** Told of the plan that would revert it. */
+  /** Called with the plan that would revert the drift. */
   readonly onPlanned?: (plan: Plan) => void;
-  /** A plan of this stack instead of the manifests: all of it, whatever the targets. */
+  /** A plan of this stack to compare with, instead of the manifests. All of it is compared, regardless of `targets`. */
   readonly against?: Plan;
 }
 
@@ -375,23 +387,23 @@ export interface DriftOptions extends Pick<PlanOptions, 'targets' | 'signal' | '
 export interface ExportStackOptions {
   /** Names of kinds. Default: every kind that can be listed. */
   readonly kinds?: readonly string[];
-  /** Ids of what exists and has modules of its own, each with those of its parents, such as `edghts_…/edghtsrt_…`. */
+  /** Ids of resources that have modules, each with the ids of its parents, such as `edghts_…/edghtsrt_…`. */
   readonly modulesOf?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
-/** What a stack is made of, when its manifests have been read. */
+/** The input of a stack, after its manifests have been read. */
 export interface StackParts {
   readonly state: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
-  /** Rules of one's own that plans are checked with. */
+  /** User-defined rules to check plans with. */
   readonly policies?: readonly Policy[] | undefined;
   readonly tokens: TokenSettings;
   readonly version: string;
   readonly sinks?: TokenSinks | undefined;
 }
 
-/** A stack of an account, which several stacks may share. To close the stack is to close the account. */
+/** Creates a stack of an account. Several stacks may share the account; closing any of them closes it. */
 export function createStack(parts: StackParts, account: Account, host: Host): Stack {
   const { state, diagnostics } = parts;
   const { settings, close } = account;
@@ -400,7 +412,7 @@ export function createStack(parts: StackParts, account: Account, host: Host): St
     made.add(plan);
     return plan;
   };
-  const toRequest = (options: PlanOptions) => ({
+  const createRequest = (options: PlanOptions) => ({
     ...parts,
     ...options,
     settings,
@@ -410,30 +422,30 @@ export function createStack(parts: StackParts, account: Account, host: Host): St
     rehearse: host.rehearse,
     openNeighbours: async () => (await host.openNeighbours?.(state, host)) ?? (() => undefined),
   });
-  const again: Stack['replan'] = async (saved, options = {}, name = NAME) => {
+  const again: Stack['replan'] = async (saved, options = {}, name = PLAN_NAME) => {
     refuseForeign({ plan: saved, name }, parts, account);
-    return remember(await replan(await account.open(), { plan: saved, name }, toRequest(options)));
+    return remember(await replan(await account.open(), { plan: saved, name }, createRequest(options)));
   };
   return {
     desired: state,
     diagnostics,
     settings,
     plan: async (options = {}) => {
-      return remember(await planAndRehearse(await account.open(), toRequest(options)));
+      return remember(await planAndRehearse(await account.open(), createRequest(options)));
     },
     replan: again,
     apply: async (given, options = {}) => {
       refuseUntrusted(host);
-      const plan = made.has(given) ? given : await again(given, toPlanOptions(options));
+      const plan = made.has(given) ? given : await again(given, selectPlanOptions(options));
       made.delete(plan);
-      return applyTo({ parts, host, account }, plan, options);
+      return applyNewPlan({ parts, host, account }, plan, options);
     },
     drift: async ({ against, onPlanned, ...options } = {}) => {
       if (against !== undefined) {
         refuseOtherStack(against, parts, account);
-        return account.drift({ plan: against, name: NAME, roots: state.roots, signal: options.signal });
+        return account.drift({ plan: against, name: PLAN_NAME, roots: state.roots, signal: options.signal });
       }
-      const request = toRequest(options);
+      const request = createRequest(options);
       const { plan, input } = await planLive(await account.open(), request);
       onPlanned?.(plan);
       return computeDrift(plan, input);
@@ -444,14 +456,14 @@ export function createStack(parts: StackParts, account: Account, host: Host): St
       return createInventory(state, live, { names, baseUrl: settings.baseUrl });
     },
     export: async ({ kinds = [], modulesOf = [], signal } = {}) =>
-      account.export({ kinds, attached: modulesOf.map(toAttached), stack: state.stack.name, signal }),
+      account.export({ kinds, attached: modulesOf.map(requireAttached), stack: state.stack.name, signal }),
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-/** Of the options of an apply, those of the plan that is made again. */
-function toPlanOptions({
+/** Selects the options that also apply to planning. */
+function selectPlanOptions({
   targets,
   rotate,
   takeOver,
@@ -479,8 +491,8 @@ interface Run {
   readonly account: Account;
 }
 
-/** Applies a plan that was just made, and of which nothing was done. */
-async function applyTo({ parts, host, account }: Run, plan: Plan, options: ApplyOptions): Promise<ApplyResult> {
+/** Applies a new plan, of which no write has been sent. */
+async function applyNewPlan({ parts, host, account }: Run, plan: Plan, options: ApplyOptions): Promise<ApplyResult> {
   const { tokens, sinks, state } = parts;
   if (isInvalid(plan)) throw new InvalidManifests(plan.diagnostics);
   const { allowDeletes = false, allowProtected = [], allowRejected = [] } = options;
@@ -494,7 +506,7 @@ async function applyTo({ parts, host, account }: Run, plan: Plan, options: Apply
   return account.write((client) => runPlan(client, { plan, roots, tokens, sinks, ...known }, options, host));
 }
 
-/** Nothing is written for what refers to something that does not exist yet. */
+/** Throws if a resource refers to one of another stack that does not exist yet. */
 function refuseAwaited({ awaitedReferences = {} }: Plan, ids: ReadonlyMap<string, string>): void {
   const missing = Object.entries(awaitedReferences).find(([address]) => !ids.has(address));
   if (missing === undefined) return;
@@ -503,7 +515,7 @@ function refuseAwaited({ awaitedReferences = {} }: Plan, ids: ReadonlyMap<string
   throw new StackError(message, { reason: 'failed', remedy: `Apply the stack ${stack} first. Nothing was written.` });
 }
 
-const NAME = 'The plan';
+const PLAN_NAME = 'The plan';
 
 function checkApproval(
   plan: Plan,
@@ -516,7 +528,7 @@ function checkApproval(
   refuseUnapproved(plan, given, cwd);
 }
 
-/** Checks a plan of another process, or one from a file. */
+/** Checks a plan that this stack object did not make, such as a plan from a file. */
 function refuseForeign({ plan, name }: SavedFile, parts: StackParts, account: Account): void {
   verifyShown(name, createPlanDocument(plan));
   refuseOtherVersion({ plan, name }, parts.version);
@@ -526,11 +538,11 @@ function refuseForeign({ plan, name }: SavedFile, parts: StackParts, account: Ac
 function refuseOtherStack(plan: Plan, { state }: StackParts, { settings }: Account): void {
   const [made, own] = [`${plan.stack} on ${plan.baseUrl}`, `${state.stack.name} on ${settings.baseUrl}`];
   if (made === own) return;
-  const message = `${NAME} was made for the stack ${made}, and this is the stack ${own}.`;
+  const message = `${PLAN_NAME} was made for the stack ${made}, and this is the stack ${own}.`;
   throw new StackError(message, { reason: 'stale', remedy: 'Make a new plan.' });
 }
 
-function toAttached(ids: string): AttachableResource {
+function requireAttached(ids: string): AttachableResource {
   const attached = parseAttached(ids);
   if (attached !== undefined) return attached;
   const remedy = `It is one of ${listIdShapes().join(', ')}.`;

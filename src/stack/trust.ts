@@ -1,23 +1,22 @@
 import { type Host, StackError } from './host.ts';
 
 /**
- * Decisions of the user who starts edgewise, which manifests cannot make: whether they are trusted, and which variables they may read. The settings that
- * manifests without trust do not decide are in `stack/settings.ts`.
+ * Decisions that belong to the user who starts edgewise, not to the manifests: whether the manifests are trusted, and
+ * which variables they may read. `stack/settings.ts` contains the settings that untrusted manifests cannot decide.
  */
 
-/** What flags or options say of it. */
 export interface TrustFlags {
   readonly untrusted?: boolean;
   /** Names of variables, and prefixes that end in `*`. */
   readonly env?: readonly string[];
-  /** The folder below which everything must lie that manifests name. */
+  /** The folder that must contain every file that manifests name. */
   readonly root?: string;
 }
 
-/** What an offer looks like: a name, or a prefix with a `*` at its end. */
+/** Matches the name of a variable, or a prefix that ends in `*`. */
 const OFFER = /^[A-Za-z_][A-Za-z0-9_]*\*?$/;
 
-/** From flags, else from EDGEWISE_UNTRUSTED, EDGEWISE_ENV and EDGEWISE_ROOT. */
+/** Reads trust from flags, else from EDGEWISE_UNTRUSTED, EDGEWISE_ENV and EDGEWISE_ROOT. */
 export function readTrust(
   { untrusted, env: names = [], root }: TrustFlags,
   { env }: Pick<Host, 'env'>,
@@ -33,17 +32,17 @@ export function readTrust(
   return { isUntrusted: untrusted ?? isOn(env['EDGEWISE_UNTRUSTED']), offered, root: below };
 }
 
-/** The names that flags give, else those of EDGEWISE_ENV. */
+/** The names from flags, else those from EDGEWISE_ENV. */
 export function listOffered({ env: names = [] }: TrustFlags, env: Host['env']): readonly string[] {
   return names.length > 0 ? names : (env['EDGEWISE_ENV'] ?? '').split(/[\s,]+/).filter((name) => name !== '');
 }
 
-/** Any value except a known "no" means yes: in doubt the manifests are not trusted. */
+/** Any value except a known "no" means yes, so that manifests are not trusted by mistake. */
 function isOn(text = ''): boolean {
   return !['', '0', 'false'].includes(text.toLowerCase());
 }
 
-/** Refuses to write for manifests that are not trusted. */
+/** Throws if the manifests are not trusted, before anything is written. */
 export function refuseUntrusted({ isUntrusted = false }: Pick<Host, 'isUntrusted'>): void {
   if (!isUntrusted) return;
   throw new StackError('The manifests are not trusted, so they cannot be applied.', {
@@ -52,7 +51,7 @@ export function refuseUntrusted({ isUntrusted = false }: Pick<Host, 'isUntrusted
   });
 }
 
-/** Refuses to run commands of manifests that are not trusted. */
+/** Throws if the manifests are not trusted, before any of their commands runs. */
 export function refuseUntrustedRender({ isUntrusted = false }: Pick<Host, 'isUntrusted'>): void {
   if (!isUntrusted) return;
   throw new StackError('--render runs commands of the manifests, which are not trusted.', {

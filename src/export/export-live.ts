@@ -268,7 +268,7 @@ function findReason(
   if (mark === undefined) return undefined;
   if (mark.stack !== stack) return `it belongs to the stack ${mark.stack}, as ${resource.kind}/${mark.name}`;
   const owner = first.get(formatMarkKey(resource) ?? '');
-  return owner === resource ? undefined : `it bears the same mark as ${owner?.id}, ${resource.kind}/${mark.name}`;
+  return owner === resource ? undefined : `it has the same mark as ${owner?.id}, ${resource.kind}/${mark.name}`;
 }
 
 function formatMarkKey({ kind, mark }: LiveResource): string | undefined {
@@ -307,7 +307,7 @@ function findExportFinding(
   return isSameJson(normal, fillUnknown(kind, live.spec, normal)) ? undefined : NOT_EXACT;
 }
 
-const NOT_EXACT = 'no manifest can state it exactly';
+const NOT_EXACT = 'no manifest can describe it exactly';
 
 /** Removes the address from a message, because the skipped resource has no document with that address. */
 function withoutAddress({ message, address }: Diagnostic): string {

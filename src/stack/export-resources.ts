@@ -109,7 +109,7 @@ function findListedKind(name: string): Kind {
   const unlisted = ATTACHED_KINDS.find((candidate) => candidate.name === name);
   if (unlisted !== undefined) {
     const remedy = `Name each by its id: --modules-of ${formatIdShape(unlisted)}.`;
-    throw new StackError(`The interface has no list of ${name}.`, { reason: 'invalid', remedy });
+    throw new StackError(`The API has no list of ${name}.`, { reason: 'invalid', remedy });
   }
   const known = OWNED_KINDS.map((candidate) => candidate.name);
   const nearest = suggest(name, known);

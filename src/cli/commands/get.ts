@@ -173,7 +173,7 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
   return unready.length === 0 ? EXIT.done : EXIT.failed;
 }
 
-const WAIT_AGAIN = 'The service goes on without you. To wait again, run the same command.';
+const WAIT_AGAIN = 'The service continues. To wait again, run the same command.';
 
 /**
  * Returns a predicate: whether a kind can have the requested value. Throws if no kind can, or if a named kind cannot.

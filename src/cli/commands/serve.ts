@@ -50,7 +50,7 @@ export function defineServe(command: Command, act: CommandAction): void {
       'faults to simulate: late, lost, broken and wrong answers, as YAML or JSON (default: nothing)',
     )
     .option('--rate-limit <limit>', 'answer 429 above this, such as 120/60s (default: none)', parseRateLimitFlag)
-    .option('--version-header <name>', 'name of the header that carries the interface version', DEFAULT_VERSION_HEADER);
+    .option('--version-header <name>', 'name of the header that carries the API version', DEFAULT_VERSION_HEADER);
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
   addExamples(command, [
     ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],

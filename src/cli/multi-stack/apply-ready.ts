@@ -353,7 +353,7 @@ function listCreatedIds(
 }
 
 function createDependencyError(names: readonly string[]): CommandError {
-  return new CommandError(`Not applied: it waited for ${names.join(', ')}, which did not succeed.`, {
+  return new CommandError(`Not applied: it depends on ${names.join(', ')}, which did not succeed.`, {
     exitCode: EXIT.failed,
     remedy: 'Nothing of it was written. Run the command again when the other stack is applied.',
   });

@@ -419,10 +419,10 @@ function refuseOtherSettings(entry: Entry, settings: RunSettings, file: string):
   const differing = names.find((name) => JSON.stringify(entry.settings[name]) !== JSON.stringify(settings[name]));
   if (differing === undefined) return;
   throw new StackError(
-    `${file} says another ${SETTING_NAMES[differing]} than ${entry.file}, and both are of one account.`,
+    `${file} sets another ${SETTING_NAMES[differing]} than ${entry.file}, but both stacks use the same account.`,
     {
       reason: 'invalid',
-      remedy: 'Stacks of one account share one connection in a run. State the same in spec.api of both.',
+      remedy: 'Set the same value in spec.api of both. Stacks of one account share one connection in a run.',
     },
   );
 }

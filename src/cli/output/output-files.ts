@@ -76,7 +76,7 @@ async function refusePlace(file: string, context: OutputContext): Promise<void> 
 const BY_ANOTHER = 'belongs to another user';
 
 function createRefusal(file: string, finding: string): CommandError {
-  return new CommandError(`${file} ${finding}, and is not written over.`, {
+  return new CommandError(`${file} ${finding}, and is not overwritten.`, {
     exitCode: EXIT.invalid,
     isUnreported: true,
     remedy: 'Name another file, or remove this one first. Nothing was written.',

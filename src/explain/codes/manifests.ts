@@ -323,7 +323,7 @@ export const FIELDS = {
     meaning:
       'A name has 1 to 63 lower-case letters, digits, `.`, `_` and `-`, and starts and ends with a letter or a digit. It becomes part of the mark, of addresses and of file names.',
     remedy:
-      'Choose a valid name. If the resource already exists under another name, state that name in `lifecycle.renamed_from`.',
+      'Choose a valid name. If the resource already exists under another name, write that name in `lifecycle.renamed_from`.',
     bad: createFileExample(formatDocument('TCPEdge', 'Postgres Main', 'spec:', PORT, ...BACKEND)),
     good: createCorrection(formatDocument('TCPEdge', 'postgres-main', 'spec:', PORT, ...BACKEND)),
   },

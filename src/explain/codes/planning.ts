@@ -202,7 +202,7 @@ export const PLANNING = {
     meaning:
       'The resource already has a mark: of another stack, or of another address in this stack. Adopting it would take it away from there.',
     remedy:
-      'If it was renamed in this stack, use `lifecycle.renamed_from` instead. If another stack manages it, agree with that stack: its document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
+      'If it was renamed in this stack, use `lifecycle.renamed_from` instead. If another stack manages it, agree with its owner: the document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
     bad: createPlanExample(formatPool('lifecycle:', '  adopt: bkdwd_pool'), {
       live: createLivePools({ bkdwd_pool: ['staging', 'pool'] }),
     }),
@@ -232,7 +232,7 @@ export const PLANNING = {
     meaning:
       'The manifest set this field when it was last applied, and no longer sets it. The service chooses the value only when it creates a resource, and its choice depends on who sends the request. So the resource keeps its value. After the next apply the field counts as not managed. If a certificate is valid for much longer than usual, the removed line may have been `lifecycle.valid_for`.',
     remedy:
-      'State the value that the resource has, or another one, which replaces the resource. To let the service choose anew, replace it with --rotate.',
+      'Set the value that the resource has, or another one, which replaces the resource. To let the service choose again, replace it with --rotate.',
     bad: createPlanExample(CREDENTIAL, {
       live: {
         Credential: [
@@ -279,7 +279,7 @@ export const PLANNING = {
     meaning:
       'The value must be unique at the service. It is claimed by a resource of another owner, or by a resource of this stack that the plan does not change. The write would fail in the middle of an apply. With `-R` it is a warning if another stack of the run gives the value up: the write comes after that.',
     remedy:
-      'Choose another value, or remove it there. A resource that no stack manages can be adopted. If another stack manages it, agree with that stack: its document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
+      'Choose another value, or remove it there. A resource that no stack manages can be adopted. If another stack manages it, agree with its owner: the document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
     bad: createPlanExample(formatIngress('agents.example.com'), {
       live: createLiveIngress('agents.example.com'),
     }),
@@ -288,7 +288,7 @@ export const PLANNING = {
   'rehearsal-failed': {
     meaning:
       'Before a plan is shown, edgewise applies it to a copy of the account in memory. There a write failed, or something was left to do afterwards. It is a warning, because services may be more liberal, or because the failure follows from something that is only assumed. A write that every service rejects breaks the safety rule `rejected-write` instead.',
-    remedy: 'Correct what the message names, or apply the plan and see whether the service takes it.',
+    remedy: 'Correct what the message names, or apply the plan and see whether the service accepts it.',
     bad: createPlanExample(formatCertificate('9999-12-31T12:00:00Z')),
     good: createCorrection(formatCertificate('2030-01-01T00:00:00Z')),
   },
@@ -296,7 +296,7 @@ export const PLANNING = {
     meaning:
       'According to the rehearsal, the service will reject a write, and the plan was made with --skip-rejected. So the change is left out, and with it every change that depends on it. The plan does everything else. What is left out is planned again next time.',
     remedy:
-      'Free the way for the change: the message names what is in the way. To send it all the same, use --allow-rejected with its address instead.',
+      'Correct what the message names as the reason. To send it all the same, use --allow-rejected with its address instead.',
     bad: createPlanExample(formatIngress('agents.example.com'), { command: 'plan --skip-rejected', live: USED_POOL }),
     good: { files: { 'manifest.yaml': formatIngress('agents.example.com'), 'pool.yaml': POOL } },
   },

@@ -6,7 +6,6 @@ import { isUnset, normalizeField } from './normalize.ts';
 
 /** A unique value of a spec. At most one resource can have it at a time. */
 export interface Claim {
-  /** Name of the field that contains the value. */
   readonly field: string;
   /** Path inside the spec: of the field, or of a member of its list. */
   readonly path: FieldPath;

@@ -14,7 +14,6 @@ export type OperationAction =
   | 'get-module'
   | 'delete-module';
 
-/** The HTTP methods that the API uses. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 export const METHODS = {

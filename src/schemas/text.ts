@@ -54,7 +54,7 @@ function createFormatKeywords({ pattern, maxLength, format, expected }: FormatRu
 
 /**
  * Keywords that offer the known values. Other values only get a warning, because the service stores them. JSON Schema
- * has no warnings, so they are marked as deprecated.
+ * has no warnings, so editors get a deprecation message.
  */
 function createKnownKeywords(known: readonly string[]) {
   const words = known.map((word) => `\`${word}\``).join(', ');

@@ -38,7 +38,7 @@ export function compareSides(
 
 type Fact = Omit<Danger, 'group'>;
 
-/** The group for access to a token or certificate is `secrets`, like that of its other dangers. */
+/** Access to a token or certificate belongs to the group `secrets`, like its other dangers. */
 function toAccessGroup(kind: Kind): DangerGroup {
   return isSecret(kind) ? 'secrets' : 'access';
 }

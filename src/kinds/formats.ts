@@ -15,7 +15,7 @@ export type TextFormat =
   | 'certificate-extension'
   | 'duration';
 
-/** Returns why a text is invalid, to follow its path in a message. `undefined`: it is valid. */
+/** Returns why a text is invalid. The reason follows the path in a message. `undefined`: the text is valid. */
 export type TextCheck = (text: string) => string | undefined;
 
 /** A text format: how to check a text, and which texts are equal. */

@@ -47,8 +47,8 @@ export function describeIds({ prefixes }: Prefixes): string {
 }
 
 /**
- * Returns why a text with an expected prefix is not an id, to follow its path in a message. `undefined`: the text is an
- * id, or has another prefix.
+ * Returns why a text with an expected prefix is not an id. The reason follows the path in a message. `undefined`: the
+ * text is an id, or has another prefix.
  */
 export function describeMalformedId(expected: Prefixes, text: string): string | undefined {
   const prefix = toPrefix(text);
@@ -65,7 +65,7 @@ export const ID_PLACEHOLDER = '{id}';
 
 /** The path of one resource, relative to the base URL. `ids` has `id` and, for attached kinds, the ids of parents. */
 export function toResourcePath(kind: Kind, ids: Spec): string {
-  // Most kinds, without the cost of a template.
+  // The usual case needs no template.
   if (kind.role !== 'attached') return `${kind.path}/${encodeId(kind, 'id', ids)}`;
   return toPathTemplate(kind).replace(/\{(\w+)\}/g, (_, name: string) => encodeId(kind, name, ids));
 }

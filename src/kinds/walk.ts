@@ -53,7 +53,7 @@ export function mapInner(type: FieldType, value: Json, visitor: Visitor): Json {
   }
 }
 
-/** Types whose values contain no values of a known type. */
+/** Types whose values have no members of a known type. */
 type LeafType = Exclude<FieldType, ListType | MapType | ObjectType | JsonType>;
 
 const LEAVES: Readonly<Record<LeafType['type'], true>> = {

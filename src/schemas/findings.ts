@@ -263,7 +263,7 @@ function findMember(schema: Schema | undefined, step: string | number): Schema |
   return schema instanceof z.ZodRecord ? schema.valueType : undefined;
 }
 
-/** Whether a schema only allows the value of another schema to be absent or null. */
+/** Whether a schema wraps another one to allow an absent or null value too. */
 function isWrapped(schema: Schema | undefined): schema is z.ZodOptional | z.ZodNullable | z.ZodDefault | z.ZodPrefault {
   return [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault].some((wrapper) => schema instanceof wrapper);
 }

@@ -24,7 +24,7 @@ export function createManifestJsonSchema(kind?: string): JsonObject {
     override: ({ jsonSchema, path }) => allowEnvironment(jsonSchema, path),
   });
   const merged = chooseByType(mergeAlternatives(json as JsonObject)); // a JSON Schema is JSON
-  return kind === undefined && isJsonObject(merged) ? chooseByKind(merged) : (merged as JsonObject); // an object stays one
+  return kind === undefined && isJsonObject(merged) ? chooseByKind(merged) : (merged as JsonObject); // an object stays an object
 }
 
 function createAnyDocumentSchema(): z.ZodType {
@@ -61,7 +61,7 @@ type Schema = z.core.JSONSchema.BaseSchema;
 
 /**
  * Allows an environment variable instead of any constrained text, except in keys. Skips a schema that was changed
- * already, because zod visits it again where another schema is derived from it.
+ * already: zod visits it again where another schema is derived from it.
  */
 function allowEnvironment(schema: Schema, path: readonly (string | number)[]): void {
   if (schema.pattern?.endsWith(`|${FROM_ENVIRONMENT}`)) return;

@@ -99,7 +99,7 @@ function createListSchema(kind: Kind): JsonObject {
   };
 }
 
-/** Allows what clients copy from responses into request bodies: the id, and null for fields that are not set. */
+/** Lets request bodies contain values that clients copy from responses: the id, and null for unset fields. */
 function createTolerantBody(body: JsonObject, kind: Kind, isUpdate: boolean): JsonObject {
   const known = isJsonObject(body['properties']) ? body['properties'] : {};
   const ignored = Object.keys(kind.fields).filter((name) => name !== 'id' && !(name in known));
@@ -139,8 +139,8 @@ function createReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
 /** A schema and its shared parts, by name. A schema that is a shared part itself is listed once. */
 function createEntries(name: string, schema: z.ZodType, change = (body: JsonObject) => body): readonly Entry[] {
   const { $schema: _, $defs = {}, ...whole } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  const parts = Object.entries($defs as JsonObject); // what toJSONSchema returns is JSON
-  const body = convertZodSchema(mergeAlternatives(whole as JsonObject)) as JsonObject; // and objects stay objects
+  const parts = Object.entries($defs as JsonObject); // toJSONSchema returns JSON
+  const body = convertZodSchema(mergeAlternatives(whole as JsonObject)) as JsonObject; // and an object stays an object
   const entries = parts.map(
     ([part, inner]) => [part, convertZodSchema(mergeAlternatives(inner)) as JsonObject] as const,
   );

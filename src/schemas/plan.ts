@@ -64,10 +64,10 @@ const mark = z.strictObject({
 });
 
 /**
- * Texts of types that only functions of the model create. Those from a file are compared with created ones before they
- * are used.
+ * Types whose texts only functions of the model create. A text from a file is compared with a created one before it is
+ * used.
  */
-const address = z.string().regex(/^[A-Za-z]+\/[^/\s]+$/) as unknown as z.ZodType<Address>; // the pattern says what the type says
+const address = z.string().regex(/^[A-Za-z]+\/[^/\s]+$/) as unknown as z.ZodType<Address>; // the pattern matches the type
 const writeId = z.string() as unknown as z.ZodType<WriteId>; // compared with the ids that follow from the changes
 
 const validForMs = z.int().min(1).describe('Milliseconds for which a new resource is valid, from its creation.');

@@ -55,7 +55,7 @@ export interface PublishedSchema {
   readonly name: string;
   /** File name in `schemas/`. */
   readonly file: string;
-  /** The described files, to follow "the schema of" in a sentence. */
+  /** The files that the schema describes, as the end of "the schema of …". */
   readonly about: string;
   readonly toSchema: () => JsonObject;
 }

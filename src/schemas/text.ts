@@ -73,8 +73,8 @@ export function createFileSchema(): z.ZodType {
 }
 
 /**
- * Limits the length of a text: the check counts bytes. JSON Schema counts characters, of which there are never more
- * than bytes.
+ * Limits the length of a text. The check counts bytes. JSON Schema can only count characters, and a text never has more
+ * characters than bytes.
  */
 export function limitBytes(schema: z.ZodString, maxBytes: number): z.ZodString {
   return schema
@@ -96,7 +96,7 @@ export function createTimestampSchema(use: SchemaUse): z.ZodType {
   return use === 'request' ? time.meta({ pattern: TIMES_TAKEN }) : time;
 }
 
-/** Creates the schema of a reference: an id, or in a manifest an address, or in a response a Ref. */
+/** Creates the schema of a reference: an id, and also an address in manifests, or a Ref in responses. */
 export function createReferenceSchema(type: ReferenceType, use: SchemaUse): z.ZodType {
   switch (use) {
     case 'manifest':
@@ -115,8 +115,8 @@ export function createReferenceSchema(type: ReferenceType, use: SchemaUse): z.Zo
 }
 
 /**
- * Creates the schema of a text that must be an id or an address. `findFault` returns the error, to follow the path in a
- * message. `undefined`: valid.
+ * Creates the schema of a text that must be an id or an address. `findFault` returns the error, which follows the path
+ * in a message. `undefined`: valid.
  */
 export function createIdTextSchema(
   findFault: (text: string) => string | undefined,

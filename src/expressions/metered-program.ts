@@ -186,7 +186,7 @@ function createCostEstimator(): CostEstimator {
 /** Characters read in the time of one step. */
 const CHARACTERS = 8;
 
-/** Other objects, such as a time, have no members here: no expression can enlarge them. */
+/** Other objects, such as a time, have no members here, because no expression can enlarge them. */
 function listMembers(value: object): Iterable<unknown> {
   if (Array.isArray(value)) return value;
   if (value instanceof Map) return [...value].flat();

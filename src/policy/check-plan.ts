@@ -86,7 +86,7 @@ function needsManifests(policy: Policy): boolean {
 
 const MANIFEST_NAMES = ['labels', 'annotations', 'stack.labels', 'stack.annotations', 'change.place'];
 
-/** Variables that contain such values. A policy may use one as a whole. */
+/** Variables that contain values of manifests, among others. A policy may use such a variable as a whole. */
 const WHOLES: ReadonlySet<string> = new Set(['stack', 'change']);
 
 /** Without manifests, a policy that needs them blocks the plan, because it might refuse it. */

@@ -97,7 +97,7 @@ function createTemplateDiagnostic(document: PolicyDocument, finding: TemplateFin
   );
 }
 
-/** Compiles an expression. `require` must have the type bool, or `dyn`, whose values are only checked by evaluation. */
+/** Compiles an expression. `require` must have the type bool or `dyn`. For `dyn`, evaluation checks the value. */
 function compile(cel: Cel, { field, text }: Expression): CelProgram | { readonly finding: CelFinding } {
   const program = cel.compile(text);
   if ('finding' in program || field === 'message' || program.type === 'bool' || program.type === 'dyn') return program;
@@ -118,7 +118,8 @@ function readNames(text: string): readonly string[] {
 
 /**
  * Reports fields of `before` and `after` that the kinds do not have. If the policy lists kinds, all of them must have
- * the field, except if one has it and the expression tests its presence. Without a list, one kind must have all fields.
+ * the field. A listed kind may lack it if another one has it and the expression tests its presence. Without a list, at
+ * least one kind must have all fields.
  */
 function listUnknownFields(
   document: PolicyDocument,

@@ -152,7 +152,7 @@ type Records = Map<string, Readonly<Record<string, string>>>;
 
 const SPEC = 'spec';
 
-/** Type of the user's metadata: an object if the text is one, otherwise text. */
+/** Type of the user's metadata: an object if it can be read as one, otherwise text. */
 const METADATA = 'metadata';
 
 /** Merges the fields of several tables. A field gets the type that it has in all tables that contain it. */

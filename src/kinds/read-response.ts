@@ -237,7 +237,7 @@ export class ShownFields {
     noteFields(kind.specFields, json, this.#of(kind));
   }
 
-  /** Sets fields to empty that the response about this resource left out and other responses showed. */
+  /** Sets a field to empty if the response about this resource left it out and another response showed it. */
   complete(kind: Kind, live: LiveResource): LiveResource {
     const spec = fillLeftOut(kind, live.spec, this.#of(kind));
     return spec === live.spec ? live : { ...live, spec };

@@ -3,18 +3,18 @@ import { listNodes } from './read-cel.ts';
 import { type CelDeclarations, type CelFields, defineType, replaceNames, toNonNullable } from './values.ts';
 
 /**
- * Type-checks expressions with more types than evaluation knows. A nullable value has its non-null type here, because a comparison with null reveals nothing
- * about it; a record has the types of its fields. Both would reject expressions that evaluate well, so only certain errors count: `null` is of any type here,
- * and an error about a record or a union is dropped if it disappears when the value is another of its possible types.
+ * Type-checks expressions more strictly than evaluation does. A nullable value has its non-null type, because the
+ * library learns nothing from a comparison with null. A record has the types of its fields. Both would reject
+ * expressions that evaluate without an error, so only certain errors count: `null` has any type, and an error about a
+ * record or union is dropped if it disappears for another possible type of the value.
  */
 
 /** The type of an expression's result, or an error of the library. */
 type CheckedType = { readonly type: string } | { readonly error: CelTypeError };
 
-/** Checks the types of an expression that has been parsed and whose names are known. */
+/** Type-checks an expression that was parsed and whose names are all known. `root`: its syntax tree. */
 export type CheckTypes = (text: string, root: ASTNode) => CheckedType;
 
-/** What checks types that are declared. */
 export function createTypeCheck(declarations: CelDeclarations): CheckTypes {
   const { records, unions } = declarations;
   const known = new Map<string, Environment>();
@@ -29,19 +29,19 @@ export function createTypeCheck(declarations: CelDeclarations): CheckTypes {
     ...Object.entries(unions),
   ]);
   return (text, root) => {
-    const asked = withoutNull(text, root);
-    return checkAssuming(new Map(), { check: (assumed) => check(getEnvironment(assumed), asked), alternatives });
+    const nullFree = withoutNull(text, root);
+    return checkAssuming(new Map(), { check: (assumed) => check(getEnvironment(assumed), nullFree), alternatives });
   };
 }
 
 const MAP = 'map<string, dyn>';
 
-/** Records and unions that are taken for something else. */
+/** Records and unions by name, with the type that the check assumes instead. */
 type Assumed = ReadonlyMap<string, string>;
 
 interface Check {
   readonly check: (assumed: Assumed) => CheckedType;
-  /** What a value of a record or union is too. */
+  /** Other types that a value of a record or union can have. */
   readonly alternatives: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -64,10 +64,13 @@ function checkAssuming(assumed: Assumed, context: Check): CheckedType {
 
 const ANY = 'dyn';
 
-/** Errors about a record that no other type of the value would cure: keys that it never has. */
+/** Codes of errors that no other type of the value would avoid: keys that a record never has. */
 const CERTAIN: ReadonlySet<string> = new Set(['no_such_key', 'invalid_index_type']);
 
-/** A number that is looked for in a list of numbers of another type may be there. */
+/**
+ * A search for a number in a list of numbers of another type. Not an error, because the list may contain an equal
+ * number.
+ */
 const NUMBER_IN = /: (?:int in list<double>|double in list<int>)\.?$/;
 
 function isSame(one: CheckedType, other: { readonly error: CelTypeError }): boolean {
@@ -76,14 +79,14 @@ function isSame(one: CheckedType, other: { readonly error: CelTypeError }): bool
   return left?.start === right?.start && left?.end === right?.end;
 }
 
-/** The types that an error is about: those that it names, and those of what its place is made of. */
+/** The types that an error may concern: those in its message, and those of the nodes at its position. */
 function listNamedTypes({ node, summary }: CelTypeError): readonly string[] {
   const nodes = node === undefined ? [] : [node, ...listNodes(node.op === 'value' ? [] : node.args)];
-  return [...new Set([summary, ...nodes.map(toTypeName)].flatMap((text) => text.match(/[\w.]+/g) ?? []))];
+  return [...new Set([summary, ...nodes.map(getTypeName)].flatMap((text) => text.match(/[\w.]+/g) ?? []))];
 }
 
-/** The library keeps the type of each node that it has checked, and does not declare that it does. */
-function toTypeName(node: ASTNode & { readonly checkedType?: { readonly name: string } }): string {
+/** The library stores the type of each checked node, but its types do not declare this property. */
+function getTypeName(node: ASTNode & { readonly checkedType?: { readonly name: string } }): string {
   return node.checkedType?.name ?? '';
 }
 
@@ -93,7 +96,7 @@ function check(environment: Environment, text: string): CheckedType {
   return { type };
 }
 
-/** The same text with a variable for each null: as long, so that all keeps its place. */
+/** Replaces each null by a variable of the same length, so that positions do not change. */
 function withoutNull(text: string, root: ASTNode): string {
   const open = [root];
   let changed = text;
@@ -116,14 +119,17 @@ function createEnvironment({ types, records, unions, variables }: CelDeclaration
   for (const [name, fields] of Object.entries({ ...types, ...records }))
     environment.registerType(name, { ctor: defineType(name, fields).ctor, fields: toFields(fields) });
   for (const name of Object.keys(unions)) environment.registerType(name, { ctor: defineType(name, {}).ctor });
-  // The library knows of it only when it evaluates.
+  // The library supports this comparison only in evaluation, not in its type check.
   environment.registerOperator('int == double', isNever);
   for (const name of [...Object.keys(records), ...Object.keys(unions)]) registerOperators(environment, name);
   for (const [name, type] of Object.entries(variables)) environment.registerVariable(name, toNonNullable(type));
   return environment.registerVariable(ANYTHING, 'dyn');
 }
 
-/** Registers the most frequent operations on records, so that they do not convert a record to a map. Nothing is evaluated. */
+/**
+ * Registers the most frequent operations on records, so that the check need not assume that a record is a map. The
+ * functions are never called.
+ */
 function registerOperators(environment: Environment, name: string): void {
   environment.registerOperator(`${name} == ${name}`, isNever);
   environment.registerOperator(`${name} == map`, isNever);

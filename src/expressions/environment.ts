@@ -19,42 +19,45 @@ import {
   toJson,
 } from './values.ts';
 
-/** Why an expression is invalid, and the part of it that is to blame, in UTF-16 units. */
+/** Why an expression is invalid, and the position of the error in UTF-16 code units. */
 export interface CelFinding {
   readonly message: string;
   readonly start: number;
   readonly length: number;
-  /** A name that is not known, and those that are. */
+  /** The unknown name, and the known ones. */
   readonly unknown?: { readonly given: string; readonly known: readonly string[] };
 }
 
-/** What an expression came to. */
+/** The result of an evaluation, or why it failed. */
 type CelResult = { readonly value: Json } | { readonly finding: string };
 
-/** The values of the variables. A field that is left out has no value. */
+/** The values of the variables. A field without a value is left out. */
 export type CelValues = Readonly<Record<string, Json | Date>>;
 
-/** An expression whose names and types are right. */
+/** A compiled expression. Its names and types are valid. */
 export interface CelProgram {
-  /** The variables that it names, with the selected members: `after.acl`. */
+  /** The variables that it uses, with the selected members: `after.acl`. */
   readonly names: readonly string[];
-  /** The type of the result, as CEL writes it. */
+  /** The type of the result, in CEL notation. */
   readonly type: string;
   /** Never throws. */
   readonly run: (values: CelValues, budget: Budget) => CelResult;
 }
 
-/** Reads expressions. Never throws. */
+/** Compiles expressions. Never throws. */
 export interface Cel {
   readonly compile: (text: string) => CelProgram | { readonly finding: CelFinding };
 }
 
-/** Characters and nodes of an expression: enough for a list of some hundred addresses. */
+/** Limits on the characters and nodes of an expression. Enough for a list of some hundred addresses. */
 const MAX_LENGTH = 20_000;
 const MAX_NODES = 2_000;
 const MAX_DEPTH = 50;
 
-/** Creates a reader of expressions over these variables. Expressions have no effects, and no clock except a variable. */
+/**
+ * Creates a compiler for expressions over these variables. Expressions have no side effects, and get the time only from
+ * a variable.
+ */
 export function createCel(declarations: CelDeclarations): Cel {
   const variables = new Map(Object.entries(declarations.variables));
   const messages = Object.entries(declarations.types).map(([name, fields]) => defineType(name, fields));
@@ -69,7 +72,10 @@ export function createCel(declarations: CelDeclarations): Cel {
   return { compile: (text) => compile(environment, text, compilation) };
 }
 
-/** What evaluates: whatever may be null or be used as a map may be anything. */
+/**
+ * Creates the environment for evaluation. Nullable values, doubles, records and unions have the type `dyn` here, so
+ * that evaluation accepts all their possible values. `CheckTypes` checks their types.
+ */
 function createEnvironment(declarations: CelDeclarations, messages: readonly CelType[]): Environment {
   const { records, unions, variables } = declarations;
   const isLoose = (name: string): boolean =>
@@ -88,7 +94,7 @@ function createEnvironment(declarations: CelDeclarations, messages: readonly Cel
 
 interface Compilation {
   readonly declarations: CelDeclarations;
-  /** The values of these variables: what an expression does not name need not be converted. */
+  /** Converts the values of these variables. An expression does not need the others. */
   readonly toValues: (values: CelValues, names: ReadonlySet<string>) => ReadonlyMap<string, unknown>;
   readonly checkTypes: CheckTypes;
 }
@@ -98,15 +104,15 @@ function compile(
   text: string,
   { declarations, toValues, checkTypes }: Compilation,
 ): CelProgram | { readonly finding: CelFinding } {
-  if (text.length > MAX_LENGTH) return { finding: toWhole(text, `is longer than ${MAX_LENGTH} characters`) };
+  if (text.length > MAX_LENGTH) return { finding: createWholeFinding(text, `is longer than ${MAX_LENGTH} characters`) };
   try {
     const parsed = environment.parse(text);
-    const refused = findRefused(parsed.ast);
-    if (refused !== undefined) return { finding: refused };
+    const rejected = findRejectedSyntax(parsed.ast);
+    if (rejected !== undefined) return { finding: rejected };
     const { type, error } = parsed.check();
-    if (error !== undefined || type === undefined) return { finding: toFinding(error, text, declarations) };
+    if (error !== undefined || type === undefined) return { finding: createFinding(error, text, declarations) };
     const checked = checkTypes(text, parsed.ast);
-    if ('error' in checked) return { finding: toFinding(checked.error, text, declarations) };
+    if ('error' in checked) return { finding: createFinding(checked.error, text, declarations) };
     const names = listNames(parsed.ast).filter((name) => Object.hasOwn(declarations.variables, toVariable(name)));
     const program = meterProgram(parsed);
     const used = new Set(names.map(toVariable));
@@ -116,7 +122,7 @@ function compile(
       run: (values, budget) => evaluate(program, () => toValues(values, used), budget),
     };
   } catch (error) {
-    return { finding: toFinding(error, text, declarations) };
+    return { finding: createFinding(error, text, declarations) };
   }
 }
 
@@ -124,26 +130,27 @@ function toVariable(name: string): string {
   return name.split('.')[0] ?? name;
 }
 
-/** What the library takes and should not. */
-function findRefused(root: ASTNode): CelFinding | undefined {
+/** Finds syntax that the library accepts, but that must be rejected. */
+function findRejectedSyntax(root: ASTNode): CelFinding | undefined {
   const open: unknown[] = [root];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (Array.isArray(node)) open.push(...node);
     if (!isNode(node)) continue;
-    const finding = toRefusal(node);
+    const finding = checkNode(node);
     if (finding !== undefined) return finding;
     open.push(node.args);
   }
   return undefined;
 }
 
-function toRefusal(node: ASTNode): CelFinding | undefined {
-  // The name of the type of a map has those of its keys and of its values in it: with maps as keys it doubles with each.
+function checkNode(node: ASTNode): CelFinding | undefined {
+  // The library's name for a map type contains the names of its key and value types. With maps as keys, it doubles in
+  // length at each level.
   const key = node.op === 'map' ? node.args.find(([one]) => one.op !== 'value')?.[0] : undefined;
-  if (key !== undefined) return toRange(key.range, 'has a map with a key that is computed');
-  // CEL has no function `json`; the library's own would read the numbers of the bytes.
+  if (key !== undefined) return createRangeFinding(key.range, 'has a map with a key that is computed');
+  // CEL has no function `json`. The library has its own, which would read bytes as numbers.
   return node.op === 'rcall' && node.args[0] === 'json'
-    ? toRange(node.range, 'found no function json in CEL')
+    ? createRangeFinding(node.range, 'found no function json in CEL')
     : undefined;
 }
 
@@ -151,12 +158,12 @@ function isNode(value: unknown): value is ASTNode {
   return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
 }
 
-function toFinding(error: unknown, text: string, declarations: CelDeclarations): CelFinding {
-  if (error instanceof RangeError) return toWhole(text, 'is nested too deeply');
+function createFinding(error: unknown, text: string, declarations: CelDeclarations): CelFinding {
+  if (error instanceof RangeError) return createWholeFinding(text, 'is nested too deeply');
   if (!(error instanceof ParseError || error instanceof CelTypeError || error instanceof EvaluationError)) throw error;
   const [, limit] = /^Exceeded max(\w+)/.exec(error.summary) ?? [];
-  if (limit !== undefined) return toWhole(text, limit === 'Depth' ? 'is nested too deeply' : 'is too large');
-  const finding = toRange(error.range ?? { start: 0, end: text.length }, error.summary.replace(/\.$/, ''));
+  if (limit !== undefined) return createWholeFinding(text, limit === 'Depth' ? 'is nested too deeply' : 'is too large');
+  const finding = createRangeFinding(error.range ?? { start: 0, end: text.length }, error.summary.replace(/\.$/, ''));
   const given = text.slice(finding.start, finding.start + finding.length);
   switch (error.code) {
     case 'unknown_variable':
@@ -172,11 +179,14 @@ function listFields({ types, records }: CelDeclarations): readonly string[] {
   return [types, records].flatMap(Object.values).flatMap(Object.keys);
 }
 
-function toWhole(text: string, message: string): CelFinding {
+function createWholeFinding(text: string, message: string): CelFinding {
   return { message, start: 0, length: text.length };
 }
 
-function toRange({ start, end }: { readonly start: number; readonly end: number }, message: string): CelFinding {
+function createRangeFinding(
+  { start, end }: { readonly start: number; readonly end: number },
+  message: string,
+): CelFinding {
   return { message, start, length: Math.max(1, end - start) };
 }
 

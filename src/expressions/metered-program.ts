@@ -2,13 +2,16 @@ import { EvaluationError, type ParseResult } from '@marcbachmann/cel-js';
 import { compileRe2, weighRe2 } from '../kinds/re2.ts';
 
 /**
- * Evaluates within a budget. The library does not limit the cost of an evaluation, and synchronous code cannot be timed out. But every value passes through
- * one of its functions, `run`, which is replaced by one that counts: a step for each node, and the size of the operands before an operator or a function
- * reads them. Operations that take longer than that are done here in another way: patterns are matched by RE2, as the language demands, which does not
- * backtrack.
+ * Evaluates expressions within a budget. The library does not limit the cost of an evaluation, and synchronous code
+ * cannot be timed out. But the library evaluates every node with its function `run`. That function is replaced by one
+ * that counts: one step for each node, and the size of the operands before an operator or a function reads them.
+ * Operations that cost more are done differently: RE2, which CEL prescribes, matches patterns without backtracking.
  */
 
-/** What the library's types leave out: how it evaluates. `test/policy/bounds.test.ts` notices when that changes. */
+/**
+ * Internals of the library's evaluator, which its types do not declare. `test/policy/bounds.test.ts` fails if they
+ * change.
+ */
 interface Evaluator {
   run: (node: Evaluated, context: unknown) => unknown;
 }
@@ -17,24 +20,25 @@ interface Evaluated {
   readonly op: string;
   readonly args: unknown;
   readonly evaluate: (evaluator: Evaluator, node: Evaluated, context: unknown) => unknown;
-  /** Of an operator with two operands, once its types are checked. */
+  /** Set for an operator with two operands after its types were checked. */
   readonly left?: Evaluated;
   readonly right?: Evaluated;
   /** Set for a method that CEL does not define as a macro. */
   readonly receiverWithArgs?: readonly Evaluated[];
-  /** Does it, when the operands are there. */
+  /** Computes the result from the operands. Absent: the node evaluates itself. */
   readonly handle?: (...operands: readonly unknown[]) => unknown;
 }
 
-/** Evaluates a checked expression on values. Throws for whatever keeps it from a value, `BudgetError` among it. */
+/** Evaluates a checked expression. Throws if it has no value, for example `BudgetError`. */
 export type MeteredProgram = (values: ReadonlyMap<string, unknown>, budget: Budget) => unknown;
 
-/** The same expression, metered. */
+/** Returns a program for the expression that spends a budget. */
 export function meterProgram(parsed: ParseResult): MeteredProgram {
-  const root = parsed.ast as unknown as Evaluated; // the library's own class, which its types leave out
+  const root = parsed.ast as unknown as Evaluated; // an internal class of the library
   return (values, budget) => {
     const run: Run = { budget, scales: createCostEstimator(), fatal: undefined };
-    // The library calls this first; the node gets its own function back, and from there on all is counted.
+    // The library calls this function first. It restores the node's own function and replaces `run`, which counts all
+    // further steps.
     Reflect.set(root, 'evaluate', (evaluator: Evaluator, node: Evaluated, context: unknown) => {
       Reflect.deleteProperty(root, 'evaluate');
       evaluator.run = (inner, scope) => runNode(run, evaluator, { node: inner, context: scope });
@@ -50,7 +54,7 @@ export function meterProgram(parsed: ParseResult): MeteredProgram {
 interface Run {
   readonly budget: Budget;
   readonly scales: CostEstimator;
-  /** What no `||` and no macro may swallow: an expression that costs too much, or that the library itself fails on. */
+  /** An error that `||` and macros must not swallow: the budget is spent, or the library itself fails. */
   fatal: { readonly error: unknown } | undefined;
 }
 
@@ -76,13 +80,13 @@ function evaluate(run: Run, evaluator: Evaluator, { node, context }: Step): unkn
   if (op === 'rcall' && receiverWithArgs !== undefined) {
     const [name] = args as readonly [string]; // a call's operands start with its name
     const values = receiverWithArgs.map(toValue);
-    const own = callOwn(run, name, values);
+    const own = replaceMethod(run, name, values);
     return measure(run, values, () => (own === undefined ? handle(values, evaluator, node) : own.value));
   }
   if (op === 'call') {
     const [name, operands] = args as readonly [string, readonly Evaluated[]]; // as above
     const values = operands.map(toValue);
-    if (name === 'duration') refuseLong(values[0]);
+    if (name === 'duration') rejectLongDuration(values[0]);
     return measure(run, values, () => handle(values, node, evaluator));
   }
   if (!BINARY.has(op) || left === undefined || right === undefined) return node.evaluate(evaluator, node, context);
@@ -90,10 +94,10 @@ function evaluate(run: Run, evaluator: Evaluator, { node, context }: Step): unkn
   return measure(run, values, () => handle(...values, node, evaluator));
 }
 
-/** The operators that look at all of their operands. */
+/** Operators that read all of their operands. */
 const BINARY = new Set(['==', '!=', 'in', '+', '-', '*', '/', '%', '<', '<=', '>', '>=']);
 
-/** Takes what the operands weigh, then does it, then takes what came out. */
+/** Spends the size of the operands, runs the task, then spends the size of the result. */
 function measure({ budget, scales }: Run, values: readonly unknown[], task: () => unknown): unknown {
   for (const value of values) budget.spend(scales.weigh(value));
   const made = task();
@@ -101,15 +105,18 @@ function measure({ budget, scales }: Run, values: readonly unknown[], task: () =
   return made;
 }
 
-/** Methods that are done in another way than the library does them, or that cost more than their operands weigh. */
-function callOwn(
+/**
+ * Runs a method instead of the library, or spends steps for a method that costs more than the size of its operands.
+ * `undefined`: the library must run it.
+ */
+function replaceMethod(
   { budget }: Run,
   name: string,
   [receiver, operand, ...more]: readonly unknown[],
 ): { readonly value: unknown } | undefined {
   if (typeof receiver === 'string' && typeof operand === 'string') {
     if (name === 'matches' && more.length === 0) return { value: matchText(budget, receiver, operand) };
-    // The search of the engine may compare each character with each.
+    // The engine's search may compare each character of one text with each of the other.
     if (SEARCHES.has(name)) budget.spend((receiver.length * operand.length) / COMPARISONS);
   }
   if (name === 'join' && Array.isArray(receiver) && typeof operand === 'string')
@@ -120,11 +127,11 @@ function callOwn(
 
 const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
 
-/** Characters that are compared, and that are copied, in the time of a step. */
+/** Characters compared, and characters copied, in the time of one step. */
 const COMPARISONS = 64;
 const COPIES = 8;
 
-/** Steps in the time that a time zone takes. */
+/** Steps that take as long as a conversion to a time zone. */
 const TIME_ZONE = 500;
 
 function matchText(budget: Budget, text: string, pattern: string): boolean {
@@ -135,16 +142,15 @@ function matchText(budget: Budget, text: string, pattern: string): boolean {
   return compiled.isFoundIn(text);
 }
 
-/** Instructions of a pattern that are tried on a character in the time of a step. */
+/** Instructions of a pattern tried on a character in the time of one step. */
 const INSTRUCTIONS = 32;
 
-/** A pattern that is not RE2. */
 class PatternError extends Error {
   override readonly name = 'PatternError';
 }
 
-/** The library looks for the units of a duration again from each of its digits. */
-function refuseLong(text: unknown): void {
+/** For each digit of a duration, the library searches for units again, so a long text would take too long. */
+function rejectLongDuration(text: unknown): void {
   if (typeof text === 'string' && text.length > MAX_DURATION)
     throw new BudgetError('reads a duration that is too long');
 }
@@ -152,14 +158,14 @@ function refuseLong(text: unknown): void {
 const MAX_DURATION = 64;
 
 /**
- * Computes the size of values: how much work it is to read all of one. A list that another contains many times counts each time, as a comparison would read
- * it.
+ * Computes the size of a value: the number of steps to read all of it. A list counts each time that another list
+ * contains it, because a comparison reads it each time.
  */
 interface CostEstimator {
   readonly weigh: (value: unknown) => number;
 }
 
-/** Scales that remember what they weighed, so that a value made of shared parts is weighed in the time that making it took. */
+/** Caches sizes, so that weighing a value with shared parts takes no longer than creating it. */
 function createCostEstimator(): CostEstimator {
   const known = new WeakMap<object, number>();
   const weigh = (value: unknown): number => {
@@ -177,10 +183,10 @@ function createCostEstimator(): CostEstimator {
   return { weigh };
 }
 
-/** Characters that are looked at in the time of a step. */
+/** Characters read in the time of one step. */
 const CHARACTERS = 8;
 
-/** Whatever else there is (a time, what a variable holds) has a size that no expression can make greater. */
+/** Other objects, such as a time, have no members here, because no expression can enlarge them. */
 function listMembers(value: object): Iterable<unknown> {
   if (Array.isArray(value)) return value;
   if (value instanceof Map) return [...value].flat();
@@ -188,24 +194,26 @@ function listMembers(value: object): Iterable<unknown> {
   return prototype === Object.prototype || prototype === null ? Object.entries(value).flat() : [];
 }
 
-/** Something that an expression costs more than it may. */
+/** An evaluation costs more than its budget. */
 export class BudgetError extends Error {
   override readonly name = 'BudgetError';
 }
 
 /**
- * What evaluating may cost, counted in steps and not in time: the same expression on the same values comes to the same end on every
- * machine, and a plan that was let through on one is not refused on another for being slow.
+ * The maximum cost of an evaluation, counted in steps instead of time. So an expression has the same result on every
+ * machine, and a plan that passes on one machine is not blocked on another because it is slow.
  */
 export interface Budget {
-  /** Takes steps. Throws `BudgetError` when there are no more, and at each later call: a macro that swallows it gains nothing. */
+  /**
+   * Spends steps. Throws `BudgetError` if none are left, and again on each later call, so a macro gains nothing by
+   * swallowing the error.
+   */
   readonly spend: (steps: number) => void;
   readonly isSpent: () => boolean;
-  /** Steps taken. */
   readonly spent: () => number;
 }
 
-/** A budget of so many steps, which are also taken from another. */
+/** Creates a budget of `steps`. `from`: another budget that the steps are also spent from. */
 export function createBudget(steps: number, from?: Budget): Budget {
   let spent = 0;
   return {

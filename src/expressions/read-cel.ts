@@ -1,12 +1,15 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 
-/** What a CEL expression names, or why it cannot be parsed. */
+/** The names that a CEL expression uses, or why it cannot be parsed. `column` counts from 1. */
 export type CelReading = { readonly names: readonly string[] } | { readonly finding: string; readonly column: number };
 
 /** Reads a CEL expression. Never throws. */
 export type ReadCel = (text: string) => CelReading;
 
-/** The variables of an expression, with the members selected from them (`conn.geo.country_code`), each once. Nothing is evaluated. */
+/**
+ * Lists the variables of an expression with the members selected from them (`conn.geo.country_code`), each once.
+ * Nothing is evaluated.
+ */
 export function readCel(text: string): CelReading {
   try {
     return { names: listNames(PARSER.parse(text).ast) };
@@ -17,16 +20,19 @@ export function readCel(text: string): CelReading {
   }
 }
 
-/** The names that an expression may use without their being there, because it asks. None when it cannot be parsed. */
+/** Lists the names whose presence an expression tests, so they may be absent. Empty if it cannot be parsed. */
 export function readGuardedNames(text: string): readonly string[] {
   return 'names' in readCel(text) ? listGuardedNames(PARSER.parse(text).ast) : [];
 }
 
-/** Only the depth is limited, because it can exhaust the stack; a list of addresses may be long. */
-const ANY = 1_000_000;
+/**
+ * Effectively no limit, because lists of addresses may be long. Only the depth is limited, because it can exhaust the
+ * stack.
+ */
+const UNLIMITED = 1_000_000;
 const PARSER = new Environment({
   enableOptionalTypes: true,
-  limits: { maxAstNodes: ANY, maxListElements: ANY, maxMapEntries: ANY, maxCallArguments: ANY },
+  limits: { maxAstNodes: UNLIMITED, maxListElements: UNLIMITED, maxMapEntries: UNLIMITED, maxCallArguments: UNLIMITED },
 });
 
 /** A node, and the names that comprehensions around it bind. */
@@ -36,14 +42,14 @@ interface Scoped {
 }
 
 /**
- * The variables of a parsed expression, with the members selected from them, each once. Uses its own stack instead of recursion: a long chain of operators is
- * a deep tree.
+ * Lists the variables of a parsed expression with the members selected from them, each once. Uses its own stack instead
+ * of recursion, because a long chain of operators is a deep tree.
  */
 export function listNames(root: ASTNode): readonly string[] {
   const names = new Set<string>();
   const open: Scoped[] = [{ node: root, bound: [] }];
   for (let scoped = open.pop(); scoped !== undefined; scoped = open.pop()) {
-    const name = toName(scoped.node);
+    const name = findName(scoped.node);
     const [variable = ''] = name?.split('.') ?? [];
     if (name === undefined) open.push(...listOperands(scoped));
     else if (!scoped.bound.includes(variable) && !TYPES.has(variable)) names.add(name);
@@ -51,26 +57,26 @@ export function listNames(root: ASTNode): readonly string[] {
   return [...names].sort();
 }
 
-/** The names that an expression asks whether they are there, by `has(…)` or by `.?` in front of their last part. */
+/** Lists the names whose presence an expression tests, by `has(…)` or by `.?` before their last part. */
 function listGuardedNames(root: ASTNode): readonly string[] {
   const names: string[] = [];
   const open: ASTNode[] = [root];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    const asked = toAsked(node);
-    const name = asked === undefined ? undefined : toName(asked);
+    const tested = findTestedNode(node);
+    const name = tested === undefined ? undefined : findName(tested);
     if (name !== undefined) names.push(name);
     open.push(...listNodes(node.op === 'value' ? [] : node.args));
   }
   return names;
 }
 
-function toAsked(node: ASTNode): ASTNode | undefined {
+function findTestedNode(node: ASTNode): ASTNode | undefined {
   if (node.op === '.?') return node;
   return node.op === 'call' && node.args[0] === 'has' ? node.args[1][0] : undefined;
 }
 
-/** The dotted name that a chain of selections is; `undefined`: something is computed in it. */
-function toName(node: ASTNode): string | undefined {
+/** Returns the dotted name of a chain of selections. `undefined`: a part of it is computed. */
+function findName(node: ASTNode): string | undefined {
   const steps: string[] = [];
   let inner = node;
   while (inner.op === '.' || inner.op === '.?') {
@@ -87,7 +93,7 @@ function listOperands({ node, bound }: Scoped): readonly Scoped[] {
 
 type MethodCall = Extract<ASTNode, { readonly op: 'rcall' }>;
 
-/** A macro binds the names that it starts with, in all that follows them. */
+/** A macro binds its first operand as a name in its other operands. */
 function listCallOperands(call: MethodCall, bound: readonly string[]): readonly Scoped[] {
   const [method, receiver, operands] = call.args;
   const isNamespace = receiver.op === 'id' && NAMESPACES.has(receiver.args);
@@ -102,15 +108,15 @@ function listCallOperands(call: MethodCall, bound: readonly string[]): readonly 
 
 const MACROS = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind']);
 
-/** Namespaces of functions of the standard and its extensions: names, not variables. */
+/** Namespaces of functions in CEL and its extensions. They are not variables. */
 const NAMESPACES = new Set(['base64', 'cel', 'lists', 'math', 'optional', 'sets', 'strings']);
 
-/** Types are values too. */
+/** Types, which are values in CEL. They are not variables. */
 const TYPES = new Set(
   'bool bytes double dyn duration google int list map null_type string timestamp type uint'.split(' '),
 );
 
-/** The nodes among the operands of a node, however they are grouped. */
+/** Lists the nodes among the operands of a node, including those in nested lists. */
 export function listNodes(operands: unknown): readonly ASTNode[] {
   if (Array.isArray(operands)) return operands.flatMap(listNodes);
   return typeof operands === 'object' && operands !== null && 'op' in operands

@@ -1,15 +1,15 @@
 import type { TextPart } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 
-/** A type with fields, as the library knows one: by the constructor of its values. */
+/** A type with fields. The library identifies it by the constructor of its values. */
 export interface CelType {
   readonly name: string;
-  /** Their types as they are declared. */
+  /** Types of the fields, as declared. */
   readonly fields: CelFields;
   readonly ctor: new (fields: Readonly<Record<string, unknown>>) => object;
 }
 
-/** A type that the library can be given. */
+/** Creates a type to register in the library. */
 export function defineType(name: string, fields: CelFields): CelType {
   const ctor = class {
     constructor(values: Readonly<Record<string, unknown>>) {
@@ -19,34 +19,36 @@ export function defineType(name: string, fields: CelFields): CelType {
   return { name, fields, ctor };
 }
 
-/** The types that values can be of. */
 export interface CelTypes {
   readonly messages: ReadonlyMap<string, CelType>;
   readonly records: CelDeclarations['records'];
 }
 
-/** A value as the library has those of a type. One that is not of the type stays as it is: using it is then an error. */
+/**
+ * Converts a value to the library's representation of a type. A value of another type is not converted, so using it is
+ * an error.
+ */
 export function toCelValue(declared: string, value: Json | Date | undefined, types: CelTypes): unknown {
   if (value === undefined || value instanceof Date) return value;
   const type = toNonNullable(declared);
   const [, member] = /^list<(.+)>$/.exec(type) ?? [];
   if (member !== undefined && isJsonArray(value)) return value.map((one) => toCelValue(member, one, types));
-  if (isJsonObject(value)) return toObject(type, value, types);
+  if (isJsonObject(value)) return convertObject(type, value, types);
   return type === 'double' && typeof value === 'number' ? value : toDynamic(value);
 }
 
 type Members = Readonly<Record<string, Json>>;
 
-function toObject(type: string, value: Members, types: CelTypes): unknown {
+function convertObject(type: string, value: Members, types: CelTypes): unknown {
   const message = types.messages.get(type);
-  if (message !== undefined) return toMessage(message, value, types);
+  if (message !== undefined) return createMessage(message, value, types);
   const fields = Object.hasOwn(types.records, type) ? (types.records[type] ?? {}) : {};
   const [, of = 'dyn'] = /^map<string, (.+)>$/.exec(type) ?? [];
   const toType = (name: string): string => (Object.hasOwn(fields, name) ? (fields[name] ?? of) : of);
   return new Map(Object.entries(value).map(([name, one]) => [name, toCelValue(toType(name), one, types)]));
 }
 
-function toMessage({ fields, ctor }: CelType, value: Members, types: CelTypes): object {
+function createMessage({ fields, ctor }: CelType, value: Members, types: CelTypes): object {
   const known = Object.entries(fields).filter(([name]) => Object.hasOwn(value, name));
   return new ctor(Object.fromEntries(known.map(([name, type]) => [name, toCelValue(type, value[name], types)])));
 }
@@ -57,7 +59,7 @@ function toDynamic(value: Json): unknown {
   return isJsonObject(value) ? new Map(Object.entries(value).map(([key, one]) => [key, toDynamic(one)])) : value;
 }
 
-/** What an expression came to, as JSON would say it. */
+/** Converts the result of an expression to JSON. */
 export function toJson(value: unknown): Json {
   switch (typeof value) {
     case 'string':
@@ -83,33 +85,33 @@ function toObjectJson(value: unknown): Json {
 }
 
 /**
- * What expressions may name. A type is one of CEL, one that is declared here, or a list or a map of one: `string`, `list<Danger>`,
- * `map<string, int>`, `dyn`. The type of a field that may be null has a `?` behind it.
+ * The variables of expressions and their types. A type is a CEL type, a type declared here, or a list or map of one:
+ * `string`, `list<Danger>`, `map<string, int>`, `dyn`. The type of a nullable field ends in `?`.
  */
 export interface CelDeclarations {
-  /** Fields by name, and their types, of each type that CEL does not have. */
+  /** The types that CEL does not have: by type name, the types of its fields. */
   readonly types: Readonly<Record<string, CelFields>>;
-  /** The same of types that are maps too: whatever takes a map takes one. */
+  /** Like `types`, but these types are also accepted where a map is expected. */
   readonly records: Readonly<Record<string, CelFields>>;
-  /** Types whose values are of one of several types. */
+  /** Types whose values have one of several types. */
   readonly unions: Readonly<Record<string, readonly string[]>>;
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Types by the names of fields. */
+/** Types of fields, by field name. */
 export type CelFields = Readonly<Record<string, string>>;
 
-/** The type without the `?` behind it. */
+/** Removes the `?` of a nullable type. */
 export function toNonNullable(type: string): string {
   return type.endsWith('?') ? type.slice(0, -1) : type;
 }
 
-/** The same type with each name in it replaced: of `list<Rule>`, `list` and `Rule`. */
+/** Replaces each name in a type. The names in `list<Rule>` are `list` and `Rule`. */
 export function replaceNames(type: string, toName: (name: string) => string): string {
   return type.replace(/[\w.]+/g, toName);
 }
 
-/** Where an expression names something first, and not as a part of another name. */
+/** Finds the first occurrence of a name in an expression that is not part of another name. */
 export function findNamePart(text: string, name: string): TextPart | undefined {
   for (let start = text.indexOf(name); start >= 0; start = text.indexOf(name, start + 1)) {
     const isInside = /[\w.]/.test(text.charAt(start - 1)) || /\w/.test(text.charAt(start + name.length));

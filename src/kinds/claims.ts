@@ -4,13 +4,12 @@ import type { Field } from './field.ts';
 import type { Kind } from './kind.ts';
 import { isUnset, normalizeField } from './normalize.ts';
 
-/** A value that one resource has at a time. */
+/** A unique value of a spec. At most one resource can have it at a time. */
 export interface Claim {
-  /** The field that makes it. */
   readonly field: string;
-  /** Path inside the spec: the field, or a member of it. */
+  /** Path inside the spec: of the field, or of a member of its list. */
   readonly path: FieldPath;
-  /** As it was given. */
+  /** The value as the spec contains it. */
   readonly given: string;
   /** In normal form. */
   readonly value: string;
@@ -18,18 +17,20 @@ export interface Claim {
   readonly key: string;
 }
 
-/** What a spec claims: each value of its unique fields. For an attached kind that is what it attaches to. */
+/**
+ * Lists the values of a spec's unique fields. For an attached kind, these are ids of the resource that it attaches to.
+ */
 export function listClaims(kind: Kind, spec: Spec): readonly Claim[] {
   const claims: Claim[] = [];
   for (const unique of listUniqueFields(kind))
     for (const member of listMembers(unique, spec[unique.name])) {
-      const claim = toClaim(kind, member);
+      const claim = findClaim(kind, member);
       if (claim !== undefined) claims.push(claim);
     }
   return claims;
 }
 
-/** A unique field; of a list, a field of its members. */
+/** A unique field. For a list, `field` describes one member. */
 interface UniqueField {
   readonly name: string;
   readonly field: Field;
@@ -59,7 +60,7 @@ function listMembers({ name, field, isList }: UniqueField, value: Json | undefin
   return value.map((inner, index) => ({ name, path: [name, index], field, value: inner }));
 }
 
-function toClaim(kind: Kind, { name, path, field, value }: Member): Claim | undefined {
+function findClaim(kind: Kind, { name, path, field, value }: Member): Claim | undefined {
   const normal = normalizeField(field, value);
   if (isUnset(normal) || isJsonObject(normal) || isJsonArray(normal)) return undefined;
   const given = String(isUnset(value) ? normal : value);

@@ -8,18 +8,19 @@ import { FORMATS } from './formats.ts';
 import type { Kind } from './kind.ts';
 import { isUnset } from './normalize.ts';
 
-/** One of two states of a resource. */
+/** A state of a resource, compared with another state. */
 export interface ResourceSide {
   /** In normal form. */
   readonly spec: Spec;
   readonly protect?: boolean | undefined;
-  /** The stack that owns it; absent: none. */
+  /** The stack that owns the resource. Absent: none. */
   readonly stack?: string | undefined;
 }
 
 /**
- * The dangers of a transition between two states of a resource: an apply takes it from live to desired, a change at the service took it from expected to
- * live. A side is absent when the resource does not exist.
+ * Lists the dangers of a transition between two states of a resource. For a plan, `from` is the live and `to` the
+ * desired state. For drift, `from` is the expected and `to` the live state. `undefined`: the resource does not exist in
+ * this state.
  */
 export function compareSides(
   kind: Kind,
@@ -37,7 +38,7 @@ export function compareSides(
 
 type Fact = Omit<Danger, 'group'>;
 
-/** Who may use a token or a certificate is said with what else is said of it. */
+/** Access to a token or certificate belongs to the group `secrets`, like its other dangers. */
 function toAccessGroup(kind: Kind): DangerGroup {
   return isSecret(kind) ? 'secrets' : 'access';
 }
@@ -53,19 +54,19 @@ function listAccessFacts(kind: Kind, from: Spec | undefined, to: Spec | undefine
   return [{ danger: 'restriction-removed' }];
 }
 
-/** Fields of a new resource that restrict nothing from the start. */
+/** Lists fields of a new resource that allow every caller. */
 function listUnrestricted(fields: readonly NamedField[], to: Spec): readonly Fact[] {
   return fields.flatMap(([name, field]): readonly Fact[] => {
     const isOpen = field.protects === 'but-each-or-all' && listMembers(to[name]).length === 0;
-    return isOpen ? [toUnrestricted([name], undefined)] : [];
+    return isOpen ? [createUnrestrictedFact([name], undefined)] : [];
   });
 }
 
-function toUnrestricted(path: FieldPath, from: Json | undefined): Fact {
+function createUnrestrictedFact(path: FieldPath, from: Json | undefined): Fact {
   return { danger: 'unrestricted', path: formatPath(path), ...toSides(from, undefined) };
 }
 
-/** When a switch is off, the fields beside it have no effect. */
+/** When a switch is off, the fields next to it have no effect. */
 function compareFields(
   fields: readonly NamedField[],
   from: JsonObject,
@@ -98,12 +99,12 @@ function compareField(field: Field, from: Json | undefined, to: Json | undefined
       return compareAdmitted(field, from, to, path);
     case 'but-each-or-all':
       if (listMembers(from).length === 0) return [];
-      if (listMembers(to).length === 0) return [toUnrestricted(path, from)];
+      if (listMembers(to).length === 0) return [createUnrestrictedFact(path, from)];
       return compareAdmitted(field, from, to, path);
     case 'by-rules':
       return compareRules(field.type, { from: toList(from), to: toList(to) }, path);
     case 'unproven':
-      return isSameJson(from ?? null, to ?? null) ? [] : [toMemberFact('restriction-changed', from, to, path)];
+      return isSameJson(from ?? null, to ?? null) ? [] : [createMemberFact('restriction-changed', from, to, path)];
     default:
       return assertNever(field.protects);
   }
@@ -118,13 +119,13 @@ function compareSwitch(field: Field, from: Json | undefined, to: Json | undefine
   const wasInForce = isOn(from) && restricts(field.type, from);
   if (!wasInForce) return isOn(to) ? compareAllRules(field.type, {}, to, path) : [];
   if (isOn(to)) return compareInner(field, from, to, path);
-  // Rules may or may not have kept any caller out.
+  // Report each rule, because it is not known whether the rules kept any caller out.
   if (isUnset(to) && isOfRules(field.type)) return compareAllRules(field.type, from, {}, path);
   const danger = isUnset(to) ? 'restriction-removed' : 'restriction-disabled';
   return [{ danger, path: formatPath(path), ...toSides(from, isUnset(to) ? undefined : to) }];
 }
 
-/** When a whole policy comes into force or ends, all of its rules do. */
+/** When a whole policy is enabled or removed, each of its rules is added or removed. */
 function compareAllRules(
   type: FieldType,
   from: Json | undefined,
@@ -145,23 +146,26 @@ function isOfRules(type: FieldType): boolean {
   return protecting.length > 0 && protecting.every(({ protects }) => protects === 'by-rules');
 }
 
-/** Whether a module that is on keeps anybody out: an empty one does not. */
+/** Whether an enabled module restricts access. It does not if all its restricting fields are empty. */
 function restricts(type: FieldType, value: Json | undefined): boolean {
   if (type.type !== 'object' || !isJsonObject(value)) return true;
   const inner = type.namedFields.filter(([, { protects }]) => protects !== undefined);
   return inner.length === 0 || inner.some(([name]) => listMembers(value[name]).length > 0);
 }
 
-/** A switch that is true, or a module that is set and not disabled. */
+/** Whether a switch is true, or a module is set and not disabled. */
 function isOn(value: Json | undefined): boolean {
   return value === true || (isJsonObject(value) && value['enabled'] !== false);
 }
 
-/** Each member restricts: what one of them becomes is known of no map. */
+/**
+ * Each member is a restriction. A changed value in a map may restrict more or less, so the fact is only that it
+ * changed.
+ */
 function compareRestrictions(from: Json | undefined, to: Json | undefined, path: FieldPath): readonly Fact[] {
-  const { lost } = toMemberSides(from, to);
+  const { lost } = compareMembers(from, to);
   if (lost.length === 0) return [];
-  if (!isJsonObject(from) || !isJsonObject(to)) return [toMemberFact('restriction-removed', from, to, path)];
+  if (!isJsonObject(from) || !isJsonObject(to)) return [createMemberFact('restriction-removed', from, to, path)];
   const changed = Object.keys(from).filter((key) => to[key] !== undefined && !isSameJson(from[key] ?? null, to[key]));
   return Object.keys(from)
     .filter((key) => to[key] === undefined || changed.includes(key))
@@ -178,21 +182,21 @@ function compareAdmitted(
   to: Json | undefined,
   path: FieldPath,
 ): readonly Fact[] {
-  const { found } = toMemberSides(from, to);
-  const patterns = isOfPatterns(type) ? listMembers(from).map(toPattern) : [];
+  const { found } = compareMembers(from, to);
+  const patterns = isOfPatterns(type) ? listMembers(from).map(compileWildcards) : [];
   const isKnown = (member: Json) => typeof member === 'string' && patterns.some((pattern) => pattern.test(member));
   const admitted = found.filter((member) => !isKnown(member));
   if (admitted.length === 0) return [];
   return [{ danger: 'lets-in', path: formatPath(path), to: joinMembers(to, admitted) }];
 }
 
-/** Whether `*` matches any text in the members. */
+/** Whether `*` is a wildcard in the members of a list. */
 function isOfPatterns(type: FieldType): boolean {
   if (type.type !== 'list' || type.of.type !== 'text' || type.of.format === undefined) return false;
   return FORMATS[type.of.format].hasWildcards === true;
 }
 
-function toPattern(member: Json): RegExp {
+function compileWildcards(member: Json): RegExp {
   return new RegExp(`^${String(member).split('*').map(escapeRegExp).join('.*')}$`, 's');
 }
 
@@ -205,13 +209,12 @@ interface RuleSides {
   readonly to: readonly Json[];
 }
 
-/** A rule of a list, and its place in it. */
 interface PlacedRule {
   readonly rule: Json;
   readonly index: number;
 }
 
-/** Rules are equal whatever their names; the unequal ones are paired by name, then by position. */
+/** Compares rules without their captions. Rules without an equal one are paired by caption, then by position. */
 function compareRules(type: FieldType, { from, to }: RuleSides, path: FieldPath): readonly Fact[] {
   const texts = [from, to].map((rules) => rules.map((rule) => toCanonicalJson(withoutCaptions(type, rule))));
   const [before = [], after = []] = texts;
@@ -234,16 +237,18 @@ function compareRules(type: FieldType, { from, to }: RuleSides, path: FieldPath)
   const kept = (own: readonly string[], others: readonly string[]) => own.filter((text) => others.includes(text));
   const isMoved = !isSameJson(kept(before, after), kept(after, before)) && lost.length + found.length === 0;
   return [
-    ...lost.filter((one) => !changed.has(one)).map(({ rule, index }) => toRule('rule-removed', at(index), rule)),
-    ...[...changed].map(([one, { rule, index }]) => toRule('rule-changed', at(index), one.rule, rule)),
+    ...lost
+      .filter((one) => !changed.has(one))
+      .map(({ rule, index }) => createRuleFact('rule-removed', at(index), rule)),
+    ...[...changed].map(([one, { rule, index }]) => createRuleFact('rule-changed', at(index), one.rule, rule)),
     ...found
       .filter((one) => !taken.has(one))
-      .map(({ rule, index }) => toRule('rule-added', at(index), undefined, rule)),
-    ...(isMoved ? [toRule('rules-reordered', formatPath(path), from, to)] : []),
+      .map(({ rule, index }) => createRuleFact('rule-added', at(index), undefined, rule)),
+    ...(isMoved ? [createRuleFact('rules-reordered', formatPath(path), from, to)] : []),
   ];
 }
 
-function toRule(danger: Danger['danger'], path: string, from: Json | undefined, to?: Json): Fact {
+function createRuleFact(danger: Danger['danger'], path: string, from: Json | undefined, to?: Json): Fact {
   return { danger, path, ...toSides(from, to) };
 }
 
@@ -267,7 +272,7 @@ function isSameCaption(type: FieldType, left: PlacedRule, right: PlacedRule): bo
   return one !== undefined && one === other;
 }
 
-/** The text that only names a rule; `undefined`: it has none. `type`: of the rule. */
+/** Returns the caption of a rule: a text without effect on access. `undefined`: none. `type`: the type of the rule. */
 export function readCaption(type: FieldType | undefined, rule: Json): string | undefined {
   if (type?.type !== 'object' || !isJsonObject(rule)) return undefined;
   const name = type.namedFields.find(([, { isCaption }]) => isCaption)?.[0];
@@ -281,7 +286,10 @@ function withoutCaptions(type: FieldType, rule: Json): Json {
   return Object.fromEntries(Object.entries(rule).filter(([name]) => fields[name]?.isCaption !== true));
 }
 
-/** A resource that can lock its own caller out, and that did not before as it does now. */
+/**
+ * Returns a danger if the resource can lock edgewise itself out of the API, and a field that restricts access differs
+ * from before.
+ */
 function listLockouts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Danger[] {
   if (to === undefined || !kind.canLockOut(to)) return [];
   const isSame = ([name, { protects }]: NamedField) =>
@@ -290,7 +298,10 @@ function listLockouts(kind: Kind, from: Spec | undefined, to: Spec | undefined):
   return [{ group: 'access', danger: 'lockout' }];
 }
 
-/** Traffic that is no longer answered. A removed value reports only the addresses that it served; everything else follows from that. */
+/**
+ * Lists traffic that is no longer served. For a deleted resource only its addresses are listed, because the rest
+ * follows from them.
+ */
 function listTrafficFacts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Fact[] {
   if (from === undefined) return [];
   return kind.specFields.flatMap(([name, { carries }]): readonly Fact[] => {
@@ -310,9 +321,9 @@ function listTrafficFacts(kind: Kind, from: Spec | undefined, to: Spec | undefin
 }
 
 function compareServed(from: Json | undefined, to: Json | undefined, name: string): readonly Fact[] {
-  const { lost, found } = toMemberSides(from, to);
+  const { lost, found } = compareMembers(from, to);
   if (lost.length === 0) return [];
-  return [toMemberFact(found.length === 0 ? 'address-released' : 'address-changed', from, to, [name])];
+  return [createMemberFact(found.length === 0 ? 'address-released' : 'address-changed', from, to, [name])];
 }
 
 function compareTarget(from: Json | undefined, to: Json | undefined, path: string): readonly Fact[] {
@@ -336,13 +347,13 @@ function listSecretDangers(kind: Kind, from: Spec | undefined, to: Spec | undefi
   return [{ group: 'secrets', danger: 'longer-validity', path: until ?? '', from: before, to: after }];
 }
 
-/** What suffers while a resource is not there; `undefined`: nothing that its table knows of. */
+/** Returns the first group of dangers that the absence of the resource causes. `undefined`: none. */
 export function findAbsenceGroup(kind: Kind, spec: Spec): DangerGroup | undefined {
   const [first] = compareSides(kind, { spec }, undefined);
   return first?.group;
 }
 
-/** One-time values that become invalid with the delete of the resource. */
+/** Lists the one-time values that become invalid when the resource is deleted. */
 function listRevoked(kind: Kind): readonly Danger[] {
   return kind.oneTimeFields.map((path) => {
     const consequence = kind.fields[path]?.whenReplaced;
@@ -365,13 +376,13 @@ function listProtectionDangers(from: ResourceSide | undefined, to: ResourceSide 
 
 const PROTECTION = { group: 'protection' } as const;
 
-/** The members that one side has and the other has not. */
+/** `lost`: members that only the first side has. `found`: members that only the second side has. */
 interface MemberSides {
   readonly lost: readonly Json[];
   readonly found: readonly Json[];
 }
 
-function toMemberSides(from: Json | undefined, to: Json | undefined): MemberSides {
+function compareMembers(from: Json | undefined, to: Json | undefined): MemberSides {
   const [before, after] = [from, to].map(
     (side) => new Map(listMembers(side).map((one) => [toCanonicalJson(one), one])),
   );
@@ -380,9 +391,13 @@ function toMemberSides(from: Json | undefined, to: Json | undefined): MemberSide
   return { lost: without(before, after), found: without(after, before) };
 }
 
-/** A fact about the members that differ. */
-function toMemberFact(danger: Danger['danger'], from: Json | undefined, to: Json | undefined, path: FieldPath): Fact {
-  const { lost, found } = toMemberSides(from, to);
+function createMemberFact(
+  danger: Danger['danger'],
+  from: Json | undefined,
+  to: Json | undefined,
+  path: FieldPath,
+): Fact {
+  const { lost, found } = compareMembers(from, to);
   return {
     danger,
     path: formatPath(path),
@@ -391,14 +406,14 @@ function toMemberFact(danger: Danger['danger'], from: Json | undefined, to: Json
   };
 }
 
-/** Each member of a list, each key of a map with its value, or the value itself. */
+/** The members of a list, the `[key, value]` pairs of a map, or a single value. Empty if the value is unset. */
 function listMembers(value: Json | undefined): readonly Json[] {
   if (isUnset(value)) return [];
   if (isJsonArray(value)) return value;
   return isJsonObject(value) ? Object.entries(value).map(([key, member]) => [key, member]) : [value];
 }
 
-/** Members in the form of the value that they are of. */
+/** The reverse of `listMembers`: creates a value of the same type as `like` from some of its members. */
 function joinMembers(like: Json | undefined, members: readonly Json[]): Json {
   if (isJsonArray(like)) return members;
   if (!isJsonObject(like)) return members[0] ?? null;

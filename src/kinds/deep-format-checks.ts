@@ -5,10 +5,13 @@ import type { FieldType } from './field.ts';
 import { FORMATS, type TextCheck, type TextFormat } from './formats.ts';
 import type { Kind, SpecFinding } from './kind.ts';
 
-/** The closer checks that are loaded, by format. A format without one here is checked for its form only. */
+/**
+ * The loaded deep checks, by format. A deep check needs a package that is slow to load. A format without one is checked
+ * by its syntax only.
+ */
 export type DeepFormatChecks = ReadonlyMap<TextFormat, TextCheck>;
 
-/** Loads the closer checks of the formats that fields of these kinds have. */
+/** Loads the deep checks of the formats that these kinds use. */
 export async function loadDeepFormatChecks(kinds: readonly Kind[]): Promise<DeepFormatChecks> {
   const formats = new Set(kinds.flatMap(listCloserFormats));
   const loaded = Array.from(formats, async (format): Promise<readonly [TextFormat, TextCheck][]> => {
@@ -18,13 +21,13 @@ export async function loadDeepFormatChecks(kinds: readonly Kind[]): Promise<Deep
   return new Map((await Promise.all(loaded)).flat());
 }
 
-/** The formats of a kind's fields that have a closer check. */
+/** Lists the formats of a kind's fields that have a deep check. */
 export function listCloserFormats(kind: Kind): readonly TextFormat[] {
   const formats = kind.specFields.flatMap(([, { type }]) => listFormats(type));
   return [...new Set(formats)].filter((format) => FORMATS[format].loadCloserCheck !== undefined);
 }
 
-/** What the closer checks find wrong in a spec whose fields conform to its kind. The texts themselves are not quoted. */
+/** Lists the findings of the deep checks. The spec must conform to its kind. Messages do not quote the texts. */
 export function listCloserFindings(kind: Kind, spec: Spec, checks: DeepFormatChecks): readonly SpecFinding[] {
   if (checks.size === 0) return [];
   return kind.specFields

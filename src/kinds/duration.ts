@@ -1,7 +1,7 @@
-/** What a duration looks like. */
+/** The form of a duration, in words, for messages and schemas. */
 export const DURATION_EXPECTED = 'a whole number and a unit: `s`, `m`, `h`, `d` or `w`, such as `90d`';
 
-/** A regular expression that durations match, and nothing else does. */
+/** A regular expression that matches durations only. */
 export const DURATION_PATTERN = '^([1-9][0-9]{0,5})([smhdw])$';
 
 const DURATION = new RegExp(DURATION_PATTERN);
@@ -13,19 +13,22 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** A duration such as `90d` in milliseconds; `undefined` when it is none. */
+/** Parses a duration such as `90d`. `undefined`: the text is not a duration. */
 export function parseDurationMs(text: string): number | undefined {
   const [, count, unit = ''] = DURATION.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (UNITS_MS[unit] ?? 0);
 }
 
-/** A duration as a manifest would say it, in the largest unit up to days that it is a whole number of: `90d`. Parts of a second are dropped. */
+/**
+ * Formats a duration for a manifest, in the largest unit (up to days) that divides it: `90d`. Drops fractions of a
+ * second.
+ */
 export function formatDuration(ms: number): string {
   const unit = ['d', 'h', 'm'].find((one) => ms % toUnitMs(one) === 0) ?? 's';
   return `${Math.floor(ms / toUnitMs(unit))}${unit}`;
 }
 
-/** The same for reading: `~3327d` instead of a large number of seconds. */
+/** Formats a duration for people: like `formatDuration`, but `~3327d` instead of a large number of seconds. */
 export function formatRoundedDuration(ms: number): string {
   const exact = formatDuration(ms);
   const unit = ['d', 'h', 'm'].find((one) => ms >= MIN_UNITS * toUnitMs(one));
@@ -39,7 +42,7 @@ const WORDS = [
   ['second', 's'],
 ] as const;
 
-/** A time span for people, in whole units of a size that says enough: `12 days`, `20 hours`, `less than a second`. */
+/** Renders a time span for people in whole units, rounded down: `12 days`, `20 hours`, `less than a second`. */
 export function renderTimeSpan(ms: number): string {
   const [word, unit] = WORDS.find(([, one]) => ms >= MIN_UNITS * toUnitMs(one)) ?? WORDS[3];
   if (ms < toUnitMs(unit)) return 'less than a second';
@@ -47,7 +50,7 @@ export function renderTimeSpan(ms: number): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
-/** Below two of a unit the next smaller unit is used: `36 hours`, not `1 day`. */
+/** With fewer than two of a unit, the next smaller unit is used: `36 hours`, not `1 day`. */
 const MIN_UNITS = 2;
 
 function toUnitMs(unit: string): number {

@@ -3,11 +3,14 @@ import type { Json, JsonObject } from '../model/json.ts';
 import type { TextFormat } from './formats.ts';
 
 /**
- * The field vocabulary of the kind tables. Everything else about a field (manifest schema, JSON Schema, OpenAPI, request bodies, comparison, references, the
- * server's checks) is derived from these values and repeated nowhere.
+ * The field vocabulary of the kind tables. Everything else about a field (manifest schema, JSON Schema, OpenAPI,
+ * request bodies, comparison, references, the server's checks) is derived from these values.
  */
 
-/** `immutable`: a change replaces the resource. `computed`: the service's alone. `one-time`: only in the response to the creation. */
+/**
+ * `immutable`: a change replaces the resource. `computed`: only the service sets it. `one-time`: only the response to
+ * the creation contains it.
+ */
 export type Lifecycle = 'mutable' | 'immutable' | 'computed' | 'one-time';
 
 /** The type of a value. A closed union: each derivation is a switch on `type` that ends in `assertNever`. */
@@ -22,18 +25,20 @@ export type FieldType =
   | MapType
   | ObjectType
   | JsonType
-  /** The metadata field: text, or in a manifest a mapping. */
+  /** The metadata field: text. A manifest may give a mapping instead. */
   | { readonly type: 'metadata'; readonly maxBytes: number };
 
 export interface TextType {
   readonly type: 'text';
   readonly maxBytes?: number;
   readonly format?: TextFormat;
-  /** A manifest may say `{ file: path }` instead; the text of that file is then the value. */
+  /** A manifest may give `{ file: path }` instead. The content of that file is then the value. */
   readonly orFile?: boolean;
-  /** It is a CEL expression, and these are the variables that it may name: `conn.client_ip`, `conn.geo.*`. */
+  /**
+   * The text is a CEL expression that may use these variables: `conn.client_ip`, `conn.geo.*`. Absent: no expression.
+   */
   readonly cel?: readonly string[];
-  /** Values that are known to work; others are stored all the same. */
+  /** Values that are known to work. The service stores other values too. */
   readonly known?: readonly string[];
   /** The path of a file, relative to the folder of the manifest. */
   readonly isPath?: boolean;
@@ -51,10 +56,10 @@ export interface NumberType {
   readonly max: number;
 }
 
-/** An id of something else; `Kind/name` in a manifest, a Ref in a response when `asRef` says so. */
+/** The id of another resource. In a manifest it may be `Kind/name`. In a response it is a Ref if `asRef` is true. */
 export interface ReferenceType {
   readonly type: 'reference';
-  /** Id prefixes that may stand here, without the underscore. */
+  /** Allowed id prefixes, without the underscore. */
   readonly prefixes: readonly string[];
   readonly asRef: boolean;
 }
@@ -62,12 +67,12 @@ export interface ReferenceType {
 export interface ListType {
   readonly type: 'list';
   readonly of: FieldType;
-  /** The order means nothing: compared as a set. */
+  /** The order has no meaning: lists are compared as sets. */
   readonly unordered: boolean;
   readonly minItems: number;
   /** A single value counts as a list of one. */
   readonly orSingle: boolean;
-  /** A member that makes the whole list mean what an empty one means. */
+  /** A member that makes the list equal to an empty list, such as `*`. `undefined`: none. */
   readonly unrestricted: string | undefined;
 }
 
@@ -77,7 +82,7 @@ export interface MapType {
   readonly of: FieldType;
   /** Keys that differ only in case are the same key. */
   readonly caseInsensitive: boolean;
-  /** Its values are shares of one whole. */
+  /** The values are shares of a total. */
   readonly isShares: boolean;
 }
 
@@ -90,24 +95,24 @@ export interface JsonType {
 export interface ObjectType {
   readonly type: 'object';
   readonly fields: Readonly<Record<string, Field>>;
-  /** The same fields as a list, for those who visit all of them. */
+  /** The same fields as a list, for loops over all of them. */
   readonly namedFields: readonly NamedField[];
-  /** For people, where the type occurs in several places: `policy rule`. */
+  /** A name for people if the type occurs in several places: `policy rule`. */
   readonly title: string | undefined;
-  /** A module: has `enabled`, is set and removed as a whole. */
+  /** Whether it is a module: it has `enabled`, and is set and removed as a whole. */
   readonly module: boolean;
-  /** Reasons why parts of it have no effect, at paths inside of it. */
+  /** Lists reasons why an object has no effect. `undefined`: not checked. */
   readonly findIdle: ((value: JsonObject) => readonly IdleReason[]) | undefined;
 }
 
-/** A reason for which an object has no effect. */
+/** A reason why an object has no effect. `field`: the field that causes it. */
 export interface IdleReason {
   readonly code: LintCode;
   readonly field: string;
   readonly message: string;
 }
 
-/** What lint has against a field that is empty, false, or a module that is disabled. */
+/** The lint finding for a field that is empty or false, or for a disabled module. */
 interface UnsetAdvice {
   readonly code: LintCode;
   /** The reason, without the address. */
@@ -115,73 +120,92 @@ interface UnsetAdvice {
 }
 
 /**
- * How a value restricts access, and so what a change of it proves. `while-on`: it restricts while it is true, or set and not disabled. `by-each`: each member
- * (or the text) is a restriction; without it, more is let in. `but-each`: each member allows a caller; with it, more is let in. `but-each-or-all`: the same,
- * but without members every caller is allowed. `by-rules`: a list of rules, each of which may let in or keep out. `unproven`: access is decided elsewhere, so
- * only the fact of a change is known.
+ * How a value restricts access, and so which effect a change of it has.
+ *
+ * - `while-on`: restricts while it is true, or set and not disabled.
+ * - `by-each`: each member (or the text) is a restriction. Removing one admits more callers.
+ * - `but-each`: each member allows a caller. Adding one admits more callers.
+ * - `but-each-or-all`: like `but-each`, but an empty list allows every caller.
+ * - `by-rules`: a list of rules. Each rule may admit callers or keep them out.
+ * - `unproven`: access is decided elsewhere, so only the fact of a change is known.
  */
 export type AccessRestriction = 'while-on' | 'by-each' | 'but-each' | 'but-each-or-all' | 'by-rules' | 'unproven';
 
 /**
- * How a value carries traffic. `by-each`: each member is an address that is served, or the text is. `while-on`: traffic is led on while it is set and not disabled.
- * `by-share`: a member gets traffic in proportion to its number, and 0 gets none.
+ * How a value carries traffic.
+ *
+ * - `by-each`: each member (or the text) is an address that is served.
+ * - `while-on`: traffic is forwarded while the value is set and not disabled.
+ * - `by-share`: a map member gets traffic in proportion to its number. 0 means no traffic.
  */
 export type TrafficRole = 'by-each' | 'while-on' | 'by-share';
 
-/** A clause about a resource: `listens on` before the values of the field. */
+/** A clause that describes a resource: a text such as `listens on`, followed by the values of the field. */
 interface SummaryClause {
   /** Text before the values. */
   readonly said: string;
-  /** Text instead, when there are no values or the field is switched off. Absent: none. */
+  /** The whole clause if the field has no values or is switched off. Absent: no clause. */
   readonly unset?: string;
 }
 
-/** One field of a kind, or of an object inside of one. */
+/** A field of a kind, or of an object in a field. */
 export interface Field {
   readonly description: string;
   readonly type: FieldType;
   readonly lifecycle: Lifecycle;
-  /** A manifest must state it. */
+  /** A manifest must set it. */
   readonly required: boolean;
-  /** What leaving it out means, in normal form. `undefined`: nothing (null, or the empty text, list or map). */
+  /**
+   * The value, in normal form, if a manifest leaves the field out. `undefined`: the empty value of its type (null, or
+   * an empty text, list or map).
+   */
   readonly default: Json | undefined;
-  /** Leaving it out lets the service choose: then it is not compared. */
+  /** If a manifest leaves it out, the service chooses the value, and the field is not compared. */
   readonly serviceDefault: boolean;
-  /** The service's default depends on the caller. So a value that the manifest unsets is kept, and the resource is not replaced. */
+  /**
+   * The service's default depends on the caller. So if a manifest unsets the field, the live value is kept and the
+   * resource is not replaced.
+   */
   readonly staysWhenLeftOut: boolean;
-  /** Its name in responses, where that differs. */
+  /** Its name in responses, if different. */
   readonly responseName: string | undefined;
-  /** Part of every PATCH, changed or not, because some services clear it otherwise. */
+  /** Every PATCH contains it, changed or not, because some services clear it otherwise. */
   readonly alwaysSent: boolean;
-  /** What a PATCH sends to remove it. `undefined`: derived from the type. `'delete'`: a DELETE on its own path. */
+  /**
+   * How a value is removed: `'null'` and `'disable'` by a PATCH, `'delete'` by a DELETE on its own path. `undefined`:
+   * by a PATCH with the default or the empty value of its type.
+   */
   readonly clear: 'delete' | 'null' | 'disable' | undefined;
-  /** Has a path of its own below the resource's, where it is read, replaced and deleted. */
+  /** It has its own path below the path of the resource, and is read, replaced and deleted there. */
   readonly hasPath: boolean;
-  /** Each value, or each member of the list, belongs to one resource of the kind at a time. */
+  /** At most one resource of the kind can have a value, or a member of the list. */
   readonly unique: boolean;
-  /** Responses show null when it is not set; other fields of its type show an empty value. */
+  /** Responses contain null if it is not set. For other fields of its type they contain an empty value. */
   readonly nullWhenUnset: boolean;
-  /** Responses may leave it out while it has its default. Any other field that a response leaves out is unknown. */
+  /** Responses may leave it out if it has its default. Any other field that a response leaves out is unknown. */
   readonly absentWhenDefault: boolean;
-  /** How it restricts access; absent: it does not. Decides when a change of it opens something. */
+  /** How it restricts access. `undefined`: not at all. Decides which changes of it are dangers to access. */
   readonly protects: AccessRestriction | undefined;
-  /** How it carries traffic; absent: it does not. Decides when a change of it ends something. */
+  /** How it carries traffic. `undefined`: not at all. Decides which changes of it are dangers to traffic. */
   readonly carries: TrafficRole | undefined;
-  /** The consequence when the service chooses another value, or the value is removed: `delegate the domain again`. */
+  /** What follows if the service chooses another value, or the value is removed: `delegate the domain again`. */
   readonly whenReplaced: string | undefined;
-  /** The user's task with the computed value of a new resource: `set the NS records of its domain to`, before the values. */
+  /**
+   * The user's task after the resource is created, as text before the computed values: `set the NS records of its
+   * domain to`.
+   */
   readonly whenCreated: string | undefined;
-  /** Only a caption of the object that contains it: a change of it does not change any access restriction. */
+  /** Only a caption of the object that contains it. A change of it does not affect access. */
   readonly isCaption: boolean;
-  /** A clause about the resource for approvers; absent: the field does not characterize it. */
+  /** A clause about the resource for people who approve plans. `undefined`: none. */
   readonly tells: SummaryClause | undefined;
-  /** What to think of before leaving it unset. */
+  /** What lint reports if the field is unset. `undefined`: nothing. */
   readonly whenUnset: UnsetAdvice | undefined;
 }
 
 type FieldOptions = Partial<Omit<Field, 'description' | 'type'>>;
 
-/** A field, with defaults for all that is not given. */
+/** Creates a field. Options that are left out get their defaults. */
 export function field(type: FieldType, description: string, options: FieldOptions = {}): Field {
   return {
     description,
@@ -214,7 +238,7 @@ export function text(options: Omit<TextType, 'type'> = {}): TextType {
   return { type: 'text', ...options };
 }
 
-/** Text of a checked form. */
+/** Text in a format that is checked. */
 export function formatted(format: TextFormat): TextType {
   return { type: 'text', format };
 }
@@ -222,12 +246,11 @@ export function formatted(format: TextFormat): TextType {
 export const boolean: FieldType = { type: 'boolean' };
 export const timestamp: FieldType = { type: 'timestamp' };
 
-/** An object of any JSON; `references` says under which keys it holds lists of references. */
+/** An object of any JSON. `references`: the keys that contain lists of references. */
 export function jsonWith(references: JsonType['references'] = {}): JsonType {
   return { type: 'json', references };
 }
 
-/** One of some words. */
 export function oneOf(...values: readonly string[]): EnumType {
   return { type: 'enum', values };
 }
@@ -260,12 +283,11 @@ export function listOf(of: FieldType, options: ListOptions = {}): ListType {
   return { type: 'list', of, unordered: false, ...PLAIN_LIST, ...options };
 }
 
-/** A list whose order means nothing. */
+/** A list whose order has no meaning. */
 export function setOf(of: FieldType, options: ListOptions = {}): ListType {
   return { type: 'list', of, unordered: true, ...PLAIN_LIST, ...options };
 }
 
-/** A map. */
 export function mapOf(
   keys: MapType['keys'],
   of: FieldType,
@@ -275,16 +297,16 @@ export function mapOf(
   return { type: 'map', keys, of, caseInsensitive, isShares };
 }
 
-/** An object with fields of its own; absent as a whole when it is not set. */
+/** An object with fields. If not set, it is absent as a whole. */
 export function objectOf(fields: Readonly<Record<string, Field>>, title?: string): ObjectType {
-  return { ...toTable(fields), title, module: false, findIdle: undefined };
+  return { ...createTable(fields), title, module: false, findIdle: undefined };
 }
 
-function toTable(fields: Readonly<Record<string, Field>>): Pick<ObjectType, 'type' | 'fields' | 'namedFields'> {
+function createTable(fields: Readonly<Record<string, Field>>): Pick<ObjectType, 'type' | 'fields' | 'namedFields'> {
   return { type: 'object', fields: defineFields(fields), namedFields: Object.entries(fields) };
 }
 
-/** A table without inherited keys: a name from outside could be one that every object inherits. */
+/** Creates a table without inherited keys, because a document may use a key such as `constructor`. */
 export function defineFields(fields: Readonly<Record<string, Field>>): Readonly<Record<string, Field>> {
   return Object.assign(Object.create(null), fields);
 }
@@ -298,14 +320,13 @@ export function moduleOf(
     default: true,
     absentWhenDefault: true,
   });
-  return { ...toTable({ enabled, ...fields }), title: undefined, module: true, findIdle: undefined, ...options };
+  return { ...createTable({ enabled, ...fields }), title: undefined, module: true, findIdle: undefined, ...options };
 }
 
-/** The fields inside of a value; for a list or a map, those of its members. Empty if the value is not an object with a table. */
+/** The fields of an object. For a list or map, the fields of its members. Empty for other types. */
 export function listInnerFields(type: FieldType | undefined): Readonly<Record<string, Field>> {
   if (type?.type === 'list' || type?.type === 'map') return listInnerFields(type.of);
   return type?.type === 'object' ? type.fields : {};
 }
 
-/** A field, and the name that it has in its table. */
 export type NamedField = readonly [name: string, field: Field];

@@ -1,7 +1,6 @@
 import { DURATION_EXPECTED, DURATION_PATTERN, parseDurationMs } from './duration.ts';
 import { checkRe2 } from './re2.ts';
 
-/** The checked forms of text. */
 export type TextFormat =
   | 'hostport'
   | 'domain'
@@ -16,28 +15,31 @@ export type TextFormat =
   | 'certificate-extension'
   | 'duration';
 
-/** Why a text is invalid; `undefined`: it is valid. */
+/** Returns why a text is invalid. The reason follows the path in a message. `undefined`: the text is valid. */
 export type TextCheck = (text: string) => string | undefined;
 
-/** One form of text: how to check it and when two texts of it are equal. */
+/** A text format: how to check a text, and which texts are equal. */
 export interface FormatRule {
-  /** For "is not a valid …". */
+  /** Name of the format, as in "is not a valid …". */
   readonly title: string;
-  /** What it looks like, for error messages and schemas. */
+  /** Description of the format, for messages and schemas. */
   readonly expected: string;
   readonly example: string;
-  /** A regular expression that every such text matches, for JSON Schema, with nothing that only JavaScript knows, such as `\\u0000`. Absent: none says enough. */
+  /**
+   * A regular expression for JSON Schema that every valid text matches. It uses only syntax that JSON Schema validators
+   * in other languages support, so no `\u0000`. Absent: no expression would be precise enough.
+   */
   readonly pattern?: string;
-  /** Most characters of such a text. */
+  /** In characters. */
   readonly maxLength?: number;
-  /** What JSON Schema calls the form. */
+  /** Name of the format in JSON Schema. */
   readonly format?: 'uri';
   readonly check: TextCheck;
-  /** Loads a closer check for texts that pass `check`, when it needs a package that is slow to load. */
+  /** Loads a deep check for texts that pass `check`. It is separate because its package is slow to load. */
   readonly loadCloserCheck?: () => Promise<TextCheck>;
-  /** The one form of equal texts. */
+  /** Returns the same result for all texts that are equal. */
   readonly normalize: (text: string) => string;
-  /** `*` in it matches any text. */
+  /** `*` in the text is a wildcard. */
   readonly hasWildcards?: true;
 }
 
@@ -61,7 +63,7 @@ const MAX_DOMAIN_LENGTH = 253;
 const PRINCIPAL_PATTERN = '^[^\\s,\ufeff\\x00-\\x1f\\x7f-\\x9f]+$';
 const PRINCIPAL = new RegExp(PRINCIPAL_PATTERN);
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Source: section 2.5 of the interface. */
+/** Source: section 2.5 of the API documentation. */
 const CRITICAL_OPTIONS = ['force-command', 'source-address'];
 const KEY_TYPES: Readonly<Record<string, string>> = {
   'ssh-ed25519': 'ed25519',
@@ -70,13 +72,16 @@ const KEY_TYPES: Readonly<Record<string, string>> = {
   'ecdsa-sha2-nistp384': 'ecdsa',
   'ecdsa-sha2-nistp521': 'ecdsa',
 };
-/** One line: type, key, and perhaps a comment. A file's own line break may follow. */
+/** One line: type, key and an optional comment. */
 const SSH_LINE = `(${Object.keys(KEY_TYPES).join('|')})[ \\t]+AAAA[A-Za-z0-9+/]+={0,3}([ \\t][^\\r\\n\\x00]*)?`;
+/** Allows white space around the line, such as the line break at the end of a file. */
 const SSH_PUBLIC_KEY_PATTERN = `^\\s*${SSH_LINE}\\s*$`;
-/** For a text without white space around it: two parts that match spaces would share them out in every way. */
+/**
+ * For trimmed text. With white space at the end, both the comment and `\s*` could match it, and backtracking would be
+ * slow.
+ */
 const SSH_PUBLIC_KEY = new RegExp(`^${SSH_LINE}$`);
 
-/** The table of text forms. */
 export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
   hostport: {
     title: 'hostport',
@@ -182,12 +187,14 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
   },
 };
 
-/** The key type that the interface shows for an OpenSSH public key: `rsa`, `ecdsa` or `ed25519`. */
+/**
+ * The key type that the API shows for an OpenSSH public key: `rsa`, `ecdsa` or `ed25519`. `undefined`: another type.
+ */
 export function findKeyType(publicKey: string): string | undefined {
   return KEY_TYPES[publicKey.trim().split(/\s+/)[0] ?? ''];
 }
 
-/** The comment of an OpenSSH public key: for people, not part of the key. */
+/** The comment of an OpenSSH public key. It is for people and not part of the key. */
 export function parseKeyComment(publicKey: string): string {
   return publicKey.trim().split(/\s+/).slice(2).join(' ');
 }

@@ -4,11 +4,11 @@ import type { FieldPath, Spec } from '../model/state.ts';
 import { defineFields, type Field, type FieldType, type NamedField, type ObjectType, objectOf } from './field.ts';
 
 /**
- * A kind: one table that says all there is to say about a type of resource.
+ * A kind: one table that completely describes a type of resource.
  *
- * - `owned`: created, listed, changed and deleted here; carries our mark.
- * - `attached`: modules on something that exists already; no list, no mark, no life of its own.
- * - `submitted`: created once and read; not part of manifests.
+ * - `owned`: edgewise creates, lists, changes and deletes the resource, and the resource has the mark.
+ * - `attached`: modules of a resource that already exists. No list, no mark; not created or deleted.
+ * - `submitted`: created once, then only read. Manifests cannot contain it.
  */
 export interface Kind {
   readonly name: string;
@@ -18,85 +18,97 @@ export interface Kind {
   readonly description: string;
   /** Without the underscore. */
   readonly idPrefix: string;
-  /** Where it is listed and created, or for attached kinds the path of the thing attached to, with `{id}` and parents' ids in it. */
+  /**
+   * The path to list and create resources. For attached kinds: the path of the resource that it attaches to, with
+   * `{id}` and the names of parents' ids as placeholders.
+   */
   readonly path: string;
-  /** The key of the list in list responses. */
+  /** The key of the list in list responses. Only owned kinds have one. */
   readonly listKey: string | undefined;
-  /** Whether `uri` is a full URL or only its path. */
+  /** Whether the field `uri` in responses is a full URL or only its path. */
   readonly uri: 'absolute' | 'path';
   readonly fields: Readonly<Record<string, Field>>;
-  /** The fields that a manifest may state, in the order of the table. */
+  /** The fields that a manifest may set, in the order of the table. */
   readonly specFields: readonly NamedField[];
-  /** The type of a spec in a manifest: an object with those fields. */
+  /** The type of a spec in a manifest: an object with `specFields`. */
   readonly specType: ObjectType;
-  /** The names of the fields that only the response to the creation shows. */
+  /** Names of the fields that only the response to the creation contains. */
   readonly oneTimeFields: readonly string[];
-  /** The names of the fields that the service alone decides. */
+  /** Names of the fields that only the service sets. */
   readonly computedFields: readonly string[];
-  /** What a manifest may say under `lifecycle` of this kind alone. */
+  /** Settings under `lifecycle` that only manifests of this kind can have. */
   readonly lifecycle: Readonly<Record<string, Field>>;
-  /** The fields with the start and end of its validity; absent: valid as long as it exists. */
+  /** The fields with the start and end of its validity. `undefined`: valid as long as it exists. */
   readonly validity: Validity | undefined;
-  /** The computed field that `lifecycle.write_to` has written to a file. */
+  /** The computed field that apply writes to the file in `lifecycle.write_to`. `undefined`: none. */
   readonly fileField: string | undefined;
-  /** Why a text must not be written to the file of the field: `is for another public key`. `spec`: the requested values, as far as they are known. */
+  /**
+   * Returns why a text must not be written to that file, such as `is for another public key`. `undefined`: it may be
+   * written. `spec`: the desired values, as far as they are known.
+   */
   readonly checkFile: (text: string, spec: Spec) => string | undefined;
-  /** Submitted kinds only: how one is submitted and decided. */
+  /** For submitted kinds only: how a resource is submitted and decided. */
   readonly submission: Submission | undefined;
-  /** Checks that concern several fields. Called on specs whose fields are valid. */
+  /** Checks several fields together. Called only if each field is valid by itself. */
   readonly check: (spec: Spec) => readonly SpecFinding[];
-  /** Checks that concern several settings of `lifecycle`; paths are inside of it. Called when fields and settings are valid. */
+  /**
+   * Checks several settings of `lifecycle` together. Paths in findings start below `lifecycle`. Called only if all
+   * fields and settings are valid by themselves.
+   */
   readonly checkLifecycle: (settings: Spec, spec: Spec) => readonly SpecFinding[];
-  /** Health problems of an existing resource, from its computed fields. */
+  /** Lists what the service currently cannot do for an existing resource, according to its computed fields. */
   readonly checkHealth: (computed: JsonObject) => readonly HealthFinding[];
-  /** A summary of the resource's state, from its computed fields: `certificate renews in 60 days`. */
+  /** Summarizes the state of the resource from its computed fields: `certificate renews in 60 days`. */
   readonly describeState: (computed: JsonObject, now: Date) => readonly string[];
-  /** What the service still does for a resource after it has answered; absent: nothing, ever. `undefined`: it is done. */
+  /**
+   * Returns the work that the service continues after its response. The function returns `undefined` if the work is
+   * done, and is itself `undefined` if the kind has no such work.
+   */
   readonly findWork: ((resource: ProvisionedResource) => Work | undefined) | undefined;
-  /** It restricts access to other resources: deleting it opens them. */
+  /** It restricts access to other resources, so deleting it opens them. */
   readonly isProtection: boolean;
-  /** Whether a resource with this spec can lock its own caller out: its writes come last. */
+  /** Whether a resource with this spec can lock edgewise out of the API. Its writes are then sent last. */
   readonly canLockOut: (spec: Spec) => boolean;
 }
 
-/** The names of the fields of a time of validity, both immutable timestamps, and its usual length. */
+/** Names of the fields with the start and end of the validity, both immutable timestamps. */
 interface Validity {
   readonly after: string;
   readonly until: string;
-  /** The validity when no end is stated. */
+  /** The length of the validity if the manifest sets no end. */
   readonly defaultMs: number;
 }
 
-/** A resource as it is read: what is asked for, and what the service computed. */
+/** A live resource: its spec and the fields that the service computed. */
 export interface ProvisionedResource {
   readonly spec: Spec;
   readonly computed: JsonObject;
 }
 
-/** What the service does for a resource, and how far it is. */
+/** Work of the service on a resource. */
 export interface Work {
-  /** In its own words, as a clause: `its certificate is being provisioned`. */
+  /** As a clause: `its certificate is being provisioned`. */
   readonly message: string;
-  /** It failed, and goes on only when somebody has mended something: see `checkHealth`. */
+  /** The work failed, and continues only after the user fixes the cause (see `checkHealth`). */
   readonly isFailed: boolean;
 }
 
-/** Something that the service cannot do for a resource at present. */
+/** Something that the service currently cannot do for a resource. */
 export interface HealthFinding {
-  /** What cannot be done: `its certificate cannot be provisioned`. */
+  /** As a clause: `its certificate cannot be provisioned`. */
   readonly message: string;
   readonly remedy: string;
-  /** The field of the spec that asks for it. */
+  /** The field of the spec that requests it. */
   readonly field: string;
 }
 
-/** Something wrong in a spec, at a path inside of it. */
+/** An error in a spec. `path` starts below `spec`, or below `lifecycle` if `checkLifecycle` returns it. */
 export interface SpecFinding {
   readonly path: FieldPath;
   readonly message: string;
 }
 
-type Unsaid =
+type Defaulted =
   | 'check'
   | 'checkLifecycle'
   | 'checkHealth'
@@ -112,16 +124,16 @@ type Unsaid =
   | 'checkFile'
   | 'submission';
 type Derived = 'specFields' | 'specType' | 'oneTimeFields' | 'computedFields';
-type KindOptions = Omit<Kind, Unsaid | Derived> & Partial<Pick<Kind, Unsaid>>;
+type KindOptions = Omit<Kind, Defaulted | Derived> & Partial<Pick<Kind, Defaulted>>;
 
-/** Checks a kind's table and fills in defaults. Throws `InvariantError` on a table that contradicts itself. */
+/** Checks a kind's table and fills in defaults. Throws `InvariantError` if the table contradicts itself. */
 export function defineKind(options: KindOptions): Kind {
   const fields = defineFields(options.fields);
   const ofLifecycle = (...lifecycles: readonly Field['lifecycle'][]): readonly NamedField[] =>
     Object.entries(fields).filter(([, { lifecycle }]) => lifecycles.includes(lifecycle));
   const specFields = ofLifecycle('mutable', 'immutable');
   const kind: Kind = {
-    ...NOTHING_SAID,
+    ...DEFAULTS,
     ...options,
     fields,
     specFields,
@@ -129,12 +141,12 @@ export function defineKind(options: KindOptions): Kind {
     oneTimeFields: ofLifecycle('one-time').map(([name]) => name),
     computedFields: ofLifecycle('computed').map(([name]) => name),
   };
-  const finding = findFinding(kind);
+  const finding = findContradiction(kind);
   if (finding !== undefined) throw new InvariantError(`Kind ${kind.name}: ${finding}`);
   return kind;
 }
 
-const NOTHING_SAID: Pick<Kind, Unsaid> = {
+const DEFAULTS: Pick<Kind, Defaulted> = {
   check: () => [],
   checkLifecycle: () => [],
   checkHealth: () => [],
@@ -151,7 +163,7 @@ const NOTHING_SAID: Pick<Kind, Unsaid> = {
   submission: undefined,
 };
 
-function findFinding(kind: Kind): string | undefined {
+function findContradiction(kind: Kind): string | undefined {
   if ((kind.role === 'owned') !== (kind.listKey !== undefined)) return 'owned kinds, and only those, have a listKey';
   if ((kind.role === 'submitted') !== (kind.submission !== undefined))
     return 'submitted kinds, and only those, have a submission';
@@ -169,7 +181,7 @@ function findFinding(kind: Kind): string | undefined {
   return kind.submission && checkSubmission(kind.fields, kind.submission);
 }
 
-/** The name of a kind in names of files and commands: `TCPEdge` → `tcp-edge`. */
+/** Converts the name of a kind for file names and commands: `TCPEdge` → `tcp-edge`. */
 export function toHyphenated(name: string): string {
   return name
     .replace(/([a-z])([A-Z])/g, '$1-$2')
@@ -177,10 +189,9 @@ export function toHyphenated(name: string): string {
     .toLowerCase();
 }
 
-/** A kind that is submitted. */
 export type SubmittedKind = Kind & { readonly submission: Submission };
 
-/** Whether a kind is created by a submission, and only read after that. */
+/** Whether resources of a kind are created by a submission, and then only read. */
 export function isSubmitted(kind: Kind): kind is SubmittedKind {
   return kind.submission !== undefined;
 }
@@ -190,32 +201,32 @@ export function isModule(field: Field): boolean {
   return field.type.type === 'object' && field.type.module;
 }
 
-/** The type of a whole spec. */
+/** The type of all fields of a kind, including computed ones. */
 export function toSpecType({ fields }: Kind): ObjectType {
   return objectOf(fields);
 }
 
-/** Whether a resource can be due for replacement though it equals its manifest, because it expires or is rotated. */
+/** Whether a resource may need replacement although it equals its manifest, because it expires or is rotated. */
 export function isRotatable(kind: Kind): boolean {
   return kind.validity !== undefined || kind.oneTimeFields.length > 0;
 }
 
-/** A submitted kind, in addition to its fields: how the command line writes one, and how the service decides about each part. */
+/** How the command line submits a resource of a submitted kind, and how the service decides about each part. */
 export interface Submission {
-  /** What it is called in short: `report`. */
+  /** Short name: `report`. */
   readonly noun: string;
-  /** What one does by submitting it: `report URLs with suspected abusive content`. */
+  /** What the user does by submitting it: `report URLs with suspected abusive content`. */
   readonly purpose: string;
-  /** The field that holds the words of the command line. Every other settable field is an option. */
+  /** The field for the arguments of the command line. Every other settable field is an option. */
   readonly words: string;
-  /** Two words that may stand there. */
+  /** Two example arguments. */
   readonly examples: readonly [string, string];
-  /** The computed field that says how far it is, and its value once everything is decided. */
+  /** The computed field with the status, and its value when every part is decided. */
   readonly status: { readonly field: string; readonly decided: string };
   readonly parts: SubmissionParts;
 }
 
-/** The computed list of the parts under decision: each has a name and a status. */
+/** The computed list of the parts that the service decides about. Each part has a name and a status. */
 export interface SubmissionParts {
   readonly field: string;
   /** For people: `host name`. */
@@ -231,12 +242,12 @@ export type PartDecision = 'open' | 'rejected' | 'accepted' | 'ignored';
 
 type Fields = Readonly<Record<string, Field>>;
 
-/** What contradicts the fields of the table; `undefined`: nothing. */
+/** Returns how the submission contradicts the fields of the table. `undefined`: it does not. */
 function checkSubmission(fields: Fields, submission: Submission): string | undefined {
   const { words, status, parts } = submission;
   const list = fields[words]?.type;
   if (list?.type !== 'list' || list.of.type !== 'text') return `${words} is no list of texts`;
-  const odd = Object.entries(fields).find(([name, field]) => name !== words && isStated(field) && !isText(field));
+  const odd = Object.entries(fields).find(([name, field]) => name !== words && isSettable(field) && !isText(field));
   if (odd !== undefined) return `${odd[0]} is no text, so no option can state it`;
   if (!listValues(fields[status.field]?.type).includes(status.decided))
     return `${status.field} is never ${status.decided}`;
@@ -254,7 +265,7 @@ export function withArticle(noun: string): string {
   return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 
-function isStated({ lifecycle }: Field): boolean {
+function isSettable({ lifecycle }: Field): boolean {
   return lifecycle === 'mutable' || lifecycle === 'immutable';
 }
 

@@ -8,9 +8,9 @@ import type { Kind } from './kind.ts';
 import { mapInner, mapPresentFields, type Visitor } from './walk.ts';
 
 /**
- * Normal form: one value for everything that means the same. Desired and live specs are compared, digested and shown in it.
- * Defaults are filled in, sets are sorted, names without case are lower-case, times are UTC; a module that is not set is null.
- * A field whose omission leaves the choice to the service stays absent.
+ * Returns the spec in normal form: values with the same meaning become equal. Desired and live specs are compared,
+ * digested and shown in this form. Defaults are filled in, sets are sorted, case-insensitive names are lower-case,
+ * times are in UTC, and unset modules are null. A field stays absent if the service chooses its default.
  */
 export function normalizeSpec(kind: Kind, spec: Spec): Spec {
   const normal: Record<string, Json> = {};
@@ -21,12 +21,11 @@ export function normalizeSpec(kind: Kind, spec: Spec): Spec {
   return normal;
 }
 
-/** Whether a value means the same as leaving it out, whatever its type. */
+/** Whether a value means the same as no value, for every type. */
 export function isUnset(value: Json | undefined): value is undefined | null | '' {
   return value === undefined || value === null || value === '';
 }
 
-/** The normal form of one field's value. */
 export function normalizeField(field: Field, value: Json | undefined): Json {
   const normal = normalizeValue(field.type, value, field.default);
   return field.clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal;
@@ -73,7 +72,7 @@ const NORMALIZE: Visitor = {
   visitKey: ({ caseInsensitive }, key) => (caseInsensitive ? key.toLowerCase() : key),
 };
 
-/** The value of the type when none is given. */
+/** The value that means unset for this type. */
 export function getEmptyValue({ type }: FieldType): Json {
   return EMPTY[type];
 }
@@ -92,7 +91,7 @@ const EMPTY: Readonly<Record<FieldType['type'], Json>> = {
   object: null,
 };
 
-/** The same instant in UTC and whole seconds, as services keep it. */
+/** Returns the same time in UTC and whole seconds, as services store it. Text that is not a time is unchanged. */
 function normalizeTimestamp(text: string): string {
   const instant = new Date(text);
   return Number.isNaN(instant.getTime()) ? text : `${instant.toISOString().slice(0, -'.000Z'.length)}Z`;
@@ -102,16 +101,19 @@ function normalizeList(type: ListType, value: Json): Json {
   if (!isJsonArray(value) && !type.orSingle) return value;
   const members = (isJsonArray(value) ? value : [value]).map((member) => normalizeValue(type.of, member, undefined));
   if (type.unrestricted !== undefined && members.includes(type.unrestricted)) return [];
-  return type.unordered ? toSet(members) : members;
+  return type.unordered ? sortUnique(members) : members;
 }
 
-function toSet(members: readonly Json[]): readonly Json[] {
+function sortUnique(members: readonly Json[]): readonly Json[] {
   if (members.length < 2) return members;
   const byText = new Map(members.map((member) => [toCanonicalJson(member), member]));
   return [...byText].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, member]) => member);
 }
 
-/** Whether a module that is removed by disabling it equals an unset one, judged by its known members. */
+/**
+ * Whether a module is disabled and all its known members are empty. Such a module equals an unset one if it can only be
+ * removed by disabling it.
+ */
 export function isDisabledAndEmpty(value: Json): boolean {
   if (!isJsonObject(value) || value['enabled'] !== false) return false;
   return Object.entries(value).every(
@@ -119,7 +121,7 @@ export function isDisabledAndEmpty(value: Json): boolean {
   );
 }
 
-/** The fields whose digest a mark holds: those that are not at their default. The spec is in normal form. */
+/** Lists the fields whose digest a mark contains: all that differ from their default. `normal`: in normal form. */
 export function listMarkedFields(kind: Kind, normal: Spec): readonly string[] {
   return kind.specFields.flatMap(([name, field]) => {
     const value = normal[name];
@@ -129,8 +131,8 @@ export function listMarkedFields(kind: Kind, normal: Spec): readonly string[] {
 }
 
 /**
- * A spec without the optional fields that are null: null means the same as leaving the field out. Null stays in required fields, lists and
- * maps, where it is a mistake, and in free JSON, where it is a value.
+ * Drops optional fields that are null, because null means the same as leaving the field out. Keeps null in required
+ * fields, lists and maps, where it is an error, and in free JSON, where it is a value.
  */
 export function withoutNulls(kind: Kind, spec: JsonObject): JsonObject {
   return leaveOutNulls(kind.specType, spec);
@@ -150,12 +152,12 @@ function leaveOutInside(type: FieldType, value: Json): Json {
   return mapInner(type, value, { visit: leaveOutInside, visitFields: leaveOutNulls });
 }
 
-/** A spec as it is written, with the lists whose order means nothing sorted. */
+/** Sorts the lists whose order has no meaning, and changes nothing else. */
 export function sortSets(kind: Kind, spec: Spec): Spec {
   return mapPresentFields(kind.specFields, spec, sortSetsIn);
 }
 
-/** The same of a value of a type. */
+/** Like `sortSets`, for a value of any type. */
 export function sortSetsIn(type: FieldType, value: Json): Json {
   const sorted = mapInner(type, value, SORT);
   return isSet(type) && isJsonArray(sorted) ? sortMembers(sorted) : sorted;

@@ -3,7 +3,7 @@ import type { Kind } from './kind.ts';
 import { toPathTemplate } from './paths.ts';
 import { KINDS } from './tables/registry.ts';
 
-/** What an operation of the interface does to a resource, or to a module that has a path of its own. */
+/** What an API operation does to a resource, or to a module with its own path. */
 export type OperationAction =
   | 'create'
   | 'list'
@@ -14,10 +14,8 @@ export type OperationAction =
   | 'get-module'
   | 'delete-module';
 
-/** The methods of the interface. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
-/** The method of each action. */
 export const METHODS = {
   create: 'POST',
   list: 'GET',
@@ -29,32 +27,32 @@ export const METHODS = {
   'delete-module': 'DELETE',
 } as const satisfies Record<OperationAction, Method>;
 
-/** One operation of the interface: an action of a kind at a method and a path. */
+/** An API operation: an action on a kind, with its method and path. */
 export interface Operation {
   /** Unique: `createTCPEdge`, `replaceTCPEdgeBackend`. */
   readonly id: string;
   readonly action: OperationAction;
   readonly method: Method;
-  /** Relative to the base URL, with `{id}` and parents' ids in it. */
+  /** Relative to the base URL, with `{id}` and the names of parents' ids as placeholders. */
   readonly path: string;
   readonly kind: Kind;
-  /** The module that it is about; `undefined`: the resource itself. */
+  /** The module that the operation concerns. `undefined`: the whole resource. */
   readonly module: OperationModule | undefined;
 }
 
-/** A module that has a path of its own, with its name. */
+/** A module with its own path. */
 export interface OperationModule {
   readonly name: string;
   readonly field: Field;
 }
 
-/** Every operation of the interface, in the order of the registry. */
+/** All API operations, in the order of the registry. */
 export const OPERATIONS: readonly Operation[] = KINDS.flatMap((kind) => [
   ...listResourceOperations(kind),
   ...listModuleOperations(kind),
 ]);
 
-/** `backend` as part of an operation id or a schema name: `Backend`; `user_agent_filter`: `UserAgentFilter`. */
+/** Converts a name for operation ids and schema names: `user_agent_filter` → `UserAgentFilter`. */
 export function toPascalCase(name: string): string {
   return name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -65,7 +63,7 @@ function toPlural(name: string): string {
 
 function listResourceOperations(kind: Kind): readonly Operation[] {
   const path = toPathTemplate(kind);
-  const toOperation = (id: string, action: OperationAction): Operation => ({
+  const createOperation = (id: string, action: OperationAction): Operation => ({
     id,
     action,
     method: METHODS[action],
@@ -73,16 +71,16 @@ function listResourceOperations(kind: Kind): readonly Operation[] {
     kind,
     module: undefined,
   });
-  const create = toOperation(`create${kind.name}`, 'create');
-  const get = toOperation(`get${kind.name}`, 'get');
+  const create = createOperation(`create${kind.name}`, 'create');
+  const get = createOperation(`get${kind.name}`, 'get');
   if (kind.role === 'attached') return [];
   if (kind.role === 'submitted') return [create, get];
   return [
     create,
-    toOperation(`list${toPlural(kind.name)}`, 'list'),
+    createOperation(`list${toPlural(kind.name)}`, 'list'),
     get,
-    toOperation(`update${kind.name}`, 'update'),
-    toOperation(`delete${kind.name}`, 'delete'),
+    createOperation(`update${kind.name}`, 'update'),
+    createOperation(`delete${kind.name}`, 'delete'),
   ];
 }
 
@@ -91,16 +89,16 @@ function listModuleOperations(kind: Kind): readonly Operation[] {
   return modules.flatMap(([name, field]): readonly Operation[] => {
     const slot = { kind, module: { name, field }, path: `${toPathTemplate(kind)}/${name}` };
     const title = `${kind.name}${toPascalCase(name)}`;
-    const toOperation = (id: string, action: OperationAction): Operation => ({
+    const createOperation = (id: string, action: OperationAction): Operation => ({
       ...slot,
       id,
       action,
       method: METHODS[action],
     });
     return [
-      toOperation(`replace${title}`, 'replace-module'),
-      toOperation(`get${title}`, 'get-module'),
-      toOperation(`delete${title}`, 'delete-module'),
+      createOperation(`replace${title}`, 'replace-module'),
+      createOperation(`get${title}`, 'get-module'),
+      createOperation(`delete${title}`, 'delete-module'),
     ];
   });
 }

@@ -1,14 +1,14 @@
 import { RE2JS, RE2JSException, RE2JSSyntaxException, RE2Set } from 're2js';
 
-/** A pattern in RE2 syntax, which is matched in a time that grows with the text and the size of the pattern only. */
+/** A compiled RE2 pattern. Matching takes time linear in the length of the text and in the size of the pattern. */
 interface Re2Pattern {
-  /** Instructions of the compiled pattern. */
+  /** Number of instructions of the compiled pattern. */
   readonly size: number;
   /** Whether a part of the text matches. */
   readonly isFoundIn: (text: string) => boolean;
 }
 
-/** Compiles a pattern, or returns the reason why it is invalid. It may take long: `weighRe2` returns an upper bound. */
+/** Compiles a pattern, or returns why it is invalid. Compiling may be slow: `weighRe2` returns an upper bound. */
 export function compileRe2(pattern: string): Re2Pattern | { readonly finding: string } {
   try {
     const compiled = RE2JS.compile(pattern);
@@ -19,31 +19,33 @@ export function compileRe2(pattern: string): Re2Pattern | { readonly finding: st
   }
 }
 
-/** Why a pattern is invalid, in a time linear in its length. */
+/** Returns why a pattern is invalid, or `undefined`. Takes time linear in the length of the pattern. */
 export function checkRe2(pattern: string): string | undefined {
-  const light = toLightPattern(pattern);
+  const light = simplifyPattern(pattern);
   try {
-    new RE2Set().add(light); // parses, and leaves compiling for later: a pattern of 7 KB may have a million instructions
+    new RE2Set().add(light); // parses without compiling: a pattern of 7 KB may compile to a million instructions
     return undefined;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    // The message quotes what was parsed.
+    // The message quotes the simplified pattern; the description quotes nothing.
     return error instanceof RE2JSSyntaxException && light !== pattern ? error.getDescription() : error.message;
   }
 }
 
-/** Steps that compiling takes at most, of about half a microsecond. */
+/** Upper bound of the steps for compiling a pattern. A step takes about half a microsecond. */
 export function weighRe2(pattern: string): number {
   const classes = pattern.match(/\\p/gi)?.length ?? 0;
   const ranges = /\(\?[a-z]*i/i.test(pattern) ? (pattern.match(/-(?:\\x\{|[^\0-\x7f])/gu)?.length ?? 0) : 0;
   return pattern.length * countRepetitions(pattern) + classes * CLASS_STEPS + ranges * RANGE_STEPS;
 }
 
-/** A class of Unicode has hundreds of ranges, and without regard to case a range is a hundred thousand letters. */
+/** A Unicode class has hundreds of ranges. With the flag `i`, a range may contain a hundred thousand letters. */
 const CLASS_STEPS = 1000;
 const RANGE_STEPS = 30_000;
 
-/** What counted repetitions make of a pattern before anything is matched: RE2 allows them, in each other, up to a thousand. */
+/**
+ * Factor by which counted repetitions enlarge a compiled pattern. RE2 allows nested repetitions up to 1000 in total.
+ */
 function countRepetitions(pattern: string): number {
   const counts = Array.from(pattern.matchAll(/\{(\d{1,4})(?:,(\d{0,4}))?\}/g), ([, from, to]) => Number(to || from));
   return Math.min(
@@ -56,12 +58,13 @@ const MAX_REPETITIONS = 2000;
 
 /**
  * Replaces parts that are slow to parse by parts that are valid in the same positions:
- * - `{0,1000}`, which would be so many nested expressions, by `{1000}`;
- * - a class of Unicode by `\d`;
- * - the flag `i` by `m`, except before `-i`, so that in a class `[(?i-s)]` remains a range;
- * - `[:` without a later `:]`, for which the library would search each time, by `[\:`.
+ * - `{0,1000}`, which would become a thousand nested expressions, by `{1000}`;
+ * - a Unicode class by `\d`;
+ * - the flag `i` by `m`, except before `-i`, so that `i-s` in the class `[(?i-s)]` becomes `m-s`, which is still a
+ *   range;
+ * - `[:` without a later `:]` by `[\:`, because the library would search for the end each time.
  */
-function toLightPattern(pattern: string): string {
+function simplifyPattern(pattern: string): string {
   const lastNameEnd = pattern.lastIndexOf(':]');
   return pattern.replaceAll(TOKENS, (token: string, from = '', to = '', offset = 0) => {
     if (token.startsWith('{')) return Number(from) <= Number(to) ? `{${to}}` : token;
@@ -95,5 +98,5 @@ function isUnicodeClass(token: string): boolean {
   return true;
 }
 
-/** The classes that were found in patterns. There are some hundred. */
+/** Unicode classes found in patterns so far. There are only a few hundred, so the set stays small. */
 const UNICODE_CLASSES = new Set<string>();

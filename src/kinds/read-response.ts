@@ -7,8 +7,8 @@ import { getEmptyValue, isDisabledAndEmpty, normalizeField, normalizeSpec } from
 import { mapInner } from './walk.ts';
 
 /**
- * A live resource from the service's JSON, which must conform to the kind's response schema. A field that the JSON leaves out is absent from
- * the spec: `ShownFields` says whether it is empty or unknown.
+ * Reads a live resource from the service's JSON, which must conform to the response schema of the kind. A field that
+ * the JSON leaves out is absent from the spec. `ShownFields` decides whether it is empty or unknown.
  */
 export function readResource(kind: Kind, json: JsonObject): LiveResource {
   const metadata = parseMetadata(toText(json['metadata']));
@@ -18,7 +18,7 @@ export function readResource(kind: Kind, json: JsonObject): LiveResource {
     kind: kind.name,
     id: toText(json['id']),
     createdAt: toText(json['created_at']),
-    spec: toLiveSpec(kind, spec),
+    spec: normalizeLiveSpec(kind, spec),
     mark: metadata.mark,
     markError: metadata.error,
     computed: pickComputed(kind, json),
@@ -31,33 +31,35 @@ function pickComputed(kind: Kind, json: JsonObject): Spec {
   return computed;
 }
 
-/** The modules of an attached resource, from what a GET of each answered; null where a module is not set. */
+/**
+ * Reads an attached resource. `modules`: the response to a GET of each module, or null for a module that is not set.
+ */
 export function readAttachment(kind: Kind, ids: Spec, modules: JsonObject): LiveResource {
   return {
     kind: kind.name,
     id: toText(ids['id']),
     createdAt: '',
-    spec: toLiveSpec(kind, { ...ids, ...readFields(kind.specFields, modules) }),
+    spec: normalizeLiveSpec(kind, { ...ids, ...readFields(kind.specFields, modules) }),
     mark: undefined,
     markError: undefined,
     computed: {},
   };
 }
 
-/** Response fields in the shape that requests have: request names, ids for Refs, null for modules that are not set. */
+/** Converts response fields to the shape of requests: request names, ids for Refs, null for unset modules. */
 function readFields(fields: readonly NamedField[], json: JsonObject): Record<string, Json> {
   const read: Record<string, Json> = {};
   for (const [name, field] of fields) {
-    const value = findAnswered(json, name, field);
+    const value = findShownValue(json, name, field);
     if (value !== undefined) read[name] = readValue(field.type, value);
   }
   return read;
 }
 
-/** What an answer shows of a field; `undefined`: nothing. */
-function findAnswered(json: JsonObject, name: string, field: Field): Json | undefined {
+/** Returns the value of a field in a response. `undefined`: the response does not show it. */
+function findShownValue(json: JsonObject, name: string, field: Field): Json | undefined {
   const value = pick(json, name, field);
-  return value === undefined || isUnsaid(field, value) ? undefined : value;
+  return value === undefined || isUnknownNull(field, value) ? undefined : value;
 }
 
 function pick(json: JsonObject, name: string, field: Field): Json | undefined {
@@ -66,38 +68,40 @@ function pick(json: JsonObject, name: string, field: Field): Json | undefined {
 }
 
 /** For a field that always has a value, null means unknown. For a list or a map, null means empty. */
-function isUnsaid(field: Field, value: Json): boolean {
+function isUnknownNull(field: Field, value: Json): boolean {
   const isCollection = field.type.type === 'list' || field.type.type === 'map';
   return value === null && field.default !== undefined && !isCollection && !field.absentWhenDefault;
 }
 
-/** Normal form, without defaults for fields that the response leaves out: those defaults apply to requests only. */
-function toLiveSpec(kind: Kind, answered: Spec): Spec {
-  return keepAnswered(kind.specFields, answered, normalizeSpec(kind, answered));
+/**
+ * Normalizes a live spec. Fields that the response leaves out get no default, because defaults apply only to requests.
+ */
+function normalizeLiveSpec(kind: Kind, shown: Spec): Spec {
+  return keepShown(kind.specFields, shown, normalizeSpec(kind, shown));
 }
 
-function keepAnswered(fields: readonly NamedField[], answered: JsonObject, normal: JsonObject): JsonObject {
+function keepShown(fields: readonly NamedField[], shown: JsonObject, normal: JsonObject): JsonObject {
   const kept: Record<string, Json> = {};
   for (const [name, field] of fields) {
-    const from = answered[name];
+    const from = shown[name];
     const to = normal[name];
     if (to === undefined || (from === undefined && !field.absentWhenDefault)) continue;
-    kept[name] = from === undefined ? to : keepInner(field.type, from, to ?? toDisabled(field, from));
+    kept[name] = from === undefined ? to : keepInner(field.type, from, to ?? normalizeDisabled(field, from));
   }
   return kept;
 }
 
-/** A disabled module is the same as none only if it is known to be empty. */
-function toDisabled(field: Field, answered: Json): Json {
-  if (field.clear !== 'disable' || !isUnknown(field.type, answered)) return null;
-  return normalizeField({ ...field, clear: undefined }, answered);
+/** A disabled module equals an unset one only if it is known to be empty. */
+function normalizeDisabled(field: Field, shown: Json): Json {
+  if (field.clear !== 'disable' || !isUnknown(field.type, shown)) return null;
+  return normalizeField({ ...field, clear: undefined }, shown);
 }
 
-function keepInner(type: FieldType, answered: Json, normal: Json): Json {
-  if (type.type === 'object' && isJsonObject(answered) && isJsonObject(normal))
-    return keepAnswered(type.namedFields, answered, normal);
-  if (type.type !== 'list' || type.unordered || !isJsonArray(answered) || !isJsonArray(normal)) return normal;
-  return normal.map((member, index) => keepInner(type.of, answered[index] ?? null, member));
+function keepInner(type: FieldType, shown: Json, normal: Json): Json {
+  if (type.type === 'object' && isJsonObject(shown) && isJsonObject(normal))
+    return keepShown(type.namedFields, shown, normal);
+  if (type.type !== 'list' || type.unordered || !isJsonArray(shown) || !isJsonArray(normal)) return normal;
+  return normal.map((member, index) => keepInner(type.of, shown[index] ?? null, member));
 }
 
 function readValue(type: FieldType, value: Json): Json {
@@ -107,7 +111,7 @@ function readValue(type: FieldType, value: Json): Json {
   return mapInner(type, isSingle ? [value] : value, { visit: readMember, visitFields: readObject });
 }
 
-/** An object in a list is there, even if every field of it is left out. */
+/** An object in a list exists even if the response leaves out all of its fields. */
 function readMember(type: FieldType, value: Json): Json {
   if (type.type === 'object' && isJsonObject(value)) return readFields(type.namedFields, value);
   return readValue(type, value);
@@ -117,7 +121,7 @@ function readObject({ namedFields }: ObjectType, value: JsonObject): Json {
   return isNotSet(value) ? null : readFields(namedFields, value);
 }
 
-/** An object in which everything is null is not set. */
+/** Whether all members are null. Such an object means unset. */
 function isNotSet(value: JsonObject): boolean {
   return Object.values(value).every((member) => member === null);
 }
@@ -126,12 +130,14 @@ function toText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A live spec in which fields that the service does not show have the values of another spec in normal form. */
+/**
+ * Fills in fields of a live spec that the service does not show. `from`: the spec with their values, in normal form.
+ */
 export function fillUnknown(kind: Kind, live: Spec, from: Spec): Spec {
   return fillFields(kind.specFields, live, from);
 }
 
-/** Whether a field of a live spec is not shown, or not all of it. */
+/** Whether the service does not show a field of a live spec, or not all of it. */
 export function isUnknown(type: FieldType, value: Json | undefined): boolean {
   if (value === undefined) return true;
   if (type.type === 'object' && isJsonObject(value))
@@ -143,17 +149,17 @@ function fillFields(fields: readonly NamedField[], value: JsonObject, from: Json
   const all: Record<string, Json> = {};
   for (const [name, field] of fields) {
     const filled = fillValue(field.type, value[name], from[name]);
-    if (filled !== undefined) all[name] = from[name] === null ? toSet(field, filled) : filled;
+    if (filled !== undefined) all[name] = from[name] === null ? nullIfDisabled(field, filled) : filled;
   }
   return all;
 }
 
-/** A module that is disabled, and empty as far as it is shown, is none. */
-function toSet({ clear }: Field, value: Json): Json {
+/** A disabled module that shows no values equals an unset one. */
+function nullIfDisabled({ clear }: Field, value: Json): Json {
   return clear === 'disable' && isDisabledAndEmpty(value) ? null : value;
 }
 
-/** A list member that the service shows nothing of is null. */
+/** A list member that the service does not show is null. */
 function fillValue(type: FieldType, value: Json | undefined, from: Json | undefined): Json | undefined {
   if (value === undefined) return from;
   if (type.type === 'object' && isJsonObject(value) && isJsonObject(from))
@@ -163,15 +169,18 @@ function fillValue(type: FieldType, value: Json | undefined, from: Json | undefi
 }
 
 /**
- * A live spec with empty values in the place of fields that are left out and are among those that other answers show; itself if there are none. The modules
- * of an attached resource are read one by one, so that one that is absent was not read.
+ * Sets left-out fields of a live spec to empty if other responses show them. Returns the same object if nothing
+ * changes. An absent module of an attached resource stays absent, because it was not read.
  */
 function fillLeftOut(kind: Kind, live: Spec, shown: ReadonlySet<Field>): Spec {
   const fields = kind.specFields.filter(([name]) => kind.role !== 'attached' || live[name] !== undefined);
   return fillEmpty(fields, live, (field) => shown.has(field));
 }
 
-/** A live spec in which every field that is left out and can be empty is empty, whatever other answers show. For comparing two readings. */
+/**
+ * Sets every left-out field that can be empty to empty, whether or not other responses show it. For comparing two
+ * reads.
+ */
 export function fillAllLeftOut(kind: Kind, live: Spec): Spec {
   return fillEmpty(kind.specFields, live, () => true);
 }
@@ -182,7 +191,7 @@ function fillEmpty(fields: readonly NamedField[], value: JsonObject, isMeant: Is
   let filled: Record<string, Json> | undefined;
   for (const [name, field] of fields) {
     const from = value[name];
-    const to = from === undefined ? toLeftOut(field, isMeant) : fillValueInside(field, from, isMeant);
+    const to = from === undefined ? findLeftOutValue(field, isMeant) : fillValueInside(field, from, isMeant);
     if (to === undefined || to === from) continue;
     filled ??= { ...value };
     filled[name] = to;
@@ -192,7 +201,7 @@ function fillEmpty(fields: readonly NamedField[], value: JsonObject, isMeant: Is
 
 function fillValueInside(field: Field, value: Json, isMeant: IsMeant): Json {
   const filled = fillInside(field.type, value, isMeant);
-  return filled === value || isUnknown(field.type, filled) ? filled : toSet(field, filled);
+  return filled === value || isUnknown(field.type, filled) ? filled : nullIfDisabled(field, filled);
 }
 
 function fillInside(type: FieldType, value: Json, isMeant: IsMeant): Json {
@@ -203,10 +212,10 @@ function fillInside(type: FieldType, value: Json, isMeant: IsMeant): Json {
 }
 
 /**
- * What leaving a field out means; `undefined`: nothing, because it always has a value: the service's choice, and what every resource is created with
- * and keeps.
+ * Returns the value of a field that a response leaves out. `undefined`: unknown. Such a field always has a value: one
+ * that the service chooses, or one that every resource gets when it is created and then keeps.
  */
-function toLeftOut(field: Field, isMeant: IsMeant): Json | undefined {
+function findLeftOutValue(field: Field, isMeant: IsMeant): Json | undefined {
   const { type, required, lifecycle, serviceDefault } = field;
   if (!isMeant(field) || serviceDefault || (required && lifecycle === 'immutable')) return undefined;
   if (field.default === undefined) return getEmptyValue(type);
@@ -216,19 +225,19 @@ function toLeftOut(field: Field, isMeant: IsMeant): Json | undefined {
 }
 
 /**
- * The fields that the responses of a run contained, by kind. Many services leave out empty, null or false values, for some resources and not for others. So
- * evidence decides: if any response about a kind contains a field, its absence in another means that it is empty. A field that no response contained is
- * unknown.
+ * The fields that the responses of a run contained, by kind. Many services leave out empty, null or false values, for
+ * some resources and not for others. So if any response about a kind contains a field, its absence in another means
+ * that it is empty. A field that no response contained is unknown.
  */
 export class ShownFields {
   readonly #byKind = new Map<string, Set<Field>>();
 
-  /** Notes what an answer about a resource of a kind shows: all of it, or some of its modules by their names. */
+  /** Records which fields a response shows. `json`: a whole resource, or some of its modules by name. */
   note(kind: Kind, json: JsonObject): void {
     noteFields(kind.specFields, json, this.#of(kind));
   }
 
-  /** A live resource with empty values in the place of what its answer left out and other answers show. */
+  /** Sets a field to empty if the response about this resource left it out and another response showed it. */
   complete(kind: Kind, live: LiveResource): LiveResource {
     const spec = fillLeftOut(kind, live.spec, this.#of(kind));
     return spec === live.spec ? live : { ...live, spec };
@@ -243,7 +252,7 @@ export class ShownFields {
 
 function noteFields(fields: readonly NamedField[], json: JsonObject, shown: Set<Field>): void {
   for (const [name, field] of fields) {
-    const value = findAnswered(json, name, field);
+    const value = findShownValue(json, name, field);
     if (value === undefined) continue;
     shown.add(field);
     noteInside(field.type, value, shown);

@@ -7,17 +7,16 @@ import type { Kind } from './kind.ts';
 import { KINDS, MANIFEST_KINDS } from './tables/registry.ts';
 import { listTypes, mapInner, mapPresentFields } from './walk.ts';
 
-/** A position in a spec that holds an id, or the address of the resource with it. */
+/** A position in a spec with an id, or with the address of the resource instead. */
 export interface Reference {
   readonly path: FieldPath;
-  /** An id or an address. */
   readonly value: string;
   readonly type: ReferenceType;
 }
 
 type Replace = (reference: Reference) => string;
 
-/** Every reference in a spec, in the order of the kind's table. Values of the wrong shape are passed over. */
+/** Lists the references in a spec, in the order of the kind's table. Skips values of the wrong type. */
 export function listReferences(kind: Kind, spec: Spec): readonly Reference[] {
   const found: Reference[] = [];
   mapReferences(kind, spec, (reference) => {
@@ -27,17 +26,20 @@ export function listReferences(kind: Kind, spec: Spec): readonly Reference[] {
   return found;
 }
 
-/** The spec with each reference replaced; itself when all stay. Also works on a part of a spec, such as a request body. */
+/**
+ * Replaces each reference in a spec. Returns the same object if nothing changes. Also accepts a part of a spec, such as
+ * a request body.
+ */
 export function mapReferences(kind: Kind, spec: Spec, replace: Replace): Spec {
   return mapPresentFields(kind.specFields, spec, (type, value, name) => mapValue(type, value, [name], replace));
 }
 
-/** A value of a type with each reference in it replaced. */
+/** Replaces each reference in a value of a type. */
 export function mapReferencesIn(type: FieldType, value: Json, replace: Replace): Json {
   return mapValue(type, value, [], replace);
 }
 
-/** The spec with the id of each address in it. Every id must be known. */
+/** Replaces each address in a spec by its id. Throws `InvariantError` if an id is not known. */
 export function resolveSpecReferences(kind: Kind, spec: Spec, ids: ReadonlyMap<string, string>): Spec {
   return mapReferences(kind, spec, ({ value }) =>
     isAddress(value) ? assertDefined(ids.get(value), `id of ${value}`) : value,
@@ -58,7 +60,7 @@ export function listIdPrefixes(): readonly string[] {
   return [...new Set(prefixes)].sort();
 }
 
-/** Whether resources can refer to one of the kind. One that is referred to cannot be deleted. */
+/** Whether other resources can refer to a resource of this kind. A resource that is in use cannot be deleted. */
 export function isReferable({ idPrefix }: Kind): boolean {
   return KINDS.some(({ fields }) => Object.values(fields).some(({ type }) => listPrefixesOf(type).includes(idPrefix)));
 }

@@ -10,9 +10,7 @@ import { METHODS, type OperationAction } from './operations.ts';
 import { ID_PLACEHOLDER, toModulePath, toResourcePath } from './paths.ts';
 import { getKind } from './tables/registry.ts';
 
-/**
- * What a PATCH sends to bring a field back to its default. `undefined`: a PATCH cannot; the field's own DELETE does.
- */
+/** The value that resets a field to its default in a PATCH. `undefined`: only a DELETE of the field's own path can. */
 export function findClearValue(field: Field): Json | undefined {
   switch (field.clear) {
     case 'delete':
@@ -26,22 +24,24 @@ export function findClearValue(field: Field): Json | undefined {
   }
 }
 
-/** What the request of a write begins with. */
+/** Method and path of the request for a write. */
 export interface WriteRequest {
   readonly method: (typeof METHODS)[WriteAction];
   /** Relative to the base URL. `{id}` replaces an id that is known after apply. */
   readonly path: string;
 }
 
-/** Ids of resources that were created, by address. */
+/** Ids of created resources, by address. */
 export type CreatedIds = ReadonlyMap<string, string>;
 
-/** The request that a write makes. Every id in the write must be one (`isId`). */
+/**
+ * Returns method and path of the request for a write. Throws `InvariantError` if an id in the path is not valid
+ * (`isId`).
+ */
 export function createWriteRequest(write: Write, created: CreatedIds = new Map()): WriteRequest {
-  return { method: METHODS[toOperationAction(write)], path: toPath(write, created) };
+  return { method: METHODS[toOperationAction(write)], path: createPath(write, created) };
 }
 
-/** The operations that change something. */
 type WriteAction = Exclude<OperationAction, 'list' | 'get' | 'get-module'>;
 
 function toOperationAction({ type }: Write): WriteAction {
@@ -66,7 +66,7 @@ function toOperationAction({ type }: Write): WriteAction {
   }
 }
 
-function toPath(write: Write, created: CreatedIds): string {
+function createPath(write: Write, created: CreatedIds): string {
   const kind = getKind(write.kind);
   switch (write.type) {
     case 'create':
@@ -88,17 +88,17 @@ function toPath(write: Write, created: CreatedIds): string {
   }
 }
 
-/** A write as plan files show it: with the request that follows from it. */
+/** A write in a plan file: with the method and path of its request. */
 export type ShownWrite = Write & WriteRequest;
 
-/** A plan as its file has it: with what follows from its changes, for those who read it. */
+/** The content of a plan file: the plan, and for readers the totals, dangers and requests that are derived from it. */
 export type PlanDocument = Omit<Plan, 'writes'> & {
   readonly totals: ShownTotals;
   readonly dangers: DangerCounts;
   readonly writes: readonly ShownWrite[];
 };
 
-/** A plan as its file has it. */
+/** Creates the content of a plan file. */
 export function createPlanDocument(plan: Plan): PlanDocument {
   return {
     ...plan,

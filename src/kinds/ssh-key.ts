@@ -1,10 +1,14 @@
 import sshpk from 'sshpk';
 
 /**
- * Everything that needs the package for SSH keys. Loading it takes time, so import this file only when a key is at hand.
+ * All code that uses the package for SSH keys. The package is slow to load, so import this file only when there is a
+ * key.
  */
 
-/** As much of a public key as is used here. Not the package's own type: those who use this one do not have its types. */
+/**
+ * The members of a public key that are used here. The package's own type is not exported, because users of the library
+ * do not have the package's types.
+ */
 export interface Key {
   readonly type: string;
   readonly size: number;
@@ -12,13 +16,12 @@ export interface Key {
   readonly toString: (format: 'ssh') => string;
 }
 
-/** As much of a private key. */
+/** The members of a private key that are used here. */
 export interface PrivateKey {
   readonly toPublic: () => Key;
   readonly createSign: (hash: 'sha512') => KeySigner;
 }
 
-/** Signs what it was given. */
 interface KeySigner {
   readonly update: (bytes: Buffer) => unknown;
   readonly sign: () => { readonly toBuffer: (format: 'ssh') => Buffer };
@@ -27,7 +30,9 @@ interface KeySigner {
 /** Shorter RSA keys can be broken. */
 const MIN_RSA_BITS = 2048;
 
-/** Why an OpenSSH public key of a known type is invalid; `undefined`: it is valid. The key itself is not quoted. */
+/**
+ * Returns why an OpenSSH public key of a known type is invalid. `undefined`: valid. The message does not quote the key.
+ */
 export function checkSshKey(text: string): string | undefined {
   const key = parseSshPublicKey(text);
   if (key === undefined) return 'is not a complete SSH public key';
@@ -36,15 +41,15 @@ export function checkSshKey(text: string): string | undefined {
   return undefined;
 }
 
-/** The key of a text in OpenSSH authorized-keys format; `undefined` when it holds none, or not a whole one. */
+/** Parses a public key in OpenSSH authorized-keys format. `undefined`: no key, or an incomplete one. */
 export function parseSshPublicKey(text: string): Key | undefined {
   const bytes = Buffer.from(text.trim().split(/\s+/)[1] ?? '', 'base64');
   const key = readKey(text.trim());
-  // sshpk repairs keys that are too short and ignores excess bytes, so the key must come out as it went in.
+  // sshpk repairs keys that are too short and ignores excess bytes, so compare its output with the input.
   return key?.toBuffer('rfc4253', {}).equals(bytes) ? key : undefined;
 }
 
-/** The private key of a PEM text in PKCS #8. Throws on anything else. */
+/** Parses a private key in PEM and PKCS #8. Throws on any other input. */
 export function parsePkcs8Key(pem: string | Buffer): PrivateKey {
   return sshpk.parsePrivateKey(pem, 'pkcs8');
 }

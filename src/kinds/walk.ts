@@ -13,24 +13,28 @@ import {
 } from './field.ts';
 
 /**
- * The one walk over types and their values: it visits the direct members of a value. A visitor that wants more levels calls it again on a member.
+ * The only walk over types and their values. It visits the direct members of a value. To go deeper, a visitor calls it
+ * again for a member.
  */
 
-/** The callbacks of a walk over the direct members of a value. */
 export interface Visitor {
-  /** Returns the new value of a member. `at` leads to it; it is empty for a single value that counts as a list of one. */
+  /**
+   * Returns the new value of a member. `at`: the path to the member; empty for a single value that counts as a list of
+   * one.
+   */
   readonly visit: (type: FieldType, value: Json, at: FieldPath) => Json;
-  /** Returns the new fields of an object. Left out: the known fields are visited, and unknown ones are kept. */
+  /** Returns the new fields of an object. Absent: known fields are visited, and unknown ones are kept. */
   readonly visitFields?: (type: ObjectType, value: JsonObject) => Json;
-  /** What becomes of a key of a map. Left out: it stays. */
+  /** Returns the new key for a key of a map. Absent: keys are kept. */
   readonly visitKey?: (type: MapType, key: string) => string;
 }
 
 type Fields = Readonly<Record<string, Field>>;
 
 /**
- * The value with everything directly inside of it visited. A value of the wrong shape, and one with nothing inside, stays; so does one in which
- * everything stays: most values are in the form that they are brought into, and ten thousand copies take longer to collect than to make.
+ * Visits the direct members of a value and returns the result. A value without members, or of the wrong type, is
+ * returned unchanged. If no member changes, the same object is returned: most values are already in their final form,
+ * and collecting ten thousand copies takes longer than creating them.
  */
 export function mapInner(type: FieldType, value: Json, visitor: Visitor): Json {
   if (isLeaf(type)) return value;
@@ -41,15 +45,15 @@ export function mapInner(type: FieldType, value: Json, visitor: Visitor): Json {
     case 'map':
       return isJsonObject(value) ? mapMembers(type, value, visitor) : value;
     case 'object':
-      return isJsonObject(value) ? (visitor.visitFields ?? visitStated(visitor))(type, value) : value;
+      return isJsonObject(value) ? (visitor.visitFields ?? visitKnownFields(visitor))(type, value) : value;
     case 'json':
-      return isJsonObject(value) ? mapHeld(type, value, visitor) : value;
+      return isJsonObject(value) ? mapKnownLists(type, value, visitor) : value;
     default:
       return assertNever(type);
   }
 }
 
-/** The types of values that have nothing of a known type inside. */
+/** Types whose values have no members of a known type. */
 type LeafType = Exclude<FieldType, ListType | MapType | ObjectType | JsonType>;
 
 const LEAVES: Readonly<Record<LeafType['type'], true>> = {
@@ -66,7 +70,7 @@ function isLeaf(type: FieldType): type is LeafType {
   return Object.hasOwn(LEAVES, type.type);
 }
 
-/** The fields of a value that are in a table, visited; whatever else is there stays. */
+/** Visits the fields that are in the table, and keeps all others. */
 function mapFields(fields: Fields, value: JsonObject, { visit }: Pick<Visitor, 'visit'>): JsonObject {
   return mapEntries(value, (name, member) => {
     const field = pickOwn(fields, name);
@@ -74,7 +78,7 @@ function mapFields(fields: Fields, value: JsonObject, { visit }: Pick<Visitor, '
   });
 }
 
-/** An object with those of the fields visited that it has; itself where all stay. */
+/** Visits the fields that an object has. Returns the same object if nothing changes. */
 export function mapPresentFields(
   fields: readonly NamedField[],
   value: JsonObject,
@@ -92,12 +96,12 @@ export function mapPresentFields(
   return mapped ?? value;
 }
 
-/** A type, and every type inside of it. */
+/** Lists a type and all types inside it. */
 export function listTypes(type: FieldType): readonly FieldType[] {
   return [type, ...listInnerTypes(type).flatMap(listTypes)];
 }
 
-/** The type at a step inside of a value; `undefined`: no table has it. */
+/** Returns the type of the member at a step. `undefined`: no table describes it. */
 export function findInnerType(type: FieldType | undefined, step: string | number): FieldType | undefined {
   if (type === undefined || isLeaf(type)) return undefined;
   switch (type.type) {
@@ -107,7 +111,7 @@ export function findInnerType(type: FieldType | undefined, step: string | number
     case 'map':
       return type.of;
     case 'json':
-      return toHeldType(type, step);
+      return findKnownListType(type, step);
     default:
       return assertNever(type);
   }
@@ -129,7 +133,7 @@ function listInnerTypes(type: FieldType): readonly FieldType[] {
   }
 }
 
-function visitStated(visitor: Visitor): (type: ObjectType, value: JsonObject) => Json {
+function visitKnownFields(visitor: Visitor): (type: ObjectType, value: JsonObject) => Json {
   return ({ fields }, value) => mapFields(fields, value, visitor);
 }
 
@@ -137,15 +141,15 @@ function mapMembers(type: MapType, value: JsonObject, { visit, visitKey }: Visit
   return mapEntries(value, (key, member) => [visitKey?.(type, key) ?? key, visit(type.of, member, [key])]);
 }
 
-/** Free JSON: visits only the known lists of references in it. */
-function mapHeld(type: JsonType, value: JsonObject, { visit }: Visitor): JsonObject {
+/** Visits only the known lists of references in free JSON. */
+function mapKnownLists(type: JsonType, value: JsonObject, { visit }: Visitor): JsonObject {
   return mapEntries(value, (key, member) => {
-    const held = toHeldType(type, key);
+    const held = findKnownListType(type, key);
     return [key, held === undefined || !isJsonArray(member) ? member : visit(held, member, [key])];
   });
 }
 
-function toHeldType(type: JsonType, key: string | number): FieldType | undefined {
+function findKnownListType(type: JsonType, key: string | number): FieldType | undefined {
   const member = pickOwn(type.references, key);
   return member === undefined ? undefined : listOf(member);
 }
@@ -166,7 +170,7 @@ function mapEntries(value: JsonObject, map: (key: string, member: Json) => [stri
   return isSame ? value : Object.fromEntries(entries);
 }
 
-/** Keys come from users: every object inherits `constructor`. */
+/** Looks up own keys only, because users choose keys and every object inherits `constructor`. */
 function pickOwn<Value>(table: Readonly<Record<string, Value>>, key: string | number): Value | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }

@@ -18,30 +18,33 @@ import {
 import { LINT_RULES, lintTokenSinks } from './rules.ts';
 
 /**
- * Lint: finds valid manifests that are most likely mistakes. Pure: it reads the desired state and never the live state. Manifests that a service would reject
- * are errors of `manifest`, not lint.
+ * Lint: finds valid manifests that are probably mistakes. Pure: it reads the desired state and never the live state.
+ * Manifests that a service would reject are errors of `manifest`, not of lint.
  */
 
 export interface LintOptions {
-  /** The start of validities that count from creation. */
+  /** The time at which a validity starts if it starts at creation. */
   readonly now: Date;
-  /** Reads expressions; left out: the rules about them are not checked. */
+  /** Absent: rules about expressions are not checked. */
   readonly readCel?: ReadCel | undefined;
-  /** Leaves out what a plan warns about itself, unless the Stack makes it an error, and leaves warnings as they were found. See `keepFewWarnings`. */
+  /**
+   * For `plan`: skips rules whose warnings the plan gives itself, unless the Stack makes them errors, and leaves
+   * warnings unsorted. See `keepFewWarnings`.
+   */
   readonly isForPlan?: boolean;
 }
 
-/** All findings in the manifests, in the order of validation. */
+/** Returns the findings in all manifests, in the order of validation. */
 export function lintManifests(state: DesiredState, options: LintOptions): readonly Diagnostic[] {
   const rules = listChecked(state.stack.lint, options);
-  const context = toContext(state, options);
+  const context = createContext(state, options);
   const found = [
     ...lintSinks(state.stack, rules),
     ...[...state.resources.values()].flatMap((resource) => lintResource(resource, rules, context)),
   ];
-  if (options.isForPlan !== true) return sortByPlace(found.map(toDiagnostic), state.inputs);
+  if (options.isForPlan !== true) return sortByPlace(found.map(createDiagnostic), state.inputs);
   const [errors, warnings] = [found.filter(isError), found.filter((one) => !isError(one))];
-  return [...sortByPlace(errors.map(toDiagnostic), state.inputs), ...warnings.map(toDiagnostic)];
+  return [...sortByPlace(errors.map(createDiagnostic), state.inputs), ...warnings.map(createDiagnostic)];
 }
 
 /** Whether there is any expression to check. */
@@ -49,32 +52,31 @@ export function hasExpressions({ resources }: DesiredState): boolean {
   return [...resources.values()].some((resource) => hasExpression(getKind(resource.kind), resource));
 }
 
-/** How grave the findings of a rule are in a stack. */
+/** The severity that the Stack sets for a rule, or else the rule's own. */
 export function getRuleSeverity({ id, severity }: Rule, { severities }: LintSettings): Severity | 'off' {
   return severities[id] ?? severity;
 }
 
-/** A rule that is checked. */
-interface Checked {
+interface CheckedRule {
   readonly rule: Rule;
   readonly severity: Severity;
-  readonly isTold: boolean;
+  readonly isReported: boolean;
 }
 
-function listChecked(settings: LintSettings, { readCel, isForPlan = false }: LintOptions): readonly Checked[] {
-  return LINT_RULES.flatMap((rule): Checked[] => {
+function listChecked(settings: LintSettings, { readCel, isForPlan = false }: LintOptions): readonly CheckedRule[] {
+  return LINT_RULES.flatMap((rule): CheckedRule[] => {
     const severity = getRuleSeverity(rule, settings);
     if (severity === 'off' || (rule.needsCel && readCel === undefined)) return [];
-    return [{ rule, severity, isTold: !(isForPlan && rule.isToldByPlan && severity !== 'error') }];
+    return [{ rule, severity, isReported: !(isForPlan && rule.isToldByPlan && severity !== 'error') }];
   });
 }
 
-function toContext(state: DesiredState, { now, readCel = () => ({ names: [] }) }: LintOptions): RuleContext {
+function createContext(state: DesiredState, { now, readCel = () => ({ names: [] }) }: LintOptions): RuleContext {
   const readings = new Map<string, CelReading>();
   return {
     settings: state.stack.lint,
     now,
-    names: toNames(state),
+    names: createIdNames(state),
     readCel: (text) => {
       const reading = readings.get(text) ?? readCel(text);
       readings.set(text, reading);
@@ -83,8 +85,8 @@ function toContext(state: DesiredState, { now, readCel = () => ({ names: [] }) }
   };
 }
 
-/** What manifests call ids: a document that attaches to one says more than an External. */
-function toNames({ externals, resources }: DesiredState): ReadonlyMap<string, IdName> {
+/** Maps ids to addresses. An attached resource comes before an `External` for the same id, because it says more. */
+function createIdNames({ externals, resources }: DesiredState): ReadonlyMap<string, IdName> {
   const attached = new Set(ATTACHED_KINDS.map(({ name }) => name));
   const names = new Map<string, IdName>([...externals].map(([address, id]) => [id, { address }]));
   for (const { address, kind, spec, locate } of resources.values()) {
@@ -94,8 +96,8 @@ function toNames({ externals, resources }: DesiredState): ReadonlyMap<string, Id
   return names;
 }
 
-/** What the Stack says itself. */
-function lintSinks({ name, tokens, locate }: StackSettings, rules: readonly Checked[]): readonly Finding[] {
+/** Checks the token sinks of the Stack. */
+function lintSinks({ name, tokens, locate }: StackSettings, rules: readonly CheckedRule[]): readonly Finding[] {
   const checked = rules.find(({ rule }) => rule.id === 'placeholder-in-shell');
   if (checked === undefined || locate === undefined) return [];
   const { rule, severity } = checked;
@@ -103,15 +105,19 @@ function lintSinks({ name, tokens, locate }: StackSettings, rules: readonly Chec
   return lintTokenSinks(tokens).map((finding) => ({ finding, rule, severity, resource }));
 }
 
-function lintResource(resource: DesiredResource, rules: readonly Checked[], context: RuleContext): readonly Finding[] {
+function lintResource(
+  resource: DesiredResource,
+  rules: readonly CheckedRule[],
+  context: RuleContext,
+): readonly Finding[] {
   const kind = getKind(resource.kind);
   const subject: LintSubject = { kind, resource, spots: listSpecNodes(kind, resource) };
   const findings: Finding[] = [];
   const idle: string[] = [];
-  for (const { rule, severity, isTold } of rules) {
+  for (const { rule, severity, isReported } of rules) {
     const found = rule.check(subject, context);
     if (found.length === 0) idle.push(rule.id);
-    else if (isTold && !isAllowed(resource, rule.id))
+    else if (isReported && !isAllowed(resource, rule.id))
       findings.push(...found.map((finding) => ({ finding, rule, severity, resource })));
   }
   return [...findings, ...listUnused(resource, rules, idle)];
@@ -121,8 +127,12 @@ function isAllowed({ allow }: DesiredResource, id: LintCode): boolean {
   return Object.hasOwn(allow, id);
 }
 
-/** A suppression of a rule that is off is kept: the rule may be switched on later. */
-function listUnused(resource: DesiredResource, rules: readonly Checked[], idle: readonly string[]): readonly Finding[] {
+/** A suppression of a rule that is off is not reported as unused, because the rule may be switched on later. */
+function listUnused(
+  resource: DesiredResource,
+  rules: readonly CheckedRule[],
+  idle: readonly string[],
+): readonly Finding[] {
   const unused = Object.keys(resource.allow).filter((id) => idle.includes(id));
   const checked = unused.length === 0 ? undefined : rules.find(({ rule }) => rule.id === 'suppression-unused');
   if (checked === undefined) return [];
@@ -133,7 +143,7 @@ function listUnused(resource: DesiredResource, rules: readonly Checked[], idle: 
   });
 }
 
-/** A finding without its place: locating takes longer than finding. */
+/** A finding without its position, because locating takes longer than finding. */
 interface Finding {
   readonly finding: LintFinding;
   readonly rule: Rule;
@@ -147,7 +157,7 @@ function isError({ severity }: Finding): boolean {
   return severity === 'error';
 }
 
-function toDiagnostic({ finding, rule, severity, resource }: Finding): Diagnostic {
+function createDiagnostic({ finding, rule, severity, resource }: Finding): Diagnostic {
   const { path, part, message, remedy, related } = finding;
   const { address, locate } = resource;
   const [root, field] = path;
@@ -158,7 +168,7 @@ function toDiagnostic({ finding, rule, severity, resource }: Finding): Diagnosti
     remedy: shorten(remedy ?? rule.remedy),
     address,
     ...(root === 'spec' && typeof field === 'string' && { field }),
-    // Located when it is asked for: of many warnings a plan shows few.
+    // Located on access, because a plan shows only few of many warnings.
     get place() {
       return locate(path, part);
     },

@@ -8,46 +8,45 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
 import type { LintSettings, RuleSeverity } from '../model/stack.ts';
 import type { DesiredResource, FieldPath } from '../model/state.ts';
 
-/** A lint rule: finds valid values that are most likely mistakes. Its message is that of its code. */
+/** A lint rule. Finds valid values that are probably mistakes. `LINT_CODES` contains its description. */
 export interface Rule {
   readonly id: LintCode;
   readonly severity: RuleSeverity;
-  /** What to do, unless a finding has its own remedy. */
+  /** The remedy for findings that do not have their own. */
   readonly remedy: string;
   readonly check: (subject: LintSubject, context: RuleContext) => readonly LintFinding[];
-  /** It needs a CEL reader. */
   readonly needsCel?: true;
-  /** A plan that would do it has its own warning. */
+  /** A plan with such a change has its own warning. */
   readonly isToldByPlan?: true;
 }
 
-/** A resource under check. */
 export interface LintSubject {
   readonly kind: Kind;
   readonly resource: DesiredResource;
+  /** Every node of the spec. */
   readonly spots: readonly SpecNode[];
 }
 
-/** What rules know in addition to the resource. */
+/** What rules can use in addition to the resource. */
 export interface RuleContext {
   readonly settings: LintSettings;
   readonly now: Date;
   readonly readCel: (text: string) => CelReading;
-  /** The documents that name ids, by the id. */
+  /** By id: the document that gives it an address. */
   readonly names: ReadonlyMap<string, IdName>;
 }
 
-/** An address that replaces an id in a document. */
+/** An address that a manifest can use instead of an id. */
 export interface IdName {
   readonly address: string;
   /** The position of the id, if known. */
   readonly locate?: (() => SourcePlace) | undefined;
 }
 
-/** What a rule found, at a path of the document. */
+/** A finding of a rule. `path` starts at the document. */
 export interface LintFinding {
   readonly path: FieldPath;
-  /** The part of the text there that it is about. */
+  /** The part of the text at the path. Absent: all of it. */
   readonly part?: TextPart;
   /** The message, without the address. */
   readonly message: string;
@@ -55,49 +54,51 @@ export interface LintFinding {
   readonly related?: { readonly message: string; readonly locate: () => SourcePlace } | undefined;
 }
 
-/** A typed node of a spec, with its value: none for a field that is left out and whose absence has a meaning. */
+/** A typed node of a spec. `value` is `undefined` for a field that is left out and whose absence has a meaning. */
 export interface SpecNode {
   /** From the start of the document. */
   readonly path: FieldPath;
   readonly type: FieldType;
-  /** Absent at members of lists and maps. */
+  /** Absent for members of lists and maps. */
   readonly field?: Field;
   readonly value: Json | undefined;
 }
 
-/** Every node of a spec, outer ones first. Ignored fields are left out. */
+/** Lists every node of a spec, outer nodes first. Skips the fields in `lifecycle.ignore`. */
 export function listSpecNodes(kind: Kind, { spec, lifecycle }: DesiredResource): readonly SpecNode[] {
   const spots: SpecNode[] = [];
-  for (const place of listPlaces(kind)) if (!lifecycle.ignore.includes(place.name)) collectField(spec, place, spots);
+  for (const place of listFieldPlaces(kind))
+    if (!lifecycle.ignore.includes(place.name)) collectField(spec, place, spots);
   return spots;
 }
 
-interface Place {
+interface FieldPlace {
   readonly path: FieldPath;
   readonly name: string;
   readonly field: Field;
 }
 
-/** The places of the fields of a spec. */
-function listPlaces(kind: Kind): readonly Place[] {
+function listFieldPlaces(kind: Kind): readonly FieldPlace[] {
   return kind.specFields.map(([name, field]) => ({ path: ['spec', name], name, field }));
 }
 
-function collectField(object: JsonObject, { path, name, field }: Place, spots: SpecNode[]): void {
-  const value = toOwn(object, name);
-  if (isPlace(field, value)) collect({ path, type: field.type, field, value }, spots);
+function collectField(object: JsonObject, { path, name, field }: FieldPlace, spots: SpecNode[]): void {
+  const value = getOwn(object, name);
+  if (isChecked(field, value)) collect({ path, type: field.type, field, value }, spots);
 }
 
-function toOwn(object: JsonObject, name: string): Json | undefined {
+function getOwn(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Of the fields that are left out, most by far, only those whose absence means something are places. */
-function isPlace({ type, whenUnset }: Field, value: Json | undefined): boolean {
+/**
+ * Whether rules check a field. Most fields are left out. Of those, only fields whose absence has a meaning are checked.
+ */
+function isChecked({ type, whenUnset }: Field, value: Json | undefined): boolean {
   return value !== undefined || whenUnset !== undefined || (type.type === 'map' && type.isShares);
 }
 
-/** Whether a spec states a field that may contain expressions. */
+/** Whether a spec sets a field that may contain expressions. */
 export function hasExpression(kind: Kind, { spec, lifecycle }: DesiredResource): boolean {
   const fields = EXPRESSION_FIELDS.get(kind.name) ?? [];
   return fields.some((name) => spec[name] !== undefined && !lifecycle.ignore.includes(name));
@@ -125,5 +126,5 @@ function collect(spot: SpecNode, spots: SpecNode[]): void {
       collect({ path: [...path, index], type: type.of, value: member }, spots);
   } else if (type.type === 'object' && isJsonObject(value))
     for (const [name, field] of type.namedFields)
-      if (isPlace(field, toOwn(value, name))) collectField(value, { path: [...path, name], name, field }, spots);
+      if (isChecked(field, getOwn(value, name))) collectField(value, { path: [...path, name], name, field }, spots);
 }

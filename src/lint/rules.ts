@@ -12,10 +12,9 @@ import type { CommandSinkSettings, TokenSettings } from '../model/stack.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { LintFinding, LintSubject, Rule, RuleContext, SpecNode } from './rule.ts';
 
-/** Everything about a rule except its id, which is its key, and its sentence, which is that of its code. */
+/** A rule without its id, which is its key in the table. */
 type RuleFacts = Omit<Rule, 'id'>;
 
-/** What each rule is and does. */
 const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   'cel-syntax': {
     severity: 'warning',
@@ -38,17 +37,17 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   'edge-without-backend': {
     severity: 'warning',
     remedy: 'Add spec.backend, and enable it.',
-    check: checkUnset('edge-without-backend'),
+    check: createUnsetCheck('edge-without-backend'),
   },
   'credential-unrestricted': {
     severity: 'warning',
     remedy: 'List in spec.acl what the agent binds, such as `bind:*.example.com`.',
-    check: checkUnset('credential-unrestricted'),
+    check: createUnsetCheck('credential-unrestricted'),
   },
   'certificate-without-principals': {
     severity: 'warning',
     remedy: 'List in spec.principals the users that its holder signs in as.',
-    check: checkUnset('certificate-without-principals'),
+    check: createUnsetCheck('certificate-without-principals'),
   },
   'certificate-too-long': {
     severity: 'warning',
@@ -59,7 +58,7 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   'restriction-not-enforced': {
     severity: 'warning',
     remedy: 'Set `enforced: true` when its warnings show no one who should have access.',
-    check: checkUnset('restriction-not-enforced'),
+    check: createUnsetCheck('restriction-not-enforced'),
   },
   'restriction-locks-out': {
     severity: 'warning',
@@ -70,7 +69,7 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   'breaker-never-trips': {
     severity: 'warning',
     remedy: 'Set a threshold, a window with buckets, and a tripped duration; or disable the module.',
-    check: checkIdle('breaker-never-trips'),
+    check: createIdleCheck('breaker-never-trips'),
   },
   'repeated-value': { severity: 'warning', remedy: 'Remove one of them.', check: checkRepeated },
   'literal-id': { severity: 'warning', remedy: 'Write the address instead of the id.', check: checkLiterals },
@@ -78,22 +77,20 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
     severity: 'warning',
     remedy:
       'Use the variable with the same value, in double quotes, or give the placeholder as an argument of its own.',
-    check: () => [], // the Stack is not a resource: lint itself checks it
+    check: () => [], // lint.ts checks it, because the Stack is not a resource
   },
   'suppression-unused': {
     severity: 'warning',
     remedy: 'Remove the line. It would hide later findings.',
-    check: () => [], // lint itself knows what was suppressed
+    check: () => [], // lint.ts checks it, because it knows which suppressions had an effect
   },
 };
 
-/** Every lint rule. */
 export const LINT_RULES: readonly Rule[] = Object.entries(FACTS).map(([id, facts]) => ({
   id: id as LintCode, // the keys of the table above
   ...facts,
 }));
 
-/** Expressions that cannot be parsed. */
 function checkCelSyntax({ spots }: LintSubject, { readCel }: RuleContext): readonly LintFinding[] {
   return listExpressions(spots).flatMap(({ path, text }): LintFinding[] => {
     const reading = readCel(text);
@@ -105,7 +102,7 @@ function checkCelSyntax({ spots }: LintSubject, { readCel }: RuleContext): reado
   });
 }
 
-/** Variables that are not known for their traffic. */
+/** Finds variables that are not known for this type of traffic. */
 function checkCelVariables({ spots }: LintSubject, { readCel, settings }: RuleContext): readonly LintFinding[] {
   return listExpressions(spots).flatMap(({ path, text, variables }) => {
     const reading = readCel(text);
@@ -117,7 +114,7 @@ function checkCelVariables({ spots }: LintSubject, { readCel, settings }: RuleCo
         path,
         ...(part !== undefined && { part }),
         message: `${formatPath(path)} uses the unknown variable \`${name}\``,
-        remedy: toVariableRemedy(name, known),
+        remedy: formatVariableRemedy(name, known),
       };
     });
   });
@@ -137,7 +134,7 @@ function listExpressions(spots: LintSubject['spots']): readonly Expression[] {
   return found;
 }
 
-/** Also true for members of a known variable, and for prefixes of several: their names may be computed. */
+/** Also accepts members of a known variable, and prefixes of known variables, because their members may be computed. */
 function isKnown(name: string, known: readonly string[]): boolean {
   return known.some((variable) => {
     const base = variable.replace(/\.\*$/, '');
@@ -145,7 +142,7 @@ function isKnown(name: string, known: readonly string[]): boolean {
   });
 }
 
-function toVariableRemedy(name: string, known: readonly string[]): string {
+function formatVariableRemedy(name: string, known: readonly string[]): string {
   const nearest = suggest(name, known);
   const ending = 'or add the name to spec.lint.cel_variables of the Stack';
   return nearest === undefined
@@ -153,7 +150,7 @@ function toVariableRemedy(name: string, known: readonly string[]): string {
     : `Did you mean \`${nearest}\`? If not, use another variable, ${ending}.`;
 }
 
-/** One for all places where there is nothing to say: ten thousand resources have a million of them. */
+/** A shared empty list, because ten thousand resources have a million nodes without a finding. */
 const NONE: readonly LintFinding[] = [];
 
 function checkEach(
@@ -165,8 +162,8 @@ function checkEach(
   return findings;
 }
 
-/** A check of fields whose table has a warning for when they are unset. */
-function checkUnset(id: LintCode): (subject: LintSubject) => readonly LintFinding[] {
+/** Creates a check for unset fields whose table has a warning with this code. */
+function createUnsetCheck(id: LintCode): (subject: LintSubject) => readonly LintFinding[] {
   return ({ spots }) =>
     checkEach(spots, ({ path, field, value }) => {
       const advice = field?.whenUnset;
@@ -183,8 +180,11 @@ function isUnset(field: Field, value: Json | undefined): boolean {
   return normal === null || normal === '' || normal === false;
 }
 
-/** A check of modules whose table says when they have no effect. A disabled one should have none. */
-function checkIdle(id: LintCode): (subject: LintSubject) => readonly LintFinding[] {
+/**
+ * Creates a check for modules that have no effect according to their table. Disabled modules should have none, so they
+ * are skipped.
+ */
+function createIdleCheck(id: LintCode): (subject: LintSubject) => readonly LintFinding[] {
   return ({ spots }) =>
     checkEach(spots, ({ path, type, value }) => {
       if (type.type !== 'object' || !isJsonObject(value) || value['enabled'] === false) return NONE;
@@ -196,7 +196,7 @@ function checkIdle(id: LintCode): (subject: LintSubject) => readonly LintFinding
     });
 }
 
-/** Texts with a list of known values. */
+/** Finds texts that are not among their known values. */
 function checkKnownValues({ spots }: LintSubject): readonly LintFinding[] {
   return checkEach(spots, ({ path, type, value }) => {
     if (type.type !== 'text' || type.known === undefined || typeof value !== 'string') return NONE;
@@ -212,7 +212,7 @@ function checkKnownValues({ spots }: LintSubject): readonly LintFinding[] {
   });
 }
 
-/** Maps of shares that add up to nothing. */
+/** Finds maps of shares that are empty or add up to zero. */
 function checkShares({ spots }: LintSubject): readonly LintFinding[] {
   return checkEach(spots, ({ path, type, value }) => {
     if (type.type !== 'map' || !type.isShares) return NONE;
@@ -223,7 +223,7 @@ function checkShares({ spots }: LintSubject): readonly LintFinding[] {
   });
 }
 
-/** Sets that contain a value twice, in any spelling. */
+/** Finds values that a set contains twice, also in different spellings. */
 function checkRepeated({ spots, resource }: LintSubject): readonly LintFinding[] {
   return checkEach(spots, (spot) => listRepeated(spot, resource));
 }
@@ -246,11 +246,13 @@ function listRepeated(
   });
 }
 
-/** Certificates that are valid for longer than the Stack allows, from their own start or from now. */
+/**
+ * Finds certificates that are valid for longer than the Stack allows. Without a start, the validity counts from now.
+ */
 function checkValidity({ kind, resource }: LintSubject, { settings, now }: RuleContext): readonly LintFinding[] {
   const { validity } = kind;
   if (validity === undefined) return [];
-  const span = toValidity(resource.spec, { ...validity, settings: resource.lifecycle.settings, now });
+  const span = findValidity(resource.spec, { ...validity, settings: resource.lifecycle.settings, now });
   if (span === undefined || span.ms <= settings.maxValidityMs) return [];
   const limit = renderTimeSpan(settings.maxValidityMs);
   return [{ path: span.path, message: `it is valid for ${renderTimeSpan(span.ms)}; the limit is ${limit}` }];
@@ -263,8 +265,8 @@ interface ValidityContext {
   readonly now: Date;
 }
 
-/** How long something is valid, and what says so; `undefined`: as long as the service chooses. */
-function toValidity(
+/** Returns the length of the validity and the path that sets it. `undefined`: the service chooses its end. */
+function findValidity(
   spec: Spec,
   { after, until, settings, now }: ValidityContext,
 ): { readonly ms: number; readonly path: FieldPath } | undefined {
@@ -275,14 +277,14 @@ function toValidity(
   return Number.isNaN(end - start) ? undefined : { ms: end - start, path: ['spec', until] };
 }
 
-/** Resources that can lock out the caller that applies them. */
+/** Finds resources that can lock out the user who applies them. */
 function checkLockout({ kind, resource }: LintSubject): readonly LintFinding[] {
   if (!kind.canLockOut(resource.spec)) return [];
   const message = 'it restricts the API, the dashboard or agents, and may lock out the user who applies it';
   return [{ path: ['spec'], message }];
 }
 
-/** Ids that are written out although a document names them. */
+/** Finds literal ids for which a document provides an address. */
 function checkLiterals({ kind, resource }: LintSubject, { names }: RuleContext): readonly LintFinding[] {
   if (names.size === 0) return [];
   return listReferences(kind, resource.written).flatMap(({ path, value }): LintFinding[] => {
@@ -301,15 +303,15 @@ function checkLiterals({ kind, resource }: LintSubject, { names }: RuleContext):
   });
 }
 
-/** Programs that run a text which is one of their arguments. */
+/** Programs that run one of their arguments as code. */
 const INTERPRETERS =
   /^(?:(?:ba|da|z|k|mk|a|c|tc|fi|)sh|busybox|toybox|pwsh|powershell|cmd|python[\d.]*|perl|ruby|node|deno|bun|php|lua|[gmn]?awk|ssh|su|eval|osascript)(?:[.]exe)?$/;
 const PLACEHOLDER = /\{(?:name|address|id|stack)\}/;
-/** An option before a program text: `-c`, `-lc`, `-ne`, `--eval`. */
+/** An option before an argument with code: `-c`, `-lc`, `-ne`, `--eval`. */
 const TAKES_TEXT = /^-\w*[cCeEpr]$|^--?(?:eval|print|command|Command)$/;
 const IS_TEXT = /[\s;|&$()<>"'`]/;
 
-/** Words of token commands that have a placeholder inside of a text which a shell, or something like one, runs. */
+/** Finds arguments of token commands with a placeholder inside code that a shell or another interpreter runs. */
 export function lintTokenSinks(tokens: TokenSettings): readonly LintFinding[] {
   const sinks = [
     { path: ['default'], sink: tokens.default },

@@ -10,30 +10,36 @@ import type { DesiredState } from '../model/state.ts';
 import { evaluatePolicies, type Policy, references } from './evaluate.ts';
 import { createChangeSubject, createResourceSubject, type PolicyRunContext } from './subject.ts';
 
-/** What a plan is checked with. */
+/** Policies, and their input for the check of a plan. */
 export interface PlanPolicies {
   readonly policies: readonly Policy[];
-  /** What the manifests say now; absent: the plan is of a file, and what that says of them proves nothing. */
+  /**
+   * The current manifests. `undefined`: the plan comes from a file and no manifests were given. The file itself does
+   * not prove what the manifests contain.
+   */
   readonly state: Pick<DesiredState, 'stack' | 'resources'> | undefined;
   readonly now: Date;
 }
 
-/** The plan with what policies say to it: errors among the safety rules that it breaks, warnings among the diagnostics. */
+/** Returns the plan with the findings of policies: errors as violations, warnings as diagnostics. */
 export function withPolicies(given: Plan, { policies, state, now }: PlanPolicies): Plan {
   const plan = withoutPolicies(given, policies);
   const stack = toStack(plan, state?.stack);
   const scene = { stack, plan: toPlanJson(plan, state === undefined), now };
   const answerable = state === undefined ? policies.filter((policy) => !needsManifests(policy)) : policies;
   const findings = checkChanges(plan.changes, { policies: answerable, state, scene });
-  const unanswered = policies.filter((policy) => !answerable.includes(policy)).map(toUnanswered);
+  const unanswered = policies.filter((policy) => !answerable.includes(policy)).map(createUnanswered);
   return {
     ...plan,
-    diagnostics: [...plan.diagnostics, ...toWarnings(findings)],
-    violations: [...plan.violations, ...unanswered, ...toViolations(findings)],
+    diagnostics: [...plan.diagnostics, ...createWarnings(findings)],
+    violations: [...plan.violations, ...unanswered, ...createViolations(findings)],
   };
 }
 
-/** Drops the earlier findings of these policies, because a saved plan is checked again. Findings of others remain. */
+/**
+ * Drops earlier policy warnings and the earlier violations of these policies, because a saved plan is checked again.
+ * Violations of other policies remain.
+ */
 function withoutPolicies(plan: Plan, policies: readonly Policy[]): Plan {
   const names = new Set<string | undefined>(policies.map(({ document }) => document.name));
   return {
@@ -64,12 +70,15 @@ function toStack({ stack }: Plan, settings: StackSettings | undefined): PolicyRu
   return { name: stack, labels, annotations };
 }
 
-/** The plan as a whole, as expressions see it. Of a plan that was saved nobody knows when and from what it was made. */
+/**
+ * The plan as a whole, as expressions see it. For a saved plan, `made` is empty: when and from what it was made cannot
+ * be verified.
+ */
 function toPlanJson({ mode, baseUrl, targets, changes, made }: Plan, isSaved: boolean): JsonObject {
   return { mode, baseUrl, targets, totals: { ...countShownActions(changes) }, made: isSaved ? {} : { ...made } };
 }
 
-/** Whether a policy asks for something that only manifests say. */
+/** Whether a policy needs values that only manifests contain. */
 function needsManifests(policy: Policy): boolean {
   const isNamed = MANIFEST_NAMES.some((name) => references(policy, name));
   return isNamed || policy.document.match.labels !== undefined || policy.names.some((name) => WHOLES.has(name));
@@ -77,11 +86,11 @@ function needsManifests(policy: Policy): boolean {
 
 const MANIFEST_NAMES = ['labels', 'annotations', 'stack.labels', 'stack.annotations', 'change.place'];
 
-/** Variables that have something in them which only manifests say. */
+/** Variables that contain values of manifests, among others. A policy may use such a variable as a whole. */
 const WHOLES: ReadonlySet<string> = new Set(['stack', 'change']);
 
-/** A policy about manifests blocks when no manifests are named: it might have refused the plan. */
-function toUnanswered({ document, locateRule }: Policy): GuardViolation {
+/** Without manifests, a policy that needs them blocks the plan, because it might refuse it. */
+function createUnanswered({ document, locateRule }: Policy): GuardViolation {
   const { name } = document;
   return {
     rule: 'policy',
@@ -93,7 +102,7 @@ function toUnanswered({ document, locateRule }: Policy): GuardViolation {
   };
 }
 
-/** What policies say to manifests: those that ask for nothing which only a plan knows. A resource need not change to be looked at. */
+/** Checks manifests with the policies that need no plan. Checks every resource, whether or not it would change. */
 export function checkManifests(
   { stack, resources }: DesiredState,
   policies: readonly Policy[],
@@ -133,15 +142,18 @@ const STATIC = [
   'change.place',
 ];
 
-/** Findings of one policy that a plan tells one by one: a new rule may find something in every resource. */
+/** Findings of one policy that a plan shows one by one. A new policy may have a finding for every resource. */
 const MAX_SHOWN = 10;
 
 const CONSENT = 'No flag allows what a policy refuses';
 
-/** What policies refuse in a plan: of each policy the first findings, and the addresses of the others. */
-function toViolations(findings: readonly PolicyFinding[]): readonly GuardViolation[] {
-  return divide(findings, 'error').flatMap(({ policy, told, rest }) => [
-    ...told.map(toViolation),
+/**
+ * Creates the violations of a plan: for each policy the first findings, then one violation with the addresses of the
+ * rest.
+ */
+function createViolations(findings: readonly PolicyFinding[]): readonly GuardViolation[] {
+  return divide(findings, 'error').flatMap(({ policy, shown, rest }) => [
+    ...shown.map(createViolation),
     ...rest.slice(0, 1).map(
       ({ policyPlace }): GuardViolation => ({
         rule: 'policy',
@@ -155,10 +167,10 @@ function toViolations(findings: readonly PolicyFinding[]): readonly GuardViolati
   ]);
 }
 
-/** What policies warn of in a plan, in the same way. */
-function toWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic[] {
-  return divide(findings, 'warning').flatMap(({ policy, told, rest }): readonly Diagnostic[] => [
-    ...told.map(createPolicyDiagnostic),
+/** Creates the warnings of a plan: for each policy the first findings, then one warning with the number of the rest. */
+function createWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic[] {
+  return divide(findings, 'warning').flatMap(({ policy, shown, rest }): readonly Diagnostic[] => [
+    ...shown.map(createPolicyDiagnostic),
     ...rest.slice(0, 1).map(
       (): Diagnostic => ({
         code: 'policy-warning',
@@ -170,14 +182,14 @@ function toWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic[] {
   ]);
 }
 
-/** The finding of a policy on a manifest, as a diagnostic. */
+/** Creates the diagnostic for a policy's finding in a manifest. */
 export function createPolicyDiagnostic(finding: PolicyFinding): Diagnostic {
   const { severity, address, policyPlace } = finding;
   const place = finding.locate();
   return {
     code: severity === 'error' ? 'policy-refused' : 'policy-warning',
     severity,
-    message: toMessage(finding),
+    message: formatMessage(finding),
     remedy: 'Change the manifest, or ask the owner of the policy.',
     address,
     ...(place !== undefined && { place }),
@@ -187,7 +199,7 @@ export function createPolicyDiagnostic(finding: PolicyFinding): Diagnostic {
 
 interface Division {
   readonly policy: string;
-  readonly told: readonly PolicyFinding[];
+  readonly shown: readonly PolicyFinding[];
   readonly rest: readonly PolicyFinding[];
 }
 
@@ -196,22 +208,22 @@ function divide(findings: readonly PolicyFinding[], severity: Severity): readonl
     findings.filter((finding) => finding.severity === severity),
     ({ policy }) => policy,
   );
-  // One more is told as quickly as counted.
+  // If only one is left over, show it instead of counting it.
   const end = (length: number): number => (length === MAX_SHOWN + 1 ? length : MAX_SHOWN);
   return [...groups].map(([policy, all]) => ({
     policy,
-    told: all.slice(0, end(all.length)),
+    shown: all.slice(0, end(all.length)),
     rest: all.slice(end(all.length)),
   }));
 }
 
-function toViolation(finding: PolicyFinding): GuardViolation {
+function createViolation(finding: PolicyFinding): GuardViolation {
   const { policy, isFailure, address, policyPlace } = finding;
   const place = finding.locate();
   return {
     rule: 'policy',
     policy,
-    message: toMessage(finding),
+    message: formatMessage(finding),
     remedy: isFailure
       ? `${CONSENT}. Fix the policy, and add a case for it: see edgewise test-policy.`
       : `${CONSENT}. Change the manifest, or ask the owner of the policy.`,
@@ -223,7 +235,7 @@ function toViolation(finding: PolicyFinding): GuardViolation {
   };
 }
 
-/** The message starts with the resource, unless the policy names it itself. */
-function toMessage({ policy, address, message }: PolicyFinding): string {
+/** Starts the message with the address, unless the policy's own message contains it. */
+function formatMessage({ policy, address, message }: PolicyFinding): string {
   return `${message.includes(address) ? '' : `${address}: `}${message} (policy ${policy})`;
 }

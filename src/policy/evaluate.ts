@@ -8,35 +8,38 @@ import type { FieldPath } from '../model/state.ts';
 import type { PolicyRunContext, PolicySubject } from './subject.ts';
 import { listNamedFields } from './vocabulary.ts';
 
-/** A policy whose expressions have been read, with all that they name being there and of the right type. */
+/** A policy with compiled expressions. All names in them exist and have the right types. */
 export interface Policy {
   readonly document: PolicyDocument;
-  /** Names of the kinds that it is about. */
+  /** Names of the kinds that it applies to. */
   readonly kinds: ReadonlySet<string>;
   readonly require: CelProgram;
   /** Texts, and the expressions between them. */
   readonly message: readonly (string | CelProgram)[];
-  /** The variables that its expressions name, with the selected members: `after.acl`. */
+  /** The variables that its expressions use, with the selected members: `after.acl`. */
   readonly names: readonly string[];
   /** The position of the rule; computed once. */
   readonly locateRule: () => SourcePlace;
 }
 
-/** Whether its expressions name a variable, or a member of it. */
+/** Whether the expressions of a policy use a variable, or a member of it. */
 export function references({ names }: Policy, variable: string): boolean {
   return names.some((name) => name === variable || name.startsWith(`${variable}.`));
 }
 
-/** Steps that one policy may take for one change: some hundred times what a long rule takes, and a tenth of a second. */
+/** Steps of one policy for one change: some hundred times the cost of a long rule, and a tenth of a second. */
 const MAX_STEPS = 200_000;
 
 /** Steps of all policies together, for all changes of a plan: ten seconds. */
 const MAX_STEPS_OF_RUN = 20_000_000;
 
-/** Characters of a message. */
+/** In characters. */
 const MAX_MESSAGE = 1_000;
 
-/** Asks policies about subjects, within one budget. A policy that cannot be evaluated refuses, whatever its severity. */
+/**
+ * Evaluates policies for subjects, within one budget. A policy that cannot be evaluated refuses the subject, whatever
+ * the severity of the policy.
+ */
 export function evaluatePolicies(
   policies: readonly Policy[],
   subjects: readonly PolicySubject[],
@@ -49,12 +52,12 @@ export function evaluatePolicies(
       .filter((policy) => appliesTo(policy, subject, stack.name))
       .flatMap((policy): PolicyFinding[] => {
         const found = evaluatePolicy(policy, subject, all);
-        return found === undefined ? [] : [toFinding(policy, subject, found)];
+        return found === undefined ? [] : [createFinding(policy, subject, found)];
       }),
   );
 }
 
-/** Why a policy does not let something through. */
+/** Why a policy refuses a subject. `isFailure`: the policy cannot be evaluated. */
 interface RuleFinding {
   readonly message: string;
   readonly isFailure: boolean;
@@ -63,25 +66,28 @@ interface RuleFinding {
 function evaluatePolicy(policy: Policy, { values }: PolicySubject, all: Budget): RuleFinding | undefined {
   const budget = createBudget(MAX_STEPS, all);
   const required = policy.require.run(values, budget);
-  if ('finding' in required) return toFailure('spec.require', required.finding);
+  if ('finding' in required) return createFailure('spec.require', required.finding);
   if (required.value === true) return undefined;
-  if (required.value !== false) return toFailure('spec.require', 'its value is neither true nor false');
+  if (required.value !== false) return createFailure('spec.require', 'it comes to neither true nor false');
   const parts = policy.message.map((part) => (typeof part === 'string' ? { value: part } : fill(part, values, budget)));
   const finding = parts.find((part) => 'finding' in part);
-  if (finding !== undefined) return toFailure('spec.message', finding.finding);
-  return { message: cut(parts.map((part) => ('value' in part ? toText(part.value) : '')).join('')), isFailure: false };
+  if (finding !== undefined) return createFailure('spec.message', finding.finding);
+  return {
+    message: cut(parts.map((part) => ('value' in part ? formatValue(part.value) : '')).join('')),
+    isFailure: false,
+  };
 }
 
 function fill(program: CelProgram, values: PolicySubject['values'], budget: Budget) {
   return program.run(values, budget);
 }
 
-function toFailure(field: string, finding: string): RuleFinding {
+function createFailure(field: string, finding: string): RuleFinding {
   return { message: cut(`the policy cannot be evaluated, so it refuses: ${field}: ${finding}`), isFailure: true };
 }
 
-/** As JSON says it, but text without quotes. */
-function toText(value: Json): string {
+/** Formats a value as JSON, but a text without quotes. */
+function formatValue(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
@@ -90,25 +96,25 @@ function cut(message: string): string {
   return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
 }
 
-function toFinding(policy: Policy, { address, locate }: PolicySubject, found: RuleFinding): PolicyFinding {
+function createFinding(policy: Policy, { address, locate }: PolicySubject, found: RuleFinding): PolicyFinding {
   const { document } = policy;
   return {
     policy: document.name,
     severity: found.isFailure ? 'error' : document.severity,
     ...found,
     address,
-    locate: () => locate(toPlacePath(policy)),
+    locate: () => locate(findPlacePath(policy)),
     policyPlace: policy.locateRule(),
   };
 }
 
-/** The field that the rule is about, where it names one; the name of the resource otherwise. */
-function toPlacePath({ names }: Policy): FieldPath {
+/** Returns the path of the first field of `after` that the policy uses, or of the resource's name. */
+function findPlacePath({ names }: Policy): FieldPath {
   const [first] = listNamedFields(names).filter(({ name }) => name.startsWith('after.'));
   return first === undefined ? ['metadata', 'name'] : ['spec', ...first.path];
 }
 
-/** Whether a policy is about a subject. What a plan leaves as it is, no policy is about. */
+/** Whether a policy applies to a subject. No policy applies to a resource that the plan does not change. */
 export function appliesTo(policy: Policy, subject: PolicySubject, stack: string): boolean {
   const { danger, labels = {}, stacks } = policy.document.match;
   const { kind, action, dangers } = subject;
@@ -122,33 +128,35 @@ export function appliesTo(policy: Policy, subject: PolicySubject, stack: string)
 }
 
 /**
- * Without a list of actions: a rule that names what a manifest says is about changes after which something is there; one that names
- * only what was there before, about those before which something was.
+ * Whether a policy applies to an action. Without a list of actions, a policy that uses values of manifests does not
+ * apply to deletes and releases, and a policy that uses only `before` does not apply to creations.
  */
 function isAboutAction(policy: Policy, action: PolicySubject['action']): boolean {
   const { actions } = policy.document.match;
   if (action === 'no-op') return false;
-  if (action === undefined) return actions === undefined || STAYS.every((one) => actions.includes(one));
+  if (action === undefined) return actions === undefined || MANIFEST_ACTIONS.every((one) => actions.includes(one));
   if (actions !== undefined) return actions.includes(action);
-  if (MANIFEST.some((variable) => references(policy, variable))) return !GOES.has(action);
+  if (MANIFEST_VARIABLES.some((variable) => references(policy, variable))) return !REMOVALS.has(action);
   return !references(policy, 'before') || action !== 'create';
 }
 
-/** What a manifest may turn out to be in a plan. */
-const STAYS: readonly Action[] = ['create', 'update'];
+/** Actions that a plan may choose for a manifest. */
+const MANIFEST_ACTIONS: readonly Action[] = ['create', 'update'];
 
 /** Variables that are empty when there is no manifest. */
-const MANIFEST = ['after', 'labels', 'annotations', 'change.place'];
+const MANIFEST_VARIABLES = ['after', 'labels', 'annotations', 'change.place'];
 
-/** Actions after which the resource does not exist, or is not ours. */
-const GOES: ReadonlySet<Action> = new Set(['delete', 'release']);
+/** Actions after which the resource does not exist, or the stack does not own it. */
+const REMOVALS: ReadonlySet<Action> = new Set(['delete', 'release']);
 
 function hasLabel(labels: PolicySubject['labels'], name: string, wanted: string | readonly string[]): boolean {
   const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
   return value !== undefined && (typeof wanted === 'string' ? value === wanted : wanted.includes(value));
 }
 
-/** `*` matches any text. Compared part by part, since a pattern must not be trusted with a regular expression. */
+/**
+ * `*` matches any text. Compares part by part, because a regular expression made from a user's pattern could be slow.
+ */
 function isMatch(pattern: string, name: string): boolean {
   const [start = '', ...parts] = pattern.split('*');
   const end = parts.pop();

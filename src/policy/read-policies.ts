@@ -11,8 +11,8 @@ import type { Policy } from './evaluate.ts';
 import { declareVariables, hasPath, listNamedFields } from './vocabulary.ts';
 
 /**
- * From policy documents to policies. Pure. Every name and every type is checked here, before anything is planned: a rule that could
- * never be evaluated must not wait for the day when a change meets it.
+ * Reads policy documents. Pure. Checks every name and type before anything is planned, so that a rule that can never be
+ * evaluated is reported now, and not only when a change matches it.
  */
 
 /** Policies that can be evaluated, and the diagnostics of the others. */
@@ -40,7 +40,7 @@ export function readPolicies(documents: readonly PolicyDocument[]): ReadPolicies
 interface Expression {
   readonly field: 'require' | 'message';
   readonly text: string;
-  /** The text of the field that it is in, and where it starts in there. */
+  /** The text of the field that contains it. `start`: its position in that text. */
   readonly of: string;
   readonly start: number;
 }
@@ -62,7 +62,7 @@ function readPolicy(document: PolicyDocument, getCel: (kinds: readonly Kind[]) =
   const read = expressions.map((one) => readExpression(document, one, { kinds, cel }));
   const diagnostics = [
     ...read.flatMap((one) => ('diagnostics' in one ? one.diagnostics : [])),
-    ...('finding' in template ? [toTemplateDiagnostic(document, template.finding)] : []),
+    ...('finding' in template ? [createTemplateDiagnostic(document, template.finding)] : []),
   ];
   const [first, ...filled] = read.flatMap((one) => ('program' in one ? [one.program] : []));
   if (diagnostics.length > 0 || first === undefined) return { diagnostics };
@@ -83,15 +83,21 @@ function readExpression(
   const unknown = listUnknownFields(document, expression, kinds);
   if (unknown.length > 0) return { diagnostics: unknown };
   const program = compile(cel, expression);
-  return 'finding' in program ? { diagnostics: [toDiagnostic(document, expression, program.finding)] } : { program };
+  return 'finding' in program
+    ? { diagnostics: [createDiagnostic(document, expression, program.finding)] }
+    : { program };
 }
 
-function toTemplateDiagnostic(document: PolicyDocument, finding: TemplateFinding): Diagnostic {
+function createTemplateDiagnostic(document: PolicyDocument, finding: TemplateFinding): Diagnostic {
   const { message } = document;
-  return toDiagnostic(document, { field: 'message', text: message, of: message, start: 0 }, { ...finding, length: 2 });
+  return createDiagnostic(
+    document,
+    { field: 'message', text: message, of: message, start: 0 },
+    { ...finding, length: 2 },
+  );
 }
 
-/** A rule must come to true or false. What comes of anything is known when it is evaluated. */
+/** Compiles an expression. `require` must have the type bool or `dyn`. For `dyn`, evaluation checks the value. */
 function compile(cel: Cel, { field, text }: Expression): CelProgram | { readonly finding: CelFinding } {
   const program = cel.compile(text);
   if ('finding' in program || field === 'message' || program.type === 'bool' || program.type === 'dyn') return program;
@@ -100,7 +106,7 @@ function compile(cel: Cel, { field, text }: Expression): CelProgram | { readonly
   };
 }
 
-/** The kinds that a policy names; without a name, those that have the fields that it names. */
+/** The kinds that a policy lists. Without a list: the kinds that have all fields that the policy uses. */
 function chooseKinds({ match }: PolicyDocument, expressions: readonly Expression[]): readonly Kind[] {
   if (match.kinds !== undefined) return match.kinds.map(getKind);
   const paths = expressions.flatMap(({ text }) => listNamedFields(readNames(text)));
@@ -112,7 +118,11 @@ function readNames(text: string): readonly string[] {
   return 'names' in reading ? reading.names : [];
 }
 
-/** Fields of `before` and `after` that the kinds do not have: all of those that the policy names, one of them otherwise. */
+/**
+ * Reports fields of `before` and `after` that the kinds do not have. If the policy lists kinds, all of them must have
+ * the field. A listed kind may lack it if another one has it and the expression tests its presence. Without a list, at
+ * least one kind must have all fields.
+ */
 function listUnknownFields(
   document: PolicyDocument,
   expression: Expression,
@@ -132,7 +142,7 @@ function listUnknownFields(
     const known = (isNamed ? lacking : MANIFEST_KINDS).flatMap((kind) => Object.keys(kind.fields));
     const nearest = suggest(path[0] ?? '', [...new Set(known)]);
     return [
-      toDiagnostic(document, expression, {
+      createDiagnostic(document, expression, {
         message: `names ${name}, which is no field of ${of}`,
         start: part.start,
         length: part.length,
@@ -142,35 +152,35 @@ function listUnknownFields(
   });
 }
 
-/** Whether the first part of a path that a kind does not have is this one. */
+/** Whether `part` is the shortest prefix of a path that a kind does not have. */
 function isMissingPart(kind: Kind, part: readonly string[], path: readonly string[]): boolean {
   const isPart = part.every((name, at) => name === path[at]);
   return isPart && !hasPath(kind, part) && hasPath(kind, part.slice(0, -1));
 }
 
-function toDiagnostic(document: PolicyDocument, { field, of, start }: Expression, finding: CelFinding): Diagnostic {
+function createDiagnostic(document: PolicyDocument, { field, of, start }: Expression, finding: CelFinding): Diagnostic {
   const nearest = finding.unknown === undefined ? undefined : suggest(finding.unknown.given, finding.unknown.known);
   const part = { of, start: start + finding.start, length: finding.length };
   return {
     code: 'policy-expression',
     severity: 'error',
     message: shorten(`Policy/${document.name}: spec.${field}: ${finding.message}`),
-    remedy: nearest === undefined ? toRemedy(finding) : `Did you mean \`${nearest}\`?`,
+    remedy: nearest === undefined ? chooseRemedy(finding) : `Did you mean \`${nearest}\`?`,
     address: `Policy/${document.name}`,
     place: document.locate(['spec', field], part),
   };
 }
 
-function toRemedy({ message }: CelFinding): string {
+function chooseRemedy({ message }: CelFinding): string {
   return WITH_NULL.test(message) ? NEVER_NULL : REMEDY;
 }
 
-/** The fields of a resource, compared with null. */
+/** An error of the library about a comparison of `before` or `after` with null. */
 const WITH_NULL = /\b(Spec [!=]= null|null [!=]= Spec)\b/;
 const NEVER_NULL = '`before` and `after` are never null. Ask for one of their fields: `has(after.FIELD)`.';
 const REMEDY = 'Correct the expression. docs/policies.md lists the names that it may use, and their types.';
 
-/** A part of a template: text as it is, or an expression and where it starts. */
+/** A part of a template: literal text, or an expression and its position. */
 type TemplatePart = { readonly text: string } | { readonly expression: string; readonly start: number };
 
 /** Why a template is invalid, and where. */
@@ -179,7 +189,7 @@ interface TemplateFinding {
   readonly start: number;
 }
 
-/** Splits a text at its `${…}`. Braces and quotes of an expression belong to it. */
+/** Splits a text at each `${…}`. Braces and quotes inside an expression belong to it. */
 function parseTemplate(text: string): readonly TemplatePart[] | { readonly finding: TemplateFinding } {
   const parts: TemplatePart[] = [];
   let from = 0;
@@ -197,7 +207,7 @@ function parseTemplate(text: string): readonly TemplatePart[] | { readonly findi
 
 const OPEN = '${';
 
-/** The brace that closes an expression. */
+/** Finds the brace that closes an expression. */
 function findEnd(text: string, start: number): number | undefined {
   let [depth, quote] = [1, ''];
   for (let at = start; at < text.length; at += 1) {

@@ -17,7 +17,7 @@ import { appliesTo, evaluatePolicies, type Policy } from './evaluate.ts';
 import { createCelValues, type PolicyRunContext, type PolicySubject } from './subject.ts';
 import { findUnknown, listVisibleFields, TYPES } from './vocabulary.ts';
 
-/** Runs the cases of policies. Pure. A case is asked what a change of a plan is asked, in the same way. */
+/** Runs the cases of policies. Pure. A case is evaluated in the same way as a change of a plan. */
 export function runPolicyCases(
   tests: readonly PolicyTestDocument[],
   policies: readonly Policy[],
@@ -30,11 +30,11 @@ export function runPolicyCases(
       return policy === undefined ? [] : test.cases.map((one, index) => runCase(test, policy, { one, index }));
     }),
     untested: [...byName.keys()].filter((name) => !tested.has(name)),
-    diagnostics: tests.filter(({ policy }) => !byName.has(policy)).map(toMissing),
+    diagnostics: tests.filter(({ policy }) => !byName.has(policy)).map(createMissing),
   };
 }
 
-function toMissing({ name, policy, locate }: PolicyTestDocument): Diagnostic {
+function createMissing({ name, policy, locate }: PolicyTestDocument): Diagnostic {
   return {
     code: 'policy-missing',
     severity: 'error',
@@ -55,7 +55,10 @@ function runCase(
   return { policy: name, name: one.name, place, ...(failure !== undefined && { failure }) };
 }
 
-/** What would otherwise be passed over: a misspelt field makes a case of something else. */
+/**
+ * Finds a given field that does not exist. If it were ignored, a misspelt field would make the case test something
+ * else.
+ */
 function findUnknownGiven({ change, before = {}, after = {}, plan = {}, stack = {} }: PolicyGiven): string | undefined {
   const kind = getKind(String(change['kind']));
   const fields = new Set(listVisibleFields(kind).map(([name]) => name));
@@ -72,13 +75,13 @@ function findUnknownGiven({ change, before = {}, after = {}, plan = {}, stack = 
 }
 
 function findFailure(policy: Policy, { given, expect, message }: PolicyCase): string | undefined {
-  const scene = toScene(given);
-  const subject = toSubject(given, scene);
+  const scene = createScene(given);
+  const subject = createSubject(given, scene);
   const [finding] = evaluatePolicies([policy], [subject], scene);
   const got = finding === undefined ? toSilence(appliesTo(policy, subject, scene.stack.name)) : toExpectation(finding);
   const said = finding === undefined ? '' : `: ${finding.message}`;
   if (got !== expect) return `expected ${expect}, got ${got}${said}`;
-  // A rule that breaks refuses everything: a case must say that it means that.
+  // A policy that cannot be evaluated refuses everything, so a case must expect this explicitly, by its message.
   if (finding?.isFailure === true && message === undefined)
     return `expected a refusal by the rule, got a failure${said}`;
   if (message !== undefined && !(finding?.message ?? '').includes(message))
@@ -94,10 +97,10 @@ function toExpectation({ severity }: PolicyFinding): Expectation {
   return severity === 'error' ? 'refuse' : 'warn';
 }
 
-/** A case that gives no time is at this one, whenever it runs: a Thursday. */
+/** The time of a case that gives none, so that its result does not depend on when it runs. It is a Thursday. */
 const START = '2026-01-01T00:00:00Z';
 
-function toScene({ stack = {}, plan = {}, now = START }: PolicyGiven): PolicyRunContext {
+function createScene({ stack = {}, plan = {}, now = START }: PolicyGiven): PolicyRunContext {
   const { name, labels, annotations } = stack;
   return {
     stack: { name: typeof name === 'string' ? name : '', labels: toTexts(labels), annotations: toTexts(annotations) },
@@ -111,7 +114,7 @@ function toTexts(value: Json | undefined): Readonly<Record<string, string>> {
   return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]));
 }
 
-function toSubject(
+function createSubject(
   { change, before, after, labels = {}, annotations = {} }: PolicyGiven,
   scene: PolicyRunContext,
 ): PolicySubject {
@@ -135,7 +138,7 @@ function toSubject(
   };
 }
 
-/** A danger may be given by its name alone. */
+/** Completes dangers that are given by name only. */
 function withDangers(change: JsonObject): JsonObject {
   return change['dangers'] === undefined ? change : { ...change, dangers: listDangers(change) };
 }

@@ -8,32 +8,35 @@ import type { DesiredResource, FieldPath, Spec } from '../model/state.ts';
 import { formatTokenNote } from '../model/token-place.ts';
 import { fillIn } from './vocabulary.ts';
 
-/** What a policy is asked about. */
+/** A change or a manifest that policies are evaluated for. */
 export interface PolicySubject {
   readonly kind: string;
-  /** `undefined`: not known yet, since nothing live was read. */
+  /** `undefined`: not known yet, because nothing live was read. */
   readonly action: Change['action'] | undefined;
-  /** Their names and groups. */
+  /** Names and groups of the dangers. */
   readonly dangers: readonly string[];
-  /** As people see it. */
+  /** The address as users see it. */
   readonly address: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** The position of a path in the manifest, or where it would be. Parses the manifest again. */
+  /**
+   * Returns the position of a path in the manifest, or where it would be. `undefined`: there is no manifest. Parses the
+   * manifest again.
+   */
   readonly locate: (path: FieldPath) => SourcePlace | undefined;
   readonly values: CelValues;
 }
 
-/** What all subjects of a run have in common. */
+/** The values that all subjects of a run share. */
 export interface PolicyRunContext {
   readonly stack: { readonly name: string } & Added;
-  /** The plan as a whole, as its JSON has it; fields that are left out are empty. */
+  /** The plan as a whole, as in its JSON. Fields that are left out are empty. */
   readonly plan: JsonObject;
   readonly now: Date;
 }
 
 type Added = Pick<DesiredResource, 'labels' | 'annotations'>;
 
-/** A change of a plan. Its manifest is known as long as there is one. */
+/** Creates the subject for a change of a plan. `resource`: its manifest. `undefined`: it has none. */
 export function createChangeSubject(
   change: Change,
   resource: DesiredResource | undefined,
@@ -69,7 +72,7 @@ export function createChangeSubject(
   };
 }
 
-/** A resource as its manifest describes it, without any live values. */
+/** Creates the subject for a manifest, without live values. `after`: its spec in normal form. */
 export function createResourceSubject(resource: DesiredResource, after: Spec, scene: PolicyRunContext): PolicySubject {
   const { address, kind, name, lifecycle, labels, annotations } = resource;
   const validForMs = parseDurationMs(String(lifecycle.settings['valid_for'] ?? '')) ?? 0;
@@ -78,7 +81,7 @@ export function createResourceSubject(resource: DesiredResource, after: Spec, sc
   return { kind, action: undefined, dangers: [], address, labels, locate: (path) => resource.locate(path), values };
 }
 
-/** What expressions see, with everything filled in that is left out. */
+/** Creates the values of all variables. Fields that are left out get empty values. */
 export function createCelValues(
   { change, before, after, labels, annotations }: Added & Readonly<Record<'change' | 'before' | 'after', JsonObject>>,
   { stack, plan, now }: PolicyRunContext,
@@ -99,7 +102,7 @@ function toPlace(start: ManifestStart | undefined): JsonObject {
   return start === undefined ? {} : { place: { file: start.file, line: start.line } };
 }
 
-/** Whose the change is: the origin that all differences have, `both` where they differ, and nothing without any. */
+/** The origin that all differences have, `both` if origins differ, or empty without differences. */
 function toOrigin({ differences }: Change): string {
   const [first = '', ...others] = new Set(differences.map(({ origin }) => origin));
   return others.length === 0 ? first : 'both';

@@ -6,11 +6,12 @@ import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 
 /**
- * What the expressions of a policy may name, with its type. The names are those of a plan's JSON. What may be absent there is empty
- * here, so that a rule need not ask first; only the fields of `before` and `after` may be absent, as they may be of a resource.
+ * The names that policy expressions may use, with their types. They are the names in the JSON of a plan. A value that
+ * may be absent there is empty here, so that a rule need not test its presence. Only the fields of `before` and `after`
+ * may be absent, as in a resource.
  */
 
-/** Fields of the types that every policy sees alike. */
+/** Fields of the types that are the same for every policy. */
 export const TYPES = {
   Difference: {
     field: 'string',
@@ -77,10 +78,8 @@ export const TYPES = {
   },
 } as const;
 
-/** The name of such a type. */
 type TypeName = keyof typeof TYPES;
 
-/** The variables of an expression. */
 const VARIABLES = {
   change: 'Change',
   before: 'Spec',
@@ -92,13 +91,13 @@ const VARIABLES = {
   now: 'google.protobuf.Timestamp',
 } as const;
 
-/** A value of a type whose missing fields are empty. */
+/** Adds the missing fields of a value, with empty values. */
 export function fillIn(type: TypeName, given: JsonObject): JsonObject {
   const fields = Object.entries(TYPES[type]);
   return Object.fromEntries(fields.map(([name, of]) => [name, fillInValue(of, given[name])]));
 }
 
-/** The fields of a value that its type does not have, each with the way to it. */
+/** Lists the fields of a value that its type does not have, as dotted paths. `at`: the path of the value. */
 export function findUnknown(
   at: string,
   fields: Readonly<Record<string, string>>,
@@ -129,10 +128,10 @@ function isTypeName(name: string): name is TypeName {
 
 const EMPTY: Readonly<Record<string, Json>> = { string: '', int: 0, bool: false };
 
-/** What the expressions of a policy for resources of these kinds may name. A field whose type differs from kind to kind may be anything. */
+/** Declares the variables of policies for these kinds. A field whose type differs between kinds has the type `dyn`. */
 export function declareVariables(kinds: readonly Kind[]): CelDeclarations {
   const records: Records = new Map();
-  const fields = toFields(SPEC, kinds.map(listVisibleFields), records);
+  const fields = mergeFields(SPEC, kinds.map(listVisibleFields), records);
   return {
     types: { ...TYPES, Spec: fields },
     records: Object.fromEntries(records),
@@ -141,44 +140,44 @@ export function declareVariables(kinds: readonly Kind[]): CelDeclarations {
   };
 }
 
-/** The fields of a kind that expressions see: none that is secret. */
+/** The fields of a kind that expressions can use: all except secret ones. */
 export function listVisibleFields(kind: Kind): NamedFields {
   return kind.specFields.filter(([, { lifecycle }]) => lifecycle !== 'one-time');
 }
 
 type NamedFields = readonly (readonly [string, Field])[];
 
-/** Fields by the name of the type of an object: the way to it. */
+/** Fields of object types, by the name of the type. That name is the path of the object. */
 type Records = Map<string, Readonly<Record<string, string>>>;
 
 const SPEC = 'spec';
 
-/** The user's metadata is an object when it can be one. */
+/** Type of the user's metadata: an object if it can be read as one, otherwise text. */
 const METADATA = 'metadata';
 
-/** The fields of several tables, each with the type that it has in all tables that have it. */
-function toFields(at: string, tables: readonly NamedFields[], records: Records): Readonly<Record<string, string>> {
+/** Merges the fields of several tables. A field gets the type that it has in all tables that contain it. */
+function mergeFields(at: string, tables: readonly NamedFields[], records: Records): Readonly<Record<string, string>> {
   const byName = Map.groupBy(tables.flat(), ([name]) => name);
   const types = Array.from(byName, ([name, found]) => {
     const fields = found.map(([, field]) => field);
-    return [name, toFieldType(`${at}.${name}`, fields, records)] as const;
+    return [name, mergeFieldTypes(`${at}.${name}`, fields, records)] as const;
   });
   return Object.fromEntries(types);
 }
 
-/** Each may be null, if only because a rule may ask whether it is. */
-function toFieldType(at: string, fields: readonly Field[], records: Records): string {
+/** Every field is nullable, so that a rule can compare it with null. */
+function mergeFieldTypes(at: string, fields: readonly Field[], records: Records): string {
   const types = fields.map(({ type }) => type);
-  return `${toType(at, types, records)}?`;
+  return `${mergeTypes(at, types, records)}?`;
 }
 
-function toType(at: string, types: readonly FieldType[], records: Records): string {
+function mergeTypes(at: string, types: readonly FieldType[], records: Records): string {
   const objects = types.filter((type): type is ObjectType => type.type === 'object');
-  if (objects.length === types.length) return toRecord(at, objects, records);
+  if (objects.length === types.length) return mergeObjects(at, objects, records);
   const lists = types.filter((type): type is ListType => type.type === 'list');
-  if (lists.length === types.length) return `list<${toType(at, toMembers(lists), records)}>`;
+  if (lists.length === types.length) return `list<${mergeTypes(at, toMembers(lists), records)}>`;
   const maps = types.filter((type): type is MapType => type.type === 'map');
-  if (maps.length === types.length) return `map<string, ${toType(at, toMembers(maps), records)}>`;
+  if (maps.length === types.length) return `map<string, ${mergeTypes(at, toMembers(maps), records)}>`;
   const [first = 'dyn', ...others] = new Set(types.map(toSimpleType));
   return others.length === 0 ? first : 'dyn';
 }
@@ -187,9 +186,9 @@ function toMembers(types: readonly (ListType | MapType)[]): readonly FieldType[]
   return types.map((type) => type.of);
 }
 
-function toRecord(at: string, types: readonly ObjectType[], records: Records): string {
+function mergeObjects(at: string, types: readonly ObjectType[], records: Records): string {
   const tables = types.map(({ fields }) => Object.entries(fields));
-  records.set(at, toFields(at, tables, records));
+  records.set(at, mergeFields(at, tables, records));
   return at;
 }
 
@@ -216,15 +215,15 @@ function toSimpleType(type: FieldType): string {
   }
 }
 
-/** A field of `before` or `after` that an expression names. */
+/** A field of `before` or `after` that an expression uses. */
 interface NamedField {
-  /** As the expression has it: `after.backend.enabled`. */
+  /** As in the expression: `after.backend.enabled`. */
   readonly name: string;
   /** Below `before` or `after`. */
   readonly path: readonly string[];
 }
 
-/** The fields among the names of an expression. */
+/** Lists the names of an expression that are fields of `before` or `after`. */
 export function listNamedFields(names: readonly string[]): readonly NamedField[] {
   return names.flatMap((name) => {
     const [variable, ...path] = name.split('.');
@@ -232,7 +231,7 @@ export function listNamedFields(names: readonly string[]): readonly NamedField[]
   });
 }
 
-/** Whether resources of a kind can have something at a path. */
+/** Whether resources of a kind can have a value at a path. */
 export function hasPath(kind: Kind, path: readonly string[]): boolean {
   let type: FieldType | undefined = objectOf(Object.fromEntries(listVisibleFields(kind)));
   for (const name of path) {

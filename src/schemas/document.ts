@@ -12,17 +12,15 @@ import { createSettingsSchema } from './stack.ts';
 import { createAnyJsonSchema, createIdTextSchema, nameSharedSchema } from './text.ts';
 
 /**
- * zod schemas of whole documents: what surrounds `spec`, and the kinds that are no resources. The schema of a `spec` is
- * derived from the kind's table. Built when first asked for.
+ * zod schemas of whole documents: the fields around `spec`, and the kinds that are not resources. The schema of a
+ * `spec` is derived from the kind's table. Schemas are created on first use.
  */
 
-/** The apiVersion of every document. */
 export const MANIFEST_API_VERSION = 'edgewise/v1';
 
-/** The apiVersions that a `List` may have: tools that make lists write their own. */
+/** The apiVersions that a `List` may have. Tools that create lists write `v1`. */
 export const LIST_API_VERSIONS = [MANIFEST_API_VERSION, 'v1'] as const;
 
-/** Every kind that a document may have. */
 export const DOCUMENT_KINDS: readonly string[] = [
   ...MANIFEST_KINDS.map(({ name }) => name),
   'External',
@@ -33,10 +31,13 @@ export const DOCUMENT_KINDS: readonly string[] = [
   'List',
 ];
 
-/** The kinds of documents that a `List` may hold, which is all but itself. */
+/** The kinds of documents that a `List` may contain: all except `List`. */
 export const MEMBER_KINDS: readonly string[] = DOCUMENT_KINDS.filter((name) => name !== 'List');
 
-/** The schema of a document of a kind; `undefined` when manifests have no such kind. The members of a `List` are not looked into. */
+/**
+ * Returns the schema of a document of this kind. `undefined`: there is no such kind. The members of a `List` are not
+ * checked.
+ */
 export function findDocumentSchema(kind: string): z.ZodType | undefined {
   if (!DOCUMENT_KINDS.includes(kind)) return undefined;
   const schema = BUILT.get(kind) ?? buildSchema(kind);
@@ -44,19 +45,19 @@ export function findDocumentSchema(kind: string): z.ZodType | undefined {
   return schema;
 }
 
-/** The schema of a `List` whose members conform to another. */
+/** Creates the schema of a `List`. `member`: the schema of its members. */
 export function createListSchema(member: z.ZodType): z.ZodType {
   return z
     .strictObject({
       apiVersion: z.enum(LIST_API_VERSIONS).describe('Format of the document.'),
       kind: z.literal('List').describe('Several documents in one.'),
-      metadata: toUnusedMetadataSchema(),
+      metadata: createUnusedMetadataSchema(),
       items: z.array(member).describe('The documents.'),
     })
     .meta({ title: 'list', description: 'Several documents in one, as other tools print them.' });
 }
 
-function toUnusedMetadataSchema() {
+function createUnusedMetadataSchema() {
   return z.record(z.string(), createAnyJsonSchema()).optional().describe('Accepted, because tools add it; not used.');
 }
 
@@ -64,48 +65,51 @@ const BUILT = new Map<string, z.ZodType>();
 
 function buildSchema(kind: string): z.ZodType {
   if (kind === 'List') return createListSchema(createAnyJsonSchema());
-  if (kind === 'External') return toExternalSchema();
-  if (kind === 'Stack') return toStackSchema();
-  if (kind === 'Defaults') return toDefaultsSchema();
-  if (kind === 'Policy') return toPolicySchema();
-  if (kind === 'PolicyTest') return toPolicyTestSchema();
-  return toResourceSchema(getKind(kind));
+  if (kind === 'External') return createExternalSchema();
+  if (kind === 'Stack') return createStackSchema();
+  if (kind === 'Defaults') return createDefaultsSchema();
+  if (kind === 'Policy') return createPolicySchema();
+  if (kind === 'PolicyTest') return createPolicyTestSchema();
+  return createResourceSchema(getKind(kind));
 }
 
-function toResourceSchema(kind: Kind): z.ZodType {
+function createResourceSchema(kind: Kind): z.ZodType {
   const spec = createManifestSchema(kind).describe(`Fields of the ${kind.title}.`);
   const isRequired = kind.specFields.some(([, { required }]) => required);
   return z
     .strictObject({
-      ...toHeader(kind.name, kind.description),
+      ...createHeader(kind.name, kind.description),
       spec: isRequired ? spec : spec.nullish(),
-      lifecycle: toLifecycleSchema(kind).optional(),
-      lint: toAllowSchema().optional(),
+      lifecycle: createLifecycleSchema(kind).optional(),
+      lint: createAllowSchema().optional(),
     })
     .meta({ title: kind.title, description: kind.description });
 }
 
-function toHeader(kind: string, description: string): Readonly<Record<'apiVersion' | 'kind' | 'metadata', z.ZodType>> {
+function createHeader(
+  kind: string,
+  description: string,
+): Readonly<Record<'apiVersion' | 'kind' | 'metadata', z.ZodType>> {
   return {
     apiVersion: z.literal(MANIFEST_API_VERSION).describe('Format of the document.'),
     kind: z.literal(kind).describe(description),
-    metadata: toNamingSchema(),
+    metadata: createNamingSchema(),
   };
 }
 
-const toNamingSchema = once(() => {
+const createNamingSchema = once(() => {
   const added = z
     .record(z.string(), z.string())
     .nullish()
     .describe('For readers and rules: plans have them, the service does not store them.');
-  const name = toNameSchema().describe(
+  const name = createNameSchema().describe(
     'Name, unique among the documents of its kind. A new name is a new resource, unless `lifecycle.renamed_from` states the old one.',
   );
   const naming = z.strictObject({ name, labels: added, annotations: added }).describe('The name of the document.');
   return nameSharedSchema('Naming', naming);
 });
 
-function toNameSchema(): z.ZodType {
+function createNameSchema(): z.ZodType {
   return z
     .string()
     .refine(isResourceName, { error: describeBadName, params: { code: 'bad-name' } })
@@ -118,7 +122,7 @@ function describeBadName({ input }: { readonly input?: unknown }): string {
   return `is \`${String(input)}\`. A name has ${NAME_RULE}`;
 }
 
-function toLifecycleSchema(kind: Kind): z.ZodType {
+function createLifecycleSchema(kind: Kind): z.ZodType {
   const isOwned = kind.role === 'owned';
   const names = kind.specFields.filter(([, { lifecycle }]) => isOwned || lifecycle === 'mutable');
   const ignore = z
@@ -131,15 +135,15 @@ function toLifecycleSchema(kind: Kind): z.ZodType {
       .optional()
       .describe('Never delete or replace the resource. Stored in its mark, so it holds even without the manifest.'),
     ignore,
-    adopt: toAdoptSchema(kind)
+    adopt: createAdoptSchema(kind)
       .optional()
       .describe('Id of an existing resource to adopt. No effect once the stack owns it.'),
     renamed_from: z
       .union([
-        toNameSchema(),
+        createNameSchema(),
         z.strictObject({
-          stack: toNameSchema().describe('The stack that hands it over.'),
-          name: toNameSchema().describe('Its name there.'),
+          stack: createNameSchema().describe('The stack that hands it over.'),
+          name: createNameSchema().describe('Its name there.'),
         }),
       ])
       .optional()
@@ -152,17 +156,17 @@ function toLifecycleSchema(kind: Kind): z.ZodType {
     .describe('How edgewise manages the resource.');
 }
 
-/** The lint rules that a document is exempt from. The rule about suppressions cannot be one of them. */
-const toAllowSchema = once((): z.ZodType => {
+/** Exemptions of a document from lint rules. The rule about unused exemptions cannot be suppressed. */
+const createAllowSchema = once((): z.ZodType => {
   const ids = LINT_RULE_IDS.filter((id) => id !== 'suppression-unused');
-  const allow = z.strictObject(Object.fromEntries(ids.map((id) => [id, toReasonSchema(id).optional()])));
+  const allow = z.strictObject(Object.fromEntries(ids.map((id) => [id, createReasonSchema(id).optional()])));
   const schema = z
     .strictObject({ allow: allow.describe('Lint rules that do not apply here, each with the reason.') })
     .describe('Exemptions from lint rules.');
   return nameSharedSchema('Lint', schema);
 });
 
-function toReasonSchema(id: LintCode): z.ZodType {
+function createReasonSchema(id: LintCode): z.ZodType {
   return z
     .string()
     .refine((reason) => /\S/.test(reason), { error: 'needs a reason', params: { code: 'bad-value' } })
@@ -170,7 +174,7 @@ function toReasonSchema(id: LintCode): z.ZodType {
     .describe(`Why this rule does not apply here: ${LINT_CODES[id]}`);
 }
 
-function toAdoptSchema(kind: Kind): z.ZodType {
+function createAdoptSchema(kind: Kind): z.ZodType {
   const type = { prefixes: [kind.idPrefix] };
   const findFinding = (text: string): string | undefined => {
     if (isIdOf(type, text)) return undefined;
@@ -179,7 +183,7 @@ function toAdoptSchema(kind: Kind): z.ZodType {
   return createIdTextSchema(findFinding, `^${toIdPattern(type)}$`);
 }
 
-function toExternalSchema(): z.ZodType {
+function createExternalSchema(): z.ZodType {
   const description =
     'A name for the id of something that this stack does not manage. Other documents refer to it by this name.';
   const type = { prefixes: listIdPrefixes() };
@@ -194,12 +198,12 @@ function toExternalSchema(): z.ZodType {
   const spec = z
     .strictObject({
       id: id.optional(),
-      stack: toNameSchema().optional().describe('Instead of the id: the stack that manages it, with `resource`.'),
-      resource: toForeignSchema().optional().describe('Its address there: `Kind/name`.'),
+      stack: createNameSchema().optional().describe('Instead of the id: the stack that manages it, with `resource`.'),
+      resource: createForeignAddressSchema().optional().describe('Its address there: `Kind/name`.'),
     })
-    .refine(({ id: own, stack, resource }) => (own ?? stack ?? resource) !== undefined, toMissing('id'))
-    .refine(({ stack, resource }) => stack === undefined || resource !== undefined, toMissing('resource'))
-    .refine(({ stack, resource }) => resource === undefined || stack !== undefined, toMissing('stack'))
+    .refine(({ id: own, stack, resource }) => (own ?? stack ?? resource) !== undefined, createMissingIssue('id'))
+    .refine(({ stack, resource }) => stack === undefined || resource !== undefined, createMissingIssue('resource'))
+    .refine(({ stack, resource }) => resource === undefined || stack !== undefined, createMissingIssue('stack'))
     .refine(({ id: own, stack }) => own === undefined || stack === undefined, {
       path: ['id'],
       error: 'cannot be used with spec.stack, which says where to find it',
@@ -207,15 +211,15 @@ function toExternalSchema(): z.ZodType {
     })
     .meta({ minProperties: 1, dependentRequired: { stack: ['resource'], resource: ['stack'] } })
     .describe('What it names.');
-  return z.strictObject({ ...toHeader('External', description), spec }).meta({ title: 'external id', description });
+  return z.strictObject({ ...createHeader('External', description), spec }).meta({ title: 'external id', description });
 }
 
-function toMissing(name: string) {
+function createMissingIssue(name: string) {
   return { path: [name], error: 'is missing', params: { code: 'missing-field' } };
 }
 
 /** The address of a resource in another stack. */
-function toForeignSchema(): z.ZodType {
+function createForeignAddressSchema(): z.ZodType {
   const names = MANIFEST_KINDS.filter(({ role }) => role === 'owned').map(({ name }) => name);
   return z
     .string()
@@ -229,34 +233,35 @@ function toForeignSchema(): z.ZodType {
     .meta({ pattern: `^(${names.join('|')})/.+$`, examples: names.map((name) => `${name}/shop`) });
 }
 
-function toStackSchema(): z.ZodType {
+function createStackSchema(): z.ZodType {
   const description =
     'The name and the settings of a stack. One document for all manifests; its name is part of the mark of every resource.';
   return z
-    .strictObject({ ...toHeader('Stack', description), spec: createSettingsSchema() })
+    .strictObject({ ...createHeader('Stack', description), spec: createSettingsSchema() })
     .meta({ title: 'stack', description });
 }
 
-function toDefaultsSchema(): z.ZodType {
+function createDefaultsSchema(): z.ZodType {
   const description =
-    'Settings of every stack in its folder and below it. The Stack itself and nearer Defaults override them.';
-  const { apiVersion, kind } = toHeader('Defaults', description);
+    'Settings of every stack in its folder and below it: what the Stack itself does not state, the nearest Defaults does.';
+  const { apiVersion, kind } = createHeader('Defaults', description);
   return z
-    .strictObject({ apiVersion, kind, metadata: toUnusedMetadataSchema(), spec: createSettingsSchema() })
+    .strictObject({ apiVersion, kind, metadata: createUnusedMetadataSchema(), spec: createSettingsSchema() })
     .meta({ title: 'defaults', description });
 }
 
-function toPolicySchema(): z.ZodType {
+function createPolicySchema(): z.ZodType {
   const description =
     'A rule of your own for the changes of a plan. Checked by plan, by apply and, if it needs no live values, by validate.';
   return z
-    .strictObject({ ...toHeader('Policy', description), spec: createPolicySpecSchema() })
+    .strictObject({ ...createHeader('Policy', description), spec: createPolicySpecSchema() })
     .meta({ title: 'policy', description });
 }
 
-function toPolicyTestSchema(): z.ZodType {
-  const description = 'Cases of a policy, which `edgewise test-policy` runs as unit tests. Other commands ignore them.';
+function createPolicyTestSchema(): z.ZodType {
+  const description =
+    'Cases of a policy, which `edgewise test-policy` runs as unit tests. Other commands pass over them.';
   return z
-    .strictObject({ ...toHeader('PolicyTest', description), spec: createPolicyTestSpecSchema() })
+    .strictObject({ ...createHeader('PolicyTest', description), spec: createPolicyTestSpecSchema() })
     .meta({ title: 'policy test', description });
 }

@@ -28,30 +28,34 @@ import {
 } from './text.ts';
 
 /**
- * zod schemas from the kind tables. Four readers of one table:
+ * zod schemas from the kind tables, for four uses:
  *
- * - `manifest`: what a user writes. Strict; references by name; metadata may be a mapping. Null is the same as absent, where that may be.
- * - `request`: what the bundled server takes. Strict; ids with the right prefix. Null is the same as absent.
- * - `response`: what the client takes. Liberal: anything may be absent, null or more than we know, but types must fit.
- * - `document`: what the bundled server promises in responses. Every field is there.
+ * - `manifest`: the user's documents. Strict. References are names, and metadata may be a mapping. Null in an optional
+ *   field means absent.
+ * - `request`: requests to the bundled server. Strict. Ids must have the right prefix. Null means absent.
+ * - `response`: responses that the client reads. Liberal: fields may be absent, null or unknown, but types must match.
+ * - `document`: responses that the bundled server promises. Every field is present.
  */
 
 /** Schema of a manifest's `spec`. */
 export function createManifestSchema(kind: Kind): z.ZodType {
-  return toObject(Object.fromEntries(kind.specFields), 'manifest');
+  return createObjectSchema(Object.fromEntries(kind.specFields), 'manifest');
 }
 
-/** Properties of a manifest's `lifecycle` that a kind has of its own. */
+/** Properties of `lifecycle` that only manifests of this kind can have. */
 export function createLifecycleShape(kind: Kind): Readonly<Record<string, z.ZodType>> {
   return Object.fromEntries(
-    Object.entries(kind.lifecycle).map(([name, field]) => [name, toDescribed(field, 'manifest').optional()] as const),
+    Object.entries(kind.lifecycle).map(([name, field]) => [name, describeField(field, 'manifest').optional()] as const),
   );
 }
 
-/** Schema of the body of the request that creates a resource, or that changes one (all optional, no immutable fields). */
+/**
+ * Schema of the body of a request to create or update a resource. For an update, all fields are optional, and immutable
+ * fields are not allowed.
+ */
 export function createRequestSchema(kind: Kind, purpose: 'create' | 'update'): z.ZodType {
   const fields = purpose === 'create' ? kind.specFields : listUpdateFields(kind);
-  return toObject(Object.fromEntries(fields), 'request');
+  return createObjectSchema(Object.fromEntries(fields), 'request');
 }
 
 function listUpdateFields(kind: Kind): readonly NamedField[] {
@@ -60,30 +64,30 @@ function listUpdateFields(kind: Kind): readonly NamedField[] {
     .map(([name, field]) => [name, { ...field, required: false }]);
 }
 
-/** Schema of a resource in a response: `response` for the client, `document` for the server's promise. */
+/** Schema of a resource in a response: `response` for the client, `document` for the bundled server. */
 export function createResponseSchema(kind: Kind, use: 'response' | 'document'): z.ZodType {
-  return toObject(kind.fields, use);
+  return createObjectSchema(kind.fields, use);
 }
 
-/** Schema of the body of a PUT of a module, or of the answer to it. `field` is a module. */
+/** Schema of a module, as body of a PUT and of its response. `field` must be a module. */
 export function createModuleSchema(field: Field, use: Exclude<SchemaUse, 'manifest'>): z.ZodType {
-  return toType(field.type, use);
+  return createTypeSchema(field.type, use);
 }
 
-function toObject(fields: Readonly<Record<string, Field>>, use: SchemaUse): z.ZodType {
+function createObjectSchema(fields: Readonly<Record<string, Field>>, use: SchemaUse): z.ZodType {
   const shape = Object.entries(fields).map(
-    ([name, field]) => [toName(name, field, use), toProperty(field, use)] as const,
+    ([name, field]) => [getPropertyName(name, field, use), createPropertySchema(field, use)] as const,
   );
   const properties = Object.fromEntries(shape);
   return use === 'response' ? z.looseObject(properties) : z.strictObject(properties);
 }
 
-function toName(name: string, field: Field, use: SchemaUse): string {
+function getPropertyName(name: string, field: Field, use: SchemaUse): string {
   return use === 'response' || use === 'document' ? (field.responseName ?? name) : name;
 }
 
-function toProperty(field: Field, use: SchemaUse): z.ZodType {
-  const type = toStatedType(field, use);
+function createPropertySchema(field: Field, use: SchemaUse): z.ZodType {
+  const type = createFieldSchema(field, use);
   switch (use) {
     case 'manifest':
       return field.required ? type : type.optional();
@@ -98,27 +102,33 @@ function toProperty(field: Field, use: SchemaUse): z.ZodType {
   }
 }
 
-/** The type of a field with what there is to say of the field. Where people or clients state one that several kinds have, it is a part. */
-function toStatedType(field: Field, use: SchemaUse): z.ZodType {
+/**
+ * The schema of a field with its description and default. In manifests and requests, a field that several kinds have in
+ * common is a shared schema.
+ */
+function createFieldSchema(field: Field, use: SchemaUse): z.ZodType {
   const stated = () => {
-    const type = toDescribed(field, use);
+    const type = describeField(field, use);
     if (field.required) return type;
     if (use === 'manifest') return type.nullable();
-    return use === 'request' ? toClearable(field, type).nullable() : type;
+    return use === 'request' ? allowEmptyText(field, type).nullable() : type;
   };
   const name = findFieldName(field);
   if (name === undefined || use === 'response' || use === 'document') return stated();
   return rememberPart(use, field, () => nameSharedSchema(use === 'request' ? `${name}Mutate` : name, stated()));
 }
 
-function toDescribed(field: Field, use: SchemaUse): z.ZodType {
-  return toType(field.type, use).meta({
+function describeField(field: Field, use: SchemaUse): z.ZodType {
+  return createTypeSchema(field.type, use).meta({
     description: field.description,
     ...(use === 'manifest' && field.default !== undefined && { default: field.default }),
   });
 }
 
-/** The one schema of a part. */
+/**
+ * Returns the shared schema of a field or type, and creates it only once, because each shared name must belong to one
+ * schema.
+ */
 function rememberPart(use: SchemaUse, of: Field | ObjectType, make: () => z.ZodType): z.ZodType {
   const part = PARTS[use].get(of) ?? make();
   PARTS[use].set(of, part);
@@ -132,12 +142,12 @@ const PARTS: Readonly<Record<SchemaUse, WeakMap<Field | ObjectType, z.ZodType>>>
   document: new WeakMap(),
 };
 
-/** An empty text means unset, whatever format the field has. */
-function toClearable({ type }: Field, schema: z.ZodType): z.ZodType {
+/** For a field with a format, also accepts empty text, which means unset. */
+function allowEmptyText({ type }: Field, schema: z.ZodType): z.ZodType {
   return type.type === 'text' && type.format !== undefined ? z.union([z.literal(''), schema]) : schema;
 }
 
-/** Whether the server shows null for the field when it is not set. */
+/** Whether responses of the bundled server contain null for the field if it is not set. */
 export function isNullable(field: Field): boolean {
   if (isModule(field) || field.lifecycle === 'one-time' || field.nullWhenUnset) return true;
   if (field.lifecycle === 'computed') return field.type.type === 'object';
@@ -147,7 +157,7 @@ export function isNullable(field: Field): boolean {
 
 const NULLABLE: ReadonlySet<FieldType['type']> = new Set(['object', 'json', 'timestamp', 'enum', 'reference']);
 
-function toType(type: FieldType, use: SchemaUse): z.ZodType {
+function createTypeSchema(type: FieldType, use: SchemaUse): z.ZodType {
   const isInput = use === 'manifest' || use === 'request';
   switch (type.type) {
     case 'text':
@@ -158,62 +168,62 @@ function toType(type: FieldType, use: SchemaUse): z.ZodType {
     case 'boolean':
       return z.boolean();
     case 'number':
-      return isInput || use === 'document' ? toNumber(type) : z.number();
+      return isInput || use === 'document' ? createNumberSchema(type) : z.number();
     case 'timestamp':
       return use === 'response' ? z.string() : createTimestampSchema(use);
     case 'reference':
       return createReferenceSchema(type, use);
     case 'list':
-      return toList(type, use);
+      return createListSchema(type, use);
     case 'map':
-      return toMap(type, use);
+      return createMapSchema(type, use);
     case 'object':
-      return toObjectType(type, use);
+      return createObjectTypeSchema(type, use);
     case 'json':
-      return toJson(type, use);
+      return createJsonSchema(type, use);
     case 'metadata':
-      return toMetadata(type.maxBytes, use);
+      return createMetadataSchema(type.maxBytes, use);
     default:
       return assertNever(type);
   }
 }
 
-/** An object inside of a resource. In manifests only one that occurs in several places is a shared schema. */
-function toObjectType(type: ObjectType, use: SchemaUse): z.ZodType {
+/** The schema of an object inside a resource. In manifests it is shared only if it occurs in several places. */
+function createObjectTypeSchema(type: ObjectType, use: SchemaUse): z.ZodType {
   const name = use === 'manifest' && type.title === undefined ? undefined : findTypeName(type);
-  if (name === undefined || use === 'response') return toObject(type.fields, use);
+  if (name === undefined || use === 'response') return createObjectSchema(type.fields, use);
   const partName = use === 'request' ? `${name}Mutate` : name;
-  return rememberPart(use, type, () => nameSharedSchema(partName, toObject(type.fields, use)));
+  return rememberPart(use, type, () => nameSharedSchema(partName, createObjectSchema(type.fields, use)));
 }
 
-function toNumber(type: NumberType): z.ZodType {
+function createNumberSchema(type: NumberType): z.ZodType {
   return (type.integer ? z.int() : z.number()).min(type.min).max(type.max);
 }
 
-function toList(type: ListType, use: SchemaUse): z.ZodType {
-  const member = toType(type.of, use);
+function createListSchema(type: ListType, use: SchemaUse): z.ZodType {
+  const member = createTypeSchema(type.of, use);
   if (use === 'response') return z.union([z.array(member), member]);
   const isInput = use !== 'document';
   const list = isInput && type.minItems > 0 ? z.array(member).min(type.minItems) : z.array(member);
   return type.orSingle && isInput ? z.union([list, member]) : list;
 }
 
-function toMap(type: MapType, use: SchemaUse): z.ZodType {
+function createMapSchema(type: MapType, use: SchemaUse): z.ZodType {
   const isInput = use === 'manifest' || use === 'request';
-  const keys = isInput ? toKey(type.keys, use) : z.string();
-  const map = z.record(keys, toType(type.of, use));
-  return type.caseInsensitive && isInput ? map.superRefine(refuseSameKeys) : map;
+  const keys = isInput ? createKeySchema(type.keys, use) : z.string();
+  const map = z.record(keys, createTypeSchema(type.of, use));
+  return type.caseInsensitive && isInput ? map.superRefine(rejectSameKeys) : map;
 }
 
-function toKey(type: TextType | ReferenceType, use: SchemaUse): z.ZodType<string, string> {
+function createKeySchema(type: TextType | ReferenceType, use: SchemaUse): z.ZodType<string, string> {
   const schema = type.type === 'text' ? createTextSchema(type, use) : createReferenceSchema(type, use);
   const pattern = schema.meta()?.['pattern'];
-  const key = z.string().check(toCheck(schema));
+  const key = z.string().check(createCheck(schema));
   return pattern === undefined ? key : key.meta({ pattern });
 }
 
-/** Runs a schema as a check of a string, since the keys of a record must be of a string type. */
-function toCheck(schema: z.ZodType): z.core.CheckFn<string> {
+/** Turns a schema into a check of a string, because zod requires a string schema for the keys of a record. */
+function createCheck(schema: z.ZodType): z.core.CheckFn<string> {
   return (payload) => {
     for (const issue of schema.safeParse(payload.value).error?.issues ?? []) {
       payload.issues.push({
@@ -226,7 +236,7 @@ function toCheck(schema: z.ZodType): z.core.CheckFn<string> {
   };
 }
 
-function refuseSameKeys(map: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void {
+function rejectSameKeys(map: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void {
   const seen = new Map<string, string>();
   for (const key of Object.keys(map)) {
     const folded = key.toLowerCase();
@@ -242,8 +252,8 @@ function refuseSameKeys(map: Readonly<Record<string, unknown>>, context: z.Refin
   }
 }
 
-/** Free JSON, but for the references that it is known to hold. What has another shape is left to the service. */
-function toJson(type: JsonType, use: SchemaUse): z.ZodType {
+/** Free JSON in which only references at known keys are checked. Values of another shape are left to the service. */
+function createJsonSchema(type: JsonType, use: SchemaUse): z.ZodType {
   const json = z.record(z.string(), createAnyJsonSchema());
   if (use === 'response' || use === 'document') return json;
   const held = Object.entries(type.references).map(
@@ -261,7 +271,7 @@ function toJson(type: JsonType, use: SchemaUse): z.ZodType {
   });
 }
 
-function toMetadata(maxBytes: number, use: SchemaUse): z.ZodType {
+function createMetadataSchema(maxBytes: number, use: SchemaUse): z.ZodType {
   const limited = limitBytes(z.string(), maxBytes);
   if (use === 'manifest') return z.union([limited, z.record(z.string(), createAnyJsonSchema())]);
   return use === 'request' ? limited.meta({ pattern: STORABLE_PATTERN }) : z.string();

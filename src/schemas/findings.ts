@@ -3,25 +3,28 @@ import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
 
-/** A finding of a schema on a value, in words that a user knows. */
+/** An error that a schema finds in a value, in words for users. */
 export interface SchemaFinding {
   readonly code: DiagnosticCode;
-  /** The value or key that it is about. */
+  /** Path of the wrong value or key. */
   readonly path: FieldPath;
-  /** Whether the key at the path is wrong, or its value. A missing field has neither: it is shown where it is missing. */
+  /** Whether the key or the value at the path is wrong. `parent`: the field is missing, so its parent is shown. */
   readonly at: 'key' | 'value' | 'parent';
-  /** The message, to be read after the path: `is missing`. */
+  /** Follows the path in a message: `is missing`. */
   readonly message: string;
   readonly remedy?: string;
-  /** The key beside it that it repeats. */
+  /** Path of the earlier key that this key repeats. */
   readonly repeats?: FieldPath;
-  /** The text that is not a name, or not a reference. */
+  /** The text that should be a name or a reference. */
   readonly given?: string;
-  /** A word that was given where only some are known. */
+  /** The given word, and the allowed words. */
   readonly unknown?: { readonly given: string; readonly known: readonly string[] };
 }
 
-/** Why a file is not what a schema is of at all; nothing of it is quoted, because the names of its members may be secrets. `undefined`: it may be one. */
+/**
+ * Returns why a file cannot be of the type that the schema describes: unknown keys, or not a mapping. `undefined`: it
+ * can be. Keys are not quoted, because they may be secrets.
+ */
 export function findUnknownKey(schema: z.ZodType, value: Json): string | undefined {
   if (!isJsonObject(value)) return 'It is not a mapping';
   const known = listKeys(schema);
@@ -34,56 +37,59 @@ export function findUnknownKey(schema: z.ZodType, value: Json): string | undefin
 type Issue = z.core.$ZodIssue;
 type Schema = z.core.$ZodType;
 
-/** All findings of a schema on a value. None: the value conforms. */
+/** Lists the errors that a schema finds in a value. Empty: the value conforms. */
 export function listSchemaFindings(schema: z.ZodType, value: Json): readonly SchemaFinding[] {
   return [...eachFinding(schema, value)];
 }
 
-/** The same one by one, so that a hundred thousand findings need not be in memory. */
+/** Like `listSchemaFindings`, but yields one finding at a time, so that a hundred thousand need not be in memory. */
 export function* eachFinding(schema: z.ZodType, value: Json): Generator<SchemaFinding> {
   const scope = { schema, value, base: [] };
   for (const issue of schema.safeParse(value, WITHOUT_CODE).error?.issues ?? []) {
     if (issue.code === 'unrecognized_keys') yield* eachUnknownField(issue, scope);
-    else yield* toFindings(issue, scope);
+    else yield* createFindings(issue, scope);
   }
 }
 
-/** No code is made of a schema, which takes longer than checking fifty documents: validate of the quickstart takes 8 ms less. */
+/**
+ * Do not compile schemas to code, because that takes longer than checking fifty documents. `validate` of the quickstart
+ * saves 8 ms.
+ */
 const WITHOUT_CODE = { jitless: true };
 
 function* eachUnknownField(issue: z.core.$ZodIssueUnrecognizedKeys, { schema, base }: Scope): Generator<SchemaFinding> {
   const path = [...base, ...toFieldPath(issue.path)];
-  for (const key of issue.keys) yield toUnknownField(schema, path, key);
+  for (const key of issue.keys) yield createUnknownField(schema, path, key);
 }
 
-/** What an issue's path is relative to. */
+/** The checked schema and value. Paths of issues are relative to `base`. */
 interface Scope {
   readonly schema: Schema;
   readonly value: Json;
   readonly base: FieldPath;
 }
 
-function toFindings(issue: Issue, scope: Scope): readonly SchemaFinding[] {
+function createFindings(issue: Issue, scope: Scope): readonly SchemaFinding[] {
   const path = [...scope.base, ...toFieldPath(issue.path)];
   const input = getValue(scope.value, path);
   switch (issue.code) {
     case 'unrecognized_keys':
       return [...eachUnknownField(issue, scope)];
     case 'invalid_type':
-      return [input === undefined ? toMissing(scope.schema, path) : toWrongType(scope, path, [issue.expected])];
+      return [input === undefined ? createMissing(scope.schema, path) : createWrongType(scope, path, [issue.expected])];
     case 'invalid_value':
-      return [input === undefined ? toMissing(scope.schema, path) : toBadValue(scope, path, issue.values)];
+      return [input === undefined ? createMissing(scope.schema, path) : createBadValue(scope, path, issue.values)];
     case 'too_big':
     case 'too_small':
-      return [toOutOfRange(path, input, issue)];
+      return [createOutOfRange(path, input, issue)];
     case 'invalid_key':
-      return issue.issues.flatMap((inner) => toFindings(inner, { ...scope, base: path })).map(toKeyFinding);
+      return issue.issues.flatMap((inner) => createFindings(inner, { ...scope, base: path })).map(toKeyFinding);
     case 'invalid_union':
-      if (input === undefined) return [toMissing(scope.schema, path)];
-      if (issue.discriminator !== undefined) return [toUnknownCase(scope, path)];
-      return toUnionFindings(issue.errors, path, scope);
+      if (input === undefined) return [createMissing(scope.schema, path)];
+      if (issue.discriminator !== undefined) return [createUnknownCase(scope, path)];
+      return createUnionFindings(issue.errors, path, scope);
     default:
-      return [toOwnFinding(issue, path, input)];
+      return [createCustomFinding(issue, path, input)];
   }
 }
 
@@ -102,8 +108,8 @@ function toKeyFinding(finding: SchemaFinding): SchemaFinding {
   return { ...finding, at: 'key' };
 }
 
-/** What a check of the kind tables found itself. */
-function toOwnFinding(issue: Issue, path: FieldPath, input: Json | undefined): SchemaFinding {
+/** Converts the issue of a custom check, which has its own message. */
+function createCustomFinding(issue: Issue, path: FieldPath, input: Json | undefined): SchemaFinding {
   const finding = { ...readParams(issue), path, message: issue.message };
   const { first, maxBytes }: Readonly<Record<string, unknown>> = (issue.code === 'custom' && issue.params) || {};
   if (typeof first === 'string')
@@ -113,7 +119,7 @@ function toOwnFinding(issue: Issue, path: FieldPath, input: Json | undefined): S
   return finding.code === 'bad-name' || finding.code === 'wrong-reference' ? { ...finding, given: input } : finding;
 }
 
-/** What a check of the kind tables says about its own findings. */
+/** Reads code and position from the parameters of a custom check. */
 function readParams(issue: Issue): Pick<SchemaFinding, 'code' | 'at'> {
   const { code, at }: Readonly<Record<string, unknown>> = (issue.code === 'custom' && issue.params) || {};
   return { code: isDiagnosticCode(code) ? code : 'bad-value', at: at === 'key' ? 'key' : 'value' };
@@ -123,7 +129,7 @@ function isDiagnosticCode(code: unknown): code is DiagnosticCode {
   return typeof code === 'string' && Object.hasOwn(DIAGNOSTIC_CODES, code);
 }
 
-function toUnknownField(schema: Schema, path: FieldPath, key: string): SchemaFinding {
+function createUnknownField(schema: Schema, path: FieldPath, key: string): SchemaFinding {
   return {
     code: 'unknown-field',
     path: [...path, key],
@@ -133,16 +139,16 @@ function toUnknownField(schema: Schema, path: FieldPath, key: string): SchemaFin
   };
 }
 
-function toMissing(schema: Schema, path: FieldPath): SchemaFinding {
+function createMissing(schema: Schema, path: FieldPath): SchemaFinding {
   const about = findDescription(findSchema(schema, path));
   const remedy = about === undefined ? `Add \`${path.at(-1)}\`.` : `Add \`${path.at(-1)}\`: ${about}`;
   return { code: 'missing-field', path, at: 'parent', message: 'is missing', remedy };
 }
 
-function toWrongType({ schema, value }: Scope, path: FieldPath, expected: readonly string[]): SchemaFinding {
+function createWrongType({ schema, value }: Scope, path: FieldPath, expected: readonly string[]): SchemaFinding {
   const input = getValue(value, path) ?? null;
   const wanted = [...new Set(expected.map((type) => TYPE_NAMES[type] ?? type))].join(' or ');
-  const remedy = input === null ? toValueRemedy(schema, path) : toTypeRemedy(input, expected);
+  const remedy = input === null ? formatValueRemedy(schema, path) : findTypeRemedy(input, expected);
   return {
     code: 'wrong-type',
     path,
@@ -169,34 +175,34 @@ function describeValue(value: Json): string {
   return TYPE_NAMES[Array.isArray(value) ? 'array' : typeof value] ?? 'of another type';
 }
 
-/** Without its line, a required field would be missing. */
-function toValueRemedy(schema: Schema, path: FieldPath): string {
+/** For a required field, removing the line is no remedy. */
+function formatValueRemedy(schema: Schema, path: FieldPath): string {
   const parent = findSchema(schema, path.slice(0, -1));
   const isField = path.length > 0 && listKeys(parent).includes(String(path.at(-1)));
   const isRequired = isField && !isWrapped(findSchema(schema, path));
   return isRequired ? 'Give it a value.' : 'Give it a value, or remove the line.';
 }
 
-function toTypeRemedy(input: Json, expected: readonly string[]): string | undefined {
+function findTypeRemedy(input: Json, expected: readonly string[]): string | undefined {
   const isPlain = typeof input === 'number' || typeof input === 'boolean';
   if (isPlain && expected.includes('string')) return `Put it in quotes: "${input}".`;
   if (typeof input !== 'string') return undefined;
   if (expected.every((type) => type === 'array')) return `Write a list: [${JSON.stringify(input)}].`;
-  if (expected.includes('boolean')) return toBooleanRemedy(input);
+  if (expected.includes('boolean')) return findBooleanRemedy(input);
   const isNumber = expected.some((type) => type === 'number' || type === 'int') && /^-?\d+(\.\d+)?$/.test(input);
   return isNumber ? `Write it without quotes: ${input}.` : undefined;
 }
 
 /** In YAML 1.2, `yes`, `on`, `no` and `off` are text. */
-function toBooleanRemedy(input: string): string | undefined {
+function findBooleanRemedy(input: string): string | undefined {
   if (/^(true|yes|on)$/i.test(input)) return 'Write true, without quotes.';
   return /^(false|no|off)$/i.test(input) ? 'Write false, without quotes.' : undefined;
 }
 
-function toBadValue(scope: Scope, path: FieldPath, values: readonly z.core.util.Primitive[]): SchemaFinding {
+function createBadValue(scope: Scope, path: FieldPath, values: readonly z.core.util.Primitive[]): SchemaFinding {
   const known = values.map(String);
   const input = getValue(scope.value, path);
-  if (typeof input !== 'string') return toWrongType(scope, path, [...new Set(values.map((value) => typeof value))]);
+  if (typeof input !== 'string') return createWrongType(scope, path, [...new Set(values.map((value) => typeof value))]);
   const wanted = known.map((value) => `\`${value}\``).join(', ');
   return {
     code: 'bad-value',
@@ -207,7 +213,7 @@ function toBadValue(scope: Scope, path: FieldPath, values: readonly z.core.util.
   };
 }
 
-function toOutOfRange(
+function createOutOfRange(
   path: FieldPath,
   input: Json | undefined,
   issue: z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall,
@@ -221,31 +227,30 @@ function describeRange(input: Json | undefined, issue: z.core.$ZodIssueTooBig | 
   return `is ${input}, but must be at least ${issue.minimum}`;
 }
 
-/** A value that says which case it is of, and names none. */
-function toUnknownCase(scope: Scope, path: FieldPath): SchemaFinding {
+/** The value that selects a member of a union is not one of the known values. */
+function createUnknownCase(scope: Scope, path: FieldPath): SchemaFinding {
   const union = findSchema(scope.schema, path.slice(0, -1));
   const cases = union instanceof z.ZodUnion ? union.options.map((option) => findMember(option, path.at(-1) ?? '')) : [];
   const known = cases.flatMap((value) => (value instanceof z.ZodLiteral ? [...value.values] : []));
-  return toBadValue(scope, path, known);
+  return createBadValue(scope, path, known);
 }
 
-/** The findings of the intended branch: the one whose type fits the value. */
-function toUnionFindings(
+/** Returns the findings of the union member that the user probably meant: the first whose type matches the value. */
+function createUnionFindings(
   branches: readonly (readonly Issue[])[],
   path: FieldPath,
   scope: Scope,
 ): readonly SchemaFinding[] {
   const fitting = branches.find((issues) => !issues.some(isOwnType));
-  if (fitting !== undefined) return fitting.flatMap((issue) => toFindings(issue, { ...scope, base: path }));
+  if (fitting !== undefined) return fitting.flatMap((issue) => createFindings(issue, { ...scope, base: path }));
   const expected = branches.flat().flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected] : []));
-  return [toWrongType(scope, path, expected)];
+  return [createWrongType(scope, path, expected)];
 }
 
 function isOwnType(issue: Issue): boolean {
   return issue.code === 'invalid_type' && issue.path.length === 0;
 }
 
-/** The schema at a path. */
 function findSchema(schema: Schema, path: FieldPath): Schema | undefined {
   return path.reduce<Schema | undefined>(findMember, schema);
 }
@@ -258,7 +263,7 @@ function findMember(schema: Schema | undefined, step: string | number): Schema |
   return schema instanceof z.ZodRecord ? schema.valueType : undefined;
 }
 
-/** A schema that says of another that the value may be absent, or null. */
+/** Whether a schema wraps another one to allow an absent or null value too. */
 function isWrapped(schema: Schema | undefined): schema is z.ZodOptional | z.ZodNullable | z.ZodDefault | z.ZodPrefault {
   return [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault].some((wrapper) => schema instanceof wrapper);
 }

@@ -12,18 +12,22 @@ import { mergeAlternatives } from './openapi.ts';
 import { FROM_ENVIRONMENT } from './text.ts';
 
 /**
- * The JSON Schema of manifests (draft 2020-12), for editors: of one document of any kind, or of one kind. It accepts everything
- * that edgewise accepts; what it cannot express (bytes, what references name, RE2) edgewise checks itself.
+ * Creates the JSON Schema (draft 2020-12) of manifests for editors: of a document of any kind, or of `kind`. It accepts
+ * everything that edgewise accepts. Edgewise itself checks rules that JSON Schema cannot express: lengths in bytes, the
+ * targets of references, and RE2 syntax.
  */
 export function createManifestJsonSchema(kind?: string): JsonObject {
-  const schema = kind === undefined ? toAnySchema() : assertDefined(findDocumentSchema(kind), `document kind ${kind}`);
-  const json = z.toJSONSchema(schema, { io: 'input', override: ({ jsonSchema, path }) => refine(jsonSchema, path) });
+  const schema =
+    kind === undefined ? createAnyDocumentSchema() : assertDefined(findDocumentSchema(kind), `document kind ${kind}`);
+  const json = z.toJSONSchema(schema, {
+    io: 'input',
+    override: ({ jsonSchema, path }) => allowEnvironment(jsonSchema, path),
+  });
   const merged = chooseByType(mergeAlternatives(json as JsonObject)); // a JSON Schema is JSON
-  return kind === undefined && isJsonObject(merged) ? chooseByKind(merged) : (merged as JsonObject); // an object stays one
+  return kind === undefined && isJsonObject(merged) ? chooseByKind(merged) : (merged as JsonObject); // an object stays an object
 }
 
-/** One document of any kind. */
-function toAnySchema(): z.ZodType {
+function createAnyDocumentSchema(): z.ZodType {
   const named = MEMBER_KINDS.map((name) => assertDefined(findDocumentSchema(name), `document kind ${name}`));
   const any: z.ZodType = z
     .xor([...named, createListSchema(z.lazy(() => any))])
@@ -31,7 +35,7 @@ function toAnySchema(): z.ZodType {
   return any;
 }
 
-/** Only the schema of the document's own kind applies, so that an editor reports nothing about other kinds. */
+/** Applies only the schema of the document's own kind, so that an editor reports nothing about other kinds. */
 function chooseByKind({ oneOf, ...schema }: JsonObject): JsonObject {
   const kinds = isJsonArray(oneOf) ? oneOf : [];
   return {
@@ -50,13 +54,16 @@ function chooseByKind({ oneOf, ...schema }: JsonObject): JsonObject {
   };
 }
 
-/** The constraints of a string, in addition to its type. */
+/** Keywords that constrain a string. */
 const CONSTRAINTS = ['enum', 'format', 'maxLength', 'minLength', 'pattern'] as const;
 
 type Schema = z.core.JSONSchema.BaseSchema;
 
-/** Any constrained text may come from the environment instead. Keys may not. A schema is seen again where another is made of it. */
-function refine(schema: Schema, path: readonly (string | number)[]): void {
+/**
+ * Allows an environment variable instead of any constrained text, except in keys. Skips a schema that was changed
+ * already: zod visits it again where another schema is derived from it.
+ */
+function allowEnvironment(schema: Schema, path: readonly (string | number)[]): void {
   if (schema.pattern?.endsWith(`|${FROM_ENVIRONMENT}`)) return;
   if (schema.format !== undefined) delete schema.pattern;
   const constraints = CONSTRAINTS.filter((name) => schema[name] !== undefined);
@@ -66,7 +73,7 @@ function refine(schema: Schema, path: readonly (string | number)[]): void {
   else exceptEnvironment(schema, constraints);
 }
 
-/** Editors offer the words of a choice, and not those of a condition. */
+/** Uses a choice (`anyOf`), because editors offer the words of a choice but not those of a condition. */
 function offerEnvironment(schema: Schema, words: NonNullable<Schema['enum']>): void {
   delete schema.enum;
   delete schema.type;
@@ -76,7 +83,10 @@ function offerEnvironment(schema: Schema, words: NonNullable<Schema['enum']>): v
   ];
 }
 
-/** With a condition, an editor reports only the violated constraint; with a choice, that neither alternative fits. */
+/**
+ * Uses a condition, because an editor then reports the violated constraint. For a choice, it would report that no
+ * alternative matches.
+ */
 function exceptEnvironment(schema: Schema, constraints: readonly (typeof CONSTRAINTS)[number][]): void {
   const constrained = Object.fromEntries(constraints.map((name) => [name, schema[name]]));
   for (const name of constraints) delete schema[name];
@@ -84,7 +94,10 @@ function exceptEnvironment(schema: Schema, constraints: readonly (typeof CONSTRA
   schema.else = constrained;
 }
 
-/** Chooses by the type, a list or its single member, so that an editor reports the errors of that alternative only. */
+/**
+ * For a list or its single member, selects the alternative by the type of the value, so that an editor reports only the
+ * errors of that alternative.
+ */
 function chooseByType(schema: Json): Json {
   if (isJsonArray(schema)) return schema.map(chooseByType);
   if (!isJsonObject(schema)) return schema;

@@ -8,28 +8,30 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
 import { createModuleSchema, createRequestSchema, createResponseSchema } from './field.ts';
 import { TIMES_TAKEN } from './text.ts';
 
-/** A reference to one of the schemas of the document. */
 function refToSchema(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The name of the schema of an operation's request body; `undefined`: it takes none. */
-function toRequestSchemaName({ action, kind, module }: Operation): string | undefined {
+/** The name of the schema of an operation's request body. `undefined`: no body. */
+function findRequestSchemaName({ action, kind, module }: Operation): string | undefined {
   if (action === 'create') return `${kind.name}Create`;
   if (action === 'update') return `${kind.name}Update`;
   return action === 'replace-module' ? `${toModuleName(kind, module?.name)}Replace` : undefined;
 }
 
-/** The name of the schema of an operation's successful response; `undefined`: it has no body. */
-function toResponseSchemaName({ action, kind, module }: Operation): string | undefined {
+/** The name of the schema of an operation's successful response. `undefined`: no body. */
+function findResponseSchemaName({ action, kind, module }: Operation): string | undefined {
   if (action === 'delete' || action === 'delete-module') return undefined;
   if (action === 'list') return `${kind.name}List`;
   return module === undefined ? kind.name : toModuleName(kind, module.name);
 }
 
-/** Every schema that operations name, by its name, the parts that those have in common, and the one of errors. */
-function toComponentSchemas(): JsonObject {
-  const named = OPERATIONS.flatMap((operation) => [...toRequestEntries(operation), ...toResponseEntries(operation)]);
+/** All schemas by name: those that operations refer to, their shared parts, and the schema of errors. */
+function createComponentSchemas(): JsonObject {
+  const named = OPERATIONS.flatMap((operation) => [
+    ...createRequestEntries(operation),
+    ...createResponseEntries(operation),
+  ]);
   return { ...Object.fromEntries(named), Error: ERROR };
 }
 
@@ -54,32 +56,32 @@ const ERROR: JsonObject = {
   additionalProperties: false,
 };
 
-function toRequestEntries(operation: Operation): readonly Entry[] {
+function createRequestEntries(operation: Operation): readonly Entry[] {
   const { action, kind, module } = operation;
-  const name = toRequestSchemaName(operation);
+  const name = findRequestSchemaName(operation);
   if (name === undefined) return [];
   if (module !== undefined)
-    return toEntries(name, createModuleSchema(module.field, 'request'), (body) => toReplaceSchema(kind, body));
+    return createEntries(name, createModuleSchema(module.field, 'request'), (body) => createReplaceSchema(kind, body));
   const isUpdate = action === 'update';
   const schema = createRequestSchema(kind, isUpdate ? 'update' : 'create');
-  return toEntries(name, schema, (body) => toTolerant(body, kind, isUpdate));
+  return createEntries(name, schema, (body) => createTolerantBody(body, kind, isUpdate));
 }
 
-function toResponseEntries(operation: Operation): readonly Entry[] {
+function createResponseEntries(operation: Operation): readonly Entry[] {
   const { action, kind, module } = operation;
-  const name = toResponseSchemaName(operation);
+  const name = findResponseSchemaName(operation);
   if (name === undefined) return [];
-  if (action === 'list') return [[name, toListSchema(kind)]];
+  if (action === 'list') return [[name, createListSchema(kind)]];
   const schema =
     module === undefined ? createResponseSchema(kind, 'document') : createModuleSchema(module.field, 'document');
-  return toEntries(name, schema);
+  return createEntries(name, schema);
 }
 
 function toModuleName(kind: Kind, module = ''): string {
   return `${kind.name}${toPascalCase(module)}`;
 }
 
-function toListSchema(kind: Kind): JsonObject {
+function createListSchema(kind: Kind): JsonObject {
   const key = String(kind.listKey);
   return {
     type: 'object',
@@ -97,20 +99,21 @@ function toListSchema(kind: Kind): JsonObject {
   };
 }
 
-/** Bodies may carry what clients send back from responses: the id, and nulls for fields that are not set. */
-function toTolerant(body: JsonObject, kind: Kind, isUpdate: boolean): JsonObject {
+/** Lets request bodies contain values that clients copy from responses: the id, and null for unset fields. */
+function createTolerantBody(body: JsonObject, kind: Kind, isUpdate: boolean): JsonObject {
   const known = isJsonObject(body['properties']) ? body['properties'] : {};
   const ignored = Object.keys(kind.fields).filter((name) => name !== 'id' && !(name in known));
   const nulls = ignored.map((name) => [name, { type: 'null', description: 'Ignored.' }] as const);
   const properties = { ...known, id: { description: 'Ignored.' }, ...Object.fromEntries(nulls) };
-  return { ...body, properties, ...(isUpdate && { not: toNoChange(kind, Object.keys(known)) }) };
+  return { ...body, properties, ...(isUpdate && { not: createNoChangeSchema(kind, Object.keys(known)) }) };
 }
 
 /**
- * What changes nothing: null in every field that is there. Where null removes a value, it is a change. Generators of clients pass over `not`;
- * alternatives beside the properties would leave them a body without types.
+ * The bodies of updates that change nothing: every field is null or absent. A field that null clears must be absent.
+ * Used under `not`, because generators of clients ignore `not`. With alternatives next to the properties, they would
+ * generate a body without types.
  */
-function toNoChange({ fields }: Kind, names: readonly string[]): JsonObject {
+function createNoChangeSchema({ fields }: Kind, names: readonly string[]): JsonObject {
   const cleared = names.filter((name) => fields[name]?.clear === 'null');
   const kept = names.filter((name) => !cleared.includes(name));
   return {
@@ -121,8 +124,8 @@ function toNoChange({ fields }: Kind, names: readonly string[]): JsonObject {
   };
 }
 
-/** A module is the whole body, or is under `module` with the ids of the path beside it. */
-function toReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
+/** The module is the whole body, or it is under `module` next to the ids of the path. */
+function createReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
   const ids = listPathFields(kind).map((name) => [name, { description: 'Ignored.' }] as const);
   const wrapped = {
     type: 'object',
@@ -133,38 +136,40 @@ function toReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
   return { anyOf: [module, wrapped] };
 }
 
-/** A schema and its parts, by name. One that is a part itself needs no other name. */
-function toEntries(name: string, schema: z.ZodType, change = (body: JsonObject) => body): readonly Entry[] {
+/** A schema and its shared parts, by name. A schema that is a shared part itself is listed once. */
+function createEntries(name: string, schema: z.ZodType, change = (body: JsonObject) => body): readonly Entry[] {
   const { $schema: _, $defs = {}, ...whole } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  const parts = Object.entries($defs as JsonObject); // what toJSONSchema returns is JSON
-  const body = toPlain(mergeAlternatives(whole as JsonObject)) as JsonObject; // and objects stay objects
-  const entries = parts.map(([part, inner]) => [part, toPlain(mergeAlternatives(inner)) as JsonObject] as const);
+  const parts = Object.entries($defs as JsonObject); // toJSONSchema returns JSON
+  const body = convertZodSchema(mergeAlternatives(whole as JsonObject)) as JsonObject; // and an object stays an object
+  const entries = parts.map(
+    ([part, inner]) => [part, convertZodSchema(mergeAlternatives(inner)) as JsonObject] as const,
+  );
   return name in $defs ? entries : [[name, change(body)], ...entries];
 }
 
 const PART = /^#\/\$defs\//;
 
-/** With parts that are found in the document, and without the pattern that zod has beside a format. */
-function toPlain(value: Json): Json {
-  if (isJsonArray(value)) return value.map(toPlain);
+/** Points references to the schemas of the document, and drops the pattern that zod adds to a format. */
+function convertZodSchema(value: Json): Json {
+  if (isJsonArray(value)) return value.map(convertZodSchema);
   if (!isJsonObject(value)) return value;
   const { $ref, ...rest } = value;
   const isOfZod = ([name, member]: readonly [string, Json]) =>
     name === 'pattern' && value['format'] === 'date-time' && member !== TIMES_TAKEN;
   const entries = Object.entries(rest).filter((entry) => !isOfZod(entry));
-  const members = entries.map(([name, member]) => [name, toPlain(member)] as const);
+  const members = entries.map(([name, member]) => [name, convertZodSchema(member)] as const);
   return {
     ...Object.fromEntries(members),
     ...(typeof $ref === 'string' && refToSchema($ref.replace(PART, ''))),
   };
 }
 
-/** What zod says of the keys of every mapping: they are always text. */
+/** zod's schema for the keys of every mapping. It is redundant: keys are always text. */
 const ANY_KEYS = JSON.stringify({ type: 'string' });
 
 /**
- * Merges alternatives of different types into one schema of several types, and nested alternatives into one list: validators then report errors in the
- * matching alternative only, and the document is shorter.
+ * Merges alternatives of different types into one schema of several types, and nested alternatives into one list.
+ * Validators then report only errors in the matching alternative, and the document is shorter.
  */
 export function mergeAlternatives(schema: Json): Json {
   if (isJsonArray(schema)) return schema.map(mergeAlternatives);
@@ -178,13 +183,13 @@ export function mergeAlternatives(schema: Json): Json {
   const { members, notes } = flatten(anyOf.filter(isJsonObject));
   const types = members.map(listTypes);
   const isMerged = types.every((some) => some.length > 0) && new Set(types.flat()).size === types.flat().length;
-  return isMerged ? { ...notes, ...toOne(members), ...rest } : { ...notes, ...rest, anyOf: members };
+  return isMerged ? { ...notes, ...mergeTypes(members), ...rest } : { ...notes, ...rest, anyOf: members };
 }
 
 /** Keywords that describe a value without restricting it. */
 const NOTES: readonly string[] = ['description', 'default', 'examples', 'title'];
 
-/** Alternatives with nested ones flattened, and the notes of those. */
+/** Flattens nested alternatives. `notes`: the notes of the nested ones. */
 function flatten(alternatives: readonly JsonObject[]): {
   readonly members: readonly JsonObject[];
   readonly notes: JsonObject;
@@ -199,8 +204,8 @@ function flatten(alternatives: readonly JsonObject[]): {
   return { members, notes };
 }
 
-/** Members of different types as one. Where only some words may stand, null has to be one of them. */
-function toOne(members: readonly JsonObject[]): JsonObject {
+/** Merges schemas of different types into one. If it has an `enum` and allows null, the `enum` must contain null. */
+function mergeTypes(members: readonly JsonObject[]): JsonObject {
   const types = members.flatMap(listTypes);
   const { enum: words, ...rest }: JsonObject = Object.assign({}, ...members);
   const isNullable = types.includes('null');
@@ -215,7 +220,7 @@ function listTypes({ type = [] }: JsonObject): readonly Json[] {
   return isJsonArray(type) ? type : [type];
 }
 
-/** Every failure of an operation: its meaning, and the headers of its response. */
+/** The error responses of operations by status: description and header. */
 const FAILURES: Readonly<
   Record<number, { readonly name: string; readonly description: string; readonly header?: string }>
 > = {
@@ -234,29 +239,28 @@ const FAILURES: Readonly<
   500: { name: 'InternalError', description: 'A bug in the server.' },
 };
 
-/** The headers that responses share. */
-function toComponentHeaders(): JsonObject {
+function createComponentHeaders(): JsonObject {
   return { OperationId: { description: 'Id of this request.', schema: { type: 'string' }, required: true } };
 }
 
 const HEADERS: JsonObject = { [OPERATION_ID_HEADER]: { $ref: '#/components/headers/OperationId' } };
 
 /**
- * The responses that operations share: one for each body, and one for each failure. Some answer requests to unknown operations, or bytes that are not a
- * request.
+ * The shared responses: one for each body, and one for each failure. Some failures are only for requests to unknown
+ * operations, or for bytes that are not a request.
  */
-function toComponentResponses(): JsonObject {
-  const successes = OPERATIONS.map((operation) => [toSuccessName(operation), toSuccess(operation)] as const);
+function createComponentResponses(): JsonObject {
+  const successes = OPERATIONS.map((operation) => [toSuccessName(operation), createSuccess(operation)] as const);
   const failures = Object.values(FAILURES).map(({ name, description, header }) => {
     const extra = header === undefined ? {} : { [header]: { schema: { type: 'string' }, required: true } };
-    return [name, { description, headers: { ...HEADERS, ...extra }, content: toContent('Error') }] as const;
+    return [name, { description, headers: { ...HEADERS, ...extra }, content: createContent('Error') }] as const;
   });
   return Object.fromEntries([...successes, ...failures]);
 }
 
 /** The responses of one operation, by status. */
-function toResponses(operation: Operation): JsonObject {
-  const status = operation.action === 'create' ? 201 : toResponseSchemaName(operation) === undefined ? 204 : 200;
+function createResponses(operation: Operation): JsonObject {
+  const status = operation.action === 'create' ? 201 : findResponseSchemaName(operation) === undefined ? 204 : 200;
   const names = [
     [status, toSuccessName(operation)] as const,
     ...listFailures(operation).map((failure) => [failure, FAILURES[failure]?.name] as const),
@@ -265,18 +269,18 @@ function toResponses(operation: Operation): JsonObject {
 }
 
 /** A JSON body that conforms to one of the schemas of the document. */
-function toContent(schema: string): JsonObject {
+function createContent(schema: string): JsonObject {
   return { 'application/json': { schema: refToSchema(schema) } };
 }
 
 function toSuccessName(operation: Operation): string {
-  return toResponseSchemaName(operation) ?? 'Gone';
+  return findResponseSchemaName(operation) ?? 'Gone';
 }
 
-function toSuccess(operation: Operation): JsonObject {
-  const schema = toResponseSchemaName(operation);
+function createSuccess(operation: Operation): JsonObject {
+  const schema = findResponseSchemaName(operation);
   if (schema === undefined) return { description: 'Deleted.', headers: HEADERS };
-  return { description: operation.kind.description, headers: HEADERS, content: toContent(schema) };
+  return { description: operation.kind.description, headers: HEADERS, content: createContent(schema) };
 }
 
 function listFailures(operation: Operation): readonly number[] {
@@ -286,13 +290,13 @@ function listFailures(operation: Operation): readonly number[] {
     ...(operation.method === 'GET' ? [] : [403]),
     ...(operation.path.includes('{') ? [404] : []),
     ...(canConflict(operation) ? [409] : []),
-    ...(toRequestSchemaName(operation) === undefined ? [] : [413, 415]),
+    ...(findRequestSchemaName(operation) === undefined ? [] : [413, 415]),
     429,
     500,
   ];
 }
 
-/** A value may be taken already, or a resource in use. */
+/** Whether an operation can fail because a unique value, or the resource, is in use. */
 function canConflict({ action, kind }: Operation): boolean {
   const unique = kind.specFields.filter(([, field]) => field.unique);
   if (action === 'create') return unique.length > 0;
@@ -300,20 +304,20 @@ function canConflict({ action, kind }: Operation): boolean {
   return action === 'delete' && isReferable(kind);
 }
 
-/** The OpenAPI 3.1 document of the interface, with everything that the bundled server may answer. */
+/** Creates the OpenAPI 3.1 document of the API, with every response that the bundled server may send. */
 export function createOpenApiDocument(options: { readonly versionHeader?: string } = {}): JsonObject {
   return {
     openapi: '3.1.0',
     info: { title: 'Edge management service', version: SERVICE_API_VERSION, description: DESCRIPTION },
     servers: [{ url: '/' }],
     security: [{ apiKey: [] }],
-    paths: { ...toPaths(), '/openapi.json': { get: OWN_OPERATION } },
+    paths: { ...createPaths(), '/openapi.json': { get: OWN_OPERATION } },
     components: {
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
-      parameters: toComponentParameters(options.versionHeader ?? DEFAULT_VERSION_HEADER),
-      headers: toComponentHeaders(),
-      responses: toComponentResponses(),
-      schemas: toComponentSchemas(),
+      parameters: createComponentParameters(options.versionHeader ?? DEFAULT_VERSION_HEADER),
+      headers: createComponentHeaders(),
+      responses: createComponentResponses(),
+      schemas: createComponentSchemas(),
     },
   };
 }
@@ -321,7 +325,7 @@ export function createOpenApiDocument(options: { readonly versionHeader?: string
 const DESCRIPTION =
   'Configuration of network ingress. An unknown path gets 404, an unknown method of a known path 405. Input that is not a valid request gets 400, 408, 413, 417 or 431, and the connection is closed.';
 
-/** How this very document is read. */
+/** The operation that returns this document. */
 const OWN_OPERATION: JsonObject = {
   operationId: 'getOpenApi',
   summary: 'Read this document.',
@@ -351,21 +355,20 @@ const LIMIT: JsonObject = {
   schema: { type: 'integer', minimum: 1, maximum: 100, default: 100 },
 };
 
-/** Where a page begins. */
-function toBeforeParameter({ idPrefix }: Kind): JsonObject {
+function createBeforeParameter({ idPrefix }: Kind): JsonObject {
   return {
     name: 'before_id',
     in: 'query',
     description: 'List only resources created before the one with this id.',
-    schema: toIdSchema([idPrefix]),
+    schema: createIdSchema([idPrefix]),
   };
 }
 
-function toIdSchema(prefixes: readonly string[]): JsonObject {
+function createIdSchema(prefixes: readonly string[]): JsonObject {
   return { type: 'string', pattern: `^${toIdPattern({ prefixes })}$` };
 }
 
-function toComponentParameters(versionHeader: string): JsonObject {
+function createComponentParameters(versionHeader: string): JsonObject {
   const version = {
     name: versionHeader,
     in: 'header',
@@ -376,34 +379,38 @@ function toComponentParameters(versionHeader: string): JsonObject {
   return { version, limit: LIMIT };
 }
 
-function toPaths(): JsonObject {
+function createPaths(): JsonObject {
   const byPath = Map.groupBy(OPERATIONS, ({ path }) => path);
   const items = [...byPath].map(([path, operations]) => {
-    const methods = operations.map((operation) => [operation.method.toLowerCase(), toOperation(operation)] as const);
-    const parameters = operations.slice(0, 1).flatMap(toPathParameters);
+    const methods = operations.map(
+      (operation) => [operation.method.toLowerCase(), createOperationObject(operation)] as const,
+    );
+    const parameters = operations.slice(0, 1).flatMap(createPathParameters);
     return [path, { parameters, ...Object.fromEntries(methods) }] as const;
   });
   return Object.fromEntries(items);
 }
 
-function toOperation(operation: Operation): JsonObject {
-  const schema = toRequestSchemaName(operation);
+function createOperationObject(operation: Operation): JsonObject {
+  const schema = findRequestSchemaName(operation);
   return {
     operationId: operation.id,
     summary: SUMMARIES[operation.action],
     tags: [operation.kind.title],
-    ...(operation.action === 'list' && { parameters: [refToParameter('limit'), toBeforeParameter(operation.kind)] }),
-    ...(schema !== undefined && { requestBody: { required: true, content: toContent(schema) } }),
-    responses: toResponses(operation),
+    ...(operation.action === 'list' && {
+      parameters: [refToParameter('limit'), createBeforeParameter(operation.kind)],
+    }),
+    ...(schema !== undefined && { requestBody: { required: true, content: createContent(schema) } }),
+    responses: createResponses(operation),
   };
 }
 
-/** The parameters of every operation at the path of this one. */
-function toPathParameters({ path, kind }: Operation): readonly JsonObject[] {
+/** The parameters that all operations at the same path share. */
+function createPathParameters({ path, kind }: Operation): readonly JsonObject[] {
   const ids = listPathParameters(path).map((name) => {
     const type = kind.fields[name]?.type;
     const prefixes = type?.type === 'reference' ? type.prefixes : [kind.idPrefix];
-    return { name, in: 'path', required: true, schema: toIdSchema(prefixes) };
+    return { name, in: 'path', required: true, schema: createIdSchema(prefixes) };
   });
   return [...ids, refToParameter('version')];
 }

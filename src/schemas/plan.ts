@@ -10,8 +10,8 @@ import { PLAN_INDEX_FORMAT, type PlanIndex } from '../model/stack-tree.ts';
 import type { WriteId } from '../model/write.ts';
 
 /**
- * The schema of a plan file: what `edgewise plan -o` writes and `edgewise apply` reads. The type `PlanDocument` and this
- * schema are held together by the compiler.
+ * The schema of a plan file, which `edgewise plan -o` writes and `edgewise apply` reads. The compiler checks that it
+ * matches the type `PlanDocument`.
  */
 const json: z.ZodType<Json> = z.json();
 const spec: z.ZodType<JsonObject> = z.record(z.string(), json);
@@ -28,7 +28,6 @@ const place = z.strictObject({
   origin: optional(z.string()).describe('The source file of this document, as kustomize reports it.'),
 });
 
-/** A safety rule that a plan breaks. */
 export const VIOLATION_SCHEMA = z.strictObject({
   rule: z.enum(['protect', 'delete-share', 'nothing-described', 'policy', 'rejected-write']),
   message: z.string(),
@@ -40,7 +39,6 @@ export const VIOLATION_SCHEMA = z.strictObject({
   ),
 });
 
-/** A diagnostic. */
 export const DIAGNOSTIC_SCHEMA = z.strictObject({
   code: z.enum(Object.keys(DIAGNOSTIC_CODES) as (keyof typeof DIAGNOSTIC_CODES)[]), // Object.keys forgets the keys' type
   severity: z.enum(['error', 'warning']),
@@ -65,8 +63,11 @@ const mark = z.strictObject({
   fields: digests.describe('Digest of each field as last applied.'),
 });
 
-/** Two texts of the model that only its own functions make: a file's are compared with those before they are used. */
-const address = z.string().regex(/^[A-Za-z]+\/[^/\s]+$/) as unknown as z.ZodType<Address>; // the pattern says what the type says
+/**
+ * Types whose texts only functions of the model create. A text from a file is compared with a created one before it is
+ * used.
+ */
+const address = z.string().regex(/^[A-Za-z]+\/[^/\s]+$/) as unknown as z.ZodType<Address>; // the pattern matches the type
 const writeId = z.string() as unknown as z.ZodType<WriteId>; // compared with the ids that follow from the changes
 
 const validForMs = z.int().min(1).describe('Milliseconds for which a new resource is valid, from its creation.');
@@ -82,7 +83,7 @@ const difference = z.strictObject({
   forcesReplace: z.boolean(),
 });
 
-/** A danger of a change, or of what happened to a resource. */
+/** A danger of a change or of drift. */
 export const DANGER_SCHEMA: z.ZodType<Danger> = z.strictObject({
   group: z.enum(DANGER_GROUPS).describe('What it is about.'),
   danger: z.enum(DANGER_NAMES),
@@ -196,9 +197,9 @@ const writes = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('vacate'), ...common, ...resourceId, field: z.string(), ...body }),
 ]);
 
-/** A type that the schema lacks does not compile: a plan that is saved is read back. */
-type Unwritten = Exclude<ShownWrite['type'], z.infer<typeof writes>['type']>;
-const write: [Unwritten] extends [never] ? z.ZodType<ShownWrite> : Unwritten = writes;
+/** A write type without a schema is a compile error, because every saved plan must be readable. */
+type MissingType = Exclude<ShownWrite['type'], z.infer<typeof writes>['type']>;
+const write: [MissingType] extends [never] ? z.ZodType<ShownWrite> : MissingType = writes;
 
 const file = z.strictObject({
   address: z.string().describe('The resource whose value it holds.'),
@@ -207,7 +208,6 @@ const file = z.strictObject({
   replaces: optional(z.literal(true)).describe('A file with other content exists there, and is replaced.'),
 });
 
-/** Schema of a plan file. */
 export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
   .strictObject({
     format: z.literal(PLAN_FORMAT),
@@ -299,12 +299,12 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
 
 /** The published JSON Schema of plan files, draft 2020-12. */
 export function createPlanJsonSchema(): JsonObject {
-  return z.toJSONSchema(PLAN_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
+  return z.toJSONSchema(PLAN_SCHEMA, { io: 'input' }) as JsonObject; // the type allows undefined, but the values never contain it
 }
 
 const name = z.string();
 
-/** The schema of the index of a folder of plans: what `edgewise plan -R -o` writes and `edgewise apply` reads. */
+/** The schema of the index in a folder of plans, which `edgewise plan -R -o` writes and `edgewise apply` reads. */
 export const PLAN_INDEX_SCHEMA: z.ZodType<PlanIndex> = z
   .strictObject({
     type: z.literal('PlanIndex'),
@@ -336,7 +336,7 @@ export const PLAN_INDEX_SCHEMA: z.ZodType<PlanIndex> = z
   })
   .meta({ title: 'Edgewise plan index', description: 'The plan files that one run wrote into a folder.' });
 
-/** The published JSON Schema of the index, draft 2020-12. */
+/** The published JSON Schema of the index in a folder of plans, draft 2020-12. */
 export function createPlanIndexJsonSchema(): JsonObject {
-  return z.toJSONSchema(PLAN_INDEX_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
+  return z.toJSONSchema(PLAN_INDEX_SCHEMA, { io: 'input' }) as JsonObject; // the type allows undefined, but the values never contain it
 }

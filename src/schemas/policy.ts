@@ -6,11 +6,11 @@ import { once } from '../model/once.ts';
 import { EXPECTATIONS } from '../model/policy.ts';
 import { createAnyJsonSchema, createTimestampSchema } from './text.ts';
 
-/** Schema of the `spec` of a `Policy`. Parsing fills in the defaults. What expressions may say is checked by `src/policy`. */
+/** Schema of the `spec` of a `Policy`. Parsing fills in the defaults. `src/policy` checks the expressions. */
 export const createPolicySpecSchema = once(() =>
   z
     .strictObject({
-      match: toMatchSchema().prefault({}),
+      match: createMatchSchema().prefault({}),
       require: z
         .string()
         .min(1)
@@ -31,7 +31,7 @@ export const createPolicySpecSchema = once(() =>
     .describe('The rule.'),
 );
 
-const toMatchSchema = once(() =>
+const createMatchSchema = once(() =>
   z
     .strictObject({
       kinds: z
@@ -67,16 +67,16 @@ export const createPolicyTestSpecSchema = once(() =>
   z
     .strictObject({
       policy: z.string().min(1).describe('Name of the Policy that the cases are about.'),
-      cases: z.array(toCaseSchema()).min(1).describe('The cases. Each is a unit test.'),
+      cases: z.array(createCaseSchema()).min(1).describe('The cases. Each is a unit test.'),
     })
     .describe('Cases of a policy.'),
 );
 
-const toCaseSchema = once(() =>
+const createCaseSchema = once(() =>
   z
     .strictObject({
       name: z.string().min(1).describe('What the case shows.'),
-      given: toGivenSchema(),
+      given: createGivenSchema(),
       expect: z
         .enum(EXPECTATIONS)
         .describe(
@@ -87,10 +87,10 @@ const toCaseSchema = once(() =>
     .describe('A change, and what the policy says to it.'),
 );
 
-const toObjectSchema = () => z.record(z.string(), createAnyJsonSchema());
-const toTextsSchema = () => z.record(z.string(), z.string());
+const createObjectSchema = () => z.record(z.string(), createAnyJsonSchema());
+const createTextsSchema = () => z.record(z.string(), z.string());
 
-const toGivenSchema = once(() =>
+const createGivenSchema = once(() =>
   z
     .strictObject({
       change: z
@@ -99,12 +99,12 @@ const toGivenSchema = once(() =>
           action: z.enum(CHANGE_ACTIONS).describe('What the plan does with it.'),
         })
         .describe('The change, as the plan has it. What is left out is empty.'),
-      before: toObjectSchema().optional().describe('Fields of the live resource. Defaults are filled in.'),
-      after: toObjectSchema().optional().describe('Fields of the resource afterwards. Defaults are filled in.'),
-      labels: toTextsSchema().optional().describe('Labels of the manifest.'),
-      annotations: toTextsSchema().optional().describe('Annotations of the manifest.'),
-      plan: toObjectSchema().optional().describe('The plan as a whole, such as `totals`.'),
-      stack: toObjectSchema().optional().describe('The Stack: `name`, `labels`, `annotations`.'),
+      before: createObjectSchema().optional().describe('Fields of the live resource. Defaults are filled in.'),
+      after: createObjectSchema().optional().describe('Fields of the resource afterwards. Defaults are filled in.'),
+      labels: createTextsSchema().optional().describe('Labels of the manifest.'),
+      annotations: createTextsSchema().optional().describe('Annotations of the manifest.'),
+      plan: createObjectSchema().optional().describe('The plan as a whole, such as `totals`.'),
+      stack: createObjectSchema().optional().describe('The Stack: `name`, `labels`, `annotations`.'),
       now: createTimestampSchema('manifest').optional().describe('The time. Left out: the start of 2026.'),
     })
     .describe('What the expressions of the policy see.'),

@@ -6,7 +6,7 @@ import { createPlanIndexJsonSchema, createPlanJsonSchema } from './plan.ts';
 import { createEventsJsonSchema, createJournalJsonSchema } from './results.ts';
 import { createFaultsJsonSchema } from './seed.ts';
 
-/** The files in `schemas/`: name, content, and the function that creates them. */
+/** The files in `schemas/`, and the functions that create their content. */
 export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
   {
     name: 'manifest',
@@ -38,8 +38,8 @@ export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
 ];
 
 /**
- * The schema of each kind by its file in `schemas/`: what kubeconform asks for with `{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json`. It
- * unfolds a `List` itself.
+ * The schema of each kind, by its file name in `schemas/`. kubeconform finds it there with the template
+ * `{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json`, and splits a `List` itself.
  */
 export const KIND_SCHEMA_FILES: ReadonlyMap<string, () => JsonObject> = new Map(
   MEMBER_KINDS.map((kind) => [toKindFile(kind), () => createManifestJsonSchema(kind)]),
@@ -50,12 +50,12 @@ function toKindFile(kind: string): string {
   return `${group}/${kind.toLowerCase()}_${version}.json`;
 }
 
-/** One published document. */
+/** A document that is published in `schemas/`. */
 export interface PublishedSchema {
   readonly name: string;
-  /** Its name in `schemas/`. */
+  /** File name in `schemas/`. */
   readonly file: string;
-  /** What it describes, to follow "the schema of". */
+  /** The files that the schema describes, as the end of "the schema of …". */
   readonly about: string;
   readonly toSchema: () => JsonObject;
 }

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
 import { DANGER_SCHEMA, DIAGNOSTIC_SCHEMA, VIOLATION_SCHEMA } from './plan.ts';
 
-/** Schemas of the JSON results of edgewise, as far as they are read to show them again. Results may get more fields. */
+/**
+ * Schemas of the JSON results of edgewise, with the fields that edgewise reads to show a result again. Later versions
+ * may add fields.
+ */
 
 const text = z.string();
 const optional = z.exactOptional;
@@ -10,7 +13,6 @@ const count = z.int();
 const diagnostics = z.array(DIAGNOSTIC_SCHEMA);
 const address = text.regex(/^[A-Za-z]+\/[^/\s]+$/);
 
-/** A run over many stacks. */
 export const RUN_RESULT_SCHEMA = z.looseObject({
   command: text,
   root: text,
@@ -26,7 +28,7 @@ export const RUN_RESULT_SCHEMA = z.looseObject({
   ),
 });
 
-/** A command that came to no result. */
+/** A command that failed without a result. */
 export const FAILURE_RESULT_SCHEMA = z.looseObject({
   command: z.nullable(text),
   ok: z.literal(false),
@@ -35,7 +37,6 @@ export const FAILURE_RESULT_SCHEMA = z.looseObject({
   error: optional(z.looseObject({ message: text, remedy: optional(text) })),
 });
 
-/** A check of manifests. */
 export const VALIDATION_RESULT_SCHEMA = z.looseObject({
   command: z.literal('validate'),
   stack: optional(text),
@@ -44,7 +45,7 @@ export const VALIDATION_RESULT_SCHEMA = z.looseObject({
   diagnostics,
 });
 
-/** One resource of a comparison. */
+/** One resource of a `drift` result. */
 const RESOURCE_DRIFT_SCHEMA = z.looseObject({
   address,
   duplicateOf: optional(text),
@@ -72,9 +73,8 @@ const RESOURCE_DRIFT_SCHEMA = z.looseObject({
 });
 
 /** A live resource that the stack does not own. */
-const STRANGER_SCHEMA = z.looseObject({ kind: text, id: text, description: text, stack: optional(text) });
+const UNOWNED_SCHEMA = z.looseObject({ kind: text, id: text, description: text, stack: optional(text) });
 
-/** A comparison. */
 export const DRIFT_RESULT_SCHEMA = z.looseObject({
   command: z.literal('drift'),
   stack: text,
@@ -90,10 +90,10 @@ export const DRIFT_RESULT_SCHEMA = z.looseObject({
   diagnostics,
   violations: z.array(VIOLATION_SCHEMA),
   resources: z.array(RESOURCE_DRIFT_SCHEMA),
-  strangers: z.array(STRANGER_SCHEMA),
+  strangers: z.array(UNOWNED_SCHEMA),
 });
 
-/** An apply: its outcomes name writes of its plan. */
+/** An apply. Its outcomes refer to writes of its plan. */
 export const APPLY_RESULT_SCHEMA = z.looseObject({
   command: text,
   interrupted: z.boolean(),
@@ -137,7 +137,10 @@ export const APPLY_RESULT_SCHEMA = z.looseObject({
   plan: z.record(text, z.json()),
 });
 
-/** The document in the shape of a schema. Throws what `refuse` makes of the first thing that is wrong with it. */
+/**
+ * Returns the document, parsed by a schema. Throws `refuse(why)` if it does not conform; `why` describes the first
+ * mistake.
+ */
 export function checkResult<T>(schema: z.ZodType<T>, document: JsonObject, refuse: (why: string) => Error): T {
   const parsed = schema.safeParse(document);
   if (parsed.success) return parsed.data;
@@ -145,15 +148,15 @@ export function checkResult<T>(schema: z.ZodType<T>, document: JsonObject, refus
   throw refuse(issue === undefined ? 'it has another form' : `${issue.path.join('.')}: ${issue.message}`);
 }
 
-/** The number of values checked at once: the findings on a million wrong ones would not fit into memory. */
+/** The number of values checked at once: the findings in a million wrong values would not fit into memory. */
 const PART_VALUES = 20_000;
 
-/** Where a schema finds the first mistake, and what it says. */
+/** Position and message of the first mistake. */
 type FirstIssue = Pick<z.core.$ZodIssue, 'path' | 'message'>;
 
 /**
- * The first mistake in an object whose lists may be long; nothing: it conforms. Each list at the top is checked by parts, with the others empty, which
- * the schema has to allow.
+ * Returns the first mistake in an object whose lists may be long. `undefined`: it conforms. Each top-level list is
+ * checked in parts, with the other lists empty, so the schema must allow empty lists.
  */
 export function findFirstIssue(schema: z.ZodType, value: JsonObject): FirstIssue | undefined {
   const lists = Object.entries(value).filter((entry): entry is [string, readonly Json[]] => isJsonArray(entry[1]));
@@ -183,10 +186,12 @@ function findInList(
   return undefined;
 }
 
-/** Values of one member: a change of the largest resource that a service takes has fewer. */
+/**
+ * Maximum number of values in one member of a list. A change of the largest resource that a service accepts has fewer.
+ */
 const MOST_VALUES = 100_000;
 
-/** The end of a part that starts there: at least one member. */
+/** The end of the part that begins at `start`. A part has at least one member. */
 function findEnd(members: readonly Json[], start: number): number {
   let left = PART_VALUES;
   let end = start;
@@ -197,7 +202,7 @@ function findEnd(members: readonly Json[], start: number): number {
   return end;
 }
 
-/** The values in a value, itself included; counting ends once there are more than so many. */
+/** Counts the values in a value, including itself. Stops once the count exceeds `most`. */
 function countValues(value: Json, most: number): number {
   if (typeof value !== 'object' || value === null) return 1;
   let count = 1;
@@ -212,7 +217,7 @@ function moveIndex([name, index, ...rest]: FirstIssue['path'], start: number): F
   return typeof index === 'number' ? [name ?? '', index + start, ...rest] : [name ?? ''];
 }
 
-/** The schema of one line of a stream of events: what `--format json-lines` writes. */
+/** The schema of one line of the event stream, which `--format json-lines` writes. */
 const every = {
   seq: z.int().min(1).describe('Number of the event in its stream, from 1.'),
   time: z.iso.datetime().describe('When it happened.'),
@@ -279,7 +284,7 @@ const EVENT_SCHEMA = z
     z.looseObject({ event: z.literal('write-skipped'), ...every, ...aWrite, ...progress, message: z.string() }),
     z.looseObject({ event: z.literal('diagnostic'), ...every, diagnostic: DIAGNOSTIC_SCHEMA }),
     z.looseObject({ event: z.literal('drift'), ...every, resource: RESOURCE_DRIFT_SCHEMA }),
-    z.looseObject({ event: z.literal('unmanaged'), ...every, resource: STRANGER_SCHEMA }),
+    z.looseObject({ event: z.literal('unmanaged'), ...every, resource: UNOWNED_SCHEMA }),
     summary,
   ])
   .meta({
@@ -287,9 +292,9 @@ const EVENT_SCHEMA = z
     description: 'One line of a stream of events. Its last line is a summary. Events and fields may be added.',
   });
 
-/** The published JSON Schema of a line, draft 2020-12. */
+/** The published JSON Schema of a line of the event stream, draft 2020-12. */
 export function createEventsJsonSchema(): JsonObject {
-  return z.toJSONSchema(EVENT_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
+  return z.toJSONSchema(EVENT_SCHEMA, { io: 'input' }) as JsonObject; // the type allows undefined, but the values never contain it
 }
 
 const JOURNAL_LINE_SCHEMA = z
@@ -326,7 +331,7 @@ const JOURNAL_LINE_SCHEMA = z
       'One line of the file of --journal. A line that a crash left incomplete is not JSON: skip it. Fields may be added.',
   });
 
-/** The published JSON Schema of a line, draft 2020-12. */
+/** The published JSON Schema of a line of the journal, draft 2020-12. */
 export function createJournalJsonSchema(): JsonObject {
-  return z.toJSONSchema(JOURNAL_LINE_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
+  return z.toJSONSchema(JOURNAL_LINE_SCHEMA, { io: 'input' }) as JsonObject; // the type allows undefined, but the values never contain it
 }

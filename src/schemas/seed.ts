@@ -5,7 +5,10 @@ import type { JsonObject } from '../model/json.ts';
 import type { FaultRange, FaultRule, ServerFaults } from '../model/server-faults.ts';
 import { createAnyJsonSchema } from './text.ts';
 
-/** The members of a resource in a seed, in addition to the fields of its kind, which are checked like a request's. */
+/**
+ * Members of a resource in a seed, in addition to the fields of its kind. Those fields are checked like the body of a
+ * request.
+ */
 const SEED_RESOURCE = z
   .looseObject({
     created_at: z.iso.datetime({ offset: true }).optional().describe('When it was created. Default: now.'),
@@ -36,7 +39,7 @@ const ABUSE_REPORT_RULE = z
   })
   .describe('The decision about some host names.');
 
-/** Schema of a seed of the bundled server, and of a snapshot of it. */
+/** Schema of a seed or a snapshot of the bundled server. */
 export const SEED_SCHEMA = z
   .strictObject({
     externals: z
@@ -66,13 +69,13 @@ export const SEED_SCHEMA = z
     description: 'The initial data of the bundled server. A snapshot has the same form. Every part is optional.',
   });
 
-/** A key that may be absent, and is not undefined. */
+/** A key that may be absent, but not undefined. */
 const optional = z.exactOptional;
 
-/** A number, or from one to another: `3`, `3-5`; open at its end with `3-`. */
+/** A number (`3`), a range (`3-5`), or a range without an end (`3-`). */
 const RANGE = /^(\d{1,9})(?:-(\d{0,9}))?$/;
 
-/** The limits of a range, both included. Never throws: an invalid text returns an empty range. */
+/** Returns the limits of a range, both inclusive. Never throws: an invalid text returns an empty range. */
 export function parseRange(range: FaultRange): { readonly from: number; readonly to: number } {
   if (typeof range === 'number') return { from: range, to: range };
   const [, from = '1', to = from] = RANGE.exec(range) ?? [undefined, '1', '0'];
@@ -94,7 +97,7 @@ const CALLS = z
   ])
   .describe('One request or several: `2`, `"3-5"`, `"4-"`.');
 
-/** What every rule has. */
+/** Members of every rule: the requests that it applies to. */
 const CHOICE = {
   on: z
     .string()
@@ -118,7 +121,7 @@ const WHEN = optional(z.enum(['before', 'after'])).describe(
   'Whether the fault comes before or after the request takes effect. Default: before.',
 );
 
-/** A rule of one fault. */
+/** The schema of a rule for one type of fault. */
 function rule<Name extends string, Shape extends z.core.$ZodLooseShape>(fault: Name, about: string, shape: Shape) {
   return z.strictObject({ ...CHOICE, fault: z.literal(fault), ...shape }).describe(about);
 }
@@ -208,5 +211,5 @@ export const FAULTS_SCHEMA: z.ZodType<ServerFaults> = z
 
 /** The published JSON Schema of faults files, draft 2020-12. */
 export function createFaultsJsonSchema(): JsonObject {
-  return z.toJSONSchema(FAULTS_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
+  return z.toJSONSchema(FAULTS_SCHEMA, { io: 'input' }) as JsonObject; // the type allows undefined, but the values never contain it
 }

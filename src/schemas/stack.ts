@@ -10,21 +10,21 @@ import { once } from '../model/once.ts';
 import { DEFAULT_GUARD, parseRateLimit, RATE_LIMIT_EXPECTED, RATE_LIMIT_PATTERN } from '../model/stack.ts';
 import { nameSharedSchema } from './text.ts';
 
-/** What the `spec` of a `Stack` and of a `Defaults` holds, with defaults filled in. */
+/** The `spec` of a `Stack` or a `Defaults`, with defaults filled in. */
 export type StackSpec = z.infer<ReturnType<typeof createStackSpecSchema>>;
 
 /** Schema of the `spec` of a `Stack` and of a `Defaults`. Parsing fills in the defaults. */
-export const createStackSpecSchema = once(toSpecSchema);
+export const createStackSpecSchema = once(createSpecSchema);
 
-/** The same where it stands in a document, which may leave it out. */
+/** Like `createStackSpecSchema`, for documents, which may leave `spec` out. */
 export const createSettingsSchema = once(() =>
   nameSharedSchema('Settings', createStackSpecSchema().nullish().describe('Settings.')),
 );
 
-function toSpecSchema() {
+function createSpecSchema() {
   return z
     .strictObject({
-      api: toApiSchema().prefault({}),
+      api: createApiSchema().prefault({}),
       kinds: z
         .array(z.enum(MANIFEST_KINDS.map(({ name }) => name)))
         .min(1)
@@ -32,9 +32,9 @@ function toSpecSchema() {
         .describe(
           'Kinds that the stack uses. Others are not read, and a manifest of another kind is an error. Left out: every kind.',
         ),
-      guard: toGuardSchema().prefault({}),
-      tokens: toTokensSchema().optional(),
-      lint: toLintSchema().prefault({}),
+      guard: createGuardSchema().prefault({}),
+      tokens: createTokensSchema().optional(),
+      lint: createLintSchema().prefault({}),
       owner_label: z
         .string()
         .min(1)
@@ -42,7 +42,7 @@ function toSpecSchema() {
         .optional()
         .describe('Label or annotation that names the owner of a resource. Plans show it beside the resource.'),
       handed_over: z
-        .array(toHandedOverSchema())
+        .array(createHandedOverSchema())
         .optional()
         .describe(
           'Addresses (`Kind/name`) that another stack takes over: never deleted, although no document describes them any more.',
@@ -71,7 +71,7 @@ function toSpecSchema() {
     .describe('Settings.');
 }
 
-function toHandedOverSchema() {
+function createHandedOverSchema() {
   const kinds = MANIFEST_KINDS.filter(({ role }) => role === 'owned').map(({ name }) => name);
   return z
     .string()
@@ -82,7 +82,7 @@ function toHandedOverSchema() {
     .meta({ pattern: `^(${kinds.join('|')})/.+$`, examples: kinds.map((kind) => `${kind}/shop`) });
 }
 
-function toApiSchema() {
+function createApiSchema() {
   return z
     .strictObject({
       base_url: z
@@ -117,8 +117,8 @@ function toApiSchema() {
         .describe('Name of the header that carries the API version.'),
       page_size: z.int().min(1).max(100).default(100).describe('Resources per list request.'),
       concurrency: z.int().min(1).max(64).default(8).describe('Concurrent requests.'),
-      rate_limit: toRateLimitSchema().optional(),
-      timeouts: toTimeoutsSchema().prefault({}),
+      rate_limit: createRateLimitSchema().optional(),
+      timeouts: createTimeoutsSchema().prefault({}),
       ca_file: z
         .string()
         .min(1)
@@ -130,7 +130,7 @@ function toApiSchema() {
     .describe('How to talk to the service.');
 }
 
-function toRateLimitSchema() {
+function createRateLimitSchema() {
   return z
     .string()
     .refine((text) => text === 'none' || parseRateLimit(text) !== undefined, {
@@ -143,18 +143,20 @@ function toRateLimitSchema() {
     );
 }
 
-function toTimeoutsSchema() {
+function createTimeoutsSchema() {
   return z
     .strictObject({
-      connect: toDurationSchema().default('10s').describe('Time to connect.'),
-      headers: toDurationSchema().default('30s').describe('Time until the response begins.'),
-      body: toDurationSchema().default('30s').describe('Time between two parts of the body.'),
-      request: toDurationSchema().default('2m').describe('Time for a whole request. A retry gets the full time again.'),
+      connect: createDurationSchema().default('10s').describe('Time to connect.'),
+      headers: createDurationSchema().default('30s').describe('Time until the response begins.'),
+      body: createDurationSchema().default('30s').describe('Time between two parts of the body.'),
+      request: createDurationSchema()
+        .default('2m')
+        .describe('Time for a whole request. A retry gets the full time again.'),
     })
     .describe('Timeouts.');
 }
 
-function toGuardSchema() {
+function createGuardSchema() {
   return z
     .strictObject({
       max_deletes: z
@@ -174,22 +176,22 @@ function toGuardSchema() {
     );
 }
 
-function toTokensSchema() {
+function createTokensSchema() {
   return z
     .strictObject({
-      default: toSinkSchema().optional().describe('For every credential that `credentials` does not name.'),
+      default: createSinkSchema().optional().describe('For every credential that `credentials` does not name.'),
       credentials: z
-        .record(z.string(), toSinkSchema())
+        .record(z.string(), createSinkSchema())
         .default({})
-        .describe('Token sinks for single credentials, by name.'),
+        .describe('Places for single credentials, by name.'),
     })
     .describe('Where the tokens of new credentials are delivered. Without a token sink, no credential can be created.');
 }
 
-function toLintSchema() {
+function createLintSchema() {
   return z
     .strictObject({
-      max_validity: toDurationSchema()
+      max_validity: createDurationSchema()
         .default('90d')
         .describe('How long an SSH user certificate may be valid without a `certificate-too-long` finding.'),
       cel_variables: z
@@ -203,25 +205,27 @@ function toLintSchema() {
         )
         .default([])
         .describe('Further CEL variables of your service, such as `conn.server_ip` or `conn.tls.*`.'),
-      ...toSeveritySchemas(),
+      ...createSeveritySchemas(),
     })
     .describe('Severity of each lint rule. `off`: not checked.');
 }
 
-/** A dotted name, perhaps with `.*` at its end. */
+/** A dotted name, optionally with `.*` at its end. */
 const CEL_VARIABLE = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\.\*)?$/;
 
-function toSeveritySchemas() {
-  const toSeverity = (id: LintCode) => toSeveritySchema().optional().describe(LINT_CODES[id]);
+function createSeveritySchemas() {
+  const toSeverity = (id: LintCode) => createSeveritySchema().optional().describe(LINT_CODES[id]);
   const schemas = LINT_RULE_IDS.map((id) => [id, toSeverity(id)] as const);
   return Object.fromEntries(schemas) as Record<LintCode, ReturnType<typeof toSeverity>>; // every id has its entry
 }
 
-const toSeveritySchema = once(() => nameSharedSchema('Severity', z.enum(['off', 'warning', 'error'])));
+const createSeveritySchema = once(() => nameSharedSchema('Severity', z.enum(['off', 'warning', 'error'])));
 
-const toSinkSchema = once(() => nameSharedSchema('TokenSink', z.union([toDirectorySchema(), toCommandSchema()])));
+const createSinkSchema = once(() =>
+  nameSharedSchema('TokenSink', z.union([createDirectorySchema(), createCommandSchema()])),
+);
 
-function toDirectorySchema() {
+function createDirectorySchema() {
   return z
     .strictObject({
       directory: z
@@ -232,7 +236,7 @@ function toDirectorySchema() {
     .describe('A folder with one file per credential.');
 }
 
-function toCommandSchema() {
+function createCommandSchema() {
   const words = z.array(z.string()).min(1);
   return z
     .strictObject({
@@ -240,12 +244,12 @@ function toCommandSchema() {
         'Program and arguments, run without a shell, with the token on standard input. {name}, {address}, {id} and {stack} are filled in.',
       ),
       test: words.optional().describe('Command that succeeds if tokens can be delivered. Runs before the first write.'),
-      timeout: toDurationSchema().default('30s').describe('Timeout of each command.'),
+      timeout: createDurationSchema().default('30s').describe('Timeout of each command.'),
     })
     .describe('A command that reads the token from standard input. Only apply runs it.');
 }
 
-function toDurationSchema() {
+function createDurationSchema() {
   return z.string().refine((text) => parseDurationMs(text) !== undefined, {
     error: `must be ${DURATION_EXPECTED}`,
     params: { code: 'bad-value' },

@@ -13,21 +13,24 @@ import { STORABLE_PATTERN } from '../model/printable.ts';
 
 /** Schemas of single texts: values of fields, and keys of maps. */
 
-/** Who reads a schema: see field.ts. */
+/** The use of a schema, explained in field.ts. */
 export type SchemaUse = 'manifest' | 'request' | 'response' | 'document';
 
-/** The form of a text that is only known once the environment is. */
+/** Pattern of a text with an environment variable, whose value an editor cannot know. */
 export const FROM_ENVIRONMENT = '\\$\\{env:';
 
-/** How a schema's own findings name themselves, for the diagnostic that is made of them. */
+/** Codes that custom checks put into their findings, for the diagnostic. */
 type SchemaFindingCode = 'bad-value' | 'too-long' | 'wrong-reference';
 
-/** Text, as a field of the type takes it. That it can be stored is checked for all texts at once, where they come from. */
+/**
+ * Creates the schema of a text field. It does not check whether the text can be stored: that is checked for all texts
+ * where they are read.
+ */
 export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<string> {
   const { maxBytes, format, isPath, known } = type;
   let schema = isPath ? z.string().min(1) : z.string();
   if (maxBytes !== undefined) schema = limitBytes(schema, maxBytes);
-  if (known !== undefined && use === 'manifest') return schema.meta(toAdvice(known));
+  if (known !== undefined && use === 'manifest') return schema.meta(createKnownKeywords(known));
   if (format === undefined) return use === 'request' ? schema.meta({ pattern: STORABLE_PATTERN }) : schema;
   const rule = FORMATS[format];
   return schema
@@ -36,11 +39,11 @@ export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<stri
       if (wrong !== undefined)
         context.addIssue({ code: 'custom', message: `\`${text}\` ${wrong}`, params: { code: 'bad-value' } });
     })
-    .meta({ examples: [rule.example], ...toStated(rule, use) });
+    .meta({ examples: [rule.example], ...createFormatKeywords(rule, use) });
 }
 
-/** What JSON Schema can say of a form of text, and for manifests what editors say instead of a pattern. */
-function toStated({ pattern, maxLength, format, expected }: FormatRule, use: SchemaUse) {
+/** JSON Schema keywords for a text format. For manifests, also the message that editors show instead of the pattern. */
+function createFormatKeywords({ pattern, maxLength, format, expected }: FormatRule, use: SchemaUse) {
   if (use === 'manifest') return pattern === undefined ? {} : { pattern, patternErrorMessage: `Must be ${expected}.` };
   return {
     pattern: pattern ?? STORABLE_PATTERN,
@@ -49,8 +52,11 @@ function toStated({ pattern, maxLength, format, expected }: FormatRule, use: Sch
   };
 }
 
-/** Values to offer. Other values only get a warning, because the service stores them; in JSON Schema only a deprecation is a warning. */
-function toAdvice(known: readonly string[]) {
+/**
+ * Keywords that offer the known values. Other values only get a warning, because the service stores them. JSON Schema
+ * has no warnings, so editors get a deprecation message.
+ */
+function createKnownKeywords(known: readonly string[]) {
   const words = known.map((word) => `\`${word}\``).join(', ');
   const deprecationMessage = `Not known to have an effect. Known: ${words}.`;
   return {
@@ -60,13 +66,16 @@ function toAdvice(known: readonly string[]) {
   };
 }
 
-/** The form of a value that is read from a file. */
+/** Schema of a value that is read from a file. */
 export function createFileSchema(): z.ZodType {
   const file = z.string().min(1).describe('Path of a file with the value, relative to the folder of the manifest.');
   return z.strictObject({ file });
 }
 
-/** Text of limited length: in bytes, for the check; in characters, which are never more, for JSON Schema. */
+/**
+ * Limits the length of a text. The check counts bytes. JSON Schema can only count characters, and a text never has more
+ * characters than bytes.
+ */
 export function limitBytes(schema: z.ZodString, maxBytes: number): z.ZodString {
   return schema
     .refine((text) => toByteLength(text) <= maxBytes, {
@@ -76,20 +85,22 @@ export function limitBytes(schema: z.ZodString, maxBytes: number): z.ZodString {
     .meta({ maxLength: maxBytes });
 }
 
-/** The times that a request may contain: validities computed from them count from 1970. */
+/**
+ * Pattern of the times that a request may contain. They start in 1970, because validities are computed as time since
+ * 1970.
+ */
 export const TIMES_TAKEN = '^(19[7-9][0-9]|[2-9][0-9]{3})-';
 
-/** A time. */
 export function createTimestampSchema(use: SchemaUse): z.ZodType {
   const time = z.iso.datetime({ offset: true, error: 'is not an RFC 3339 time such as 2026-01-31T12:00:00Z' });
   return use === 'request' ? time.meta({ pattern: TIMES_TAKEN }) : time;
 }
 
-/** An id, or the address of a resource that has one. */
+/** Creates the schema of a reference: an id, and also an address in manifests, or a Ref in responses. */
 export function createReferenceSchema(type: ReferenceType, use: SchemaUse): z.ZodType {
   switch (use) {
     case 'manifest':
-      return createIdTextSchema((value) => findReferenceFault(type, value), toReferencePattern(type)).meta({
+      return createIdTextSchema((value) => findReferenceFault(type, value), createReferencePattern(type)).meta({
         patternErrorMessage: `Must be ${describeReference(type)}.`,
       });
     case 'request':
@@ -97,13 +108,16 @@ export function createReferenceSchema(type: ReferenceType, use: SchemaUse): z.Zo
     case 'response':
       return type.asRef ? z.union([z.looseObject({ id: z.string().nullish() }), z.string()]) : z.string();
     case 'document':
-      return type.asRef ? toRef() : z.string();
+      return type.asRef ? createRefSchema() : z.string();
     default:
       return assertNever(use);
   }
 }
 
-/** Text that contains an id, or an address instead; `findFault` returns the error, to be read after the name of the position. */
+/**
+ * Creates the schema of a text that must be an id or an address. `findFault` returns the error, which follows the path
+ * in a message. `undefined`: valid.
+ */
 export function createIdTextSchema(
   findFault: (text: string) => string | undefined,
   pattern: string,
@@ -118,8 +132,8 @@ export function createIdTextSchema(
     .meta({ pattern });
 }
 
-/** The form of an id in responses. */
-const toRef = once(() => nameSharedSchema('Ref', z.strictObject({ id: z.string(), uri: z.string() })));
+/** A Ref: an id and its URI. */
+const createRefSchema = once(() => nameSharedSchema('Ref', z.strictObject({ id: z.string(), uri: z.string() })));
 
 /** The kind of an address is checked later, together with the other documents, with a better message. */
 function findReferenceFault(type: ReferenceType, text: string): string | undefined {
@@ -132,8 +146,8 @@ function findIdFault(type: ReferenceType, text: string): string | undefined {
   return describeMalformedId(type, text) ?? `must be an id ${describeIds(type)}`;
 }
 
-/** For editors, which are told of a kind that does not fit too. */
-function toReferencePattern(type: ReferenceType): string {
+/** Pattern for editors. It also rejects addresses of a kind that cannot be referred to here. */
+function createReferencePattern(type: ReferenceType): string {
   return `^((${listReferableNames(type).join('|')})/[^/\\s]+|${toIdPattern(type)})$`;
 }
 
@@ -152,8 +166,8 @@ function listReferableNames(type: ReferenceType): readonly string[] {
 }
 
 /**
- * Shared schemas. In JSON Schema each occurs once, under `$defs`, and is referred to; texts about one use (a description, a default) are beside the
- * reference.
+ * Shared schemas. In JSON Schema each occurs once, under `$defs`, and other places refer to it. Texts about one use (a
+ * description, a default) are next to the reference.
  */
 
 /** Any JSON. The value was parsed from JSON or YAML, so it needs no further check. */
@@ -164,17 +178,20 @@ export function nameSharedSchema<Schema extends z.ZodType>(name: string, schema:
   return schema.meta({ id: name });
 }
 
-/** The name of a type that is used in several places; `undefined`: it is used in one. */
+/** Returns the name of an object type that is used in several places. `undefined`: it is used in one place. */
 export function findTypeName(type: ObjectType): string | undefined {
   return type.title === undefined ? listModuleNames().get(type) : toPascalCase(type.title.replaceAll(' ', '_'));
 }
 
-/** What a field is called that the tables of several kinds have in common. */
+/** Returns the name of a field that several kinds have in common. `undefined`: only one kind has it. */
 export function findFieldName(field: Field): string | undefined {
   return listCommonFields().get(field);
 }
 
-/** The objects that are fields of a kind stand in a resource, in requests that make and change it, and some alone. */
+/**
+ * Names of object types that are fields of a kind. They occur in several places: in resources, in requests to create
+ * and update them, and some in requests of their own.
+ */
 const listModuleNames = once((): ReadonlyMap<ObjectType, string> => {
   const named = KINDS.flatMap(({ name, fields }) =>
     Object.entries(fields).flatMap(([field, { type }]) =>
@@ -193,7 +210,7 @@ const listCommonFields = once((): ReadonlyMap<Field, string> => {
   return new Map(common);
 });
 
-/** A JSON Schema without references to its `$defs`: each is inlined. Recursive definitions are not supported. */
+/** Inlines every reference to `$defs`. Recursive definitions are not supported. */
 export function inlineDefs({ $defs, ...schema }: JsonObject): JsonObject {
   const parts = $defs !== undefined && isJsonObject($defs) ? $defs : {};
   return toObject(writeOut(schema, parts));

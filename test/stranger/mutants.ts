@@ -10,7 +10,7 @@ interface Mutant extends BrokenSource {
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'free JSON is not searched for references': {
     file: 'src/kinds/walk.ts',
-    from: 'mapHeld(type, value, visitor) : value',
+    from: 'mapKnownLists(type, value, visitor) : value',
     to: 'value : value',
   },
   'keys of a map that mean the same are two keys': {

@@ -2,7 +2,7 @@ import { field, formatted, listOf, objectOf, oneOf, text } from '../field.ts';
 import { defineKind } from '../kind.ts';
 import { IDENTITY, METADATA } from './standard-fields.ts';
 
-/** What can be decided about a host name; PENDING: nothing yet. */
+/** The service's decisions about a host name. PENDING: none yet. */
 export const HOSTNAME_STATUSES = ['PENDING', 'BANNED', 'UNBANNED', 'IGNORE'] as const;
 
 const HOSTNAME = objectOf({

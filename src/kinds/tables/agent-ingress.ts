@@ -71,14 +71,14 @@ export const AGENT_INGRESS = defineKind({
   },
 });
 
-/** Certificates that fail provisioning. Source: section 2.3 of the interface. */
+/** Reports a certificate that cannot be provisioned. Source: section 2.3 of the API documentation. */
 function checkProvisioning({
   certificate_management_status: status = null,
   ns_targets: targets = null,
 }: JsonObject): readonly HealthFinding[] {
   const job = isJsonObject(status) ? status['provisioning_job'] : undefined;
   if (!isJsonObject(job) || typeof job['error_code'] !== 'string' || job['error_code'] === '') return [];
-  // A sentence of its own, which another one follows.
+  // Drop the final full stop of the service's message, because more text follows.
   const said = typeof job['msg'] === 'string' ? `: ${job['msg'].replace(/[.\s]+$/, '')}` : '';
   const message = `its certificate cannot be provisioned: ${job['error_code']}${said}`;
   const retry = typeof job['retries_at'] === 'string' ? `, at ${job['retries_at']}` : '';
@@ -90,7 +90,7 @@ function checkProvisioning({
   return [{ message, remedy, field: 'certificate_management_policy' }];
 }
 
-/** How far its automatic certificate is. */
+/** Describes the state of the automatic certificate. */
 function describeCertificate(
   { certificate_management_status: status = null }: JsonObject,
   now: Date,
@@ -103,7 +103,7 @@ function describeCertificate(
   return [leftMs > 0 ? `certificate renews in ${renderTimeSpan(leftMs)}` : 'certificate is due for renewal'];
 }
 
-/** Of the codes that the interface has, INTERNAL_ERROR alone passes by itself. */
+/** Of the API's error codes, only INTERNAL_ERROR can end without action by the user. */
 function findProvisioning({
   spec: { certificate_management_policy: policy = null },
   computed: { certificate_management_status: status = null },

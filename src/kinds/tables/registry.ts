@@ -9,7 +9,7 @@ import { SSH_USER_CERTIFICATE } from './ssh-user-certificate.ts';
 import { TCP_EDGE } from './tcp-edge.ts';
 import { WEIGHTED_BACKEND } from './weighted-backend.ts';
 
-/** Every kind of the interface. Adding a kind is its file and a line here. */
+/** Every kind of the API. To add a kind, add its file and a line here. */
 export const KINDS: readonly Kind[] = [
   TCP_EDGE,
   WEIGHTED_BACKEND,
@@ -22,19 +22,22 @@ export const KINDS: readonly Kind[] = [
   ABUSE_REPORT,
 ];
 
-/** The kinds that can carry our mark. */
+/** The kinds whose resources can have the mark. */
 export const OWNED_KINDS: readonly Kind[] = KINDS.filter(({ role }) => role === 'owned');
 
-/** The kinds that attach modules to something that already exists. */
+/** The kinds that attach modules to an existing resource. */
 export const ATTACHED_KINDS: readonly Kind[] = KINDS.filter(({ role }) => role === 'attached');
 
-/** The kinds that are submitted and then decided about. */
+/** The kinds that a user submits and the service decides about. */
 export const SUBMITTED_KINDS: readonly SubmittedKind[] = KINDS.filter(isSubmitted);
 
-/** The kinds that a manifest may have, without `External`, `Stack` and `List`. */
+/**
+ * The kinds of resources that a manifest can describe. Documents such as `External`, `Stack` and `List` are not
+ * resources.
+ */
 export const MANIFEST_KINDS: readonly Kind[] = [...OWNED_KINDS, ...ATTACHED_KINDS];
 
-/** The titles of the owned kinds that are meant, for a sentence: `credential or SSH user certificate`. */
+/** Joins the titles of the owned kinds that `isMeant` selects: `credential or SSH user certificate`. */
 export function formatKindTitles(isMeant: (kind: Kind) => boolean): string {
   return OWNED_KINDS.filter(isMeant)
     .map(({ title }) => title)
@@ -43,12 +46,12 @@ export function formatKindTitles(isMeant: (kind: Kind) => boolean): string {
 
 const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));
 
-/** The kind of that name, if there is one. */
+/** Returns the kind with this name. `undefined`: there is none. */
 export function findKind(name: string): Kind | undefined {
   return BY_NAME.get(name);
 }
 
-/** The kind of that name. Throws `InvariantError` when there is none: for names that were checked before. */
+/** Returns the kind with this name, which was checked before. Throws `InvariantError` if there is none. */
 export function getKind(name: string): Kind {
   return assertDefined(BY_NAME.get(name), `kind ${name}`);
 }

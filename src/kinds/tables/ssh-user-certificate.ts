@@ -6,7 +6,7 @@ import { field, formatted, idOf, mapOf, oneOf, setOf, text, timestamp } from '..
 import { defineKind, type SpecFinding } from '../kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 
-/** How long a certificate is valid by default. Source: section 8 of the interface. */
+/** Validity of a certificate by default. Source: section 8 of the API documentation. */
 export const DEFAULT_VALIDITY_MS = 24 * 3_600_000;
 
 export const SSH_USER_CERTIFICATE = defineKind({
@@ -97,7 +97,7 @@ function checkTimes(spec: Spec): readonly SpecFinding[] {
   return [{ path: ['valid_until'], message: 'valid_until must be later than valid_after' }];
 }
 
-/** Services keep whole seconds. */
+/** Services store whole seconds. */
 function toSeconds(time: string): number {
   return Math.floor(Date.parse(time) / 1000);
 }
@@ -123,7 +123,9 @@ function checkRenewal(settings: Spec, spec: Spec): readonly SpecFinding[] {
   return [{ path: ['renew_before'], message }];
 }
 
-/** Why a list of addresses for the critical option source-address is invalid: it must be comma-separated IPs or CIDR blocks. */
+/**
+ * Returns why the critical option source-address is invalid: it must be comma-separated IP addresses or CIDR blocks.
+ */
 function checkSourceAddress(text: string): string | undefined {
   const bad = text.split(',').find((part) => !isCidr(part));
   return bad === undefined ? undefined : `contains \`${bad}\`, which is neither an IP address nor a CIDR block`;
@@ -137,16 +139,20 @@ function isCidr(text: string): boolean {
 }
 
 /**
- * What an SSH user certificate must be before it is written to a file: one line that is nothing else, for the key that was asked for. The file may be one that
- * other programs read line by line. Source: OpenSSH PROTOCOL.certkeys. Signatures are not checked: `sshd` does that.
+ * Checks an SSH user certificate before it is written to a file: the text must be one line with nothing else, for the
+ * requested key. Other programs may read that file line by line. Signatures are not checked, because `sshd` checks
+ * them. Source: OpenSSH PROTOCOL.certkeys.
  */
 
-/** Type, base64, and a comment without anything that a shell would act on. */
+/** Type, base64, and an optional comment without characters that a shell would interpret. */
 const LINE = /^([a-z0-9-]+)-cert-v01@openssh\.com ([A-Za-z0-9+/]+={0,2})(?: [\w.@:+=,/ -]*)?$/;
 
 const USER_CERTIFICATE = 1;
 
-/** Why the text of a certificate is invalid; `undefined`: it is valid. `publicKey`: of the manifest; left out: the key is not compared. */
+/**
+ * Returns why the text of a certificate is invalid. `undefined`: it is valid. `publicKey`: from the manifest; if
+ * `undefined`, the key is not compared.
+ */
 function checkSshCertificate(text: string, publicKey: Json | undefined): string | undefined {
   const [, type = '', base64 = ''] = LINE.exec(text.replace(/\n$/, '')) ?? [];
   if (type === '') return 'is not one line with an SSH certificate';
@@ -159,7 +165,7 @@ function checkSshCertificate(text: string, publicKey: Json | undefined): string 
   return isSame ? undefined : 'is for another public key';
 }
 
-/** The fields of the key in a certificate, which is read to its end; `undefined`: it is none of a user, or not a whole one. */
+/** Reads the whole certificate and returns the bytes of its key. `undefined`: incomplete, or not a user certificate. */
 function readKey(bytes: Buffer, type: string): Buffer | undefined {
   let at = 0;
   const take = (length: number): Buffer => {
@@ -189,7 +195,7 @@ function readKey(bytes: Buffer, type: string): Buffer | undefined {
   }
 }
 
-/** How many fields the key of each type has behind its name. */
+/** Number of fields after the name in a key of each type. */
 const KEY_FIELDS: Readonly<Record<string, number>> = {
   'ssh-ed25519': 1,
   'ssh-rsa': 2,

@@ -1,6 +1,6 @@
 import { type Field, field, text, timestamp } from '../field.ts';
 
-/** The fields that the service sets on every resource, and the two that every manifest may state for people. */
+/** Fields of every resource: those that the service sets, and two for people that a manifest may set. */
 
 export const DESCRIPTION: Field = field(text({ maxBytes: 255 }), 'Free text for people. At most 255 bytes.', {
   absentWhenDefault: true,
@@ -12,7 +12,6 @@ export const METADATA: Field = field(
   { absentWhenDefault: true },
 );
 
-/** `id`, `uri` and `created_at`. */
 export const IDENTITY: Readonly<Record<string, Field>> = {
   id: field(text(), 'Id, assigned by the service.', { lifecycle: 'computed' }),
   uri: field(text(), 'URI of the resource in the API.', { lifecycle: 'computed' }),

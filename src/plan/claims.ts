@@ -13,7 +13,7 @@ import type { Pair } from './match.ts';
 interface ConflictContext {
   readonly stack: string;
   readonly suppressedDeletes: readonly SuppressedDelete[];
-  /** Whether the same run applies another stack. */
+  /** Whether a stack is part of the run. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
   /** Finds another stack that takes over an address without a manifest. */
   readonly findTaker?: FindTaker | undefined;

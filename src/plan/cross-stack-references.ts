@@ -34,10 +34,9 @@ export function listCrossStackKinds({ foreign = new Map() }: DesiredState): read
   return [...foreign.values()].flatMap(({ resource }) => parseAddress(resource)?.kind ?? []);
 }
 
-/** The run that a plan is part of. */
 interface Run {
   readonly findPlanned?: FindPlanned | undefined;
-  /** Whether another stack is part of the run. */
+  /** Whether a stack is part of the run. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
 }
 

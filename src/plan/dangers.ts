@@ -239,7 +239,7 @@ function isLostProtection({ path, expected }: DriftedField): boolean {
   return path === PROTECT_PATH && expected === true;
 }
 
-/** Adds the danger of an expired validity. */
+/** Adds a danger if the validity has expired. */
 export function withExpiryDanger(resource: ResourceDrift, now: Date): ResourceDrift {
   const { kind, validUntil, dangers = [] } = resource;
   const path = getKind(kind).validity?.until;

@@ -24,7 +24,6 @@ import { createReleaseState, type PlanInput } from './plan-input.ts';
 import { selectTargets } from './select-targets.ts';
 import { findValidForMs, readTime } from './validity.ts';
 
-/** The decision on each resource, and the diagnostics. */
 export interface DecidedPlan {
   readonly decisions: readonly Decision[];
   readonly suppressedDeletes: readonly SuppressedDelete[];

@@ -16,7 +16,6 @@ import { type ComparedResource, type FieldDifference, listDifferences, listSpecD
 import type { Pair } from './match.ts';
 import { findValidForMs, listLengthDifference, readTime } from './validity.ts';
 
-/** A pair with the decision about it. */
 export interface Decision {
   readonly pair: Pair;
   readonly action: Action;
@@ -227,7 +226,7 @@ export function findRenewal(pair: Pair, written: Spec, context: RenewalContext):
   const validForMs = findValidForMs(pair.kind, desired);
   if (listLengthDifference({ kind: pair.kind, live, validForMs }).length > 0) return NOT_DUE;
   const timed = findExpiry(subject, written, context.now) ?? findAge(subject, context.now) ?? NOT_DUE;
-  return pair.by === 'mark' || timed.reason === undefined ? timed : toLater(timed.reason);
+  return pair.by === 'mark' || timed.reason === undefined ? timed : toLaterNote(timed.reason);
 }
 
 /**
@@ -329,7 +328,7 @@ function toNote(note: string): Renewal {
   return { ...NOT_DUE, notes: [note] };
 }
 
-function toLater(reason: string): Renewal {
+function toLaterNote(reason: string): Renewal {
   return toNote(`${reason}: the next apply replaces it`);
 }
 

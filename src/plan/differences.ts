@@ -72,7 +72,7 @@ function listPlainDifference(path: string, from: Json, to: Json): readonly Diffe
 }
 
 /** The values that decide the origin of a difference. */
-interface Sides {
+interface OriginInput {
   readonly desired: Spec;
   readonly live: Spec;
   readonly mark: Mark | undefined;
@@ -83,7 +83,7 @@ interface Sides {
  * another digest, the manifest changed; if the live value has another digest, it drifted. A value that the service does
  * not show counts as not drifted. A value that waits for an id has no digest yet.
  */
-function computeOrigin(kind: Kind, name: string, { desired, live, mark }: Sides): Origin {
+function computeOrigin(kind: Kind, name: string, { desired, live, mark }: OriginInput): Origin {
   if (mark === undefined) return 'unknown';
   const applied = mark.fields[name] ?? findDefaultDigest(kind, name);
   if (applied === undefined) return 'manifest';
@@ -163,7 +163,7 @@ interface Subject {
 
 type Live = Pick<LiveResource, 'spec' | 'mark'>;
 
-interface Hidden extends Subject {
+interface HiddenField extends Subject {
   readonly live: Live;
   readonly name: string;
   readonly field: Field;
@@ -176,7 +176,7 @@ interface Hidden extends Subject {
  * Whether to write a field that the service does not show. Only if the manifest is known to have changed, or if the
  * write needs no new resource.
  */
-function isChanged({ kind, ignored, live, name, field, wanted, isDefault }: Hidden): boolean {
+function isChanged({ kind, ignored, live, name, field, wanted, isDefault }: HiddenField): boolean {
   if (ignored.includes(name)) return false;
   const applied =
     live.mark === undefined ? UNMANAGED_DIGEST : (live.mark.fields[name] ?? findDefaultDigest(kind, name));

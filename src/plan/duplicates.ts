@@ -105,11 +105,11 @@ export function listAdoptionHints(decisions: readonly Decision[], live: LiveStat
  * a deleted one of its kind.
  */
 export function listRenameHints(decisions: readonly Decision[]): readonly Diagnostic[] {
-  const leaving = new Map(decisions.flatMap(({ action, pair }) => (action === 'delete' ? listLeaving(pair) : [])));
+  const freed = new Map(decisions.flatMap(({ action, pair }) => (action === 'delete' ? listFreed(pair) : [])));
   return decisions.flatMap(({ action, pair, form }): readonly Diagnostic[] => {
     const { address, kind, desired } = pair;
     if (action !== 'create' || form === undefined || desired === undefined) return [];
-    const before = leaving.get(joinClaimKeys(pair.kind, form.normal));
+    const before = freed.get(joinClaimKeys(pair.kind, form.normal));
     if (before === undefined) return [];
     const line = formatLifecycleHint(desired, { name: 'renamed_from', value: before.name });
     return [
@@ -174,7 +174,7 @@ function suggestFormer(
   return nearStack && `Did you mean the stack \`${nearStack}\`?`;
 }
 
-interface Leaving {
+interface FreedResource {
   readonly name: string;
   readonly id: string;
 }
@@ -182,7 +182,7 @@ interface Leaving {
 /**
  * The unique values that a deleted resource frees. A duplicate frees none: the resource that is kept has the same name.
  */
-function listLeaving(pair: Decision['pair']): readonly (readonly [string, Leaving])[] {
+function listFreed(pair: Decision['pair']): readonly (readonly [string, FreedResource])[] {
   const { live, by } = pair;
   if (live?.mark === undefined || by !== 'mark') return [];
   const key = joinClaimKeys(pair.kind, live.spec);
@@ -275,7 +275,6 @@ export interface AccountSize {
   readonly pageSize: number;
 }
 
-/** A number of requests. */
 interface RequestCount {
   readonly least: number;
   /** Whether more requests may be needed. The exact number is known only afterwards. */
@@ -283,7 +282,8 @@ interface RequestCount {
 }
 
 /**
- * Counts the pages that an apply lists to find duplicates of a concurrent apply. It lists each kind that can have some.
+ * Counts the pages of lists that an apply requests to find duplicates of a concurrent apply. It lists each kind that
+ * can have duplicates.
  */
 export function countDuplicateChecks(writes: readonly Write[], held: AccountSize): RequestCount {
   const byKind = Map.groupBy(writes.filter(allowsDuplicates), ({ kind }) => kind);

@@ -31,7 +31,10 @@ export interface Pair {
   readonly formerName?: string | undefined;
   /** The former name that the new mark records. */
   readonly was?: string | undefined;
-  /** Whether one of its duplicates is a credential whose token was not delivered, so a replacement was interrupted. */
+  /**
+   * Whether one of its duplicates is a credential whose token was not delivered. Then an earlier replacement was
+   * interrupted.
+   */
   readonly hasUndelivered?: boolean;
 }
 
@@ -155,7 +158,6 @@ function listMarkErrors(live: LiveState): Diagnostic[] {
   });
 }
 
-/** The stack, and the stacks from which it may take over. */
 interface Ownership {
   readonly stack: string;
   /** Other stacks whose resources may be taken over. */
@@ -207,7 +209,7 @@ class Adoptions {
   }
 
   /**
-   * Whether its former stack has a credential for it whose token was not delivered, so a replacement was interrupted
+   * Whether its former stack has a credential for it whose token was not delivered. Then a replacement was interrupted
    * there.
    */
   hasUndelivered(resource: DesiredResource): boolean {

@@ -258,19 +258,19 @@ function breakCycles(planned: readonly Planned[], dependencies: DependencyGraph)
   }
 }
 
-interface Breaking {
+interface BreakContext {
   readonly drafts: Map<WriteId, Draft>;
   readonly owners: ReadonlyMap<WriteId, Planned>;
   readonly dependencies: DependencyGraph;
 }
 
-function breakCycle(cycle: readonly WriteId[], breaking: Breaking): void {
+function breakCycle(cycle: readonly WriteId[], breaking: BreakContext): void {
   const isBroken = cycle.some((id) => deleteFirst(id, breaking)) || cycle.some((id) => vacateFirst(id, breaking));
   if (!isBroken) throw new InvariantError(`These writes wait for each other: ${cycle.join(', ')}`);
 }
 
 /** Lets a replace delete before it creates. Returns false if the write is not the delete of a replace. */
-function deleteFirst(id: WriteId, { drafts, owners, dependencies }: Breaking): boolean {
+function deleteFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext): boolean {
   const isOfReplace = owners.get(id)?.change.action === 'replace' && drafts.get(id)?.type === 'delete';
   if (!isOfReplace) return false;
   for (const needed of [...dependencies.of(id)]) if (isOfCreation(drafts.get(needed))) dependencies.remove(id, needed);
@@ -285,7 +285,7 @@ function isOfCreation(draft: Draft | undefined): boolean {
  * Inserts a write before this one that only frees the value. Returns false if it frees nothing, or if such a write
  * exists already.
  */
-function vacateFirst(id: WriteId, { drafts, owners, dependencies }: Breaking): boolean {
+function vacateFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext): boolean {
   const draft = drafts.get(id);
   const isPatch = draft?.type === 'update' || draft?.type === 'adopt';
   const owner = owners.get(id);

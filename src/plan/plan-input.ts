@@ -42,7 +42,7 @@ export interface PlanInput {
    * same, with a warning.
    */
   readonly findNeighbour?: FindTaker | undefined;
-  /** Whether the same run applies another stack. */
+  /** Whether a stack is part of the run. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
   /** Diagnostics of the manifests, which the plan repeats. */
   readonly diagnostics: readonly Diagnostic[];

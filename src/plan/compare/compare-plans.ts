@@ -65,7 +65,7 @@ function covers(approved: PlannedFile, { address, path, text, replaces }: Planne
   return isSamePlace && isSameText && (replaces !== true || approved.replaces === true);
 }
 
-/** A difference that both plans have is kept in `more` only, as the later plan shows it. */
+/** If both plans change a field, but differently, it is kept in `more` only, as the later plan shows it. */
 function withoutMirrored(less: ExtraChanges, more: ExtraChanges): ExtraChanges {
   const mirrors = new Map(more.changes.map((extra) => [formatChangeAddress(extra.change), extra]));
   const changes = less.changes.flatMap((extra): readonly ExtraChange[] => {
@@ -143,7 +143,7 @@ interface Side {
 }
 
 /** A change and the plan that has it. */
-interface Sided<Had extends Change | undefined = Change> {
+interface ChangeOfSide<Had extends Change | undefined = Change> {
   readonly side: Side;
   readonly change: Had;
 }
@@ -152,7 +152,7 @@ interface Sided<Had extends Change | undefined = Change> {
  * Returns the effects of this change that the other plan's change of the same resource does not have. Absent if there
  * are none.
  */
-function findExtraChange(own: Sided, other: Sided<Change | undefined>): ExtraChange | undefined {
+function findExtraChange(own: ChangeOfSide, other: ChangeOfSide<Change | undefined>): ExtraChange | undefined {
   const { change } = own;
   const counterpart = other.change;
   const whole = { change, fields: [], dangers: change.dangers ?? [], notes: [] };
@@ -179,7 +179,7 @@ function isComparable({ action }: Change, other: Change): boolean {
  * Whether a delete completes an interrupted replace of the other plan: it deletes the old resource as a duplicate of
  * the new one.
  */
-function isRestOfReplace({ change, side }: Sided, other: Side): boolean {
+function isRestOfReplace({ change, side }: ChangeOfSide, other: Side): boolean {
   if (change.action !== 'delete' || change.duplicateOf === undefined) return false;
   const replace = other.plan.changes.find(({ action, live }) => action === 'replace' && live?.id === change.live?.id);
   if (replace?.address !== change.address) return false;
@@ -187,7 +187,7 @@ function isRestOfReplace({ change, side }: Sided, other: Side): boolean {
 }
 
 /** Compares created and deleted resources as a whole, and updated resources by their differences. */
-function listFields(own: Sided, other: Sided): readonly ExtraField[] {
+function listFields(own: ChangeOfSide, other: ChangeOfSide): readonly ExtraField[] {
   const { action } = own.change;
   switch (action) {
     case 'create':
@@ -213,7 +213,7 @@ function listFields(own: Sided, other: Sided): readonly ExtraField[] {
 /**
  * The differences that the other change does not have. Two are the same if field, old value and new value are equal.
  */
-function listOwnDifferences({ side, change }: Sided, other: Sided): readonly ExtraField[] {
+function listOwnDifferences({ side, change }: ChangeOfSide, other: ChangeOfSide): readonly ExtraField[] {
   const kind = getKind(change.kind);
   const known = new Map(
     other.change.differences
@@ -238,7 +238,7 @@ function isSameStart(kind: Kind, own: Difference, other: Difference): boolean {
 }
 
 /** Whether a write of the other plan sets the old value in between: an interrupted apply may have left it. */
-function isSetInBetween({ field, path, from }: Difference, { side, change }: Sided): boolean {
+function isSetInBetween({ field, path, from }: Difference, { side, change }: ChangeOfSide): boolean {
   if (field === undefined || field !== path) return false;
   const saved = side.shown().get(change);
   return saved !== undefined && listSent(saved, field).some((value) => isSame(value, from));
@@ -255,7 +255,7 @@ function fillLiveSpec({ kind, live }: Change): Spec | undefined {
 type PickSpec = (change: Change) => Spec | undefined;
 
 /** The differences between the two specs, from the other's value to the own value. */
-function compareSpecs({ side, change }: Sided, other: Sided, pick: PickSpec): readonly Difference[] {
+function compareSpecs({ side, change }: ChangeOfSide, other: ChangeOfSide, pick: PickSpec): readonly Difference[] {
   const kind = getKind(change.kind);
   const own = toComparableSpec(kind, pick(change) ?? {}, side.names);
   const theirs = toComparableSpec(kind, pick(other.change) ?? {}, other.side.names);

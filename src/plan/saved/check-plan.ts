@@ -148,7 +148,7 @@ function checkChange(subject: SavedChange, context: Context): ChangeCheck {
  * If a resource already has the mark of the creation, this plan was applied before, or a concurrent apply created it.
  */
 function checkCreate(subject: SavedChange, context: Context): ChangeCheck {
-  const exists = context.bearer(subject.change);
+  const exists = context.findCreated(subject.change);
   if (exists === undefined) return UNMOVED;
   const abandoned = context.abandoned(subject.change);
   const checks = abandoned.map((live) => checkAbandoned(subject, live, context));
@@ -190,7 +190,7 @@ function isLast({ address, duplicateOf }: Change, { id }: LiveResource, { change
   if (kept !== undefined && found.start(kept) !== undefined) return false;
   const deletes = changes.filter(({ action }) => action === 'delete');
   const deleted = new Set(deletes.map(({ live }) => live?.id));
-  return found.bearing(address).every((other) => other.id === id || deleted.has(other.id));
+  return found.listMarked(address).every((other) => other.id === id || deleted.has(other.id));
 }
 
 function checkRelease(subject: SavedChange, context: Context): ChangeCheck {
@@ -205,7 +205,7 @@ function checkRelease(subject: SavedChange, context: Context): ChangeCheck {
  */
 function checkReplace(subject: SavedChange, context: Context): ChangeCheck {
   const { change } = subject;
-  const isGone = context.start(change) === undefined && context.bearer(change) === undefined;
+  const isGone = context.start(change) === undefined && context.findCreated(change) === undefined;
   if (isGone && !isDeletedFirst(subject)) return createGoneCheck(change);
   return merge(checkCreate(subject, context), checkDelete(subject, context));
 }

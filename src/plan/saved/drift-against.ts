@@ -73,7 +73,7 @@ export function computeDriftAgainst(plan: Plan, { live, present, now, file }: Dr
 
 /** The live resource of a change: for a creation the one with its mark, else the one from which the change started. */
 function findResult(change: Change, found: Finder): LiveResource | undefined {
-  return isCreation(change) ? (found.bearer(change) ?? found.start(change)) : found.start(change);
+  return isCreation(change) ? (found.findCreated(change) ?? found.start(change)) : found.start(change);
 }
 
 /** Compares a change with its live resource. Empty if the plan deletes the resource and it does not exist. */

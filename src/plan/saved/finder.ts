@@ -20,14 +20,14 @@ export interface Finder {
    * The resource that has the mark of a creation and appeared after planning. If there are several, one with a
    * delivered token.
    */
-  readonly bearer: (change: Change) => LiveResource | undefined;
+  readonly findCreated: (change: Change) => LiveResource | undefined;
   /**
    * All resources that have the mark of a creation, appeared after planning and have no delivered token: each
    * interrupted apply may have left one.
    */
   readonly abandoned: (change: Change) => readonly LiveResource[];
   /** All resources of the stack with this address in their mark. */
-  readonly bearing: (address: Address) => readonly LiveResource[];
+  readonly listMarked: (address: Address) => readonly LiveResource[];
   /** The resources that the plan creates and that exist already, by address. */
   readonly created: ReadonlyMap<Address, LiveResource>;
   /** The ids of `created`, and of the awaited resources of other stacks. */
@@ -40,20 +40,20 @@ export function createFinder(plan: Plan, live: LiveState): Finder {
   const ours = all.filter(({ mark }) => mark?.stack === plan.stack);
   const byAddress = Map.groupBy(ours, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
   const known = listKnownIds(plan);
-  const bearing = (address: Address) => byAddress.get(address) ?? [];
-  const appeared = ({ address }: Change) => bearing(address).filter(({ id }) => !known.has(id));
+  const listMarked = (address: Address) => byAddress.get(address) ?? [];
+  const appeared = ({ address }: Change) => listMarked(address).filter(({ id }) => !known.has(id));
   const isAbandoned = (live: LiveResource) => isUndelivered(getKind(live.kind), live);
-  const bearer = (change: Change) => {
+  const findCreated = (change: Change) => {
     const all = appeared(change);
     return all.find((live) => !isAbandoned(live)) ?? all[0];
   };
-  const found = plan.changes.filter(isCreation).map((change) => [change.address, bearer(change)] as const);
+  const found = plan.changes.filter(isCreation).map((change) => [change.address, findCreated(change)] as const);
   const created = new Map(found.flatMap(([address, one]) => (one === undefined ? [] : [[address, one]])));
   return {
     start: ({ address, live: start }) => live.attachments.get(address) ?? byId.get(start?.id ?? ''),
-    bearer,
+    findCreated,
     abandoned: (change) => appeared(change).filter(isAbandoned),
-    bearing,
+    listMarked,
     created,
     ids: new Map([...listAwaitedIds(plan, live), ...[...created].map(([address, { id }]) => [address, id] as const)]),
   };
@@ -70,7 +70,7 @@ export function listAwaitedIds(
   });
 }
 
-/** Whether a change creates a new resource. */
+/** Whether a change creates a resource: a create or a replace. */
 export function isCreation({ action }: Change): boolean {
   return action === 'create' || action === 'replace';
 }
@@ -87,7 +87,7 @@ export function resolveSpec(kindName: string, spec: Spec, ids: CreatedIds): Spec
 }
 
 /** A plan without the traces of interrupted token deliveries. */
-interface Unbroken {
+interface RestoredPlan {
   readonly plan: Plan;
   /** Resources that are created again, because their token was lost. */
   readonly renewed: ReadonlySet<Address>;
@@ -98,7 +98,7 @@ interface Unbroken {
  * abandoned if it has the mark of the same address, its mark records no delivered token, and the shown plan did not
  * know it. Nothing can use such a resource.
  */
-export function countAsCreated(plan: Plan, shown: Plan): Unbroken {
+export function countAsCreated(plan: Plan, shown: Plan): RestoredPlan {
   const known = listKnownIds(shown);
   const creations = new Set<Address>(shown.changes.filter(isCreation).map(({ address }) => address));
   const isAbandoned = (change: Change): boolean =>

@@ -36,7 +36,7 @@ export function listUnlike(saved: Plan, made: Plan, check: FileCheck): readonly 
   const left = less.changes.filter((extra) => !isDone(extra, both));
   const appeared = less.files.filter((one) => !isWritten(one, again));
   // The rehearsal could not try writes that waited for another stack. Now it can, so its result may differ.
-  const isBegun = renewed.size > 0 || check.done.size > 0 || left.length < less.changes.length || file !== saved;
+  const isStarted = renewed.size > 0 || check.done.size > 0 || left.length < less.changes.length || file !== saved;
   const lines = [
     ...more.changes
       .filter(({ change }) => !isDeletedIn(deleted.file, change))
@@ -47,8 +47,8 @@ export function listUnlike(saved: Plan, made: Plan, check: FileCheck): readonly 
   ];
   if (lines.length > 0) return lines;
   const before = check.before ?? again;
-  const whole = describeClaims(listFindings(saved), listFindings(before));
-  if (!isBegun) return [...describeClaims(listClaims(saved), listClaims(again)), ...whole];
+  const whole = describeDifferentFacts(listFindings(saved), listFindings(before));
+  if (!isStarted) return [...describeDifferentFacts(listFacts(saved), listFacts(again)), ...whole];
   const open = new Set(
     [...shown.values()]
       .filter((one) => !renewed.has(one.change.address) && isUntouched(one, check))
@@ -57,11 +57,11 @@ export function listUnlike(saved: Plan, made: Plan, check: FileCheck): readonly 
   const listOpen = ({ changes }: Plan, others: Deletes): readonly string[] =>
     changes
       .filter((change) => open.has(formatChangeAddress(change)) && !isDeletedIn(others, change))
-      .flatMap(describeClaim)
+      .flatMap(listChangeFacts)
       .sort();
   const scope = { ...saved, takeOver: listOpenTakeOvers(file, again, open) };
   return [
-    ...describeClaims(
+    ...describeDifferentFacts(
       { ...listScope(scope), 'the notes on changes': listOpen(file, deleted.again) },
       { ...listScope(again), 'the notes on changes': listOpen(again, deleted.file) },
     ),
@@ -105,7 +105,7 @@ function withAwaitedIds(plan: Plan, ids: CreatedIds): Plan {
   return { ...plan, changes };
 }
 
-interface Both {
+interface DoneContext {
   /** The changes of the file with their writes. */
   readonly shown: ReadonlyMap<Change, SavedChange>;
   readonly again: Plan;
@@ -116,7 +116,10 @@ interface Both {
 }
 
 /** Whether an earlier apply has done a change that only the file has. */
-function isDone({ change, other, fields }: ExtraChange, { shown, again, deleted, check, renewed }: Both): boolean {
+function isDone(
+  { change, other, fields }: ExtraChange,
+  { shown, again, deleted, check, renewed }: DoneContext,
+): boolean {
   const saved = shown.get(change);
   const open = saved?.writes.filter(({ id }) => !check.done.has(id)) ?? [];
   if (saved === undefined || open.length === 0) return saved !== undefined && saved.writes.length > 0;
@@ -133,8 +136,8 @@ function isDone({ change, other, fields }: ExtraChange, { shown, again, deleted,
   // Then only the mark may differ from the file, and the manifests ask for no other mark.
   if (other === undefined && check.met.has(formatChangeAddress(change))) return true;
   // After an interrupted replace, the open writes must be in the new plan too.
-  const isBegun = open.length < saved.writes.length || renewed.has(change.address);
-  if (change.action !== 'replace' || !isBegun) return false;
+  const isStarted = open.length < saved.writes.length || renewed.has(change.address);
+  if (change.action !== 'replace' || !isStarted) return false;
   return open.every(({ type, address }) =>
     again.writes.some((write) => write.type === type && write.address === address),
   );
@@ -206,10 +209,10 @@ function formatShort(value: Json | undefined): string {
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
 }
 
-type Claims = Readonly<Record<string, Json>>;
+type PlanFacts = Readonly<Record<string, Json>>;
 
 /** The scope of a plan, which does not depend on how much is applied. */
-function listScope({ targets, takeOver, settings: { guard, kinds }, ownerLabel }: Plan): Claims {
+function listScope({ targets, takeOver, settings: { guard, kinds }, ownerLabel }: Plan): PlanFacts {
   return {
     'the targets': [...targets].sort(),
     'the stacks to take over from': [...takeOver].sort(),
@@ -228,10 +231,10 @@ function omitUnchecked({ unchecked: _, ...rehearsal }: NonNullable<Plan['rehears
 }
 
 /** The parts of a plan besides its effects and findings. A user approved the plan for these too. */
-function listClaims(plan: Plan): Claims {
+function listFacts(plan: Plan): PlanFacts {
   const { changes, externals, awaitedReferences = {}, suppressedDeletes = [] } = plan;
   const named = Object.entries(externals).filter(([address]) => !Object.keys(awaitedReferences).includes(address));
-  const notes = changes.flatMap((change) => describeClaim(change));
+  const notes = changes.flatMap((change) => listChangeFacts(change));
   return {
     ...listScope(plan),
     'the names of ids': Object.fromEntries(named),
@@ -244,7 +247,7 @@ function listClaims(plan: Plan): Claims {
 }
 
 /** The findings on a plan as a whole. */
-function listFindings({ diagnostics, violations, rehearsal }: Plan): Claims {
+function listFindings({ diagnostics, violations, rehearsal }: Plan): PlanFacts {
   return {
     'the diagnostics': diagnostics
       .map(({ code, severity, message }) => removeDurations(`${severity} ${code}: ${message}`))
@@ -254,7 +257,7 @@ function listFindings({ diagnostics, violations, rehearsal }: Plan): Claims {
   };
 }
 
-function describeClaim(change: Change): readonly string[] {
+function listChangeFacts(change: Change): readonly string[] {
   const { action, reason, notes = [], kept = [], labels = {}, annotations = {}, owner, live } = change;
   const address = formatChangeAddress(change);
   return [
@@ -271,7 +274,7 @@ function removeDurations(text: string): string {
   return text.replace(/\b\d+ (?:second|minute|hour|day)s?\b/g, '…');
 }
 
-function describeClaims(file: Claims, manifests: Claims): readonly string[] {
+function describeDifferentFacts(file: PlanFacts, manifests: PlanFacts): readonly string[] {
   return Object.keys(file).flatMap((name) => {
     const [own, other] = [file[name] ?? null, manifests[name] ?? null];
     if (isSameJson(own, other)) return [];

@@ -87,12 +87,12 @@ async function tryPlan(
 }
 
 /** The result of applying a plan to the copy, and the live state after it. */
-interface Tried extends Pick<RehearsedPlan, 'result' | 'simulated' | 'gaps'> {
+interface TrialResult extends Pick<RehearsedPlan, 'result' | 'simulated' | 'gaps'> {
   readonly live: LiveState;
 }
 
 /** Applies a plan to a copy. Discards the copy afterwards, except its rejections. */
-async function applyAndRead(plan: Plan, { live, now }: PlanInput): Promise<Tried> {
+async function applyAndRead(plan: Plan, { live, now }: PlanInput): Promise<TrialResult> {
   const places = new TouchedResources(plan, live);
   const watch = new GapTracker();
   const gapAddresses = new Set<string>(plan.writes.filter(canCauseGap).map(({ address }) => address));

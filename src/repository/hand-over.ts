@@ -22,11 +22,11 @@ const WORD = /[\w.-]+/g;
  * Finds the stack of the tree that takes over another stack's resource. If this is uncertain, returns a stack with a
  * `doubt`, because a wrong delete cannot be undone. `undefined`: none does.
  */
-export function findTaker(folder: StackFolder, asked: Asked, context: TreeContext): TakeOverStack | undefined {
+export function findTaker(folder: StackFolder, asked: TakerQuery, context: TreeContext): TakeOverStack | undefined {
   return findNamedTaker(folder, asked, context) ?? findMistakenTaker({ folder, ...asked, context });
 }
 
-interface Asked {
+interface TakerQuery {
   readonly tree: StackTree;
   readonly address: Address;
 }
@@ -34,7 +34,7 @@ interface Asked {
 /** Like `findTaker`, but only from manifests without errors. */
 function findNamedTaker(
   folder: StackFolder,
-  { tree, address }: Asked,
+  { tree, address }: TakerQuery,
   context: TreeContext,
 ): TakeOverStack | undefined {
   const others = tree.stacks.filter((other) => other !== folder);
@@ -99,7 +99,7 @@ export function findMistake({ file, bytes }: ManifestBytes, env: Environment): U
   return { why: `${file} has a mistake: ${error.message}`, ...(!isOpen && { words: new Set(text.match(WORD)) }) };
 }
 
-interface Subject extends Asked {
+interface Subject extends TakerQuery {
   readonly folder: StackFolder;
   readonly context: TreeContext;
 }

@@ -7,7 +7,6 @@ import { listLateClaims } from '../plan/claims.ts';
 import { StackError } from '../stack/host.ts';
 import { dependsOn } from './find-changes.ts';
 
-/** Stacks in the order in which they are planned and applied. */
 interface OrderedStacks {
   /** Each stack after those to which it refers, otherwise in the given order. Stacks in a cycle have no valid order. */
   readonly ordered: readonly StackFolder[];

@@ -18,8 +18,7 @@ export interface PlannedResources {
   readonly of: (account: string) => FindPlanned;
 }
 
-/** The planned resources of one account. */
-interface Known {
+interface AccountResources {
   /** By stack and address. */
   readonly resources: Map<string, PlannedResource>;
   /** By id: why the live resource will be deleted or has another address. */
@@ -27,8 +26,8 @@ interface Known {
 }
 
 export function createPlannedResources(): PlannedResources {
-  const accounts = new Map<string, Known>();
-  const find = (account: string): Known => {
+  const accounts = new Map<string, AccountResources>();
+  const find = (account: string): AccountResources => {
     const known = accounts.get(account) ?? { resources: new Map(), moved: new Map() };
     accounts.set(account, known);
     return known;
@@ -46,7 +45,7 @@ export function createPlannedResources(): PlannedResources {
   };
 }
 
-function noteChange(change: Change, stack: string, { resources, moved }: Known): void {
+function noteChange(change: Change, stack: string, { resources, moved }: AccountResources): void {
   const { action, address, live, duplicateOf } = change;
   if (duplicateOf !== undefined) return;
   const key = toKey({ stack, resource: address });

@@ -15,7 +15,6 @@ import { loadStack } from '../stack/load-stack.ts';
 import { findChanges } from './find-changes.ts';
 import { findStacks, readDependencies } from './find-stacks.ts';
 
-/** Selects stacks of a tree. */
 export interface StackFilter {
   /** Names of stacks. Empty: all. */
   readonly names: readonly string[];
@@ -30,7 +29,6 @@ export interface StackFilter {
   readonly keyEnv?: string | undefined;
 }
 
-/** The stacks of a run. */
 export interface SelectedStacks {
   readonly tree: StackTree;
   readonly stacks: readonly StackFolder[];

@@ -18,11 +18,13 @@ import { listAwaited } from './desired-form.ts';
 import { type Draft, listWrites } from './writes.ts';
 
 /**
- * Returns the writes of a plan in an order in which they can be sent one after another. They are computed from the
- * changes and the stack only, so that the writes in a plan file can be checked against its changes. A write depends on
- * the writes that create what it refers to. Four rules add to that:
- * a unique value is freed before it is claimed; a replace creates first and deletes last; a delete comes after the
- * writes that remove references to the resource; a restriction that can lock out the caller comes last.
+ * Returns the writes of a plan in an order in which they can be sent one after another. They follow from the changes
+ * and the stack only, so that the writes in a plan file can be checked against its changes.
+ * - A write comes after the creation of the resources to which it refers.
+ * - A unique value is freed before it is claimed.
+ * - A replace creates first and deletes last.
+ * - A delete comes after the writes that remove references to the resource.
+ * - A restriction that can lock out the caller comes last.
  */
 export function orderWrites(changes: readonly Change[], stack: string): readonly Write[] {
   const changed = changes.filter(({ action }) => action !== 'no-op');

@@ -13,9 +13,10 @@ import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts
 import type { Host } from '../stack/host.ts';
 
 /**
- * Collects the unique values that the stacks of a run claim, to find values that two stacks claim. Otherwise the
- * service rejects the second claim, or the stacks keep taking the value from each other. Stores keys only, so that
- * manifests need not stay in memory. The manifests of conflicting stacks are read again to find the positions.
+ * Collects the unique values that the stacks of a run claim, to find values that two stacks claim: the service would
+ * reject the second claim, or the stacks would keep taking the value from each other.
+ * Stores keys only, so that manifests need not stay in memory. The manifests of conflicting stacks are read again to
+ * find the positions.
  */
 export interface ClaimRegistry {
   /** Adds the claims of a stack. `account` is equal for stacks of one account. */

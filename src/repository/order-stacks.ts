@@ -75,11 +75,11 @@ export type WriteRounds = ReadonlyMap<WriteId, number>;
 
 /**
  * Assigns writes to rounds, for plans of one account that are applied side by side. All plans finish a round before any
- * begins the next.
- * Without a round, and so first: all other writes. Round 1: claims on values that another plan frees, the writes that
- * depend on them, and deletes of resources to which other plans may refer, unless a write without a round depends on
- * the delete. A delete comes one round after a write of another plan that removes a reference to the resource, because
- * the service rejects the delete of a resource in use.
+ * of them begins the next. Writes without a round come first.
+ * Round 1: writes that claim a value that another plan frees, and writes that depend on them. Also deletes of resources
+ * to which other plans may refer, unless a write without a round depends on the delete.
+ * Later rounds: a delete comes one round after a write of another plan that removes a reference to the resource,
+ * because the service rejects the delete of a resource in use.
  */
 export function listRounds(plans: readonly Plan[]): ReadonlyMap<Plan, WriteRounds> {
   const held = plans.map((plan) => ({ plan, writes: listHeldBack(plan) }));

@@ -151,10 +151,10 @@ function findIndex(name: string, total: number): number {
 const AT_ONCE = 4;
 
 /**
- * Returns the tree with the dependencies of rendered stacks read from the output of their commands, if the commands may
- * run. Otherwise only the files in their folder are known. All stacks are rendered, even if a run is narrowed, because
- * any of them may take over resources of another. The failure of a command is reported when its stack is read; until it
- * succeeds, that stack may take over anything.
+ * Returns the tree, in which the dependencies of rendered stacks are read from the output of their commands. If
+ * commands may not run, only the files in their folder are known.
+ * All stacks are rendered, even if a run is narrowed, because any of them may take over resources of another. If a
+ * command fails, that is reported when its stack is read; until it succeeds, the stack may take over anything.
  */
 async function renderTree(tree: StackTree, context: Host): Promise<StackTree> {
   const rendered = tree.stacks.filter(({ isRendered }) => isRendered);

@@ -22,9 +22,10 @@ interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
 
 /**
  * Compares a plan file with the plan that is made again from the manifests and the live state. Returns a sentence for
- * each difference; empty if both are the same. The file may be partly applied: then changes that are done are only in
- * the file. Its rehearsal, diagnostics and violations are then compared with `before`. Nothing depends on the rest of
- * the file, because the plan that was made again is applied.
+ * each difference; empty if there is none.
+ * The file may be partly applied. Then the changes that are done are in the file only, and its rehearsal, diagnostics
+ * and violations are compared with those of `before`. Nothing depends on the rest of the file, because the new plan is
+ * applied.
  */
 export function listUnlike(saved: Plan, made: Plan, check: FileCheck): readonly string[] {
   const { plan: again, renewed } = countAsCreated(made, saved);

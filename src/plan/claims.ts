@@ -10,91 +10,97 @@ import type { Decision } from './decide.ts';
 import { describeLifecycleLine } from './duplicates.ts';
 import type { Pair } from './match.ts';
 
-/** What conflicts are looked for in, and which resources stay though they would be deleted. */
 interface ConflictContext {
   readonly stack: string;
   readonly suppressedDeletes: readonly SuppressedDelete[];
-  /** Whether the same run applies another stack. */
+  /** Whether a stack is part of the run. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
-  /** Finds another stack that takes over what no manifest describes. */
+  /** Finds another stack that takes over an address without a manifest. */
   readonly findTaker?: FindTaker | undefined;
 }
 
-/** Claims on values that another resource keeps in this plan: the service would refuse them. */
+/**
+ * Errors on claims of values that another resource keeps in this plan: the service would reject such a write. Only
+ * warnings if a stack of the same run has the value.
+ */
 export function listConflicts(
   decisions: readonly Decision[],
   live: LiveState,
   { stack, suppressedDeletes, isInRun = () => false, findTaker }: ConflictContext,
 ): readonly Diagnostic[] {
-  // An account may hold thousands of other resources: only those with one of the claimed values are compared.
+  // An account may have thousands of other resources, so only those with a claimed value are compared.
   const claimed = new Map(
     decisions.flatMap((decision) => listClaimed(decision).map(({ key }) => [key, decision.pair])),
   );
   const kept = new Set(suppressedDeletes.map(({ id }) => id));
   const byId = new Map(decisions.map((decision) => [decision.pair.live?.id, decision]));
-  const holders = new Map<string, Holder>();
+  const owners = new Map<string, ClaimOwner>();
   for (const { kind } of new Map([...claimed.values()].map((pair) => [pair.kind.name, pair])).values()) {
     for (const resource of live.resources.get(kind.name) ?? []) {
       const held = listClaims(kind, resource.spec).flatMap(({ key }) => (claimed.has(key) ? [key] : []));
       if (held.length === 0) continue;
       const isOurs = resource.mark?.stack === stack;
-      const isLeftOut = isOurs && !byId.has(resource.id);
-      const taker = isLeftOut ? findTaker?.(toAddress(kind.name, resource.mark?.name ?? ''))?.stack : undefined;
-      const keeps = toKept(resource, byId.get(resource.id));
+      const isOutsideTargets = isOurs && !byId.has(resource.id);
+      const taker = isOutsideTargets ? findTaker?.(toAddress(kind.name, resource.mark?.name ?? ''))?.stack : undefined;
+      const keeps = pickFinalSpec(resource, byId.get(resource.id));
       const keys = new Set(listClaims(kind, keeps).map(({ key }) => key));
       for (const key of held)
-        if (keys.has(key)) holders.set(key, { resource, isOurs, isLeftOut, taker, isWithheld: kept.has(resource.id) });
+        if (keys.has(key))
+          owners.set(key, { resource, isOurs, isOutsideTargets, taker, isWithheld: kept.has(resource.id) });
     }
   }
-  return decisions.flatMap((decision) => listConflictsOf(decision, holders, isInRun));
+  return decisions.flatMap((decision) => listConflictsOf(decision, owners, isInRun));
 }
 
-/** The unique values that a decision claims, new or kept. */
+/** The unique values that a resource has after the change. */
 function listClaimed({ action, pair, form }: Decision): readonly Claim[] {
   if (action === 'no-op' || form === undefined || pair.desired === undefined) return [];
   return listClaims(pair.kind, form.normal);
 }
 
-/** The values that a resource has after the plan. One that keeps its id also keeps the values of ignored fields. */
-function toKept({ spec }: LiveResource, decision: Decision | undefined): Spec {
+/**
+ * The spec of a live resource after the plan. A deleted resource has none. A resource that keeps its id also keeps its
+ * ignored fields.
+ */
+function pickFinalSpec({ spec }: LiveResource, decision: Decision | undefined): Spec {
   if (decision === undefined || decision.action === 'no-op') return spec;
   return decision.form !== undefined && decision.action !== 'replace' ? decision.form.normal : {};
 }
 
-/** The resource that has a claimed value. */
-interface Holder {
+interface ClaimOwner {
   readonly resource: LiveResource;
   readonly isOurs: boolean;
-  /** It is ours, and the plan is narrowed to others. */
-  readonly isLeftOut: boolean;
-  /** It is ours, and handed over to this stack. */
+  /** The stack owns it, but it is outside the targets of the plan. */
+  readonly isOutsideTargets: boolean;
+  /** The stack to which this stack hands it over. */
   readonly taker: string | undefined;
-  /** It would be deleted without `--no-delete`. */
+  /** Only `--no-delete` keeps it. */
   readonly isWithheld: boolean;
 }
 
 function listConflictsOf(
   decision: Decision,
-  holders: ReadonlyMap<string, Holder>,
+  owners: ReadonlyMap<string, ClaimOwner>,
   isInRun: (stack: string) => boolean,
 ): readonly Diagnostic[] {
   const { pair } = decision;
   const { desired, address } = pair;
   return listClaimed(decision).flatMap(({ field, value, key }): Diagnostic[] => {
-    const holder = holders.get(key);
-    if (desired === undefined || holder === undefined || holder.resource.id === pair.live?.id) return [];
-    const { resource } = holder;
-    // No manifest of the run claims it there, or both stacks were stopped: it is given up.
-    const owner = holder.isOurs ? holder.taker : resource.mark?.stack;
-    const isLate = owner !== undefined && isInRun(owner);
+    const owner = owners.get(key);
+    if (desired === undefined || owner === undefined || owner.resource.id === pair.live?.id) return [];
+    const { resource } = owner;
+    // If that stack is in this run, it frees the value. If it still claimed the value, both stacks would have been
+    // stopped before.
+    const stack = owner.isOurs ? owner.taker : resource.mark?.stack;
+    const isLate = stack !== undefined && isInRun(stack);
     return [
       {
         code: LATE_CLAIM.code,
         severity: isLate ? LATE_CLAIM.severity : 'error',
-        message: `${address}: ${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
-        remedy: isLate ? LATE : toRemedy(holder, pair),
+        message: `${address}: ${field} ${value} is held by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
+        remedy: isLate ? LATE : formatRemedy(owner, pair),
         address,
-        place: desired.locate(['spec', ...toClaimPath(pair.kind, desired.spec, { field, key })]),
+        place: desired.locate(['spec', ...findClaimPath(pair.kind, desired.spec, { field, key })]),
       },
     ];
   });
@@ -105,14 +111,14 @@ const LATE =
 
 const LATE_CLAIM = { code: 'claimed-elsewhere', severity: 'warning' } as const;
 
-/** The addresses of a plan whose writes wait until another stack of the run has given up a value. */
+/** The addresses of a plan whose writes wait until another stack of the run frees a value. */
 export function listLateClaims({ diagnostics }: Pick<Plan, 'diagnostics'>): ReadonlySet<string> {
   const late = diagnostics.filter(({ code, severity }) => code === LATE_CLAIM.code && severity === LATE_CLAIM.severity);
   return new Set(late.flatMap(({ address }) => address ?? []));
 }
 
-/** Where a manifest makes a claim. */
-function toClaimPath(kind: Kind, spec: Spec, { field, key }: Pick<Claim, 'field' | 'key'>): FieldPath {
+/** The path in a manifest at which it claims a value. */
+function findClaimPath(kind: Kind, spec: Spec, { field, key }: Pick<Claim, 'field' | 'key'>): FieldPath {
   return listClaims(kind, spec).find((claim) => claim.key === key)?.path ?? [field];
 }
 
@@ -120,18 +126,24 @@ function describeOwner({ kind, mark }: LiveResource): string {
   return mark === undefined ? 'which no stack manages' : `which is ${kind}/${mark.name} of the stack ${mark.stack}`;
 }
 
-function toRemedy({ resource, isLeftOut, isOurs, isWithheld, taker }: Holder, { desired, live }: Pair): string {
+function formatRemedy(
+  { resource, isOutsideTargets, isOurs, isWithheld, taker }: ClaimOwner,
+  { desired, live }: Pair,
+): string {
   const { kind, id, mark } = resource;
   if (isWithheld) return 'Remove --no-delete, so that the plan removes it there first.';
   if (taker !== undefined) return `Apply the stack ${taker} first, which takes it over, or both in one run.`;
-  if (isLeftOut) return `Add --target ${kind}/${mark?.name}, so that the plan removes it there first.`;
+  if (isOutsideTargets) return `Add --target ${kind}/${mark?.name}, so that the plan releases it there first.`;
   if (isOurs || live !== undefined || desired === undefined) return 'Remove it there first, or choose another value.';
-  if (mark !== undefined) return toHandOver(desired, { id, mark });
+  if (mark !== undefined) return formatHandOverRemedy(desired, { id, mark });
   return `To adopt that resource as ${kind}/${desired.name}, ${describeLifecycleLine(desired, { name: 'adopt', value: id })}`;
 }
 
-/** Another stack manages the resource that has the value, so it may be in use. The remedy without that stack comes last. */
-function toHandOver(
+/**
+ * The remedy if another stack manages the resource that has the value. The way without the consent of that stack comes
+ * last, because the resource may be in use.
+ */
+function formatHandOverRemedy(
   desired: DesiredResource,
   { id, mark: { stack, name } }: Pick<LiveResource, 'id'> & { mark: Mark },
 ) {

@@ -8,13 +8,16 @@ import type { LiveResource, LiveState } from '../model/state.ts';
 import { listDriftDangers, withExpiryDanger } from './dangers.ts';
 import { createFindAdoptionCandidate, createFindHolder } from './duplicates.ts';
 
-/** The input of a comparison, in addition to the plan that would end every difference. */
+/** Input of `computeDrift` in addition to the plan. */
 export interface DriftInput {
   readonly live: LiveState;
   readonly now: Date;
 }
 
-/** What differs from the manifests, and by whose change. The plan covers the whole stack and is never applied. */
+/**
+ * Compares the live state with the manifests, and finds for each difference whether the live value or the manifest
+ * changed. `plan` covers the whole stack and is never applied.
+ */
 export function computeDrift(plan: Plan, { live, now }: DriftInput): Drift {
   const { stack, baseUrl, made, targets, externals, diagnostics, violations, requests } = plan;
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
@@ -29,7 +32,7 @@ export function computeDrift(plan: Plan, { live, now }: DriftInput): Drift {
     const candidate = isNew ? findCandidate(kind, spec) : undefined;
     const holder = isNew && candidate === undefined ? findHolder(kind, spec) : undefined;
     const drift =
-      toUnowned(change, { found, candidate, holder }) ?? withFile(toResourceDrift(change, found), plan.files);
+      findUnowned(change, { found, candidate, holder }) ?? withFile(createResourceDrift(change, found), plan.files);
     return refused.has(change.address) ? withoutNext(drift) : drift;
   });
   const ours = resources.filter(({ state }) => state !== 'unowned');
@@ -49,32 +52,35 @@ export function computeDrift(plan: Plan, { live, now }: DriftInput): Drift {
   };
 }
 
-/** No apply does anything to what has an error. */
+/** A resource with an error has no next action, because no plan with errors is applied. */
 function withoutNext({ next: _, ...rest }: ResourceDrift): ResourceDrift {
   return rest;
 }
 
-/** Live resources without our mark that a change is about. */
-interface NotOurs {
+/** Live resources that a change may concern and that the stack does not own. */
+interface UnownedCandidates {
   readonly found: LiveResource | undefined;
   readonly candidate: LiveResource | undefined;
-  /** It has some of the values that only one resource can have. */
+  /** Has a unique value that the manifest claims. */
   readonly holder: LiveResource | undefined;
 }
 
-/** Resources that are to be adopted, and creates in whose place something else is live: none of them is ours. */
-function toUnowned(
+/**
+ * Returns the drift of an adoption, or of a create for which a matching resource exists. The stack does not own that
+ * resource. Absent for other changes.
+ */
+function findUnowned(
   { address, kind, action, differences, owner }: Change,
-  { found, candidate, holder }: NotOurs,
+  { found, candidate, holder }: UnownedCandidates,
 ): ResourceDrift | undefined {
   const fields = differences.map(toDriftedField);
   const base = { address, kind, state: 'unowned', differences: fields, ...(owner !== undefined && { owner }) } as const;
   if (action === 'adopt' && found !== undefined) {
-    const reason = `${describeUnownedReason(found)}; its manifest adopts it: ${toAdoptLine(found)}`;
+    const reason = `${describeUnownedReason(found)}; its manifest adopts it: ${formatAdoptLine(found)}`;
     return { ...base, id: found.id, reason, next: 'adopt' };
   }
   if (candidate !== undefined) {
-    const reason = `${describeUnownedReason(candidate)}; to adopt it, add to its manifest: ${toAdoptLine(candidate)}`;
+    const reason = `${describeUnownedReason(candidate)}; to adopt it, add to its manifest: ${formatAdoptLine(candidate)}`;
     return { ...base, id: candidate.id, reason, next: 'create' };
   }
   if (holder === undefined) return undefined;
@@ -86,23 +92,23 @@ function toUnowned(
   };
 }
 
-/** Why a resource is not ours. */
+/** Why the stack does not own a resource. */
 export function describeUnownedReason({ mark, markError }: LiveResource): string {
   if (mark !== undefined) return `it has the mark of the stack ${mark.stack}`;
   return markError === undefined ? 'it has no mark' : 'its mark cannot be read';
 }
 
-function toAdoptLine({ id }: LiveResource): string {
+function formatAdoptLine({ id }: LiveResource): string {
   return `lifecycle: { adopt: ${id} }`;
 }
 
-/** By address as it is shown. */
+/** Sorts by the address that is shown. */
 export function sortByAddress(resources: readonly ResourceDrift[]): readonly ResourceDrift[] {
   const shown = resources.map((resource) => ({ resource, address: formatAddress(resource) }));
   return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ resource }) => resource);
 }
 
-function toResourceDrift(change: Change, live: LiveResource | undefined): ResourceDrift {
+function createResourceDrift(change: Change, live: LiveResource | undefined): ResourceDrift {
   const { address, action, desired, duplicateOf, kind, differences, reason, owner = live?.mark?.owner } = change;
   const fields = differences.map(toDriftedField);
   const dangers = listDriftDangers({ kind, fields, expected: desired, live: change.live?.spec });
@@ -110,7 +116,7 @@ function toResourceDrift(change: Change, live: LiveResource | undefined): Resour
     address,
     ...(duplicateOf !== undefined && { duplicateOf }),
     kind,
-    state: toState(change),
+    state: computeState(change),
     ...(change.live !== undefined && { id: change.live.id }),
     differences: fields,
     ...(owner !== undefined && { owner }),
@@ -133,7 +139,7 @@ export function toDriftedField({ field, path, from: live, to: expected, ...rest 
   };
 }
 
-/** An issued value is also in a file, which an apply would write again. */
+/** Adds the state of the file to which the resource's value is written. */
 function withFile(resource: ResourceDrift, files: readonly PlannedFile[]): ResourceDrift {
   const file = files.find(({ address, text }) => address === resource.address && text !== undefined);
   if (file === undefined || resource.duplicateOf !== undefined) return resource;
@@ -143,13 +149,13 @@ function withFile(resource: ResourceDrift, files: readonly PlannedFile[]): Resou
   return { ...resource, reason, ...(resource.state === 'in-sync' && { state: 'file-differs', next }) };
 }
 
-/** When what a resource holds ends. */
+/** The end of the validity of a live resource. Empty if it has none. */
 export function readValidUntil({ kind, spec }: LiveResource): Pick<ResourceDrift, 'validUntil'> {
   const validUntil = spec[getKind(kind).validity?.until ?? ''];
   return typeof validUntil === 'string' ? { validUntil } : {};
 }
 
-function toState(change: Change): DriftState {
+function computeState(change: Change): DriftState {
   switch (change.action) {
     case 'no-op':
       return 'in-sync';
@@ -168,7 +174,9 @@ function toState(change: Change): DriftState {
   }
 }
 
-/** The origin of the differences. A replace without differences is a renewal. */
+/**
+ * Derives the state from the origins of the differences. A replace without differences is a renewal, so it is pending.
+ */
 export function computeDriftState(differences: readonly Pick<Difference, 'origin'>[]): DriftState {
   const origins = new Set(differences.map(({ origin }) => origin));
   const isDrifted = origins.has('drift') || origins.has('both');
@@ -178,18 +186,18 @@ export function computeDriftState(differences: readonly Pick<Difference, 'origin
   return isPending ? 'pending' : 'differs';
 }
 
-/** Live resources that are not known: those of other stacks, and those without a mark. */
+/** Live resources that are not in `known`: those of other stacks, and those without a mark. */
 export function listUnowned(
   { stack, known }: { readonly stack: string; readonly known: ReadonlySet<string | undefined> },
   live: LiveState,
 ): readonly UnownedResource[] {
   return [...live.resources.keys()].sort().flatMap((kind) => {
     const others = (live.resources.get(kind) ?? []).filter(({ id, mark }) => !known.has(id) && mark?.stack !== stack);
-    return others.map(toStranger).sort(byId);
+    return others.map(toUnownedResource).sort(byId);
   });
 }
 
-function toStranger({ kind, id, spec, mark }: LiveResource): UnownedResource {
+function toUnownedResource({ kind, id, spec, mark }: LiveResource): UnownedResource {
   return {
     kind,
     id,

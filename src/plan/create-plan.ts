@@ -16,8 +16,9 @@ import { describeRelease, type PlanInput } from './plan-input.ts';
 import { createChange } from './to-change.ts';
 
 /**
- * Computes what would make live what the manifests ask for. Pure: the same input in any order gives the same plan.
- * A plan with diagnostics that are errors has no writes. `decided`: what was decided of that input already.
+ * Computes the changes and writes that make live equal to the manifests. Pure: the order of the input does not matter.
+ * A plan with diagnostics that are errors has no writes. `decided`: the decisions on the same input, if they were made
+ * already.
  */
 export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(input)): Plan {
   const { desired, mode, targets, takeOver = [] } = input;
@@ -42,7 +43,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     settings: input.settings,
     targets: targets.toSorted(),
     takeOver: [...new Set([...takeOver, ...listHandingStacks(decisions)])].sort(),
-    // As they are: few reports say the digests, which are made when they are asked for.
+    // Not evaluated here: few reports print these digests, and each is computed when it is read.
     ...(desired.paths !== undefined && { manifests: desired.paths }),
     inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
     ...(Object.keys(input.awaited ?? {}).length > 0 && { awaitedReferences: input.awaited ?? {} }),
@@ -54,12 +55,13 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     files: isInvalid ? [] : listPlannedFiles(decisions, input.files),
     diagnostics: keepFewWarnings(diagnostics, desired.inputs, (one) => isCausedByChange(one, changesOf)),
     violations: listViolations(changes, input),
-    requests: toEstimate(writes, input),
+    requests: estimateRequests(writes, input),
   };
 }
 
 /**
- * Whether a change causes a diagnostic: lint findings on created resources and on changed fields, and the delete of a resource that another stack takes over.
+ * Whether a change causes a diagnostic. Changes cause lint findings on created resources and on changed fields, and the
+ * warning on a delete of a resource that another stack takes over.
  */
 function isCausedByChange(diagnostic: Diagnostic, changesOf: ReadonlyMap<string, readonly Change[]>): boolean {
   const { code, address = '', field } = diagnostic;
@@ -72,7 +74,7 @@ function isCausedByChange(diagnostic: Diagnostic, changesOf: ReadonlyMap<string,
   return (changesOf.get(address) ?? []).some(isCaused);
 }
 
-/** The stacks that hand something over by a manifest of this one. */
+/** The stacks that hand a resource over to a manifest of this stack. */
 function listHandingStacks(decisions: readonly Decision[]): readonly string[] {
   return decisions.flatMap(({ pair: { by, desired, live } }) => {
     const from = desired?.lifecycle.takenFrom?.stack;
@@ -101,7 +103,7 @@ function listViolations(changes: readonly Change[], { desired, live, mode, targe
   });
 }
 
-function toEstimate(writes: readonly Write[], { live, settings }: PlanInput): Plan['requests'] {
+function estimateRequests(writes: readonly Write[], { live, settings }: PlanInput): Plan['requests'] {
   const limit = parseRateLimit(settings.rateLimit);
   const { least, isOpen } = countDuplicateChecks(writes, { live, pageSize: settings.pageSize });
   const apply = writes.length + least;
@@ -113,14 +115,17 @@ function toEstimate(writes: readonly Write[], { live, settings }: PlanInput): Pl
   };
 }
 
-/** Notes on a change for those who approve it; for an unchanged resource, only when it is due for renewal. */
+/** Notes on a change for the user who approves it. An unchanged resource has notes only if it is due for renewal. */
 function listNotes(decision: Decision, { desired }: PlanInput): readonly string[] {
   if (decision.action === 'no-op') return decision.notes;
   if (decision.action === 'release') return describeRelease(decision, desired);
   return [...describeTokens(decision), ...describeKeys(decision), ...decision.notes];
 }
 
-/** Notes on the public keys of a resource: `for an ed25519 key, alice@example.com`. The keys themselves are unreadable for people. */
+/**
+ * Notes on the public keys of a resource, such as `for an ed25519 key, alice@example.com`: people cannot read the keys
+ * themselves.
+ */
 function describeKeys({ pair, form }: Decision): readonly string[] {
   return Object.entries(pair.kind.fields).flatMap(([name, { type }]) => {
     const key = form?.written[name];
@@ -129,31 +134,37 @@ function describeKeys({ pair, form }: Decision): readonly string[] {
   });
 }
 
-/** What a reader must know of a replace that cannot create first: for a while there is neither. */
+/** Adds a reason to each replace that deletes first: between its two writes neither resource exists. */
 function explainDeletedFirst(changes: readonly Change[], writes: readonly Write[]): readonly Change[] {
   const deleted = new Set<string>();
-  const early = new Set<string>();
+  const createdAfterDelete = new Set<string>();
   for (const write of writes) {
     if (write.type === 'delete' && write.duplicateOf === undefined) deleted.add(write.address);
-    if (write.type === 'create' && deleted.has(write.address)) early.add(write.address);
+    if (write.type === 'create' && deleted.has(write.address)) createdAfterDelete.add(write.address);
   }
   const isDeletedFirst = ({ action, address, reason }: Change) =>
-    action === 'replace' && reason === undefined && early.has(address);
+    action === 'replace' && reason === undefined && createdAfterDelete.has(address);
   return changes.map((change) => (isDeletedFirst(change) ? { ...change, reason: DELETED_FIRST } : change));
 }
 
 const DELETED_FIRST =
   'the old one is deleted before the new one is created, because a unique value must be freed first';
 
-/** Warnings of one rule that a plan shows in addition to those that its changes cause: the changes matter more. */
+/**
+ * At most so many warnings of a rule are shown in addition to those that changes cause. Few, because the changes matter
+ * more.
+ */
 const MAX_WARNINGS = 10;
 
-/** Warnings of one rule that are shown beside a change with their position: to locate one takes longer than to find it. */
+/**
+ * At most so many caused warnings of a rule are shown with their position: locating a warning takes longer than finding
+ * it.
+ */
 const MAX_PLACED = 100;
 
 /**
- * Of the warnings of each lint rule those that a change causes, marked as that, and of the others those that come first by address, with the number of what is
- * left. Everything else stays.
+ * Keeps all lint warnings that a change causes, and marks them. Of the others, keeps the first of each rule by address
+ * and counts the rest. Keeps all other diagnostics.
  */
 export function keepFewWarnings(
   diagnostics: readonly Diagnostic[],
@@ -162,16 +173,16 @@ export function keepFewWarnings(
 ): readonly Diagnostic[] {
   const warnings = Map.groupBy(diagnostics.filter(isLintWarning), ({ code }) => code);
   const rules = [...warnings].map(([code, found]) => ({ code, ...divideWarnings(found, isCaused) }));
-  const placed = rules.flatMap(({ caused, few }) => [...caused.slice(0, MAX_PLACED).map(toCaused), ...few]);
+  const placed = rules.flatMap(({ caused, few }) => [...caused.slice(0, MAX_PLACED).map(markCaused), ...few]);
   const shown = [
     ...sortByPlace(placed, sources),
-    ...rules.flatMap(({ caused }) => caused.slice(MAX_PLACED).map(toCausedSomewhere)),
-    ...rules.flatMap(({ code, left }) => (left === 0 ? [] : [toRest(code, left)])),
+    ...rules.flatMap(({ caused }) => caused.slice(MAX_PLACED).map(markCausedWithoutPlace)),
+    ...rules.flatMap(({ code, left }) => (left === 0 ? [] : [createRestWarning(code, left)])),
   ];
   const first = diagnostics.find(isLintWarning);
   return diagnostics.flatMap((one) => {
     if (isLintWarning(one)) return one === first ? shown : [];
-    return isCaused(one) ? [toCaused(one)] : [one];
+    return isCaused(one) ? [markCaused(one)] : [one];
   });
 }
 
@@ -182,12 +193,15 @@ function divideWarnings(found: readonly Diagnostic[], isCaused: (diagnostic: Dia
   return { caused: sorted.filter(isCaused), few: spare.slice(0, MAX_WARNINGS), left };
 }
 
-function toCaused(diagnostic: Diagnostic): Diagnostic {
+function markCaused(diagnostic: Diagnostic): Diagnostic {
   return { ...diagnostic, isOfChange: true };
 }
 
-/** Without the place, which is found when it is asked for, and without the remedy, which the others of its rule say. */
-function toCausedSomewhere({ code, severity, message, address, field }: Diagnostic): Diagnostic {
+/**
+ * Returns the diagnostic without the place, which takes time to compute, and without the remedy, which the other
+ * warnings of the rule have.
+ */
+function markCausedWithoutPlace({ code, severity, message, address, field }: Diagnostic): Diagnostic {
   return {
     code,
     severity,
@@ -203,7 +217,7 @@ function compareAddresses({ address: left = '' }: Diagnostic, { address: right =
   return left < right ? -1 : 1;
 }
 
-function toRest(code: Diagnostic['code'], count: number): Diagnostic {
+function createRestWarning(code: Diagnostic['code'], count: number): Diagnostic {
   return {
     code,
     severity: 'warning',

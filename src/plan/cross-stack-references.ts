@@ -12,37 +12,37 @@ import {
   type LiveState,
 } from '../model/state.ts';
 
-/** What manifests ask for once the ids of other stacks' resources are known. */
+/** The desired state with the known ids of other stacks' resources. */
 interface ResolvedForeign {
   readonly desired: DesiredState;
-  /** Those that another stack will create: their ids are known after apply. */
+  /** Resources that another stack of the run will create: their ids are known only after the apply. */
   readonly awaited: Readonly<Record<Address, CrossStackReference>>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * The effect of another plan of the same run on a resource: it will have that id, it is created, or no such resource remains, for that reason. `undefined`:
- * no plan of the run knows; the live state decides.
+ * Finds the effect of another plan of the run on a resource of its stack. The resource will have an id (it is live, or
+ * adopted), will be created, or will not exist (`gone` says why). `undefined`: no plan of the run knows, so the live
+ * state decides.
  */
 export type FindPlanned = (foreign: CrossStackReference, liveId: string | undefined) => PlannedResource | undefined;
 
 export type PlannedResource = { readonly id: string } | { readonly isCreated: true } | { readonly gone: string };
 
-/** The kinds that have to be read to find the resources of other stacks. */
+/** The kinds to read in order to find the resources of other stacks. */
 export function listCrossStackKinds({ foreign = new Map() }: DesiredState): readonly string[] {
   return [...foreign.values()].flatMap(({ resource }) => parseAddress(resource)?.kind ?? []);
 }
 
-/** The run that a plan is part of. */
 interface Run {
   readonly findPlanned?: FindPlanned | undefined;
-  /** Whether another stack is part of it. */
+  /** Whether a stack is part of the run. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
 }
 
 /**
- * Finds the resources of other stacks by the plans of the run, else by the marks of live resources. One that does not exist, and that no plan of the run
- * creates, is an error.
+ * Finds the resources of other stacks in the plans of the run, else by the marks of live resources. An error if a
+ * resource does not exist and no plan of the run creates it.
  */
 export function resolveForeign(
   desired: DesiredState,
@@ -69,7 +69,7 @@ export function resolveForeign(
     desired: {
       ...desired,
       resources: new Map(resources),
-      externals: new Map([...desired.externals, ...[...foreign.keys()].flatMap((address) => toEntry(address, ids))]),
+      externals: new Map([...desired.externals, ...[...foreign.keys()].flatMap((address) => listEntry(address, ids))]),
     },
     awaited: Object.fromEntries([...awaited].filter(([address]) => used.has(address))),
     diagnostics: [...desired.resources.values()].flatMap((resource) =>
@@ -78,14 +78,14 @@ export function resolveForeign(
   };
 }
 
-/** The live resource with the mark; of several the one that is kept. */
+/** The live resource with the mark. If several have it, the oldest, which is the one that is kept. */
 export function findForeign(
   { stack, resource }: CrossStackReference,
   { resources }: LiveState,
 ): LiveResource | undefined {
   const { kind = '', name = '' } = parseAddress(resource) ?? {};
-  const bearing = (resources.get(kind) ?? []).filter(({ mark }) => mark?.stack === stack && mark.name === name);
-  return bearing.toSorted(compareAge)[0];
+  const marked = (resources.get(kind) ?? []).filter(({ mark }) => mark?.stack === stack && mark.name === name);
+  return marked.toSorted(compareAge)[0];
 }
 
 function withIds(resource: DesiredResource, ids: ReadonlyMap<string, string>): DesiredResource {
@@ -97,7 +97,7 @@ function listNamed({ kind, spec }: DesiredResource): readonly string[] {
   return listReferences(getKind(kind), spec).map(({ value }) => value);
 }
 
-function toEntry(address: Address, ids: ReadonlyMap<string, string>): readonly (readonly [Address, string])[] {
+function listEntry(address: Address, ids: ReadonlyMap<string, string>): readonly (readonly [Address, string])[] {
   const id = ids.get(address);
   return id === undefined ? [] : [[address, id]];
 }

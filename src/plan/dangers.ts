@@ -14,14 +14,17 @@ import { formatWriteAddress, type Write } from '../model/write.ts';
 import { isUndelivered } from './match.ts';
 import { readTime } from './validity.ts';
 
-/** What the dangers of a plan follow from. */
-type Source = Pick<Plan, 'changes' | 'stack' | 'settings'> & { readonly writes: readonly Write[] };
+/** The parts of a plan from which its dangers follow. */
+type DangerSource = Pick<Plan, 'changes' | 'stack' | 'settings'> & { readonly writes: readonly Write[] };
 
-/** The changes of a plan with their dangers added. These follow from the changes and from the order of their writes. */
-export function withDangers(plan: Source): readonly Change[] {
-  const scene = { stack: plan.stack, findGap: createFindGap(plan), findTaker: createFindTaker(plan.changes) };
+/**
+ * Returns the changes of a plan with their dangers, which replace earlier ones. Dangers follow from the changes and
+ * from the order of the writes.
+ */
+export function withDangers(plan: DangerSource): readonly Change[] {
+  const context = { stack: plan.stack, findGap: createFindGap(plan), findClaimant: createFindClaimant(plan.changes) };
   return plan.changes.map((change) => {
-    const dangers = listDangers(change, scene);
+    const dangers = listDangers(change, context);
     if (dangers.length > 0) return { ...change, dangers };
     if (change.dangers === undefined) return change;
     const { dangers: _, ...rest } = change;
@@ -29,87 +32,102 @@ export function withDangers(plan: Source): readonly Change[] {
   });
 }
 
-interface Scene {
+interface DangerContext {
   readonly stack: string;
   readonly findGap: (change: Change) => Gap | undefined;
-  readonly findTaker: (kind: Kind, spec: Spec) => string | undefined;
+  readonly findClaimant: (kind: Kind, spec: Spec) => string | undefined;
 }
 
-function listDangers(change: Change, scene: Scene): readonly Danger[] {
+function listDangers(change: Change, context: DangerContext): readonly Danger[] {
   if (change.action === 'no-op') return [];
   const kind = getKind(change.kind);
   const { live } = change;
   if (change.duplicateOf !== undefined) return compareDuplicate(kind, change);
-  const from = toLiveSide(change);
-  const to = toDesiredSide(change, scene);
+  const from = pickLiveSide(change);
+  const to = pickDesiredSide(change, context);
   const facts = compareSides(kind, from, to)
     .filter(({ danger }) => danger !== 'token-revoked' || isInUse(kind, live))
-    .map((fact) => withTaker(fact, kind, scene));
+    .map((fact) => withClaimant(fact, kind, context));
   return sortDangers([
     ...facts,
     ...listLonger(kind, change),
     ...listNewValues(kind, change),
-    ...listGaps(kind, change, scene),
+    ...listGaps(kind, change, context),
   ]);
 }
 
-/** The resource itself stays, whatever becomes of its duplicates; but each has a token of its own. */
+/**
+ * Deleting a duplicate revokes its token, which may be in use. It has no other danger, because the resource that is
+ * kept serves the rest.
+ */
 function compareDuplicate(kind: Kind, { live }: Change): readonly Danger[] {
   if (!isInUse(kind, live)) return [];
   return compareSides(kind, { spec: live?.spec ?? {} }, undefined).filter(({ danger }) => danger === 'token-revoked');
 }
 
-/** Whether its token may be in use. For a resource without our mark this is unknown, so it counts as used. */
+/**
+ * Whether the token of a live resource may be in use. For a resource without the mark of the stack this is unknown, so
+ * it counts as used.
+ */
 function isInUse(kind: Kind, live: Change['live']): boolean {
   return live !== undefined && (live.mark === undefined || !isUndelivered(kind, { mark: live.mark }));
 }
 
-function toLiveSide({ live }: Change): ResourceSide | undefined {
+function pickLiveSide({ live }: Change): ResourceSide | undefined {
   if (live === undefined) return undefined;
   const { spec = {}, mark } = live;
   return { spec, protect: mark?.protect, stack: mark?.stack };
 }
 
-/** Attached modules have no mark that says whose they are. */
-function toDesiredSide({ action, live, desired, protect, kind }: Change, { stack }: Scene): ResourceSide | undefined {
+/** The side after the change. Attached modules have no mark, so no stack owns them. */
+function pickDesiredSide(
+  { action, live, desired, protect, kind }: Change,
+  { stack }: DangerContext,
+): ResourceSide | undefined {
   if (action === 'delete') return undefined;
   const spec = desired ?? live?.spec ?? {};
   if (action === 'release') return { spec };
   return { spec, protect, ...(getKind(kind).role === 'owned' && { stack }) };
 }
 
-/** Who serves an address that this resource serves no longer, as far as the same plan says it. */
-function withTaker(fact: Danger, kind: Kind, { findTaker }: Scene): Danger {
+/** Adds a consequence to a released or changed address: which resource of the same plan serves it then. */
+function withClaimant(fact: Danger, kind: Kind, { findClaimant }: DangerContext): Danger {
   const { danger, path = '', from = null } = fact;
   if (danger !== 'address-released' && danger !== 'address-changed') return fact;
   const members = isJsonArray(from)
     ? from.map((member) => ({ member, spec: { [path]: [member] } }))
     : [{ member: from, spec: { [path]: from } }];
-  const takers = members.map(({ member, spec }) => ({ member, taker: findTaker(kind, spec) }));
-  const [first] = takers;
-  if (danger === 'address-released' && first?.taker !== undefined && takers.every(({ taker }) => taker === first.taker))
-    return { ...fact, consequence: `then served by ${first.taker}` };
-  const taken = takers.filter(({ taker }) => taker !== undefined);
-  const said = taken.map(({ member, taker }) => `${String(member)} is then served by ${taker}`);
+  const claimants = members.map(({ member, spec }) => ({ member, claimant: findClaimant(kind, spec) }));
+  const [first] = claimants;
+  if (
+    danger === 'address-released' &&
+    first?.claimant !== undefined &&
+    claimants.every(({ claimant }) => claimant === first.claimant)
+  )
+    return { ...fact, consequence: `then served by ${first.claimant}` };
+  const taken = claimants.filter(({ claimant }) => claimant !== undefined);
+  const said = taken.map(({ member, claimant }) => `${String(member)} is then served by ${claimant}`);
   return taken.length === 0 ? fact : { ...fact, consequence: said.join(', ') };
 }
 
-/** Looks up which change of a plan claims what a spec claims. */
-function createFindTaker(changes: readonly Change[]): Scene['findTaker'] {
-  let takers: ReadonlyMap<string, string> | undefined;
+/** Finds the change of a plan that claims a unique value of a spec. */
+function createFindClaimant(changes: readonly Change[]): DangerContext['findClaimant'] {
+  let claimants: ReadonlyMap<string, string> | undefined;
   return (kind, spec) => {
-    takers ??= new Map(
+    claimants ??= new Map(
       changes.flatMap((change) =>
         change.desired === undefined || change.action === 'release'
           ? []
           : listClaims(getKind(change.kind), change.desired).map(({ key }) => [key, change.address] as const),
       ),
     );
-    return listClaims(kind, spec).flatMap(({ key }) => takers?.get(key) ?? [])[0];
+    return listClaims(kind, spec).flatMap(({ key }) => claimants?.get(key) ?? [])[0];
   };
 }
 
-/** A length is compared with a length where the manifest states one; ends are compared as all fields are. */
+/**
+ * A longer validity, if the manifest sets `lifecycle.valid_for`. If it sets an end, the end is compared like any field.
+ */
 function listLonger(kind: Kind, { differences, live, validForMs }: Change): readonly Danger[] {
   const after = readTime(live?.spec ?? {}, kind.validity?.after);
   const until = readTime(live?.spec ?? {}, kind.validity?.until);
@@ -128,7 +146,10 @@ function listLonger(kind: Kind, { differences, live, validForMs }: Change): read
   ];
 }
 
-/** Values that the service chooses for a new resource and that others have to know: a token, with its sink; values that users copy elsewhere. */
+/**
+ * New values of a created or replaced resource that other systems must learn: a token, with its sink, and values that
+ * users copy elsewhere.
+ */
 function listNewValues(kind: Kind, { action, live, token }: Change): readonly Danger[] {
   if (action !== 'create' && action !== 'replace') return [];
   const isReplaced = action === 'replace' && isInUse(kind, live);
@@ -139,7 +160,7 @@ function listNewValues(kind: Kind, { action, live, token }: Change): readonly Da
       danger: 'token',
       path,
       ...(place !== undefined && { to: place }),
-      ...(isReplaced && toConsequence(kind, path)),
+      ...(isReplaced && pickConsequence(kind, path)),
     }),
   );
   if (action === 'create') return tokens;
@@ -149,18 +170,17 @@ function listNewValues(kind: Kind, { action, live, token }: Change): readonly Da
   return [
     ...tokens,
     ...computed.map(
-      ([path]): Danger => ({ group: 'traffic', danger: 'new-values', path, ...toConsequence(kind, path) }),
+      ([path]): Danger => ({ group: 'traffic', danger: 'new-values', path, ...pickConsequence(kind, path) }),
     ),
   ];
 }
 
-function toConsequence(kind: Kind, path: string): Pick<Danger, 'consequence'> {
+function pickConsequence(kind: Kind, path: string): Pick<Danger, 'consequence'> {
   const consequence = kind.fields[path]?.whenReplaced;
   return consequence === undefined ? {} : { consequence };
 }
 
-/** The gap in which neither the old resource nor the new one exists. */
-function listGaps(kind: Kind, change: Change, { findGap }: Scene): readonly Danger[] {
+function listGaps(kind: Kind, change: Change, { findGap }: DangerContext): readonly Danger[] {
   const gap = findGap(change);
   const group = change.live?.spec === undefined ? undefined : findAbsenceGroup(kind, change.live.spec);
   return gap === undefined || group === undefined ? [] : [{ group, danger: 'gap', ...gap }];
@@ -168,8 +188,11 @@ function listGaps(kind: Kind, change: Change, { findGap }: Scene): readonly Dang
 
 type Gap = Pick<Danger, 'writes' | 'limitMs'>;
 
-/** Looks up how many writes run from the delete of a resource to its creation, and how long that takes once the rate limit is reached. */
-function createFindGap({ writes, settings }: Source): Scene['findGap'] {
+/**
+ * Finds the number of writes from the delete of a resource to its creation, and how long those take once the rate limit
+ * is reached.
+ */
+function createFindGap({ writes, settings }: DangerSource): DangerContext['findGap'] {
   const deleted = new Map<string, number>();
   const gaps = new Map<string, number>();
   for (const [index, write] of writes.entries()) {
@@ -189,7 +212,7 @@ function createFindGap({ writes, settings }: Source): Scene['findGap'] {
   };
 }
 
-/** A resource that is not as it should be, with both sides in normal form. */
+/** A drifted resource, with both sides in normal form. */
 interface Drifted {
   readonly kind: string;
   readonly fields: readonly DriftedField[];
@@ -197,7 +220,7 @@ interface Drifted {
   readonly live: Spec | undefined;
 }
 
-/** The dangers of changes at the service. Fields that only the manifest changed are left out. */
+/** The dangers of drift. Fields that only the manifest changed are left out. */
 export function listDriftDangers({ kind, fields, expected, live }: Drifted): readonly Danger[] {
   const happened = fields.filter(({ origin }) => origin !== 'manifest');
   if (happened.length === 0 || expected === undefined || live === undefined) return [];
@@ -208,7 +231,7 @@ export function listDriftDangers({ kind, fields, expected, live }: Drifted): rea
     ...Object.entries(expected).filter(([name]) => names.has(name)),
   ]);
   const dangers = compareSides(getKind(kind), { spec: before, protect: isUnprotected }, { spec: live });
-  // Who looks at drift is let in; and if not, no report would come to be.
+  // Omits lockouts: a user who sees this report is not locked out.
   return dangers.filter(({ danger }) => danger !== 'lockout');
 }
 
@@ -216,7 +239,7 @@ function isLostProtection({ path, expected }: DriftedField): boolean {
   return path === PROTECT_PATH && expected === true;
 }
 
-/** Adds the danger of an expired validity. */
+/** Adds a danger if the validity has expired. */
 export function withExpiryDanger(resource: ResourceDrift, now: Date): ResourceDrift {
   const { kind, validUntil, dangers = [] } = resource;
   const path = getKind(kind).validity?.until;
@@ -224,7 +247,7 @@ export function withExpiryDanger(resource: ResourceDrift, now: Date): ResourceDr
   return { ...resource, dangers: [{ group: 'secrets', danger: 'ended', path, from: validUntil }, ...dangers] };
 }
 
-/** The dangers of a delete at the service. */
+/** The dangers of a delete that a user made at the service. */
 export function listDeletionDangers({ kind, expected }: Pick<Drifted, 'kind' | 'expected'>): readonly Danger[] {
   return expected === undefined ? [] : compareSides(getKind(kind), { spec: expected }, undefined);
 }

@@ -24,7 +24,6 @@ import { createReleaseState, type PlanInput } from './plan-input.ts';
 import { selectTargets } from './select-targets.ts';
 import { findValidForMs, readTime } from './validity.ts';
 
-/** The decision on each resource, and the diagnostics. */
 export interface DecidedPlan {
   readonly decisions: readonly Decision[];
   readonly suppressedDeletes: readonly SuppressedDelete[];
@@ -42,7 +41,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
   const { decisions, suppressedDeletes } = withholdDeletes(decided, input.noDelete === true);
   const diagnostics = [
     ...input.diagnostics.filter((found) => found.severity === 'error' || selected.concerns(found)),
-    ...toWithheldDiagnostics(matched.diagnostics.filter(selected.concerns), suppressedDeletes),
+    ...explainKeptDuplicates(matched.diagnostics.filter(selected.concerns), suppressedDeletes),
     ...selected.diagnostics,
     ...listRefusals(decisions),
     ...listRenewalDiagnostics(decisions, input),
@@ -56,15 +55,15 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     ...listHealthWarnings(decisions, now),
     ...listRetainedValueWarnings(decisions),
     ...listLengthWarnings(decisions),
-    ...listNotShown(decisions.flatMap(toComparedLive)),
+    ...listNotShown(decisions.flatMap(listComparedLive)),
     ...listTokensWithoutSink(decisions, tokens),
-    ...decisions.filter(canLockOut).map(toLockoutWarning),
+    ...decisions.filter(canLockOut).map(createLockoutWarning),
   ];
   return { decisions, suppressedDeletes, diagnostics };
 }
 
-/** A field in `lifecycle.ignore` is not compared. */
-function toComparedLive({ pair, form }: Decision): readonly ComparedLive[] {
+/** Lists the live resource of a decision, if it is compared. Fields in `lifecycle.ignore` are not compared. */
+function listComparedLive({ pair, form }: Decision): readonly ComparedLive[] {
   const { kind, live, desired } = pair;
   if (live === undefined || desired === undefined || form === undefined) return [];
   const isCompared = (name: string) => form.normal[name] !== undefined && !desired.lifecycle.ignore.includes(name);
@@ -75,7 +74,7 @@ function canLockOut({ action, form, pair }: Decision): boolean {
   return action !== 'no-op' && form !== undefined && pair.kind.canLockOut(form.normal);
 }
 
-function toLockoutWarning({ pair }: Decision): Diagnostic {
+function createLockoutWarning({ pair }: Decision): Diagnostic {
   const { address, desired } = pair;
   return {
     code: 'lockout',
@@ -87,17 +86,17 @@ function toLockoutWarning({ pair }: Decision): Diagnostic {
   };
 }
 
-/** Warnings on live resources of ours that fail at the service or expire soon, whether or not the plan changes them. */
+/** Warnings on resources of the stack that fail at the service or expire soon, whether or not the plan changes them. */
 function listHealthWarnings(decisions: readonly Decision[], now: Date): readonly Diagnostic[] {
   return decisions.flatMap((decision) => {
     const { desired } = decision.pair;
-    const goes = decision.action === 'delete' || decision.action === 'create' || decision.action === 'replace';
-    return goes || desired === undefined
+    const isSkipped = decision.action === 'delete' || decision.action === 'create' || decision.action === 'replace';
+    return isSkipped || desired === undefined
       ? []
       : [
           ...listHealthFindings(decision, desired),
           ...listFileFindings(decision, desired),
-          ...listEnds(decision, desired, now),
+          ...listExpiryWarnings(decision, desired, now),
         ];
   });
 }
@@ -113,7 +112,10 @@ function listHealthFindings({ pair }: Decision, desired: DesiredResource): reado
   }));
 }
 
-/** What the service shows for a file is not what was asked for: other programs read the file, so nothing is written. */
+/**
+ * Errors on files for which the service shows an unexpected value. Such a file is not written, because other programs
+ * read it.
+ */
 function listFileFindings({ pair }: Decision, desired: DesiredResource): readonly Diagnostic[] {
   const { kind, live, address } = pair;
   const field = kind.fileField ?? '';
@@ -133,8 +135,11 @@ function listFileFindings({ pair }: Decision, desired: DesiredResource): readonl
   ];
 }
 
-/** Certificates that are renewed before their end, or state their end, are handled elsewhere. */
-function listEnds({ pair, form }: Decision, desired: DesiredResource, now: Date): readonly Diagnostic[] {
+/**
+ * Warnings on certificates that expire soon. Certificates with `renew_before` or with an end in their manifest have
+ * other diagnostics.
+ */
+function listExpiryWarnings({ pair, form }: Decision, desired: DesiredResource, now: Date): readonly Diagnostic[] {
   const { kind, live, address } = pair;
   const after = readTime(live?.spec ?? {}, kind.validity?.after);
   const until = readTime(live?.spec ?? {}, kind.validity?.until);
@@ -161,7 +166,10 @@ function listEnds({ pair, form }: Decision, desired: DesiredResource, now: Date)
   ];
 }
 
-/** Warnings on fields that keep their value though the manifest states it no longer, with what to write instead. */
+/**
+ * Warnings on fields that keep their value although the manifest no longer sets them. The remedy says what to write
+ * instead.
+ */
 function listRetainedValueWarnings(decisions: readonly Decision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const { kind, desired, address } = pair;
@@ -216,21 +224,24 @@ function listLengthWarnings(decisions: readonly Decision[]): readonly Diagnostic
   });
 }
 
-/** Warnings on what would be gone while a resource of another stack still refers to it: each names who does. */
+/**
+ * Warnings on deletes and replaces of resources to which resources of other stacks still refer. Each warning names
+ * those.
+ */
 function listCrossStackUsers(
   decisions: readonly Decision[],
   { resources }: LiveState,
   stack: string,
 ): readonly Diagnostic[] {
-  const going = decisions.filter(
+  const removed = decisions.filter(
     ({ action, pair }) => (action === 'delete' || action === 'replace') && isReferable(pair.kind),
   );
-  if (going.length === 0) return [];
+  if (removed.length === 0) return [];
   const users = Map.groupBy(
     [...resources.values()].flat().flatMap((one) => (one.mark?.stack === stack ? [] : listUses(one))),
     ({ id }) => id,
   );
-  return going.flatMap(({ action, pair: { address, live } }): readonly Diagnostic[] => {
+  return removed.flatMap(({ action, pair: { address, live } }): readonly Diagnostic[] => {
     const names = [...new Set((users.get(live?.id ?? '') ?? []).map(({ user }) => user))].sort();
     if (names.length === 0) return [];
     return [
@@ -251,15 +262,15 @@ function listUses({ kind, spec, mark }: LiveResource): readonly { readonly id: s
   return listReferences(getKind(kind), spec).map(({ value }) => ({ id: value, user }));
 }
 
-/** The remaining decisions, and the deletes that are only listed. */
+/** The decisions that remain, and the deletes that `--no-delete` suppresses. */
 interface Withholding {
   readonly decisions: readonly Decision[];
   readonly suppressedDeletes: readonly SuppressedDelete[];
 }
 
 /**
- * Removes pure deletes from a plan (`--no-delete`). A replace still deletes its old resource, also when it completes an interrupted one:
- * there the delete is half of a change that the manifests ask for.
+ * Removes pure deletes from a plan (`--no-delete`). A replace still deletes its old resource, even if an earlier apply
+ * was interrupted in between: that delete is half of a change that the manifests ask for.
  */
 function withholdDeletes(decisions: readonly Decision[], isAsked: boolean): Withholding {
   if (!isAsked) return { decisions, suppressedDeletes: [] };
@@ -268,12 +279,12 @@ function withholdDeletes(decisions: readonly Decision[], isAsked: boolean): With
     action === 'delete' && !(pair.by === 'duplicate' && replaced.has(pair.address));
   return {
     decisions: decisions.filter((decision) => !isKept(decision)),
-    suppressedDeletes: decisions.filter(isKept).map(toWithheld),
+    suppressedDeletes: decisions.filter(isKept).map(toSuppressedDelete),
   };
 }
 
-/** Diagnostics of a duplicate that is kept. */
-function toWithheldDiagnostics(
+/** Changes the remedy of diagnostics on duplicates that `--no-delete` keeps. */
+function explainKeptDuplicates(
   diagnostics: readonly Diagnostic[],
   suppressedDeletes: readonly SuppressedDelete[],
 ): readonly Diagnostic[] {
@@ -285,7 +296,7 @@ function toWithheldDiagnostics(
   );
 }
 
-function toWithheld({ pair, reason = '' }: Decision): SuppressedDelete {
+function toSuppressedDelete({ pair, reason = '' }: Decision): SuppressedDelete {
   const { address, duplicateOf, kind, live } = pair;
   const id = live?.id ?? '';
   return { address, ...(duplicateOf !== undefined && { duplicateOf }), kind: kind.name, id, reason };
@@ -298,7 +309,10 @@ export interface ComparedLive {
   readonly isCompared: (name: string) => boolean;
 }
 
-/** A warning for each kind that names the fields which would be compared and which the service does not show, however many resources lack them. */
+/**
+ * One warning for each kind. It names the compared fields that the service does not show, however many resources lack
+ * them.
+ */
 export function listNotShown(compared: readonly ComparedLive[]): readonly Diagnostic[] {
   const found = new Map<string, Set<string>>();
   for (const { kind, live, isCompared } of compared)
@@ -309,7 +323,7 @@ export function listNotShown(compared: readonly ComparedLive[]): readonly Diagno
     }
   return [...found]
     .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([kind, paths]) => toWarning(kind, [...paths].sort()));
+    .map(([kind, paths]) => createNotShownWarning(kind, [...paths].sort()));
 }
 
 /** The paths of fields that a response omits, without positions in lists. */
@@ -321,7 +335,7 @@ function listUnknown(type: FieldType, value: Json | undefined, path: string): re
   return value.flatMap((member) => listUnknown(type.of, member, path));
 }
 
-function toWarning(kind: string, paths: readonly string[]): Diagnostic {
+function createNotShownWarning(kind: string, paths: readonly string[]): Diagnostic {
   const isOne = paths.length === 1;
   return {
     code: 'not-shown',

@@ -16,16 +16,15 @@ import { type ComparedResource, type FieldDifference, listDifferences, listSpecD
 import type { Pair } from './match.ts';
 import { findValidForMs, listLengthDifference, readTime } from './validity.ts';
 
-/** A pair with the decision about it. */
 export interface Decision {
   readonly pair: Pair;
   readonly action: Action;
-  /** The reason, when the differences do not show it. */
+  /** Absent if the differences show the reason. */
   readonly reason: string | undefined;
   readonly differences: readonly Difference[];
-  /** Notes for those who approve. */
+  /** Notes for the user who approves the plan. */
   readonly notes: readonly string[];
-  /** Fields that only drifted, and are left so. */
+  /** Fields that have only drifted and keep their live value (`--keep-drift`). */
   readonly kept: readonly string[];
   /** Absent for deletes. */
   readonly form: DesiredForm | undefined;
@@ -39,48 +38,54 @@ interface DecisionContext extends RenewalContext {
   readonly keepDrift: boolean;
 }
 
-/** Decides the action of every pair, referenced resources first, since a new id changes who refers to it. */
+/**
+ * Decides the action of every pair. Referenced resources come first, because a new id changes the resources that refer
+ * to it.
+ */
 export function decideActions(pairs: readonly Pair[], context: DecisionContext): readonly Decision[] {
   const byAddress = new Map(pairs.filter(({ by }) => by !== 'duplicate').map((pair) => [pair.address, pair]));
   const decided = new Map<Pair, Decision>();
   const ids = new Map<string, string>();
   const visit = (pair: Pair): void => {
     if (decided.has(pair)) return;
-    for (const address of listReferenced(pair)) {
+    for (const address of listReferencedAddresses(pair)) {
       const referenced = byAddress.get(address);
       if (referenced !== undefined) visit(referenced);
     }
     const decision = decideAction(pair, ids, context);
     decided.set(pair, decision);
-    if (keepsItsId(decision) && pair.live !== undefined) ids.set(pair.address, pair.live.id);
+    if (keepsId(decision) && pair.live !== undefined) ids.set(pair.address, pair.live.id);
   };
   pairs.forEach(visit);
   return pairs.map((pair) => assertDefined(decided.get(pair), `decision on ${pair.address}`));
 }
 
-/** Errors about what a manifest asks for and cannot be done. */
+/** Errors on adoptions that would replace the adopted resource, because a field of it cannot be changed. */
 export function listRefusals(decisions: readonly Decision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const forcing = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => path);
-    // Without a field that forces it, only a credential whose token was never delivered is replaced: nothing uses it.
+    // Without such a field, only a credential whose token was never delivered is replaced, and nothing uses that one.
     if (pair.by !== 'adopt' || action !== 'replace' || forcing.length === 0 || pair.desired === undefined) return [];
-    return [toAdoptionRefusal(pair.desired, pair.live?.id ?? '', forcing)];
+    return [createAdoptionError(pair.desired, pair.live?.id ?? '', forcing)];
   });
 }
 
-/** Warnings on certificates that stay expired whatever is done, and errors on what cannot be rotated. */
+/**
+ * Warnings on certificates whose manifest sets an end that is past or near, and errors on `--rotate` of resources that
+ * cannot be rotated.
+ */
 export function listRenewalDiagnostics(
   decisions: readonly Decision[],
   { now, rotate }: RenewalContext,
 ): readonly Diagnostic[] {
   const rotatable = new Set<string>(decisions.filter(({ pair }) => canRotate(pair)).map(({ pair }) => pair.address));
   return [
-    ...rotate.filter((address) => !rotatable.has(address)).map((address) => toRotationRefusal(address, rotatable)),
+    ...rotate.filter((address) => !rotatable.has(address)).map((address) => createRotationError(address, rotatable)),
     ...decisions.flatMap(({ pair, form }) => (form === undefined ? [] : listExpiredManifests(pair, form.written, now))),
   ];
 }
 
-/** A resource that is adopted or taken over cannot be rotated: it is not ours yet. */
+/** A resource that is adopted or taken over cannot be rotated yet, because the stack does not own it. */
 function canRotate({ kind, desired, by }: Pair): boolean {
   return desired !== undefined && by === 'mark' && isRotatable(kind);
 }
@@ -91,23 +96,22 @@ function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Deci
   if (desired === undefined && context.mode === 'release')
     return { ...plain, action: 'release', reason: 'only its mark is removed', form: undefined };
   if (desired === undefined)
-    return { ...plain, action: 'delete', reason: toDeleteReason(pair, context.mode), form: undefined };
+    return { ...plain, action: 'delete', reason: describeDelete(pair, context.mode), form: undefined };
   const asked = computeDesiredForm(pair.kind, desired, live, ids);
   if (live === undefined) return { ...plain, action: 'create', reason: undefined, form: asked };
-  const compared = toCompared({ ...pair, desired, live }, asked, context);
+  const compared = toComparedResource({ ...pair, desired, live }, asked, context);
   const kept = context.keepDrift ? listDrifted(listSpecDifferences(compared)) : [];
   const form = kept.length === 0 ? asked : withLive(pair.kind, asked, live, kept);
   const differences = listDifferences({ ...compared, normal: form.normal, kept });
   const renewal = findRenewal(pair, form.written, context);
-  const action = toAction(pair, differences, renewal.reason !== undefined);
+  const action = chooseAction(pair, differences, renewal.reason !== undefined);
   const notes = [...(action === 'replace' ? [] : renewal.notes), ...describeKept(kept)];
-  const reasons = [toMoveReason(pair, context.stack), renewal.reason].filter((reason) => reason !== undefined);
+  const reasons = [describeMove(pair, context.stack), renewal.reason].filter((reason) => reason !== undefined);
   const reason = reasons.length === 0 ? undefined : reasons.join('; ');
   return { pair, action, reason, differences, notes, kept, form };
 }
 
-/** What its differences follow from. */
-function toCompared(
+function toComparedResource(
   { address, kind, desired, live }: Pair & { readonly desired: DesiredResource; readonly live: LiveResource },
   { normal }: DesiredForm,
   { stack }: DecisionContext,
@@ -125,7 +129,7 @@ function toCompared(
   };
 }
 
-/** Top-level fields that differ only because they drifted. */
+/** The top-level fields that have only drifted. */
 function listDrifted(found: readonly FieldDifference[]): readonly string[] {
   return [...new Set(found.filter(({ origin }) => origin === 'drift').map(({ field }) => field))];
 }
@@ -134,34 +138,34 @@ function describeKept(kept: readonly string[]): readonly string[] {
   return kept.length === 0 ? [] : [`drift that is not reverted: ${kept.join(', ')}`];
 }
 
-function toAction(pair: Pair, differences: readonly Difference[], isDue: boolean): Action {
+function chooseAction(pair: Pair, differences: readonly Difference[], isDue: boolean): Action {
   if (isDue || differences.some(({ forcesReplace }) => forcesReplace)) return 'replace';
   if (pair.by === 'adopt') return 'adopt';
   return differences.length > 0 ? 'update' : 'no-op';
 }
 
 /** The former name or stack of a resource that is renamed or taken over. */
-function toMoveReason({ kind, formerName, live, by }: Pair, stack: string): string | undefined {
+function describeMove({ kind, formerName, live, by }: Pair, stack: string): string | undefined {
   if (formerName !== undefined) return `renamed from ${kind.name}/${formerName}`;
   const mark = by === 'adopt' ? live?.mark : undefined;
   if (mark === undefined || mark.stack === stack) return undefined;
   return `taken over from the stack ${mark.stack}, where it is ${kind.name}/${mark.name}`;
 }
 
-function toDeleteReason({ by }: Pair, mode: Plan['mode']): string | undefined {
-  if (by === 'duplicate') return 'a duplicate: another resource has the same mark';
-  return mode === 'destroy' ? undefined : 'no longer in the manifests';
+function describeDelete({ by }: Pair, mode: Plan['mode']): string | undefined {
+  if (by === 'duplicate') return 'a duplicate: another resource carries the same mark';
+  return mode === 'destroy' ? undefined : 'not in the manifests any more';
 }
 
-function keepsItsId({ action }: Decision): boolean {
+function keepsId({ action }: Decision): boolean {
   return action === 'update' || action === 'adopt' || action === 'no-op';
 }
 
-function listReferenced(pair: Pair): readonly Address[] {
+function listReferencedAddresses(pair: Pair): readonly Address[] {
   return pair.desired === undefined ? [] : listAwaited(pair.kind, pair.desired.spec);
 }
 
-function toAdoptionRefusal(desired: DesiredResource, id: string, forcing: readonly string[]): Diagnostic {
+function createAdoptionError(desired: DesiredResource, id: string, forcing: readonly string[]): Diagnostic {
   return {
     code: 'adopt-replaces',
     severity: 'error',
@@ -172,7 +176,7 @@ function toAdoptionRefusal(desired: DesiredResource, id: string, forcing: readon
   };
 }
 
-function toRotationRefusal(address: string, rotatable: ReadonlySet<string>): Diagnostic {
+function createRotationError(address: string, rotatable: ReadonlySet<string>): Diagnostic {
   const nearest = suggestAddress(address, [...rotatable]);
   return {
     code: 'rotate-refused',
@@ -188,48 +192,53 @@ function toRotationRefusal(address: string, rotatable: ReadonlySet<string>): Dia
 /** The input of renewals, in addition to the manifests. */
 interface RenewalContext {
   readonly now: Date;
-  /** Addresses that are to be replaced though nothing differs. */
+  /** Addresses to replace although nothing differs (`--rotate`). */
   readonly rotate: readonly string[];
 }
 
 /** Whether an existing resource is due for renewal. */
 interface Renewal {
-  /** Why it is to be replaced though no field differs. */
+  /** Why the resource is replaced although no field differs. Absent if it is not due. */
   readonly reason: string | undefined;
-  /** When its time will come. */
+  /** When the resource will be due. */
   readonly notes: readonly string[];
 }
 
-const NOTHING: Renewal = { reason: undefined, notes: [] };
+const NOT_DUE: Renewal = { reason: undefined, notes: [] };
 
-/** A live resource that a manifest describes, seen at a time. */
+/** A live resource that a manifest describes. */
 interface Subject extends Pair {
   readonly desired: DesiredResource;
   readonly live: LiveResource;
 }
 
-/** Whether a live resource is due for renewal. An adopted one is renewed only once the stack owns it, unless it is handed over without its token; one of another
- * length is replaced anyway. */
+/**
+ * Whether a live resource is due for renewal. An adopted resource is renewed only after the stack owns it, unless it is
+ * handed over without its token. A resource whose validity differs in length is replaced anyway.
+ */
 export function findRenewal(pair: Pair, written: Spec, context: RenewalContext): Renewal {
   const { desired, live } = pair;
-  if (desired === undefined || live === undefined || pair.by === 'attachment') return NOTHING;
+  if (desired === undefined || live === undefined || pair.by === 'attachment') return NOT_DUE;
   const subject = { ...pair, desired, live };
-  const loss = pair.by === 'mark' || isHandedOver(subject) ? findLoss(subject) : undefined;
-  const due = loss ?? (pair.by === 'mark' ? findRequest(subject, context) : undefined);
-  if (due !== undefined) return { ...NOTHING, reason: due };
+  const tokenLoss = pair.by === 'mark' || isHandedOver(subject) ? findTokenLoss(subject) : undefined;
+  const due = tokenLoss ?? (pair.by === 'mark' ? findRotationRequest(subject, context) : undefined);
+  if (due !== undefined) return { ...NOT_DUE, reason: due };
   const validForMs = findValidForMs(pair.kind, desired);
-  if (listLengthDifference({ kind: pair.kind, live, validForMs }).length > 0) return NOTHING;
-  const timed = findEnd(subject, written, context.now) ?? findAge(subject, context.now) ?? NOTHING;
-  return pair.by === 'mark' || timed.reason === undefined ? timed : toLater(timed.reason);
+  if (listLengthDifference({ kind: pair.kind, live, validForMs }).length > 0) return NOT_DUE;
+  const timed = findExpiry(subject, written, context.now) ?? findAge(subject, context.now) ?? NOT_DUE;
+  return pair.by === 'mark' || timed.reason === undefined ? timed : toLaterNote(timed.reason);
 }
 
-/** A warning for each certificate that would be, or stays, expired because its manifest says when it ends. */
+/**
+ * Warns if the manifest of a certificate sets an end that is past or near: a new certificate would end at the same
+ * time.
+ */
 export function listExpiredManifests(pair: Pair, written: Spec, now: Date): readonly Diagnostic[] {
   const { kind, desired, address } = pair;
   const end = readTime(written, kind.validity?.until);
   if (kind.validity === undefined || desired === undefined || end === undefined) return [];
   const leftMs = end - now.getTime();
-  const isSoon = leftMs > 0 && leftMs <= toWarningMs(pair, desired, { ...pair.live?.spec, ...written });
+  const isSoon = leftMs > 0 && leftMs <= computeWarningMs(pair, desired, { ...pair.live?.spec, ...written });
   if (leftMs > 0 && !isSoon) return [];
   const when = isSoon ? `ends in ${renderTimeSpan(leftMs)}` : `ended ${renderTimeSpan(-leftMs)} ago`;
   return [
@@ -244,24 +253,30 @@ export function listExpiredManifests(pair: Pair, written: Spec, now: Date): read
   ];
 }
 
-/** The last tenth of a validity counts as near its end: nine days of ninety, so that a weekly apply warns before it. */
+/** The last tenth of a validity counts as near its end: nine days of ninety, so that a weekly apply warns in time. */
 export const EXPIRY_WARNING_SHARE = 0.1;
 
-/** How long before its stated end there is a warning: the renewal period if one is set, else the default share. */
-function toWarningMs({ kind }: Pair, desired: DesiredResource, spec: Spec): number {
-  if (desired.lifecycle.settings['renew_before'] !== undefined) return toSettingMs(desired, 'renew_before');
+/**
+ * The time before the end in a manifest at which warnings begin: `renew_before` if it is set, else the default share of
+ * the validity.
+ */
+function computeWarningMs({ kind }: Pair, desired: DesiredResource, spec: Spec): number {
+  if (desired.lifecycle.settings['renew_before'] !== undefined) return readSettingMs(desired, 'renew_before');
   const after = readTime(spec, kind.validity?.after);
   const until = readTime(spec, kind.validity?.until);
   return after === undefined || until === undefined ? 0 : (until - after) * EXPIRY_WARNING_SHARE;
 }
 
-/** It bears the mark of another stack, which does not describe it any more: nobody else would deliver its token. */
+/**
+ * Whether the resource has the mark of another stack that no longer describes it. Only this stack can deliver its token
+ * then.
+ */
 function isHandedOver({ by, live }: Subject): boolean {
   return by === 'adopt' && live.mark !== undefined;
 }
 
-/** A token that was not delivered, or may be the wrong one. */
-function findLoss({ kind, live, hasUndelivered }: Subject): string | undefined {
+/** The reason to replace a credential whose token was not delivered, or may be the wrong one. */
+function findTokenLoss({ kind, live, hasUndelivered }: Subject): string | undefined {
   if (kind.oneTimeFields.length === 0) return undefined;
   if (live.mark?.delivered !== true)
     return 'nothing shows that its token was delivered, and the token cannot be read again';
@@ -270,12 +285,15 @@ function findLoss({ kind, live, hasUndelivered }: Subject): string | undefined {
     : undefined;
 }
 
-function findRequest({ address }: Subject, { rotate }: RenewalContext): string | undefined {
-  return rotate.includes(address) ? 'requested with --rotate' : undefined;
+function findRotationRequest({ address }: Subject, { rotate }: RenewalContext): string | undefined {
+  return rotate.includes(address) ? 'asked for with --rotate' : undefined;
 }
 
-/** An end that the manifest sets does not cause a replace: the new resource would end at the same time. */
-function findEnd({ kind, desired, live }: Subject, written: Spec, now: Date): Renewal | undefined {
+/**
+ * Whether a certificate has expired, or when it will. If the manifest sets the end, this causes no replace: the new
+ * resource would end at the same time.
+ */
+function findExpiry({ kind, desired, live }: Subject, written: Spec, now: Date): Renewal | undefined {
   const until = readTime(live.spec, kind.validity?.until);
   if (until === undefined || kind.validity === undefined) return undefined;
   const leftMs = until - now.getTime();
@@ -284,14 +302,14 @@ function findEnd({ kind, desired, live }: Subject, written: Spec, now: Date): Re
     return leftMs > 0 ? toNote(`expires in ${left}`) : toNote(`expired ${renderTimeSpan(-leftMs)} ago`);
   if (leftMs <= 0) return toReason(`it expired ${renderTimeSpan(-leftMs)} ago`);
   const renewBefore = desired.lifecycle.settings['renew_before'];
-  const waitMs = leftMs - toSettingMs(desired, 'renew_before');
+  const waitMs = leftMs - readSettingMs(desired, 'renew_before');
   if (renewBefore === undefined) return toNote(`expires in ${left}, and is renewed then`);
   if (waitMs > 0) return toNote(`renews in ${renderTimeSpan(waitMs)}`);
   return toReason(`it expires in ${left}, and is renewed ${String(renewBefore)} before that`);
 }
 
 function findAge({ desired, live }: Subject, now: Date): Renewal | undefined {
-  const limitMs = toSettingMs(desired, 'rotate_after');
+  const limitMs = readSettingMs(desired, 'rotate_after');
   if (limitMs === 0) return undefined;
   const created = Date.parse(live.createdAt);
   if (Number.isNaN(created)) return undefined;
@@ -303,30 +321,30 @@ function findAge({ desired, live }: Subject, now: Date): Renewal | undefined {
 }
 
 function toReason(reason: string): Renewal {
-  return { ...NOTHING, reason };
+  return { ...NOT_DUE, reason };
 }
 
 function toNote(note: string): Renewal {
-  return { ...NOTHING, notes: [note] };
+  return { ...NOT_DUE, notes: [note] };
 }
 
-function toLater(reason: string): Renewal {
+function toLaterNote(reason: string): Renewal {
   return toNote(`${reason}: the next apply replaces it`);
 }
 
-/** 0 when the manifest does not say it. */
-function toSettingMs({ lifecycle }: DesiredResource, name: string): number {
+/** 0 if the manifest does not set it. */
+function readSettingMs({ lifecycle }: DesiredResource, name: string): number {
   const text = lifecycle.settings[name];
   return typeof text === 'string' ? (parseDurationMs(text) ?? 0) : 0;
 }
 
-/** The sink of the token of a credential that is created. */
+/** The sink of the token of a credential that is created. Absent for all other changes. */
 export function findTokenPlace(decision: Decision, settings: TokenSettings): TokenPlace | undefined {
-  const sink = givesToken(decision) ? findOwnSink(decision, settings) : undefined;
+  const sink = createsToken(decision) ? findOwnSink(decision, settings) : undefined;
   return sink && describeSink(sink);
 }
 
-/** Notes on what happens to the token of a credential that is there already. */
+/** Notes on what happens to the token of an existing credential. */
 export function describeTokens(decision: Decision): readonly string[] {
   if (decision.pair.kind.oneTimeFields.length === 0) return [];
   const { formerName, live } = decision.pair;
@@ -334,7 +352,10 @@ export function describeTokens(decision: Decision): readonly string[] {
   return decision.action === 'update' && formerName !== undefined ? [TOKEN_STAYS] : [];
 }
 
-/** A mark says that a token is in use, not who delivered it: the credential may have been adopted. */
+/**
+ * The note on the token of an adopted credential. A mark shows only that the token is in use: the credential may have
+ * been adopted before.
+ */
 function describeAdoptedToken(mark: Mark | undefined): string {
   return mark === undefined
     ? 'its token is unknown: the service showed it only once, when it was created'
@@ -343,9 +364,9 @@ function describeAdoptedToken(mark: Mark | undefined): string {
 
 const TOKEN_STAYS = 'its token stays where it is: no file is moved';
 
-/** A warning for each credential that would be created with no place for its token. Apply refuses such a plan. */
+/** A warning for each credential that would be created without a token sink. Apply refuses such a plan. */
 export function listTokensWithoutSink(decisions: readonly Decision[], settings: TokenSettings): readonly Diagnostic[] {
-  const lost = decisions.filter((decision) => givesToken(decision) && findOwnSink(decision, settings) === undefined);
+  const lost = decisions.filter((decision) => createsToken(decision) && findOwnSink(decision, settings) === undefined);
   return lost.map(({ pair: { address, desired } }) => ({
     code: 'token-sink-missing',
     severity: 'warning',
@@ -357,7 +378,7 @@ export function listTokensWithoutSink(decisions: readonly Decision[], settings: 
   }));
 }
 
-function givesToken({ pair, action }: Decision): boolean {
+function createsToken({ pair, action }: Decision): boolean {
   return (action === 'create' || action === 'replace') && pair.kind.oneTimeFields.length > 0;
 }
 

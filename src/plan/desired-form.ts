@@ -5,18 +5,20 @@ import { type Address, isAddress } from '../model/address.ts';
 import type { Json } from '../model/json.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
 
-/** The ids that are known while planning, by address. An address that is not in it gets its id when the plan is applied. */
+/**
+ * The ids that are known while planning, by address. A resource whose address is absent gets its id during the apply.
+ */
 export type KnownIds = ReadonlyMap<string, string>;
 
-/** What a manifest asks for, in the two forms that planning needs. */
+/** The desired spec of a manifest, in the two forms that planning needs. */
 export interface DesiredForm {
-  /** As written but for the order of sets, for request bodies, with known ids for addresses. */
+  /** For request bodies: as written, with sets sorted and known ids in place of addresses. */
   readonly written: Spec;
-  /** In normal form, for comparison. Addresses replace ids known after apply. */
+  /** For comparison: in normal form. Resources without an id yet are still referred to by address. */
   readonly normal: Spec;
 }
 
-/** The desired forms of a resource. Ignored fields keep their live values, so that no write changes them. */
+/** Computes the desired forms of a resource. Ignored fields keep their live values, so that no write changes them. */
 export function computeDesiredForm(
   kind: Kind,
   desired: DesiredResource,
@@ -32,7 +34,7 @@ export function computeDesiredForm(
   return { written, normal: normalizeSpec(kind, written) };
 }
 
-/** The same form with some fields as they are live, so that no write changes them. */
+/** Returns a copy of the form in which some fields have their live values, so that no write changes them. */
 export function withLive(kind: Kind, form: DesiredForm, live: LiveResource, names: readonly string[]): DesiredForm {
   const written = { ...form.written, ...pickLive(live, names) };
   return { written, normal: normalizeSpec(kind, written) };
@@ -48,7 +50,7 @@ function pickLive(live: LiveResource, names: readonly string[]): Spec {
   return Object.fromEntries(names.map((name): [string, Json] => [name, live.spec[name] ?? null]));
 }
 
-/** Whether a reference field of a value still contains an address, and so waits for an id. */
+/** Whether a reference in a spec, or in a part of one, is still an address and so waits for an id. */
 export function waitsForId(kind: Kind, part: Spec): boolean {
   let isWaiting = false;
   mapReferences(kind, part, ({ value }) => {
@@ -58,7 +60,7 @@ export function waitsForId(kind: Kind, part: Spec): boolean {
   return isWaiting;
 }
 
-/** The addresses in a spec, or in a part of one, whose ids are known after apply. */
+/** The addresses in a spec, or in a part of one, whose ids are known only after the apply. */
 export function listAwaited(kind: Kind, part: Spec): readonly Address[] {
   const found = new Set<Address>();
   mapReferences(kind, part, ({ value }) => {

@@ -9,7 +9,7 @@ import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCa
 import { type Mark, toFieldDigest, UNMANAGED_DIGEST } from '../model/mark.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 
-/** A difference before its origin is known. `field` is the top-level field that it is in. */
+/** A difference before its origin is known. `field` is the top-level field that contains it. */
 interface FieldDifference {
   readonly field: string;
   readonly path: string;
@@ -19,8 +19,8 @@ interface FieldDifference {
 }
 
 /**
- * The differences between two specs in normal form, in the order of the kind's table. A field that the desired spec
- * does not have is not compared.
+ * The differences between two specs in normal form, in the order of the kind's table. Fields that the desired spec does
+ * not have are not compared.
  */
 export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly FieldDifference[] {
   const found: FieldDifference[] = [];
@@ -33,7 +33,10 @@ export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly Field
   return found;
 }
 
-/** Whether making a live spec what a manifest says takes a new resource. Ignored fields don't count, nor what the service does not show. */
+/**
+ * Whether only a new resource can have the desired spec. Ignored fields and fields that the service does not show do
+ * not count.
+ */
 export function forcesReplace(described: DescribedResource, desired: Spec): boolean {
   const { kind, live, ignored } = described;
   const normal = normalizeSpec(kind, desired);
@@ -51,14 +54,16 @@ function diffField(name: string, field: Field, from: Json, to: Json): readonly F
   return found.map((steps) => ({
     field: name,
     path: formatPath([name, ...steps]),
-    ...toSide('from', valueAt(from, steps), steps.length === 0),
-    ...toSide('to', valueAt(to, steps), steps.length === 0),
+    ...pickSide('from', getValueAt(from, steps), steps.length === 0),
+    ...pickSide('to', getValueAt(to, steps), steps.length === 0),
     forcesReplace: field.lifecycle === 'immutable',
   }));
 }
 
-/** Absent and null read as "no value", and so does the empty text of a whole field; in a map an empty text is a value. */
-function toSide<Side extends 'from' | 'to'>(
+/**
+ * Absent and null mean "no value". For a whole field the empty text does too; inside a map an empty text is a value.
+ */
+function pickSide<Side extends 'from' | 'to'>(
   side: Side,
   value: Json | undefined,
   isWhole: boolean,
@@ -67,19 +72,19 @@ function toSide<Side extends 'from' | 'to'>(
   return isNothing ? {} : ({ [side]: value } as { readonly [key in Side]: Json }); // a computed key widens to an index signature
 }
 
-/** The paths inside of a field at which two values differ, as deep as makes sense to a reader. */
+/** The paths inside a field at which two values differ, as deep as a reader can use. */
 function listPaths(type: FieldType, from: Json, to: Json): readonly FieldPath[] {
   const found = deepDiff(toComparable(type, from), toComparable(type, to)) ?? [];
   return found.map(({ path = [] }): FieldPath => path.map((key) => JSON.parse(key)));
 }
 
-/** What the differ compares: objects whose keys are steps of a path as JSON, and texts. */
+/** Input of the `deep-diff` package: texts, and objects whose keys are path steps in JSON. */
 type Comparable = string | { readonly [step: string]: Comparable };
 
 /**
- * The form in which values are compared. A set, and a list of plain values, is one text, because it is shown as a whole; a list of objects is an object by
- * index. The differ skips empty keys and keeps the order of keys: a step in JSON is never empty, fields have the order of the table, and everything else is
- * sorted.
+ * The form in which values are compared. A set, and a list of plain values, is one text, because it is shown as a
+ * whole. A list of objects is an object by index. `deep-diff` skips empty keys and keeps the order of keys: so each key
+ * is a step in JSON, which is never empty, fields have the order of the table, and other keys are sorted.
  */
 function toComparable(type: FieldType | undefined, value: Json): Comparable {
   if (type?.type === 'list' && type.of.type === 'object' && isJsonArray(value))
@@ -113,33 +118,34 @@ function listKeys(fields: Readonly<Record<string, Field>>, value: JsonObject): r
   return [...known, ...others.sort()];
 }
 
-function valueAt(value: Json | undefined, path: FieldPath): Json | undefined {
+function getValueAt(value: Json | undefined, path: FieldPath): Json | undefined {
   const [step, ...rest] = path;
   if (step === undefined) return value;
-  if (isJsonArray(value)) return valueAt(value[Number(step)], rest);
-  return isJsonObject(value) && Object.hasOwn(value, step) ? valueAt(value[step], rest) : undefined;
+  if (isJsonArray(value)) return getValueAt(value[Number(step)], rest);
+  return isJsonObject(value) && Object.hasOwn(value, step) ? getValueAt(value[step], rest) : undefined;
 }
 
-/** A resource that a manifest describes, as it is live. */
+/** The live state of a resource that a manifest describes. */
 export interface DescribedResource {
   readonly kind: Kind;
   readonly live: Pick<LiveResource, 'spec' | 'mark'>;
   /** Fields in `lifecycle.ignore`. */
   readonly ignored: readonly string[];
-  /** How long a new one is valid, where its manifest says that instead of times. */
+  /** How long a new resource is valid. Absent if its manifest sets times, or nothing. */
   readonly validForMs: number | undefined;
 }
 
 /**
- * Differences of fields that were stated at the last apply, according to the mark, and are now left to the service. If the field is immutable, a new resource
- * gets the service's choice; otherwise the field is cleared. `normal`: the desired spec in normal form.
+ * Differences of fields that the last apply set, according to the mark, and that the manifest no longer sets. An
+ * immutable field needs a new resource, for which the service chooses the value; any other field is cleared. `normal`:
+ * the desired spec in normal form.
  */
 export function diffUnsetFields(
   described: DescribedResource,
   normal: Spec,
 ): readonly (Difference & { readonly field: string })[] {
   const { live } = described;
-  return listUnstatedFields(described, normal).map(([name, field]) => {
+  return listUnsetFields(described, normal).map(([name, field]) => {
     const from = live.spec[name];
     const isDrifted = from !== undefined && toFieldDigest(from) !== live.mark?.fields[name];
     return {
@@ -147,22 +153,22 @@ export function diffUnsetFields(
       path: name,
       ...(from !== undefined && { from }),
       origin: isDrifted ? 'both' : 'manifest',
-      forcesReplace: isReplacing(described, name, field),
+      forcesReplace: needsReplace(described, name, field),
     };
   });
 }
 
-/** Whether a new resource has to be made so that the service chooses again. */
+/** Whether the service can choose a value again only for a new resource. */
 export function needsReplaceForServiceDefault(described: DescribedResource, normal: Spec): boolean {
-  return listUnstatedFields(described, normal).some(([name, field]) => isReplacing(described, name, field));
+  return listUnsetFields(described, normal).some(([name, field]) => needsReplace(described, name, field));
 }
 
-function listUnstatedFields({ kind, ignored, live }: DescribedResource, normal: Spec): readonly NamedField[] {
+function listUnsetFields({ kind, ignored, live }: DescribedResource, normal: Spec): readonly NamedField[] {
   const isOurs = (name: string) => isStated(live.mark, name) && !ignored.includes(name);
   return listChosenFields(kind).filter(([name]) => normal[name] === undefined && isOurs(name));
 }
 
-/** The fields that the service chooses when they are left out. */
+/** The fields whose value the service chooses if a request omits them. */
 function listChosenFields(kind: Kind): readonly NamedField[] {
   return kind.specFields.filter(([, { serviceDefault }]) => serviceDefault);
 }
@@ -171,8 +177,11 @@ function isStated(mark: Mark | undefined, name: string): boolean {
   return (mark?.fields[name] ?? UNMANAGED_DIGEST) !== UNMANAGED_DIGEST;
 }
 
-/** How long a certificate is valid may be stated in another way, which is then compared instead of its times. */
-function isReplacing({ kind, validForMs }: DescribedResource, name: string, field: Field): boolean {
+/**
+ * The times of a certificate do not count if the manifest sets `lifecycle.valid_for`: then the length is compared
+ * instead.
+ */
+function needsReplace({ kind, validForMs }: DescribedResource, name: string, field: Field): boolean {
   const isTime = kind.validity?.after === name || kind.validity?.until === name;
   const isCovered = isTime && validForMs !== undefined;
   return field.lifecycle === 'immutable' && !field.staysWhenLeftOut && !isCovered;

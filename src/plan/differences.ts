@@ -11,19 +11,24 @@ import { waitsForId } from './desired-form.ts';
 import { type DescribedResource, diffSpecs, diffUnsetFields } from './diff.ts';
 import { listLengthDifference } from './validity.ts';
 
-/** An existing resource and its desired form: everything from which its differences follow, in a plan and in the check of a plan file. */
+/**
+ * An existing resource and its desired form: all that its differences are computed from, in a plan and in the check of
+ * a plan file.
+ */
 export interface ComparedResource extends DescribedResource {
   readonly address: Address;
-  /** The stack whose it will be. */
+  /** The stack that owns the resource after the apply. */
   readonly stack: string;
-  /** What will be there, in normal form. */
+  /** The desired spec in normal form. */
   readonly normal: Spec;
-  /** Fields that only drifted, and are left so. */
+  /** Fields that have only drifted and keep their live value. */
   readonly kept: readonly string[];
   readonly protect: boolean;
 }
 
-/** Everything that differs: fields of the spec in the order of the kind's table, then how long it is valid, then what its mark says. */
+/**
+ * All differences: fields of the spec in the order of the kind's table, then the length of the validity, then the mark.
+ */
 export function listDifferences(compared: ComparedResource): readonly Difference[] {
   const { kind, kept } = compared;
   return [
@@ -33,45 +38,52 @@ export function listDifferences(compared: ComparedResource): readonly Difference
   ];
 }
 
-/** A difference of a field. All of one field have one origin. */
+/** A difference of a field. All differences of one field have the same origin. */
 export type FieldDifference = Difference & { readonly field: string };
 
-/** The differences of the fields of a spec. What the service does not show is taken to be as it was last applied. */
+/** The differences of the fields of a spec. A field that the service does not show is assumed to be as last applied. */
 export function listSpecDifferences(compared: ComparedResource): readonly FieldDifference[] {
   const { kind, live, normal, ignored } = compared;
   const spec = assumeApplied({ kind, ignored }, live, normal);
   const stated = diffSpecs(kind, spec, normal).map((difference) => {
     const sides = { desired: normal, live: spec, mark: live.mark };
-    return { ...difference, origin: toOrigin(kind, difference.field, sides) };
+    return { ...difference, origin: computeOrigin(kind, difference.field, sides) };
   });
   return [...stated, ...diffUnsetFields(compared, normal)];
 }
 
-/** Differences of ownership, name and protection. Getting a mark at all is what adopting means. */
+/**
+ * Differences of ownership, name and protection. A resource without a mark has no difference of ownership: it is
+ * adopted.
+ */
 function listMarkDifferences({ address, stack, live: { mark }, protect }: ComparedResource): readonly Difference[] {
   const moved =
     mark === undefined
       ? []
-      : [...differ('mark.stack', mark.stack, stack), ...differ('mark.name', mark.name, toName(address))];
-  return [...moved, ...differ('lifecycle.protect', mark?.protect ?? false, protect)];
+      : [
+          ...listPlainDifference('mark.stack', mark.stack, stack),
+          ...listPlainDifference('mark.name', mark.name, toName(address)),
+        ];
+  return [...moved, ...listPlainDifference('lifecycle.protect', mark?.protect ?? false, protect)];
 }
 
-function differ(path: string, from: Json, to: Json): readonly Difference[] {
+function listPlainDifference(path: string, from: Json, to: Json): readonly Difference[] {
   return from === to ? [] : [{ path, from, to, origin: 'manifest', forcesReplace: false }];
 }
 
-/** The input of a difference's origin. */
-interface Sides {
+/** The values that decide the origin of a difference. */
+interface OriginInput {
   readonly desired: Spec;
   readonly live: Spec;
   readonly mark: Mark | undefined;
 }
 
 /**
- * The origin of a field's difference. The mark holds the digest of what was last applied: if desired differs from it, the manifest
- * changed; if live differs from it, live drifted. Unknown values count as not drifted. A value that waits for an id has no digest yet.
+ * The origin of a field's difference. The mark contains the digest of the last applied value. If the desired value has
+ * another digest, the manifest changed; if the live value has another digest, it drifted. A value that the service does
+ * not show counts as not drifted. A value that waits for an id has no digest yet.
  */
-function toOrigin(kind: Kind, name: string, { desired, live, mark }: Sides): Origin {
+function computeOrigin(kind: Kind, name: string, { desired, live, mark }: OriginInput): Origin {
   if (mark === undefined) return 'unknown';
   const applied = mark.fields[name] ?? findDefaultDigest(kind, name);
   if (applied === undefined) return 'manifest';
@@ -83,15 +95,15 @@ function toOrigin(kind: Kind, name: string, { desired, live, mark }: Sides): Ori
   return isChanged ? 'manifest' : 'drift';
 }
 
-/** Fields whose recorded digest is not that of the applied value. */
+/** Fields for which the mark records another digest than that of the applied value. */
 interface FieldDigestOverrides {
   /** Fields in `lifecycle.ignore`. */
   readonly ignored: readonly string[];
-  /** Those whose digest stays what it was; `undefined`: there was none. */
+  /** Fields that keep their digest in the mark; `undefined`: the mark has none. */
   readonly kept: ReadonlyMap<string, string | undefined>;
 }
 
-/** The digests that a mark holds once a spec in normal form is applied, and the fields whose digest waits for an id. */
+/** The digests in a mark after a spec in normal form is applied, and the values whose digest waits for an id. */
 export function computeDigests(
   kind: Kind,
   normal: Spec,
@@ -110,15 +122,19 @@ export function computeDigests(
   return { fields, pending };
 }
 
-/** The digest of a field that the mark does not name; `undefined`: the service chose its value. */
+/**
+ * The digest of the default of a field, for marks that do not name the field. `undefined`: the service chooses the
+ * value.
+ */
 export function findDefaultDigest(kind: Kind, name: string): string | undefined {
   const field = kind.fields[name];
   return field === undefined || field.serviceDefault ? undefined : toFieldDigest(getDefaultValue(field));
 }
 
 /**
- * The live spec as a plan compares it: in the place of what the service does not show what was last applied, by the digests of the mark. A field that the manifest
- * has otherwise since is left out, whole: it is to be written, whatever it is.
+ * The live spec as a plan compares it. Values that the service does not show are filled in as last applied, according
+ * to the digests in the mark. If the manifest changed such a field since, the whole field is left out, so that it is
+ * written in any case.
  */
 function assumeApplied(subject: Subject, live: Live, normal: Spec): Spec {
   const { kind } = subject;
@@ -139,7 +155,6 @@ function isShown(kind: Kind, spec: Spec): boolean {
   return kind.specFields.every(([name, { type }]) => !isUnknown(type, spec[name]));
 }
 
-/** What the live spec is one of. */
 interface Subject {
   readonly kind: Kind;
   /** Fields in `lifecycle.ignore`. */
@@ -148,17 +163,20 @@ interface Subject {
 
 type Live = Pick<LiveResource, 'spec' | 'mark'>;
 
-interface Hidden extends Subject {
+interface HiddenField extends Subject {
   readonly live: Live;
   readonly name: string;
   readonly field: Field;
   readonly wanted: Json;
-  /** A field that is not shown is assumed to have its default. */
+  /** Whether `wanted` is the default. A field that the service does not show is assumed to have its default. */
   readonly isDefault: boolean;
 }
 
-/** A field is written only if the manifest is known to have changed or if no new resource is needed for it. */
-function isChanged({ kind, ignored, live, name, field, wanted, isDefault }: Hidden): boolean {
+/**
+ * Whether to write a field that the service does not show. Only if the manifest is known to have changed, or if the
+ * write needs no new resource.
+ */
+function isChanged({ kind, ignored, live, name, field, wanted, isDefault }: HiddenField): boolean {
   if (ignored.includes(name)) return false;
   const applied =
     live.mark === undefined ? UNMANAGED_DIGEST : (live.mark.fields[name] ?? findDefaultDigest(kind, name));

@@ -11,12 +11,16 @@ import type { Decision } from './decide.ts';
 import { diffSpecs } from './diff.ts';
 
 /**
- * Finds the unmarked live resource that matches a spec: it has the same unique values or, for kinds without any, the same fields. Probably its mark was
- * removed, or a user created it by hand. Metadata is not compared, and a spec with only defaults matches nothing. `undefined`: there are none, or several.
+ * Finds the unmarked live resource that matches a spec: it has the same unique values or, for kinds without any, the
+ * same fields. Probably its mark was removed, or a user created it by hand. Metadata is not compared, and a spec with
+ * only defaults matches nothing. `undefined`: no resource matches, or several do.
  */
 type FindAdoptionCandidate = (kind: Kind, normal: Spec) => LiveResource | undefined;
 
-/** Finds twins among what has no manifest, which is listed once. `taken`: ids of resources that have one. */
+/**
+ * Creates a search among unmarked resources without a manifest. They are collected once, so each search is cheap.
+ * `taken`: ids of live resources with a manifest.
+ */
 export function createFindAdoptionCandidate(
   { resources }: LiveState,
   taken: ReadonlySet<string | undefined>,
@@ -24,15 +28,18 @@ export function createFindAdoptionCandidate(
   const isFree = ({ id, mark }: LiveResource): boolean => mark === undefined && !taken.has(id);
   const free = new Map([...resources].map(([kind, members]) => [kind, members.filter(isFree)]));
   return (kind, normal) => {
-    const twins = (free.get(kind.name) ?? []).filter(({ spec }) => isTwin(kind, normal, spec));
-    return twins.length === 1 ? twins[0] : undefined;
+    const matches = (free.get(kind.name) ?? []).filter(({ spec }) => isMatch(kind, normal, spec));
+    return matches.length === 1 ? matches[0] : undefined;
   };
 }
 
-/** Finds a live resource of others that has one of the values that a spec claims; of several, the one that has most of them. */
+/** Finds a live resource that has a unique value of a spec. If several do, returns the one with most of the values. */
 type FindHolder = (kind: Kind, normal: Spec) => LiveResource | undefined;
 
-/** Finds holders among what has no manifest and is not the stack's. */
+/**
+ * Creates a search among resources that have no manifest and do not belong to the stack. `taken`: ids of live resources
+ * with a manifest.
+ */
 export function createFindHolder(
   { resources }: LiveState,
   { taken, stack }: { readonly taken: ReadonlySet<string | undefined>; readonly stack: string },
@@ -53,17 +60,18 @@ export function createFindHolder(
   };
 }
 
-function isTwin(kind: Kind, normal: Spec, live: Spec): boolean {
-  const claims = listKeys(kind, normal);
-  if (claims !== '') return listKeys(kind, live) === claims;
-  const isTelling = listMarkedFields(kind, normal).some((name) => name !== METADATA);
-  return isTelling && diffSpecs(kind, live, normal).every(({ field }) => field === METADATA);
+function isMatch(kind: Kind, normal: Spec, live: Spec): boolean {
+  const claims = joinClaimKeys(kind, normal);
+  if (claims !== '') return joinClaimKeys(kind, live) === claims;
+  const hasOwnValues = listMarkedFields(kind, normal).some((name) => name !== METADATA);
+  return hasOwnValues && diffSpecs(kind, live, normal).every(({ field }) => field === METADATA);
 }
 
 /** The field that contains the mark. */
 const METADATA = 'metadata';
 
-function listKeys(kind: Kind, spec: Spec): string {
+/** Equal for specs of one kind with the same unique values; empty if there are none. */
+function joinClaimKeys(kind: Kind, spec: Spec): string {
   return listClaims(kind, spec)
     .map(({ key }) => key)
     .sort()
@@ -76,7 +84,7 @@ export function listAdoptionHints(decisions: readonly Decision[], live: LiveStat
   return decisions.flatMap(({ action, pair, form }): readonly Diagnostic[] => {
     const { address, kind, desired } = pair;
     if (action !== 'create' || form === undefined || desired === undefined) return [];
-    if (desired.lifecycle.adopt !== undefined || listKeys(kind, form.normal) !== '') return [];
+    if (desired.lifecycle.adopt !== undefined || joinClaimKeys(kind, form.normal) !== '') return [];
     const candidate = findCandidate(kind, form.normal);
     if (candidate === undefined || candidate.markError !== undefined) return [];
     return [
@@ -84,7 +92,7 @@ export function listAdoptionHints(decisions: readonly Decision[], live: LiveStat
         code: 'adopt-suggested',
         severity: 'warning',
         message: `${address} would be created beside ${candidate.id}, which has the same fields and no mark`,
-        remedy: `If it is the same resource, adopt it: ${toLifecycleLine(desired, { name: 'adopt', value: candidate.id })}`,
+        remedy: `If it is the same resource, adopt it: ${formatLifecycleHint(desired, { name: 'adopt', value: candidate.id })}`,
         address,
         place: desired.locate(['metadata', 'name']),
       },
@@ -97,13 +105,13 @@ export function listAdoptionHints(decisions: readonly Decision[], live: LiveStat
  * a deleted one of its kind.
  */
 export function listRenameHints(decisions: readonly Decision[]): readonly Diagnostic[] {
-  const leaving = new Map(decisions.flatMap(({ action, pair }) => (action === 'delete' ? listLeaving(pair) : [])));
+  const freed = new Map(decisions.flatMap(({ action, pair }) => (action === 'delete' ? listFreed(pair) : [])));
   return decisions.flatMap(({ action, pair, form }): readonly Diagnostic[] => {
     const { address, kind, desired } = pair;
     if (action !== 'create' || form === undefined || desired === undefined) return [];
-    const before = leaving.get(toKey(pair, form.normal));
+    const before = freed.get(joinClaimKeys(pair.kind, form.normal));
     if (before === undefined) return [];
-    const line = toLifecycleLine(desired, { name: 'renamed_from', value: before.name });
+    const line = formatLifecycleHint(desired, { name: 'renamed_from', value: before.name });
     return [
       {
         code: 'rename-suggested',
@@ -117,7 +125,10 @@ export function listRenameHints(decisions: readonly Decision[]): readonly Diagno
   });
 }
 
-/** Warnings on creates whose manifest says that they were something else before, which is not there: a slip in the line would delete what it means. */
+/**
+ * Warnings on creates whose manifest names a former resource that does not exist. If the name is misspelled, the plan
+ * would delete the resource that was meant.
+ */
 export function listFormerMissing(
   decisions: readonly Decision[],
   { live, stack: own }: { readonly live: LiveState; readonly stack: string },
@@ -130,7 +141,7 @@ export function listFormerMissing(
     const marked = (live.resources.get(kind.name) ?? []).filter(({ id, mark }) => mark !== undefined && !kept.has(id));
     const names = marked.flatMap(({ mark }) => (mark?.stack === stack ? [mark.name] : []));
     const owner = stack === own ? 'this stack' : `the stack ${stack}`;
-    const meant = toMeantFormer(name, { stack, names, marked });
+    const meant = suggestFormer(name, { stack, names, marked });
     return [
       {
         code: 'renamed-from-missing',
@@ -144,11 +155,11 @@ export function listFormerMissing(
   });
 }
 
-/** A shorter name is near to too many. */
+/** Shorter names resemble too many others for a useful suggestion. */
 const LEAST_LENGTH = 3;
 
-/** The name or the stack that was probably meant, as a question. */
-function toMeantFormer(
+/** A question that suggests the name or the stack that the user probably meant. */
+function suggestFormer(
   name: string,
   {
     stack,
@@ -163,78 +174,78 @@ function toMeantFormer(
   return nearStack && `Did you mean the stack \`${nearStack}\`?`;
 }
 
-interface Leaving {
+interface FreedResource {
   readonly name: string;
   readonly id: string;
 }
 
-/** A duplicate does not leave: its name is still in use. */
-function listLeaving(pair: Decision['pair']): readonly (readonly [string, Leaving])[] {
+/**
+ * The unique values that a deleted resource frees. A duplicate frees none: the resource that is kept has the same name.
+ */
+function listFreed(pair: Decision['pair']): readonly (readonly [string, FreedResource])[] {
   const { live, by } = pair;
   if (live?.mark === undefined || by !== 'mark') return [];
-  const key = toKey(pair, live.spec);
+  const key = joinClaimKeys(pair.kind, live.spec);
   return key === '' ? [] : [[key, { name: live.mark.name, id: live.id }]];
 }
 
-/** The same for the same claims of one kind; `''` where there are none. */
-function toKey({ kind }: Decision['pair'], spec: Spec): string {
-  return listClaims(kind, spec)
-    .map(({ key }) => key)
-    .sort()
-    .join('\n');
-}
-
-/** A member of lifecycle that is to be added to a manifest, such as `adopt` with an id. */
+/** A member to add to `lifecycle` in a manifest, such as `adopt` with an id. */
 interface LifecycleMember {
   readonly name: 'adopt' | 'renamed_from';
   readonly value: string | Readonly<Record<string, string>>;
 }
 
-/** A line of lifecycle to add, and where: to the lifecycle that the manifest has, or as one. Follows a comma in a remedy. */
+/**
+ * Says which line to add, and where: to the `lifecycle` of the manifest or, if it has none, as a new one. The text
+ * follows a comma in a remedy.
+ */
 export function describeLifecycleLine(resource: DesiredResource, member: LifecycleMember): string {
   const { start, block } = locateLifecycle(resource);
   const at = ({ file, line }: SourcePlace) => `${file}:${line}`;
-  if (block !== undefined) return addTo(`its lifecycle at ${at(block)}`, block, toMember(member, block));
-  return addTo(`the document that starts at ${at(start)}`, start, toWhole(member, start));
+  if (block !== undefined) return formatAddition(`its lifecycle at ${at(block)}`, block, formatMember(member, block));
+  return formatAddition(`the document that starts at ${at(start)}`, start, formatLifecycle(member, start));
 }
 
-/** The same for a hint, however the manifest is written: the diagnostic shows the document anyway. */
-function toLifecycleLine(resource: DesiredResource, { name, value }: LifecycleMember): string {
+/**
+ * The line to add, without a position, because the diagnostic already shows the document. The line is in YAML even if
+ * the manifest is in JSON.
+ */
+function formatLifecycleHint(resource: DesiredResource, { name, value }: LifecycleMember): string {
   const { block } = locateLifecycle(resource);
-  const line = `${name}: ${toYaml(value)}`;
+  const line = `${name}: ${formatYaml(value)}`;
   if (block === undefined) return `add to this document:\nlifecycle: { ${line} }`;
   const isWrong = name === 'renamed_from' && resource.lifecycle.renamedFrom !== undefined;
   return `${isWrong ? 'correct' : 'add to'} its lifecycle:\n${line}`;
 }
 
-/** In braces, the line is added after the opening one. */
-function addTo(what: string, place: SourcePlace, line: string): string {
+/** In a mapping in braces, the line is added after the opening brace. */
+function formatAddition(what: string, place: SourcePlace, line: string): string {
   return isInBraces(place) ? `add after the { of ${what}:\n${line},` : `add to ${what}:\n${line}`;
 }
 
-function toMember({ name, value }: LifecycleMember, place: SourcePlace): string {
-  return isInBraces(place) ? `"${name}": ${toJson(value)}` : `${name}: ${toYaml(value)}`;
+function formatMember({ name, value }: LifecycleMember, place: SourcePlace): string {
+  return isInBraces(place) ? `"${name}": ${formatJson(value)}` : `${name}: ${formatYaml(value)}`;
 }
 
-/** With quotes it is right in JSON as well. */
-function toWhole(member: LifecycleMember, place: SourcePlace): string {
-  const inner = toMember(member, place);
+/** In braces the name is quoted, which is valid in YAML and in JSON. */
+function formatLifecycle(member: LifecycleMember, place: SourcePlace): string {
+  const inner = formatMember(member, place);
   return isInBraces(place) ? `"lifecycle": { ${inner} }` : `lifecycle: { ${inner} }`;
 }
 
-function toYaml(value: LifecycleMember['value']): string {
+function formatYaml(value: LifecycleMember['value']): string {
   if (typeof value === 'string') return value;
   const members = Object.entries(value).map(([name, text]) => `${name}: ${text}`);
   return `{ ${members.join(', ')} }`;
 }
 
-function toJson(value: LifecycleMember['value']): string {
+function formatJson(value: LifecycleMember['value']): string {
   if (typeof value === 'string') return JSON.stringify(value);
   const members = Object.entries(value).map(([name, text]) => `"${name}": ${JSON.stringify(text)}`);
   return `{ ${members.join(', ')} }`;
 }
 
-/** Where a document starts, and its lifecycle, when it has one. */
+/** The start of the document, and of its `lifecycle`, if it has one. */
 function locateLifecycle({ locate }: DesiredResource): {
   readonly start: SourcePlace;
   readonly block: SourcePlace | undefined;
@@ -244,35 +255,39 @@ function locateLifecycle({ locate }: DesiredResource): {
   return { start, block: isThere ? block : undefined };
 }
 
-/** Whether the value at a place is written as `{ … }`: the caret of its excerpt points at its first character. */
+/** Whether the value at a place is written as `{ … }`. The caret in its excerpt marks its first character. */
 function isInBraces({ excerpt }: SourcePlace): boolean {
   const lines = excerpt.split('\n');
   const at = lines.findIndex((line) => /^ *\| *\^+/.test(line));
   return lines[at - 1]?.charAt(lines[at]?.indexOf('^') ?? 0) === '{';
 }
 
-/** Whether a concurrent apply could create the same resource too, because the service requires nothing unique of it. */
+/**
+ * Whether a concurrent apply could create the same resource too, because the service requires no unique value of it.
+ */
 export function allowsDuplicates(write: Write): write is CreateWrite {
   return write.type === 'create' && listClaims(getKind(write.kind), write.body).length === 0;
 }
 
-/** What the service holds, and how it is listed. */
+/** The live resources, and the page size of their lists. */
 export interface AccountSize {
   readonly live: LiveState;
   readonly pageSize: number;
 }
 
-/** How many requests something takes, at least. */
 interface RequestCount {
   readonly least: number;
-  /** It may take more: how many is only known when it is done. */
+  /** Whether more requests may be needed. The exact number is known only afterwards. */
   readonly isOpen: boolean;
 }
 
-/** Counts the pages of lists that an apply requests to find duplicates of a concurrent apply: lists of each kind that can have some. */
+/**
+ * Counts the pages of lists that an apply requests to find duplicates of a concurrent apply. It lists each kind that
+ * can have duplicates.
+ */
 export function countDuplicateChecks(writes: readonly Write[], held: AccountSize): RequestCount {
   const byKind = Map.groupBy(writes.filter(allowsDuplicates), ({ kind }) => kind);
-  const counts = [...byKind].map(([kind, made]) => countPages(getKind(kind), { writes, held, looked: made.length }));
+  const counts = [...byKind].map(([kind, made]) => countPages(getKind(kind), { writes, held, checks: made.length }));
   return {
     least: counts.reduce((sum, { least }) => sum + least, 0),
     isOpen: counts.some(({ isOpen }) => isOpen),
@@ -280,19 +295,19 @@ export function countDuplicateChecks(writes: readonly Write[], held: AccountSize
 }
 
 /**
- * A kind is listed once, after all writes. A kind with a token is listed before each delivery, while other writes are under way; concurrent callers share a
- * list.
+ * A kind is listed once, after all writes. A kind with a token is listed before each delivery, while other writes are
+ * sent; concurrent deliveries share a list.
  */
 function countPages(
   kind: Kind,
-  { writes, held, looked }: { readonly writes: readonly Write[]; readonly held: AccountSize; readonly looked: number },
+  { writes, held, checks }: { readonly writes: readonly Write[]; readonly held: AccountSize; readonly checks: number },
 ): RequestCount {
   const count = (type: Write['type']): number =>
     writes.filter((write) => write.type === type && write.kind === kind.name).length;
-  const toPages = (resources: number): number => Math.max(1, Math.ceil(resources / held.pageSize));
+  const countPagesOf = (resources: number): number => Math.max(1, Math.ceil(resources / held.pageSize));
   const before = held.live.resources.get(kind.name)?.length ?? 0;
   const [created, deleted] = [count('create'), count('delete')];
-  if (kind.oneTimeFields.length === 0) return { least: toPages(before + created - deleted), isOpen: false };
-  const least = toPages(before + 1 - deleted);
-  return { least, isOpen: looked > 1 || least !== toPages(before + created) };
+  if (kind.oneTimeFields.length === 0) return { least: countPagesOf(before + created - deleted), isOpen: false };
+  const least = countPagesOf(before + 1 - deleted);
+  return { least, isOpen: checks > 1 || least !== countPagesOf(before + created) };
 }

@@ -4,19 +4,21 @@ import type { PlannedFile } from '../model/plan.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
 import type { Decision } from './decide.ts';
 
-/** The paths of all files that manifests have something written to. */
+/** The paths of all files to which manifests write a value (`lifecycle.write_to`). */
 export function listFilePaths({ resources }: DesiredState): readonly string[] {
-  return [...resources.values()].flatMap((resource) => toFilePath(resource) ?? []);
+  return [...resources.values()].flatMap((resource) => findFilePath(resource) ?? []);
 }
 
-/** The files that applying the decisions writes: those whose text is not what it is to be. `present`: texts by path. */
+/**
+ * The files that an apply of the decisions writes: those whose content differs. `present`: existing contents by path.
+ */
 export function listPlannedFiles(
   decisions: readonly Decision[],
   present: ReadonlyMap<string, string>,
 ): readonly PlannedFile[] {
   return decisions.flatMap((decision): PlannedFile[] => {
     const { address, desired, kind, live } = decision.pair;
-    const path = desired === undefined ? undefined : toFilePath(desired);
+    const path = desired === undefined ? undefined : findFilePath(desired);
     if (path === undefined || kind.fileField === undefined) return [];
     const replaces = present.has(path) && ({ replaces: true } as const);
     if (decision.action === 'create' || decision.action === 'replace') return [{ address, path, ...replaces }];
@@ -30,7 +32,7 @@ export function findFileText(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? `${value.trimEnd()}\n` : undefined;
 }
 
-function toFilePath({ kind, lifecycle }: DesiredResource): string | undefined {
+function findFilePath({ kind, lifecycle }: DesiredResource): string | undefined {
   const path = lifecycle.settings['write_to'];
   return typeof path === 'string' && findKind(kind)?.fileField !== undefined ? path : undefined;
 }

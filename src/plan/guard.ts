@@ -5,10 +5,9 @@ import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
 
-/** The input of the guard: the changes of a plan, and counts. */
 export interface GuardInput {
   readonly changes: readonly Change[];
-  /** Number of resources that the stack owns, by kind, whatever the plan is narrowed to. */
+  /** Number of resources that the stack owns, by kind. Targets do not change it. */
   readonly owned: ReadonlyMap<string, number>;
   readonly settings: GuardSettings;
   readonly stack: string;
@@ -16,30 +15,33 @@ export interface GuardInput {
   readonly isTargeted: boolean;
 }
 
-/** The number of resources that a stack owns of each kind that was read. */
+/** Counts the resources of a stack, for each kind that was read. */
 export function countOwned(live: LiveState, stack: string): ReadonlyMap<string, number> {
   return new Map(
     [...live.resources].map(([kind, all]) => [kind, all.filter(({ mark }) => mark?.stack === stack).length]),
   );
 }
 
-/** What flags allow. */
+/** The violations that the user allows with flags. */
 export interface Allowances {
   readonly deletes: boolean;
   /** Addresses whose protection may be overridden. */
   readonly protected: readonly string[];
-  /** Addresses whose writes are sent although the rehearsal foretells that the service rejects them. */
+  /** Addresses whose writes are sent although the rehearsal predicts that the service rejects them. */
   readonly rejected: readonly string[];
 }
 
-/** The safety rules that a plan breaks: protection always; how much it deletes, unless it was made to delete. */
+/**
+ * Returns the safety rules that a plan breaks. Protection is always checked; the limits on deletes are not checked in a
+ * plan to destroy.
+ */
 export function guardPlan(input: GuardInput): readonly GuardViolation[] {
   const protect = listProtected(input);
   if (input.mode === 'destroy') return protect;
   return [...protect, ...listNothingDescribed(input), ...listDeleteShare(input)];
 }
 
-/** The violations that the flags given do not allow. */
+/** Returns the violations that the given flags do not allow. No flag allows a violated policy. */
 export function listBlockingViolations(
   violations: readonly GuardViolation[],
   allowances: Allowances,
@@ -55,13 +57,13 @@ export function listBlockingViolations(
   });
 }
 
-/** The consents to violations of single resources. */
+/** Flags that allow a violation for single addresses. */
 const CONSENTS = {
   protect: { flag: '--allow-protected', allowance: 'protected' },
   'rejected-write': { flag: '--allow-rejected', allowance: 'rejected' },
 } as const;
 
-/** A remedy if the consent was given for a similar address. */
+/** Extends the remedy if a flag names a similar address. */
 function withMisspelt(
   violation: GuardViolation,
   { flag, allowed }: { readonly flag: string; readonly allowed: readonly string[] },
@@ -73,7 +75,10 @@ function withMisspelt(
   return { ...violation, remedy: `${violation.remedy} ${flag} names ${nearest}, which is another resource.` };
 }
 
-/** Protection covers a name: while one resource with it stays, duplicates may go. If all go, protection of any one counts. */
+/**
+ * Protection covers the address: while one resource with it stays, its duplicates may be deleted. If all are deleted,
+ * it is enough that one of them is protected.
+ */
 function listProtected({ changes, mode }: GuardInput): readonly GuardViolation[] {
   const names = new Set(changes.filter(isProtected).map(({ address }) => address));
   const removals = changes.filter(
@@ -97,8 +102,9 @@ const BEFORE_DELETE = 'Restore its manifest with lifecycle.protect: false';
 const REMOVALS: ReadonlySet<Action> = new Set(['delete', 'replace', 'release']);
 
 /**
- * The manifests probably belong to another stack: they describe nothing that this stack owns. Adoptions do not count as owned yet. With targets the rule does
- * not apply: they name the deleted resources, and kinds that were not read may have the described ones.
+ * Violation if a plan deletes, and the manifests describe nothing that the stack owns: they probably belong to another
+ * stack. Adopted resources are not owned yet. With targets the rule does not apply: they name the deleted resources,
+ * and the described ones may be of kinds that were not read.
  */
 function listNothingDescribed({ changes, stack, isTargeted }: GuardInput): readonly GuardViolation[] {
   const owned = changes.filter(({ kind }) => getKind(kind).role === 'owned');
@@ -119,7 +125,7 @@ function listNothingDescribed({ changes, stack, isTargeted }: GuardInput): reado
   return [{ rule: 'nothing-described', ...texts, addresses: deleted.map(formatChangeAddress) }];
 }
 
-/** What happens to a resource that the stack owns and a manifest describes. */
+/** Actions on resources that the stack owns and a manifest describes. */
 const DESCRIBED: ReadonlySet<Action> = new Set(['update', 'replace', 'no-op']);
 
 function listDeleteShare({ changes, owned, settings }: GuardInput): readonly GuardViolation[] {
@@ -143,7 +149,7 @@ function listDeleteShare({ changes, owned, settings }: GuardInput): readonly Gua
   });
 }
 
-/** The limits that let through what both do. */
+/** Merges two limits: the result allows only what both allow. */
 export function pickStricter(left: GuardSettings, right: GuardSettings): GuardSettings {
   return {
     maxDeletes: Math.min(left.maxDeletes, right.maxDeletes),

@@ -6,8 +6,9 @@ import type { Decision } from './decide.ts';
 import type { PlanInput } from './plan-input.ts';
 
 /**
- * Says of addresses that no manifest describes that nothing of them is deleted: another stack takes it over, or `spec.handed_over` lists it. What
- * another stack has taken already leaves nothing to take: a second resource with the old mark is pruned like any other.
+ * Creates a predicate: whether the plan keeps the resources at an address without a manifest, because another stack
+ * takes them over or `spec.handed_over` lists the address. Once the other stack owns its resource, a leftover with the
+ * old mark is pruned like any other.
  */
 export function createIsHandedOver({
   desired: { stack },
@@ -20,7 +21,10 @@ export function createIsHandedOver({
   return (address) => handedOver.has(address) || findOpenTaker(address, { live, findTaker }) !== undefined;
 }
 
-/** Warns of resources that are kept because another stack may take them over. `decided`: ids of resources that the plan mentions anyway. */
+/**
+ * Warnings on resources that are kept because another stack may take them over. `decided`: ids of resources that the
+ * plan mentions anyway.
+ */
 export function listDoubtfulTakers(
   { desired, live, mode, findTaker }: PlanInput,
   decided: ReadonlySet<string | undefined>,
@@ -37,7 +41,7 @@ export function listDoubtfulTakers(
       {
         code: 'kept-for-hand-over',
         severity: 'warning',
-        message: `${address} (${id}) is in no manifest, and is kept: ${describeWho(stack)} may take it over, and ${doubt}`,
+        message: `${address} (${id}) is in no manifest, and is kept: ${formatTaker(stack)} may take it over, and ${doubt}`,
         remedy: 'Correct that and plan again. Until then nothing is deleted that may be handed over.',
         address,
       },
@@ -45,7 +49,10 @@ export function listDoubtfulTakers(
   });
 }
 
-/** Warnings on deletes of what another stack of the repository takes over, or may take over, when that stack is not part of the run. */
+/**
+ * Warnings on deletes of resources that another stack of the repository takes over, or may take over, if that stack is
+ * not part of the run.
+ */
 export function listTakenElsewhere(
   decisions: readonly Decision[],
   { desired, live, findNeighbour }: Pick<PlanInput, 'desired' | 'live' | 'findNeighbour'>,
@@ -68,14 +75,14 @@ export function listTakenElsewhere(
   });
 }
 
-/** What a taker does, and what to do first. */
+/** Words for the message (`how`) and for the remedy (`first`). */
 function describeTaker({ stack, as, folder, doubt }: TakeOverStack): Readonly<Record<'how' | 'first', string>> {
   if (doubt !== undefined)
-    return { how: `${describeWho(stack)} may take it over: ${doubt}`, first: 'Correct that and apply it first' };
+    return { how: `${formatTaker(stack)} may take it over: ${doubt}`, first: 'Correct that and apply it first' };
   return { how: `the stack ${stack} takes it over as ${as}`, first: `Apply the stack in ${folder} first` };
 }
 
-function describeWho(stack: string): string {
+function formatTaker(stack: string): string {
   return stack === '' ? 'a manifest' : `the stack ${stack}`;
 }
 
@@ -87,7 +94,7 @@ function findOpenTaker(
   return taker !== undefined && hasTaken(taker, live) ? undefined : taker;
 }
 
-/** Whether a stack owns already what it would take over. */
+/** Whether the other stack already owns the resource. */
 function hasTaken({ stack, as }: TakeOverStack, { resources }: LiveState): boolean {
   const { kind = '', name } = (as && parseAddress(as)) ?? {};
   return (resources.get(kind) ?? []).some(({ mark }) => mark?.stack === stack && mark.name === name);

@@ -14,21 +14,27 @@ import {
 import { forcesReplace } from './diff.ts';
 import { findValidForMs } from './validity.ts';
 
-/** A desired and a live resource that are the same one, or either alone. */
+/** A desired resource and its live resource, or either alone. */
 export interface Pair {
   readonly address: Address;
-  /** Id of the live resource that keeps the address; absent if this is not a duplicate. */
+  /** Id of the live resource that is kept at the address. Absent if this pair is not a duplicate. */
   readonly duplicateOf?: string;
   readonly kind: Kind;
   readonly desired: DesiredResource | undefined;
   readonly live: LiveResource | undefined;
-  /** `mark`: it bears our mark; `adopt`: the manifest takes it over; `attachment`: modules on what exists; `duplicate`: to be pruned. */
+  /**
+   * How the pair was matched. `mark`: by the mark of the stack. `adopt`: the manifest adopts the live resource or takes
+   * it over. `attachment`: modules on an existing edge or route. `duplicate`: to be pruned.
+   */
   readonly by: 'mark' | 'adopt' | 'attachment' | 'duplicate';
   /** The former name in the mark, until the manifest's name replaces it. */
   readonly formerName?: string | undefined;
-  /** The former name that the mark will record. */
+  /** The former name that the new mark records. */
   readonly was?: string | undefined;
-  /** Among its duplicates is a credential whose token was not delivered: a replacement broke off. */
+  /**
+   * Whether one of its duplicates is a credential whose token was not delivered. Then an earlier replacement was
+   * interrupted.
+   */
   readonly hasUndelivered?: boolean;
 }
 
@@ -38,7 +44,10 @@ interface Matched {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Pairs desired with live resources: by mark, by `lifecycle.adopt`, or by the ids of an attachment. */
+/**
+ * Pairs desired with live resources: by mark, by `lifecycle.adopt`, or by the ids of an attachment. `isLeft`: whether
+ * to keep the resources at an address without a manifest.
+ */
 export function matchResources(
   desired: DesiredState,
   live: LiveState,
@@ -52,7 +61,7 @@ export function matchResources(
   const pairs: Pair[] = [];
   for (const resource of desired.resources.values()) {
     const kind = getKind(resource.kind);
-    const bearers = renames.bearersOf(resource);
+    const marked = renames.findMarked(resource);
     if (kind.role === 'attached') {
       pairs.push({
         address: resource.address,
@@ -63,28 +72,28 @@ export function matchResources(
       });
       continue;
     }
-    const subject = { address: resource.address, kind, desired: resource, was: renames.toRemember(resource) };
-    const adoption = bearers.live.length === 0 ? adoptions.find(resource) : undefined;
+    const subject = { address: resource.address, kind, desired: resource, was: renames.findNameToRecord(resource) };
+    const adoption = marked.live.length === 0 ? adoptions.find(resource) : undefined;
     if (adoption !== undefined && 'code' in adoption) diagnostics.push(adoption);
     if (adoption !== undefined && !('code' in adoption))
       pairs.push({ ...subject, live: adoption, by: 'adopt', hasUndelivered: adoptions.hasUndelivered(resource) });
-    else if (adoption?.severity !== 'error') pairs.push(...pairBearers(subject, bearers));
+    else if (adoption?.severity !== 'error') pairs.push(...pairMarked(subject, marked));
   }
-  for (const [address, bearers] of owned) {
-    const [first] = bearers;
+  for (const [address, marked] of owned) {
+    const [first] = marked;
     const isGone = !desired.resources.has(address) && !renames.isTaken(address) && !isLeft(address);
     if (first !== undefined && isGone)
-      pairs.push(...pairBearers({ address, kind: getKind(first.kind), desired: undefined }, { live: bearers }));
+      pairs.push(...pairMarked({ address, kind: getKind(first.kind), desired: undefined }, { live: marked }));
   }
   const adopted = pairs.flatMap((pair) => (pair.by === 'adopt' ? (pair.live ?? []) : []));
   if (!hasErrors(diagnostics)) diagnostics.push(...listIdleTakeOvers(adopted, live, ownership));
   return {
     pairs: sortPairs(pairs),
-    diagnostics: sortDiagnostics([...diagnostics, ...pairs.filter(isDuplicate).map(toDuplicateWarning)]),
+    diagnostics: sortDiagnostics([...diagnostics, ...pairs.filter(isDuplicate).map(createDuplicateWarning)]),
   };
 }
 
-/** Sorted by message, so that the order of reading does not show. */
+/** Sorts by message, so that the result does not depend on the order of reading. */
 function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return diagnostics.toSorted((left, right) => (left.message < right.message ? -1 : 1));
 }
@@ -99,23 +108,23 @@ function groupOwned(desired: DesiredState, live: LiveState): Owned {
   return Map.groupBy(marked, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
 }
 
-/** The resource that is kept, and its duplicates. */
-function pairBearers(
+/** Pairs the resource that is kept, and each of its duplicates. */
+function pairMarked(
   subject: Pick<Pair, 'address' | 'kind' | 'desired' | 'was'>,
-  { live: bearers, formerName }: MarkedResources,
+  { live: marked, formerName }: MarkedResources,
 ): readonly Pair[] {
   const { address, kind, desired } = subject;
-  const [kept, ...duplicates] = bearers.toSorted((left, right) => compareByPrecedence(kind, desired, { left, right }));
+  const [kept, ...duplicates] = marked.toSorted((left, right) => compareByPrecedence(kind, desired, { left, right }));
   const hasUndelivered = duplicates.some((live) => isUndelivered(kind, live));
   return [
     { ...subject, live: kept, by: 'mark', formerName, hasUndelivered },
     ...(kept === undefined
       ? []
-      : duplicates.map((live): Pair => toDuplicate({ address, kind, duplicateOf: kept.id }, live))),
+      : duplicates.map((live): Pair => createDuplicatePair({ address, kind, duplicateOf: kept.id }, live))),
   ];
 }
 
-function toDuplicate(kept: Pick<Pair, 'address' | 'kind' | 'duplicateOf'>, live: LiveResource): Pair {
+function createDuplicatePair(kept: Pick<Pair, 'address' | 'kind' | 'duplicateOf'>, live: LiveResource): Pair {
   return { ...kept, desired: undefined, live, by: 'duplicate' };
 }
 
@@ -123,7 +132,7 @@ function isDuplicate(pair: Pair): boolean {
   return pair.by === 'duplicate';
 }
 
-function toDuplicateWarning(pair: Pair): Diagnostic {
+function createDuplicateWarning(pair: Pair): Diagnostic {
   const marked = toAddress(pair.kind.name, pair.live?.mark?.name ?? '');
   return {
     code: 'duplicate-mark',
@@ -149,20 +158,26 @@ function listMarkErrors(live: LiveState): Diagnostic[] {
   });
 }
 
-/** Whose resources a plan may take. */
 interface Ownership {
   readonly stack: string;
   /** Other stacks whose resources may be taken over. */
   readonly takeOver: readonly string[];
 }
 
-/** What a manifest without a resource takes over: a resource, nothing, or nothing with a warning; or an error that says why it cannot. */
+/**
+ * The resource that a manifest adopts or takes over. Absent: none. A diagnostic: none, and why; an error if the
+ * manifest names a resource that it cannot have.
+ */
 type Adoption = LiveResource | Diagnostic | undefined;
 
-/** What manifests without a resource take over. Costs the same for each manifest, however much is live. */
+/**
+ * Finds the resources that manifests adopt or take over. After the first search, the cost of a search does not depend
+ * on the number of live resources.
+ */
 class Adoptions {
   readonly #ownership: Ownership;
-  // Most plans take over nothing. Made when asked for: each stack of a run would index all that is live, so the cost would grow with stacks times resources.
+  // Lazy, because most plans take over nothing. Otherwise each stack of a run would index all live resources, so the
+  // cost would grow with stacks times resources.
   readonly #byId: () => ReadonlyMap<string, LiveResource>;
   /** By the address in the mark. */
   readonly #marked: () => ReadonlyMap<Address, readonly LiveResource[]>;
@@ -170,7 +185,7 @@ class Adoptions {
   constructor({ resources }: Pick<LiveState, 'resources'>, ownership: Ownership) {
     const listAll = () => [...resources.values()].flat();
     this.#ownership = ownership;
-    this.#byId = once(() => new Map(listAll().map((one) => [toKey(one.kind, one.id), one])));
+    this.#byId = once(() => new Map(listAll().map((one) => [formatKey(one.kind, one.id), one])));
     this.#marked = once(() => {
       const marked = listAll().filter(({ mark }) => mark !== undefined);
       return Map.groupBy(marked, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
@@ -178,21 +193,25 @@ class Adoptions {
   }
 
   /**
-   * The resource that a manifest takes over: the one with the id that it names or, of a stack that may be taken over, the one of its own
-   * kind and name. What the id named may be gone: the manifest still describes what should exist, so that is a warning.
+   * Finds the resource of a manifest: by the id in `lifecycle.adopt`, by the name in `lifecycle.renamed_from` with its
+   * stack, or by its own kind and name in a stack of `--take-over`. An id without a resource is only a warning, because
+   * the manifest still describes what should exist.
    */
   find(resource: DesiredResource): Adoption {
     const { adopt } = resource.lifecycle;
-    const found = adopt === undefined ? undefined : this.#byId().get(toKey(resource.kind, adopt));
-    if (found !== undefined) return accept(resource, found, this.#ownership);
+    const found = adopt === undefined ? undefined : this.#byId().get(formatKey(resource.kind, adopt));
+    if (found !== undefined) return checkAdoption(resource, found, this.#ownership);
     return (
       this.#findHandedOver(resource) ??
       this.#findByName(resource) ??
-      (adopt === undefined ? undefined : toMissing(resource, adopt))
+      (adopt === undefined ? undefined : createMissingWarning(resource, adopt))
     );
   }
 
-  /** Whether among what its former stack had is a credential whose token was not delivered: a replacement broke off there. */
+  /**
+   * Whether its former stack has a credential for it whose token was not delivered. Then a replacement was interrupted
+   * there.
+   */
   hasUndelivered(resource: DesiredResource): boolean {
     const kind = getKind(resource.kind);
     return this.#listHandedOver(resource).some((live) => isUndelivered(kind, live));
@@ -200,26 +219,26 @@ class Adoptions {
 
   #listHandedOver({ kind, lifecycle: { takenFrom } }: DesiredResource): readonly LiveResource[] {
     if (takenFrom === undefined) return [];
-    return this.#bearing(kind, takenFrom.name).filter(({ mark }) => mark?.stack === takenFrom.stack);
+    return this.#listMarked(kind, takenFrom.name).filter(({ mark }) => mark?.stack === takenFrom.stack);
   }
 
-  /** Of several with one mark the one that its own stack would keep. */
+  /** If several resources have the mark, takes the one that its own stack would keep. */
   #findHandedOver(resource: DesiredResource): Adoption {
     const { takenFrom } = resource.lifecycle;
     if (takenFrom === undefined) return undefined;
-    const bearing = this.#listHandedOver(resource);
+    const marked = this.#listHandedOver(resource);
     const kind = getKind(resource.kind);
-    const [first] = bearing.toSorted((left, right) => compareByPrecedence(kind, resource, { left, right }));
+    const [first] = marked.toSorted((left, right) => compareByPrecedence(kind, resource, { left, right }));
     const takeOver = [...this.#ownership.takeOver, takenFrom.stack];
-    return first && accept(resource, first, { ...this.#ownership, takeOver });
+    return first && checkAdoption(resource, first, { ...this.#ownership, takeOver });
   }
 
   #findByName(resource: DesiredResource): Adoption {
-    const same = this.#bearing(resource.kind, resource.name).filter(
+    const same = this.#listMarked(resource.kind, resource.name).filter(
       ({ mark }) => mark !== undefined && isOffered(mark.stack, this.#ownership),
     );
     const [first, ...more] = same;
-    if (first === undefined || more.length === 0) return first && accept(resource, first, this.#ownership);
+    if (first === undefined || more.length === 0) return first && checkAdoption(resource, first, this.#ownership);
     const ids = same.map(({ id }) => id).sort();
     return refuse(resource, {
       message: `${ids.join(', ')} all have its name in the stacks of --take-over`,
@@ -227,17 +246,20 @@ class Adoptions {
     });
   }
 
-  #bearing(kind: string, name: string): readonly LiveResource[] {
+  #listMarked(kind: string, name: string): readonly LiveResource[] {
     return this.#marked().get(toAddress(kind, name)) ?? [];
   }
 }
 
-/** Ids are looked for within a kind only. */
-function toKey(kind: string, id: string): string {
+/** Ids are compared within a kind only. */
+function formatKey(kind: string, id: string): string {
   return `${kind} ${id}`;
 }
 
-/** Warnings on `--take-over` without effect: otherwise a misspelled stack name would go unnoticed and new resources would be created. */
+/**
+ * Warnings on each `--take-over` without effect. Otherwise a user would not notice a misspelled stack name, and new
+ * resources would be created.
+ */
 function listIdleTakeOvers(
   adopted: readonly LiveResource[],
   live: LiveState,
@@ -248,38 +270,45 @@ function listIdleTakeOvers(
   return ownership.takeOver
     .filter((stack) => !taken.has(stack))
     .map((stack) => {
-      const bearing = all.flatMap(({ kind, mark }) => (mark?.stack === stack ? [toAddress(kind, mark.name)] : []));
-      const [why, remedy] = explainIdle({ stack, bearing: bearing.sort() }, ownership);
+      const marked = all.flatMap(({ kind, mark }) => (mark?.stack === stack ? [toAddress(kind, mark.name)] : []));
+      const [why, remedy] = explainIdle({ stack, marked: marked.sort() }, ownership);
       const message = `--take-over ${stack} takes nothing over: ${why}`;
       return { code: 'take-over-unused', severity: 'warning', message, remedy };
     });
 }
 
-/** Addresses that a warning lists. */
+/** At most so many addresses are listed in a warning. */
 const MAX_LISTED = 3;
 
 function explainIdle(
-  { stack, bearing }: { readonly stack: string; readonly bearing: readonly string[] },
+  { stack, marked }: { readonly stack: string; readonly marked: readonly string[] },
   { stack: own }: Ownership,
 ): readonly [why: string, remedy: string] {
   if (stack === own) return ['it is the stack of these manifests', 'Name the stack that owns the resources now.'];
-  if (bearing.length === 0)
+  if (marked.length === 0)
     return [
       'no resource that was read has its mark',
       'Correct the name. If everything is already moved, remove the flag.',
     ];
-  const more = bearing.length > MAX_LISTED ? ` and ${bearing.length - MAX_LISTED} more` : '';
+  const more = marked.length > MAX_LISTED ? ` and ${marked.length - MAX_LISTED} more` : '';
   return [
-    `no new manifest has the kind and name of one of its resources (${bearing.slice(0, MAX_LISTED).join(', ')}${more})`,
-    'Give a manifest that kind and name, or write the id of the resource in lifecycle.adopt.',
+    `no new manifest has the kind and name of one of its resources (${marked.slice(0, MAX_LISTED).join(', ')}${more})`,
+    'Give a manifest that kind and name, or state the id of the resource in lifecycle.adopt.',
   ];
 }
 
-/** Protection by the other stack remains until a user removes it from the manifest. */
-function accept(resource: DesiredResource, found: LiveResource, ownership: Ownership): LiveResource | Diagnostic {
+/**
+ * Checks that the manifest may take the resource. Protection by the other stack must stay until a user removes it from
+ * the new manifest.
+ */
+function checkAdoption(
+  resource: DesiredResource,
+  found: LiveResource,
+  ownership: Ownership,
+): LiveResource | Diagnostic {
   const { mark, id } = found;
   if (mark === undefined) return found;
-  if (!isOffered(mark.stack, ownership)) return toRefusal(resource, found, ownership);
+  if (!isOffered(mark.stack, ownership)) return explainRefusal(resource, found, ownership);
   if (!mark.protect || resource.lifecycle.protect) return found;
   return refuse(resource, {
     message: `${id} is protected by the stack ${mark.stack}, and would no longer be protected`,
@@ -291,7 +320,7 @@ function isOffered(stack: string, ownership: Ownership): boolean {
   return stack !== ownership.stack && ownership.takeOver.includes(stack);
 }
 
-function toRefusal(resource: DesiredResource, { id, mark }: LiveResource, { stack }: Ownership): Diagnostic {
+function explainRefusal(resource: DesiredResource, { id, mark }: LiveResource, { stack }: Ownership): Diagnostic {
   const owner = toAddress(resource.kind, mark?.name ?? '');
   if (mark?.stack === stack)
     return refuse(resource, {
@@ -308,7 +337,7 @@ function toRefusal(resource: DesiredResource, { id, mark }: LiveResource, { stac
   });
 }
 
-function toMissing(resource: DesiredResource, id: string): Diagnostic {
+function createMissingWarning(resource: DesiredResource, id: string): Diagnostic {
   return {
     code: 'adopt-missing',
     severity: 'warning',
@@ -329,28 +358,30 @@ function refuse(
     message: `${resource.address}: ${message}`,
     remedy,
     address: resource.address,
-    place: resource.locate(toPath(resource.lifecycle)),
+    place: resource.locate(pickAdoptionPath(resource.lifecycle)),
   };
 }
 
-function toPath({ adopt, takenFrom }: DesiredResource['lifecycle']): FieldPath {
+function pickAdoptionPath({ adopt, takenFrom }: DesiredResource['lifecycle']): FieldPath {
   if (adopt !== undefined) return ['lifecycle', 'adopt'];
   return takenFrom === undefined ? ['metadata', 'name'] : ['lifecycle', 'renamed_from'];
 }
 
-/** The live resources with our mark, by the address in it. */
+/** The live resources with the mark of the stack, by the address in it. */
 type Owned = ReadonlyMap<Address, readonly LiveResource[]>;
 
-/** The live resources of a manifest, and the name that they bear if it is not its own yet. */
+/**
+ * The live resources of a manifest. `formerName`: the old name in their mark, if only the manifest was renamed so far.
+ */
 interface MarkedResources {
   readonly live: readonly LiveResource[];
   readonly formerName?: string;
 }
 
 /**
- * Finds the live resources of a manifest: those with its name or, if there are none, with the name that it was renamed from.
- * When names are swapped or passed on between resources, the mark records the former name of each: without it, a completed
- * rename could not be told from a pending one.
+ * Finds the live resources of a manifest: those with its name or, if there are none, those with the name from which it
+ * was renamed. If resources swap names or pass them on, the mark records the former name of each: otherwise a completed
+ * rename looks like a pending one.
  */
 class Renames {
   readonly #desired: DesiredState;
@@ -361,30 +392,29 @@ class Renames {
     this.#desired = desired;
     this.#owned = owned;
     const renamed = [...desired.resources.values()].flatMap((resource) => {
-      const before = toFormerAddress(resource);
+      const before = findFormerAddress(resource);
       return before === undefined ? [] : [[before, resource] as const];
     });
     this.#successors = new Map(renamed);
   }
 
-  /** What belongs to a manifest. */
-  bearersOf(resource: DesiredResource): MarkedResources {
+  findMarked(resource: DesiredResource): MarkedResources {
     const formerName = resource.lifecycle.renamedFrom;
     const settled = this.#settled(resource);
     if (formerName !== undefined && this.#takes(resource)) return { live: this.#offered(resource), formerName };
     const successor = this.#successors.get(resource.address);
     const isTaken = successor !== undefined && this.#takes(successor);
-    return { live: isTaken ? settled : this.#bearing(resource.address) };
+    return { live: isTaken ? settled : this.#listMarked(resource.address) };
   }
 
-  /** Whether a resource whose name has no manifest any more belongs to a renamed one. */
+  /** Whether the resources at an address without a manifest belong to a renamed manifest. */
   isTaken(address: Address): boolean {
     const successor = this.#successors.get(address);
     return successor !== undefined && this.#takes(successor);
   }
 
-  /** The name to remember in the mark of a resource whose own name another one takes. */
-  toRemember(resource: DesiredResource): string | undefined {
+  /** The former name to record in the mark, if another manifest takes over the present name of the resource. */
+  findNameToRecord(resource: DesiredResource): string | undefined {
     return this.#successors.has(resource.address) ? resource.lifecycle.renamedFrom : undefined;
   }
 
@@ -392,20 +422,23 @@ class Renames {
     return this.#settled(resource).length === 0 && this.#offered(resource).length > 0;
   }
 
-  /** The resources that keep the name: all, unless another manifest was renamed from it. */
+  /**
+   * The resources that keep the name: all or, if another manifest was renamed from it, only those that have already
+   * received it.
+   */
   #settled(resource: DesiredResource): readonly LiveResource[] {
-    const bearing = this.#bearing(resource.address);
+    const marked = this.#listMarked(resource.address);
     const successor = this.#successors.get(resource.address);
     const isGivenAway = successor !== undefined && (this.#isInCircle(resource) || this.#takes(successor));
-    return isGivenAway ? bearing.filter((live) => hasArrived(resource, live)) : bearing;
+    return isGivenAway ? marked.filter((live) => isRenamed(resource, live)) : marked;
   }
 
-  /** The resources with the former name, except those that have just received it. */
+  /** The resources with the former name, except those to which another manifest has already given that name. */
   #offered(resource: DesiredResource): readonly LiveResource[] {
-    const before = toFormerAddress(resource);
+    const before = findFormerAddress(resource);
     if (before === undefined) return [];
     const holder = this.#desired.resources.get(before);
-    return this.#bearing(before).filter((live) => holder === undefined || !hasArrived(holder, live));
+    return this.#listMarked(before).filter((live) => holder === undefined || !isRenamed(holder, live));
   }
 
   #isInCircle({ address }: DesiredResource): boolean {
@@ -418,22 +451,23 @@ class Renames {
     return next?.address === address;
   }
 
-  #bearing(address: Address): readonly LiveResource[] {
+  #listMarked(address: Address): readonly LiveResource[] {
     return this.#owned.get(address) ?? [];
   }
 }
 
-function hasArrived({ lifecycle }: DesiredResource, { mark }: LiveResource): boolean {
+function isRenamed({ lifecycle }: DesiredResource, { mark }: LiveResource): boolean {
   return lifecycle.renamedFrom !== undefined && mark?.was === lifecycle.renamedFrom;
 }
 
-function toFormerAddress({ kind, lifecycle }: DesiredResource): Address | undefined {
+function findFormerAddress({ kind, lifecycle }: DesiredResource): Address | undefined {
   return lifecycle.renamedFrom === undefined ? undefined : toAddress(kind, lifecycle.renamedFrom);
 }
 
 /**
- * Which of several is kept: the one whose token was delivered, then one that need not be replaced (an interrupted replace left both), then
- * the older. Of kinds that expire the younger one is kept: it was made to replace the other.
+ * Compares two resources with the same mark; the one to keep comes first. First a resource whose token was delivered,
+ * then one that need not be replaced (after an interrupted replace both exist), then the older. Of kinds that expire
+ * the younger is kept: it was created to replace the other.
  */
 function compareByPrecedence(
   kind: Kind,
@@ -457,7 +491,7 @@ function isReplaced({
   return forcesReplace({ kind, live, ignored: lifecycle.ignore, validForMs: findValidForMs(kind, desired) }, spec);
 }
 
-/** Whether the mark does not record the delivery of a one-time value. */
+/** Whether a resource has a one-time value whose delivery the mark does not record. */
 export function isUndelivered(kind: Kind, { mark }: Pick<LiveResource, 'mark'>): boolean {
   return kind.oneTimeFields.length > 0 && mark?.delivered !== true;
 }

@@ -18,27 +18,30 @@ import { listAwaited } from './desired-form.ts';
 import { type Draft, listWrites } from './writes.ts';
 
 /**
- * The writes of a plan, in a valid order when they are made one after another. They are computed from its changes and its stack,
- * and from nothing else, so that a plan file can be held against what it shows. The order comes from references alone, and from four rules:
- * a value that only one resource can have is released before it is claimed; a replace creates first and deletes last; a delete comes after
- * the writes that drop the references to it; a restriction that can lock its caller out comes last. Nothing else waits for anything.
+ * Returns the writes of a plan in an order in which they can be sent one after another. They follow from the changes
+ * and the stack only, so that the writes in a plan file can be checked against its changes.
+ * - A write comes after the creation of the resources to which it refers.
+ * - A unique value is freed before it is claimed.
+ * - A replace creates first and deletes last.
+ * - A delete comes after the writes that remove references to the resource.
+ * - A restriction that can lock out the caller comes last.
  */
 export function orderWrites(changes: readonly Change[], stack: string): readonly Write[] {
-  const made = changes.filter(({ action }) => action !== 'no-op');
-  const planned = addSecondDeliveries(sortByAddress(made).map((change) => toPlanned(change, stack)));
+  const changed = changes.filter(({ action }) => action !== 'no-op');
+  const planned = addSecondDeliveries(sortByAddress(changed).map((change) => createPlanned(change, stack)));
   const dependencies = new DependencyGraph(planned.flatMap(({ writes }) => writes));
   addReferenceDependencies(planned, dependencies);
   addDereferenceDependencies(planned, dependencies);
   addClaimDependencies(planned, dependencies);
   addDuplicateDependencies(planned, dependencies);
-  return toWrites(breakCycles(planned, dependencies), dependencies, listLastIds(planned));
+  return completeWrites(breakCycles(planned, dependencies), dependencies, listLastIds(planned));
 }
 
-function toPlanned(change: Change, stack: string): Planned {
+function createPlanned(change: Change, stack: string): Planned {
   return { change, kind: getKind(change.kind), writes: listWrites(change, stack) };
 }
 
-/** Independent of the order of the changes. */
+/** Sorts, so that the order of the changes does not change the writes. */
 function sortByAddress(changes: readonly Change[]): readonly Change[] {
   const shown = changes.map((change) => ({ change, address: formatChangeAddress(change) }));
   return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ change }) => change);
@@ -49,8 +52,8 @@ function listLastIds(planned: readonly Planned[]): ReadonlySet<WriteId> {
   return new Set(lockouts.flatMap(({ writes }) => writes.map(({ id }) => id)));
 }
 
-/** A write that depends on one marked `last` is marked too. */
-function toWrites(
+/** Completes the drafts. A write that depends on a write marked `last` is marked too. */
+function completeWrites(
   { drafts, order }: Ordered,
   dependencies: DependencyGraph,
   lockouts: ReadonlySet<WriteId>,
@@ -65,22 +68,21 @@ function toWrites(
   return [...writes.filter((write) => !write.last), ...writes.filter((write) => write.last)];
 }
 
-/** Whether a change makes, or changes, a resource that can then lock its own caller out. */
+/** Whether a change creates or updates a resource that can then lock out the caller. */
 function isLockout({ kind, desired }: Change): boolean {
   return desired !== undefined && getKind(kind).canLockOut(desired);
 }
 
-/** A change and its writes. */
 interface Planned {
   readonly change: Change;
   readonly kind: Kind;
   readonly writes: readonly Draft[];
 }
 
-/** The dependencies between writes. The only mutable value while ordering; it never leaves this folder. */
+/** The dependencies between writes. The only mutable value while ordering; it never leaves this file. */
 class DependencyGraph {
   readonly #byId = new Map<WriteId, Set<WriteId>>();
-  /** By releasing write: the writes that depend on it only to claim the released value. */
+  /** By the write that frees a value: the writes that depend on it only because they claim that value. */
   readonly #claimants = new Map<WriteId, Set<WriteId>>();
 
   constructor(drafts: readonly Draft[]) {
@@ -95,7 +97,7 @@ class DependencyGraph {
     if (id !== needed) insert(this.#byId, id, needed);
   }
 
-  /** `id` depends on `needed` because it claims a value that `needed` releases. */
+  /** `id` depends on `needed` because it claims a value that `needed` frees. */
   addClaim(id: WriteId, needed: WriteId): void {
     if (id === needed || this.of(id).has(needed)) return;
     insert(this.#byId, id, needed);
@@ -107,7 +109,7 @@ class DependencyGraph {
     this.#claimants.get(needed)?.delete(id);
   }
 
-  /** Moves the dependencies on values that `from` releases to `to`. */
+  /** Moves the dependencies of claims from the write `from` to the write `to`. */
   moveClaims(from: WriteId, to: WriteId): void {
     for (const claimant of this.#claimants.get(from) ?? NONE) {
       this.#byId.get(claimant)?.delete(from);
@@ -129,12 +131,12 @@ function insert(index: Map<WriteId, Set<WriteId>>, key: WriteId, value: WriteId)
 function addReferenceDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   for (const { kind, writes } of planned) {
     for (const write of writes)
-      for (const address of listAwaitedBy(kind, write))
+      for (const address of listAwaitedAddresses(kind, write))
         dependencies.add(write.id, toWriteId({ type: 'create', address }));
   }
 }
 
-function listAwaitedBy(kind: Kind, write: Draft) {
+function listAwaitedAddresses(kind: Kind, write: Draft) {
   switch (write.type) {
     case 'create':
     case 'update':
@@ -156,7 +158,7 @@ function listAwaitedBy(kind: Kind, write: Draft) {
   }
 }
 
-/** A delete depends on every write that removes a reference to the resource. */
+/** A delete depends on each write that removes a reference to the resource. */
 function addDereferenceDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   const all = planned.flatMap(({ writes }) => writes);
   const deletes = new Map(all.flatMap((write) => (write.type === 'delete' ? [[write.resourceId, write.id]] : [])));
@@ -166,12 +168,12 @@ function addDereferenceDependencies(planned: readonly Planned[], dependencies: D
     for (const { value, path } of listReferences(kind, change.live.spec)) {
       const removal = deletes.get(value);
       if (removal === undefined) continue;
-      for (const write of writes) if (drops(write, String(path[0]))) dependencies.add(removal, write.id);
+      for (const write of writes) if (removesReference(write, String(path[0]))) dependencies.add(removal, write.id);
     }
   }
 }
 
-function drops(write: Draft, field: string): boolean {
+function removesReference(write: Draft, field: string): boolean {
   switch (write.type) {
     case 'delete':
       return true;
@@ -197,8 +199,8 @@ function addDuplicateDependencies(planned: readonly Planned[], dependencies: Dep
   for (const { change, kind, writes } of planned) {
     if (change.duplicateOf === undefined || !isRotatable(kind)) continue;
     const kept = planned.find(({ change: other }) => isKept(other) && other.address === change.address);
-    const made = kept?.writes.filter(({ type }) => type !== 'delete' && type !== 'redeliver') ?? [];
-    for (const { id } of writes) for (const write of made) dependencies.add(id, write.id);
+    const needed = kept?.writes.filter(({ type }) => type !== 'delete' && type !== 'redeliver') ?? [];
+    for (const { id } of writes) for (const write of needed) dependencies.add(id, write.id);
   }
 }
 
@@ -206,7 +208,7 @@ function isKept({ duplicateOf }: Planned['change']): boolean {
   return duplicateOf === undefined;
 }
 
-/** A write that claims a value depends on the write that releases it. */
+/** A write that claims a unique value depends on the write that frees it. */
 function addClaimDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   const releases = new Map(planned.flatMap(listReleases));
   for (const { change, kind, writes } of planned) {
@@ -225,7 +227,10 @@ function isClaim({ type }: Draft): boolean {
   return type === 'create' || type === 'update' || type === 'adopt';
 }
 
-/** The values that a resource has and will not have, or will not have under its present id, with the write that releases each. */
+/**
+ * The unique values that a change frees, each with the write that frees it. A resource that is deleted and created
+ * again under another id frees all of its values.
+ */
 function listReleases({ change, kind, writes }: Planned): readonly (readonly [claim: string, write: WriteId])[] {
   const removal = writes.find(({ type }) => type === 'delete');
   const release = removal ?? writes.find(({ type }) => type === 'update' || type === 'adopt');
@@ -235,15 +240,15 @@ function listReleases({ change, kind, writes }: Planned): readonly (readonly [cl
   return listClaims(kind, change.live.spec).flatMap(({ key }) => (keys.has(key) ? [] : [[key, release.id] as const]));
 }
 
-/** The writes by id, with those that were added, and their ids in a valid order when they are made one after another. */
+/** The writes by id, with those that were added, and their ids in a valid order. */
 interface Ordered {
   readonly drafts: ReadonlyMap<WriteId, Draft>;
   readonly order: readonly WriteId[];
 }
 
 /**
- * Orders the writes. Two resources that swap a unique value depend on each other; such a cycle is broken by a replace that
- * deletes first, or else by one more write that gives up the value first.
+ * Orders the writes. Two resources that swap a unique value depend on each other. Such a cycle is broken by a replace
+ * that deletes first or, if it has none, by an added write that frees the value first.
  */
 function breakCycles(planned: readonly Planned[], dependencies: DependencyGraph): Ordered {
   const drafts = new Map(planned.flatMap(({ writes }) => writes.map((write) => [write.id, write] as const)));
@@ -255,19 +260,19 @@ function breakCycles(planned: readonly Planned[], dependencies: DependencyGraph)
   }
 }
 
-interface Breaking {
+interface BreakContext {
   readonly drafts: Map<WriteId, Draft>;
   readonly owners: ReadonlyMap<WriteId, Planned>;
   readonly dependencies: DependencyGraph;
 }
 
-function breakCycle(cycle: readonly WriteId[], breaking: Breaking): void {
-  const isBroken = cycle.some((id) => deleteFirst(id, breaking)) || cycle.some((id) => giveUpFirst(id, breaking));
+function breakCycle(cycle: readonly WriteId[], breaking: BreakContext): void {
+  const isBroken = cycle.some((id) => deleteFirst(id, breaking)) || cycle.some((id) => vacateFirst(id, breaking));
   if (!isBroken) throw new InvariantError(`These writes wait for each other: ${cycle.join(', ')}`);
 }
 
-/** Makes a replace delete before it creates. Returns false if the write is not the delete of a replace. */
-function deleteFirst(id: WriteId, { drafts, owners, dependencies }: Breaking): boolean {
+/** Lets a replace delete before it creates. Returns false if the write is not the delete of a replace. */
+function deleteFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext): boolean {
   const isOfReplace = owners.get(id)?.change.action === 'replace' && drafts.get(id)?.type === 'delete';
   if (!isOfReplace) return false;
   for (const needed of [...dependencies.of(id)]) if (isOfCreation(drafts.get(needed))) dependencies.remove(id, needed);
@@ -278,28 +283,34 @@ function isOfCreation(draft: Draft | undefined): boolean {
   return draft?.type === 'create' || draft?.type === 'deliver';
 }
 
-/** Inserts a write before this one that only gives up the value. Returns false if there is nothing to give up or it is given up already. */
-function giveUpFirst(id: WriteId, { drafts, owners, dependencies }: Breaking): boolean {
+/**
+ * Inserts a write before this one that only frees the value. Returns false if it frees nothing, or if such a write
+ * exists already.
+ */
+function vacateFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext): boolean {
   const draft = drafts.get(id);
   const isPatch = draft?.type === 'update' || draft?.type === 'adopt';
   const owner = owners.get(id);
-  const giveUp = isPatch && owner !== undefined ? toGiveUpWrite(owner, draft) : undefined;
-  if (giveUp === undefined || drafts.has(giveUp.id)) return false;
-  drafts.set(giveUp.id, giveUp);
-  dependencies.moveClaims(id, giveUp.id);
-  dependencies.add(id, giveUp.id);
+  const vacate = isPatch && owner !== undefined ? createVacateWrite(owner, draft) : undefined;
+  if (vacate === undefined || drafts.has(vacate.id)) return false;
+  drafts.set(vacate.id, vacate);
+  dependencies.moveClaims(id, vacate.id);
+  dependencies.add(id, vacate.id);
   return true;
 }
 
-/** A PATCH that gives up what a later PATCH of the same resource replaces, and keeps what stays. */
-function toGiveUpWrite(
+/**
+ * A PATCH that frees the values that a later PATCH of the same resource replaces, and keeps the others. Absent if the
+ * later PATCH replaces no list of unique values.
+ */
+function createVacateWrite(
   { change, kind }: Planned,
   { address, resourceId, body }: Draft<UpdateWrite | AdoptWrite>,
 ): Draft<VacateWrite> | undefined {
   const field = Object.keys(body).find((key) => kind.fields[key]?.unique && kind.fields[key]?.type.type === 'list');
   if (field === undefined || change.live?.spec === undefined) return undefined;
-  const after = toMembers(change.desired?.[field]);
-  const kept = toMembers(change.live.spec[field]).filter((member) => after.includes(member));
+  const after = listMembers(change.desired?.[field]);
+  const kept = listMembers(change.live.spec[field]).filter((member) => after.includes(member));
   return {
     type: 'vacate',
     id: toWriteId({ type: 'vacate', address, field }),
@@ -313,11 +324,14 @@ function toGiveUpWrite(
   };
 }
 
-function toMembers(value: Json | undefined): readonly Json[] {
+function listMembers(value: Json | undefined): readonly Json[] {
   return isJsonArray(value) ? value : [];
 }
 
-/** Kahn's algorithm: always the first write, in plan order, without open dependencies. Writes left over are blocked by cycles. */
+/**
+ * Kahn's algorithm: always takes the first write, in plan order, without open dependencies. Cycles block the writes
+ * that are left over.
+ */
 function sortByDependencies(
   drafts: ReadonlyMap<WriteId, Draft>,
   dependencies: DependencyGraph,
@@ -350,7 +364,7 @@ function countDependencies(
   return { waiting, dependents };
 }
 
-/** One cycle for each group of blocked writes that wait for each other. */
+/** Returns one cycle for each group of blocked writes that depend on each other. */
 function findCycles(blocked: ReadonlySet<WriteId>, dependencies: DependencyGraph): readonly (readonly WriteId[])[] {
   const seen = new Set<WriteId>();
   const cycles: WriteId[][] = [];
@@ -368,18 +382,19 @@ function findCycles(blocked: ReadonlySet<WriteId>, dependencies: DependencyGraph
 }
 
 /**
- * Adds a second delivery to a replace of a credential whose token, for all that is known, nobody has delivered. It may belong to another apply
- * of the same stack that is about to deliver it: once it is deleted, the new token is delivered again, so that it is the last.
+ * Adds a second delivery to a replace of a credential whose token was probably never delivered. A concurrent apply of
+ * the same stack may be about to deliver that token. So after the credential is deleted, the new token is delivered
+ * again and is the last one.
  */
 function addSecondDeliveries(planned: readonly Planned[]): readonly Planned[] {
   const undelivered = Map.groupBy(planned.filter(isUndelivered), ({ change }) => change.address);
   return planned.map((one) => {
-    const again = toSecondDelivery(one, undelivered.get(one.change.address) ?? []);
+    const again = createSecondDelivery(one, undelivered.get(one.change.address) ?? []);
     return again === undefined ? one : { ...one, writes: [...one.writes, again] };
   });
 }
 
-function toSecondDelivery(
+function createSecondDelivery(
   { change, writes }: Planned,
   abandoned: readonly Planned[],
 ): Draft<RedeliverWrite> | undefined {

@@ -7,7 +7,7 @@ import type { FindTaker } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
 import type { Decision } from './decide.ts';
 
-/** What a plan is computed from. */
+/** The complete input of a plan: nothing else changes it. */
 export interface PlanInput {
   readonly desired: DesiredState;
   readonly live: LiveState;
@@ -15,39 +15,42 @@ export interface PlanInput {
   readonly settings: PlanSettings;
   readonly version: string;
   readonly mode: Plan['mode'];
-  /** Where tokens would go: shown, and nothing else. */
+  /** The token sinks. Planning only shows them. */
   readonly tokens: TokenSettings;
   /** Addresses to narrow the plan to; empty: everything. */
   readonly targets: readonly string[];
   /** Other stacks whose resources may be taken over. */
   readonly takeOver?: readonly string[];
-  /** The time at which the plan is made: what has expired, or is too old, is replaced. */
+  /** The time of planning. It decides what has expired or is due for renewal. */
   readonly now: Date;
-  /** The commit of the manifests, where it is known. */
+  /** The commit of the manifests. Absent if unknown. */
   readonly commit?: string;
   /** Addresses to replace although nothing differs. */
   readonly rotate: readonly string[];
   /** Leaves alone fields that have only drifted. */
   readonly keepDrift?: boolean;
-  /** Deletes nothing but what a replace makes anew; what would be deleted is listed. */
+  /** Deletes nothing except in a replace. The suppressed deletes are listed in the plan. */
   readonly noDelete?: boolean;
-  /** Texts of the files that manifests have something written to, by path (`listFilePaths`); one that is absent does not exist. */
+  /** Contents of the files of `listFilePaths`, by path. Absent: the file does not exist. */
   readonly files: ReadonlyMap<string, string>;
-  /** Resources of other stacks whose ids are known after apply, by the address of the External. */
+  /** Resources of other stacks whose ids are known only after the apply, by the address of the `External`. */
   readonly awaited?: Plan['awaitedReferences'];
-  /** Finds another stack that takes over what no manifest describes. */
+  /** Finds another stack of the run that takes over an address without a manifest: its resource is kept. */
   readonly findTaker?: FindTaker | undefined;
-  /** Finds one that does, where the plan is made without it: what it takes over is deleted all the same, with a warning. */
+  /**
+   * Finds another stack of the repository, outside the run, that takes over an address. Its resource is deleted all the
+   * same, with a warning.
+   */
   readonly findNeighbour?: FindTaker | undefined;
-  /** Whether the same run applies another stack. */
+  /** Whether a stack is part of the run. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
-  /** Findings on the manifests, to be carried along. */
+  /** Diagnostics of the manifests, which the plan repeats. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * What the manifests ask for when everything of theirs is to go: no resource, and no module that a document attaches.
- * Modules that a document does not state are left alone.
+ * The desired state of `destroy`: without resources, and without the modules that manifests attach. Modules that no
+ * manifest sets are left alone.
  */
 export function createDestroyState(desired: DesiredState): DesiredState {
   const attached = [...desired.resources].filter(([, { kind }]) => getKind(kind).role === 'attached');
@@ -58,9 +61,9 @@ function withoutModules(resource: DesiredResource): DesiredResource {
   const modules = getKind(resource.kind)
     .specFields.filter(([, field]) => isModule(field))
     .map(([name]) => name);
-  const unstated = modules.filter((name) => resource.spec[name] === undefined);
+  const unset = modules.filter((name) => resource.spec[name] === undefined);
   const spec = Object.entries(resource.spec).filter(([name]) => !modules.includes(name));
-  const ignore = [...new Set([...resource.lifecycle.ignore, ...unstated])];
+  const ignore = [...new Set([...resource.lifecycle.ignore, ...unset])];
   return { ...resource, spec: Object.fromEntries(spec), lifecycle: { ...resource.lifecycle, ignore } };
 }
 
@@ -69,7 +72,7 @@ export function createReleaseState(desired: DesiredState): DesiredState {
   return { ...desired, resources: new Map() };
 }
 
-/** What becomes of a resource that is released while its manifest stays. */
+/** Notes on the release of a resource whose manifest stays. */
 export function describeRelease({ pair }: Decision, desired: DesiredState): readonly string[] {
   const { address, live } = pair;
   if (!desired.resources.has(address)) return [];

@@ -10,14 +10,17 @@ import { listCrossStackKinds } from './cross-stack-references.ts';
 import { listAwaited } from './desired-form.ts';
 import type { Pair } from './match.ts';
 
-/** Everything that a plan reads: lists of kinds, and single modules where a list has none. */
+/** Everything that a plan reads: lists of kinds, and the modules of single resources, which have no list. */
 export interface ReadRequest {
   readonly kinds: readonly Kind[];
   /** With the modules that the manifest manages. */
   readonly attachments: readonly Attachment[];
 }
 
-/** What planning these manifests reads. Without targets every kind that the stack uses is listed, since resources to prune may be of any. */
+/**
+ * Returns what planning these manifests reads. Without targets every kind that the stack uses is listed, because
+ * resources to prune may be of any kind.
+ */
 export function createReadRequest(desired: DesiredState, targets: readonly string[]): ReadRequest {
   const wanted = findTargetClosure(desired, targets);
   const isWanted = (address: string) => wanted === undefined || wanted.has(address);
@@ -31,38 +34,42 @@ export function createReadRequest(desired: DesiredState, targets: readonly strin
   };
 }
 
-/** The kinds of a stack that are read by their lists. */
+/** The kinds that a stack uses and that the service can list. */
 export function listUsedKinds({ kinds }: Pick<StackSettings, 'kinds'>): readonly Kind[] {
   return OWNED_KINDS.filter(({ name }) => kinds === undefined || kinds.includes(name));
 }
 
-/** What a plan is narrowed to. */
+/** The part of a plan that the targets select. */
 interface Selection {
   readonly pairs: readonly Pair[];
-  /** One for each target that names nothing. */
+  /** An error for each unknown target. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Whether a diagnostic is within the targets: resources outside may not even have been read. */
+  /** Whether a diagnostic is within the targets. Resources outside may not have been read. */
   readonly concerns: (diagnostic: Diagnostic) => boolean;
 }
 
-/** The pairs that the targets name and what those need. */
+/** Selects the pairs of the targets and of everything to which they refer. */
 export function selectTargets(pairs: readonly Pair[], desired: DesiredState, targets: readonly string[]): Selection {
   const wanted = findTargetClosure(desired, targets);
   if (wanted === undefined) return { pairs, diagnostics: [], concerns: () => true };
   const resources: ReadonlyMap<string, DesiredResource> = desired.resources;
-  const unstated = targets.filter((target) => !resources.has(stripDuplicateId(target)));
+  const unset = targets.filter((target) => !resources.has(stripDuplicateId(target)));
   const known = new Set<string>(
-    unstated.length === 0 ? [] : [...pairs.map(({ address }) => address), ...resources.keys()],
+    unset.length === 0 ? [] : [...pairs.map(({ address }) => address), ...resources.keys()],
   );
-  const unknown = unstated.filter((target) => !known.has(stripDuplicateId(target)));
+  const unknown = unset.filter((target) => !known.has(stripDuplicateId(target)));
   return {
     pairs: pairs.filter(({ address }) => wanted.has(address)),
     concerns: ({ address }) => address === undefined || wanted.has(address),
-    diagnostics: unknown.map((target) => toUnknownTarget(target, desired, [...known])),
+    diagnostics: unknown.map((target) => createUnknownTargetError(target, desired, [...known])),
   };
 }
 
-function toUnknownTarget(target: string, { stack, resources }: DesiredState, known: readonly string[]): Diagnostic {
+function createUnknownTargetError(
+  target: string,
+  { stack, resources }: DesiredState,
+  known: readonly string[],
+): Diagnostic {
   const base = { code: 'unknown-target', severity: 'error' } as const;
   const kind = parseAddress(target)?.kind ?? '';
   if (stack.kinds !== undefined && findKind(kind) !== undefined && !stack.kinds.includes(kind))
@@ -74,16 +81,16 @@ function toUnknownTarget(target: string, { stack, resources }: DesiredState, kno
   return {
     ...base,
     message: `${target} is ${resources.size === 0 ? 'not' : 'neither in the manifests nor'} owned by the stack ${stack.name}`,
-    remedy: toTargetRemedy(target, known),
+    remedy: formatTargetRemedy(target, known),
   };
 }
 
-function toTargetRemedy(target: string, known: readonly string[]): string {
+function formatTargetRemedy(target: string, known: readonly string[]): string {
   const nearest = suggestAddress(target, known);
   return nearest === undefined ? 'A target is an address: Kind/name.' : `Did you mean \`${nearest}\`?`;
 }
 
-/** The targets and, step by step, what they refer to; `undefined`: everything. */
+/** The targets and everything to which they refer, directly or indirectly. `undefined`: everything. */
 export function findTargetClosure(desired: DesiredState, targets: readonly string[]): ReadonlySet<string> | undefined {
   if (targets.length === 0) return undefined;
   const wanted = new Set<string>(targets.map(stripDuplicateId));
@@ -96,7 +103,7 @@ export function findTargetClosure(desired: DesiredState, targets: readonly strin
   return wanted;
 }
 
-/** The modules of an attached kind that a manifest manages: those that nobody else owns. */
+/** The modules that a manifest of an attached kind manages. Ignored modules belong to others. Empty for other kinds. */
 export function listAttachments({ address, kind: name, spec, lifecycle }: DesiredResource): readonly Attachment[] {
   const kind = getKind(name);
   const isRead = (module: string) => !lifecycle.ignore.includes(module);

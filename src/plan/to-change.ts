@@ -10,14 +10,17 @@ import type { Pair } from './match.ts';
 import { findValidForMs } from './validity.ts';
 import { listChangedFields, listSentForms } from './writes.ts';
 
-/** The content of a change, in addition to its decision. */
+/** Facts of a change that its decision does not contain. */
 interface ChangeFacts {
   readonly token?: TokenPlace | undefined;
-  /** The label or annotation that says whose a resource is. */
+  /** Name of the label or annotation whose value is the owner. */
   readonly ownerLabel?: string | undefined;
 }
 
-/** A decision as a change: all that its writes are computed from, without the manifest and what else was live. */
+/**
+ * Creates the change of a decision. It contains all that its writes are computed from, so neither the manifest nor
+ * other live resources are needed later.
+ */
 export function createChange(
   decision: Decision,
   notes: readonly string[],
@@ -37,28 +40,27 @@ export function createChange(
     ...(token !== undefined && { token }),
     ...(notes.length > 0 && { notes }),
     ...(decision.kept.length > 0 && { kept: decision.kept }),
-    ...(live !== undefined && { live: toStart(live, isTouched || kind.role === 'attached') }),
-    ...(isTouched && toFuture(decision)),
+    ...(live !== undefined && { live: createStart(live, isTouched || kind.role === 'attached') }),
+    ...(isTouched && pickDesired(decision)),
     ...(desired?.lifecycle.protect === true && { protect: true }),
     ...(isTouched && was !== undefined && { was }),
     ...(owner !== undefined && { owner }),
-    ...(isTouched && desired !== undefined && toManifestFacts(desired)),
+    ...(isTouched && desired !== undefined && pickManifestFacts(desired)),
   };
 }
 
-/** Whose a resource is. Without a manifest its mark tells, else its metadata, where they have the key. */
+/** The owner of a resource: from its manifest or, without one, from its mark, else from its metadata. */
 function findOwner({ desired, live }: Pair, label: string): string | undefined {
-  if (desired !== undefined) return pick(desired.labels, label) ?? pick(desired.annotations, label);
-  return live?.mark?.owner ?? pick(live?.spec['metadata'], label);
+  if (desired !== undefined) return pickText(desired.labels, label) ?? pickText(desired.annotations, label);
+  return live?.mark?.owner ?? pickText(live?.spec['metadata'], label);
 }
 
-function pick(texts: Json | undefined, name: string): string | undefined {
+function pickText(texts: Json | undefined, name: string): string | undefined {
   const text = isJsonObject(texts) && Object.hasOwn(texts, name) ? texts[name] : undefined;
   return typeof text === 'string' ? text : undefined;
 }
 
-/** What readers want to know of its manifest. */
-function toManifestFacts({
+function pickManifestFacts({
   labels,
   annotations,
   findStart,
@@ -70,11 +72,11 @@ function toManifestFacts({
   };
 }
 
-/** The desired spec, as far as the change makes it. */
-function toFuture(decision: Decision): Pick<Change, 'desired' | 'sent' | 'ignored' | 'validForMs'> {
+/** The parts of a change that come from the desired spec. Empty for a delete. */
+function pickDesired(decision: Decision): Pick<Change, 'desired' | 'sent' | 'ignored' | 'validForMs'> {
   const { pair, form } = decision;
   if (form === undefined) return {};
-  const sent = listSentForms(pair.kind, form, listWritten(decision));
+  const sent = listSentForms(pair.kind, form, listSentFields(decision));
   const ignored = listIgnored(pair);
   const validForMs = findValidForMs(pair.kind, pair.desired);
   return {
@@ -85,30 +87,29 @@ function toFuture(decision: Decision): Pick<Change, 'desired' | 'sent' | 'ignore
   };
 }
 
-/** Attached modules have no mark that could tell. */
+/** The ignored fields that the mark records. Attached modules have no mark. */
 function listIgnored({ kind, desired }: Decision['pair']): readonly string[] {
   const names = kind.specFields.map(([name]) => name);
   return kind.role === 'owned' ? names.filter((name) => desired?.lifecycle.ignore.includes(name)) : [];
 }
 
-/** The fields whose values are sent. */
-function listWritten(decision: Decision): ReadonlySet<string> {
+function listSentFields(decision: Decision): ReadonlySet<string> {
   const { kind } = decision.pair;
   const fields = kind.specFields;
-  if (isMade(decision)) return new Set(fields.map(([name]) => name));
+  if (isCreated(decision)) return new Set(fields.map(([name]) => name));
   const always = fields.filter(([, field]) => field.alwaysSent).map(([name]) => name);
   return new Set([...always, ...listChangedFields(kind, decision)]);
 }
 
-function isMade({ action }: Decision): boolean {
+function isCreated({ action }: Decision): boolean {
   return action === 'create' || action === 'replace';
 }
 
-function toStart(live: LiveResource, isTouched: boolean): ChangeStart {
+function createStart(live: LiveResource, isTouched: boolean): ChangeStart {
   const { id, spec, mark } = live;
   return {
     id,
-    // Made when it is asked for: of what stays as it is nobody asks but who keeps the plan.
+    // Computed when it is read: for an unchanged resource, only saving the plan needs it.
     get digest() {
       return computeLiveDigest(live);
     },
@@ -118,8 +119,8 @@ function toStart(live: LiveResource, isTouched: boolean): ChangeStart {
 }
 
 /**
- * The digest of what a plan knows of a live resource. Whether it has moved is told field by field; the digest is for those who keep plans. It is the same
- * whether the service shows that a field is empty or leaves it out.
+ * The digest of a live resource, for users who keep plans; the check for staleness compares fields instead. A field
+ * that the service shows as empty and a field that it omits give the same digest.
  */
 export function computeLiveDigest({ kind, spec, mark }: Pick<LiveResource, 'kind' | 'spec' | 'mark'>): string {
   return toDigest({

@@ -6,15 +6,15 @@ import type { Inventory, OwnedResource } from '../model/drift.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
 import { listAttachments, listUsedKinds, type ReadRequest } from './select-targets.ts';
 
-/** A query of the resources that a stack owns. */
+/** Which resources of a stack to list. */
 interface InventoryQuery {
-  /** Addresses, and names of kinds; none: everything. */
+  /** Addresses and names of kinds. Empty: everything. */
   readonly names: readonly string[];
-  /** Kinds that cannot answer the query are not read. */
+  /** Whether to read a kind: a kind that the query cannot match need not be read. */
   readonly isOfUse?: (kind: Kind) => boolean;
 }
 
-/** What has to be read: the list of each kind that is asked for, and the modules of the manifests that are. */
+/** Returns what to read: the lists of the named kinds, and the modules of the named manifests. */
 export function createInventoryRequest(
   desired: DesiredState,
   { names, isOfUse = () => true }: InventoryQuery,
@@ -38,23 +38,23 @@ export function createInventory(
   const marked = [...live.resources.values()].flat().flatMap((one) => {
     return one.mark?.stack === stack ? [{ address: toAddress(one.kind, one.mark.name), live: one }] : [];
   });
-  const bearers = Map.groupBy(marked, ({ address }) => address);
+  const marks = Map.groupBy(marked, ({ address }) => address);
   const attached = Array.from(live.attachments, ([address, one]) => ({ address, live: one }));
   const resources = [...marked, ...attached]
     .filter(({ address, live: { kind } }) => isNamed({ address, kind }, names))
-    .map((one): OwnedResource => ({ ...one, isShared: (bearers.get(one.address)?.length ?? 0) > 1 }));
+    .map((one): OwnedResource => ({ ...one, isShared: (marks.get(one.address)?.length ?? 0) > 1 }));
   const { externals } = desired;
   return { stack, baseUrl, resources: resources.sort(compareAddresses), externals, requests: live.requests };
 }
 
-/** An address that was asked for, and what may have been meant instead. */
+/** A requested address without a live resource. */
 export interface MissingAddress {
   readonly address: string;
   readonly isDescribed: boolean;
   readonly nearest: string | undefined;
 }
 
-/** The addresses that nothing live answers to. */
+/** Returns the requested addresses without a live resource. */
 export function listMissing(
   desired: DesiredState,
   { resources }: Inventory,
@@ -71,7 +71,7 @@ export function listMissing(
     }));
 }
 
-/** `Kind/name` names all of several resources with the same mark. */
+/** Without names everything matches. `Kind/name` matches all resources with the same mark. */
 function isNamed({ address, kind }: Pick<DesiredResource, 'address' | 'kind'>, names: readonly string[]): boolean {
   return names.length === 0 || names.some((name) => name === kind || stripDuplicateId(name) === address);
 }

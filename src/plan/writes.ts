@@ -34,43 +34,43 @@ import {
 import type { DesiredForm } from './desired-form.ts';
 import { computeDigests } from './differences.ts';
 
-/** A write before its place in the order is known: `dependsOn` holds only writes of the same change. */
+/** A write before its position in the order is known. `dependsOn` contains only writes of the same change. */
 export type Draft<W extends Write = Write> = W extends Write ? Omit<W, 'last'> : never;
 
-/** The calls that carry out a change, the fewest that do it. Attached modules are set one by one. */
+/** Returns the writes of a change, as few as possible. Each attached module has its own write. */
 export function listWrites(change: Change, stack: string): readonly Draft[] {
   const kind = getKind(change.kind);
   switch (change.action) {
     case 'no-op':
       return [];
     case 'create':
-      return createWrites(kind, change, stack);
+      return listCreateWrites(kind, change, stack);
     case 'release':
-      return [releaseWrite(kind, change)];
+      return [createReleaseWrite(kind, change)];
     case 'delete':
-      return [deleteWrite(change, { dependsOn: [], reason: change.reason ?? 'removes it' })];
+      return [createDeleteWrite(change, { dependsOn: [], reason: change.reason ?? 'removes it' })];
     case 'replace': {
-      const created = createWrites(kind, change, stack);
+      const created = listCreateWrites(kind, change, stack);
       const dependsOn = created.map(({ id }) => id);
-      return [...created, deleteWrite(change, { dependsOn, reason: `removes the old ${kind.title}` })];
+      return [...created, createDeleteWrite(change, { dependsOn, reason: `removes the old ${kind.title}` })];
     }
     case 'update':
     case 'adopt':
-      return kind.role === 'attached' ? attachmentWrites(kind, change) : updateWrites(kind, change, stack);
+      return kind.role === 'attached' ? listAttachmentWrites(kind, change) : listUpdateWrites(kind, change, stack);
     default:
       return assertNever(change.action);
   }
 }
 
-function createWrites(kind: Kind, change: Change, stack: string): readonly Draft[] {
+function listCreateWrites(kind: Kind, change: Change, stack: string): readonly Draft[] {
   const { address, action, validForMs } = change;
-  const mark = toMarkDraft(change, stack);
+  const mark = createMarkDraft(change, stack);
   const base = { address, kind: kind.name };
   const create: Draft<CreateWrite> = {
     type: 'create',
     ...base,
     id: toWriteId({ type: 'create', address }),
-    body: toCreateBody(kind, change),
+    body: createPostBody(kind, change),
     mark,
     ...(validForMs !== undefined && { validForMs }),
     dependsOn: [],
@@ -88,17 +88,17 @@ function createWrites(kind: Kind, change: Change, stack: string): readonly Draft
   return [create, deliver];
 }
 
-/** Which resource a write is about, if several have the same mark. */
-function toSubject(change: Change) {
+/** The resource of a write. The id is needed if several resources have the same mark. */
+function pickSubject(change: Change) {
   const { address, duplicateOf } = change;
-  return { address, resourceId: liveOf(change).id, ...(duplicateOf !== undefined && { duplicateOf }) };
+  return { address, resourceId: getLive(change).id, ...(duplicateOf !== undefined && { duplicateOf }) };
 }
 
-function deleteWrite(
+function createDeleteWrite(
   change: Change,
   { dependsOn, reason }: { readonly dependsOn: readonly WriteId[]; readonly reason: string },
 ): Draft<DeleteWrite> {
-  const subject = toSubject(change);
+  const subject = pickSubject(change);
   return {
     type: 'delete',
     ...subject,
@@ -109,10 +109,10 @@ function deleteWrite(
   };
 }
 
-/** The user's part of the metadata, as far as the mark tells. */
-function releaseWrite(kind: Kind, change: Change): Draft<ReleaseWrite> {
-  const subject = toSubject(change);
-  const spec = liveOf(change).spec ?? {};
+/** Sends the metadata without the mark: the user's part, as far as the mark separates it. */
+function createReleaseWrite(kind: Kind, change: Change): Draft<ReleaseWrite> {
+  const subject = pickSubject(change);
+  const spec = getLive(change).spec ?? {};
   const user = spec['metadata'];
   const metadata = renderUserMetadata(typeof user === 'string' || isJsonObject(user) ? user : '');
   return {
@@ -120,60 +120,59 @@ function releaseWrite(kind: Kind, change: Change): Draft<ReleaseWrite> {
     ...subject,
     kind: kind.name,
     id: toWriteId({ type: 'release', ...subject }),
-    body: { ...toAlwaysSent(kind, {}, spec), metadata },
+    body: { ...pickAlwaysSent(kind, {}, spec), metadata },
     dependsOn: [],
     reason: 'removes the mark',
   };
 }
 
-function updateWrites(kind: Kind, change: Change, stack: string): readonly Draft[] {
-  const { mark: liveMark } = liveOf(change);
+function listUpdateWrites(kind: Kind, change: Change, stack: string): readonly Draft[] {
+  const { mark: liveMark } = getLive(change);
   const changed = listChangedFields(kind, change);
   const removed = changed.filter((name) => isRemoval(kind, change, name));
-  const removals = removed.map((module) => removeWrite(kind, change, module));
-  const mark = toMarkDraft(change, stack);
+  const removals = removed.map((module) => createRemoveWrite(kind, change, module));
+  const mark = createMarkDraft(change, stack);
   const isMarked = changed.includes('metadata') || !isSameMark(mark, liveMark);
-  const patched = changed.filter((name) => name !== 'metadata' && !removed.includes(name) && !isFixed(kind, name));
+  const patched = changed.filter((name) => name !== 'metadata' && !removed.includes(name) && !isImmutable(kind, name));
   if (patched.length === 0 && !isMarked) return removals;
-  const parts = { body: toPatchBody(kind, change, patched), mark: isMarked ? mark : undefined, patched };
+  const parts = { body: createPatchBody(kind, change, patched), mark: isMarked ? mark : undefined, patched };
   if (change.action !== 'adopt') {
     const dependsOn = removals.map(({ id }) => id);
-    return [...removals, patchWrite(change, { ...parts, dependsOn })];
+    return [...removals, createPatchWrite(change, { ...parts, dependsOn })];
   }
-  // Nothing of it is removed while it is another stack's.
-  const marking = patchWrite(change, { ...parts, dependsOn: [] });
+  // Modules are removed only after the resource has the mark of this stack.
+  const marking = createPatchWrite(change, { ...parts, dependsOn: [] });
   return [marking, ...removals.map((removal) => ({ ...removal, dependsOn: [marking.id] }))];
 }
 
 interface Patch extends Pick<Draft<AdoptWrite>, 'body' | 'dependsOn'> {
   readonly mark: AdoptWrite['mark'] | undefined;
-  /** The fields that it sets. */
   readonly patched: readonly string[];
 }
 
-function patchWrite(change: Change, { mark, patched, ...parts }: Patch): Draft<UpdateWrite | AdoptWrite> {
+function createPatchWrite(change: Change, { mark, patched, ...parts }: Patch): Draft<UpdateWrite | AdoptWrite> {
   const { address, kind } = change;
-  const base = { address, kind, resourceId: liveOf(change).id, ...parts };
+  const base = { address, kind, resourceId: getLive(change).id, ...parts };
   if (change.action === 'adopt') {
     const id = toWriteId({ type: 'adopt', address });
     const reason = patched.length === 0 ? 'sets its mark' : `sets its mark and ${patched.join(', ')}`;
     return { type: 'adopt', id, ...base, mark: assertDefined(mark, `mark of ${address}`), reason };
   }
   const id = toWriteId({ type: 'update', address });
-  return { type: 'update', id, ...base, ...(mark !== undefined && { mark }), reason: toPatchReason(change, patched) };
+  return { type: 'update', id, ...base, ...(mark !== undefined && { mark }), reason: describePatch(change, patched) };
 }
 
-function toPatchReason(change: Change, patched: readonly string[]): string {
+function describePatch(change: Change, patched: readonly string[]): string {
   if (patched.length > 0) return `sets ${patched.join(', ')}`;
-  const { name } = assertDefined(liveOf(change).mark, `mark of ${change.address}`);
+  const { name } = assertDefined(getLive(change).mark, `mark of ${change.address}`);
   return name === toName(change.address)
     ? 'records what was applied'
     : `marks it with its new name, instead of ${name}`;
 }
 
-function attachmentWrites(kind: Kind, change: Change): readonly Draft[] {
+function listAttachmentWrites(kind: Kind, change: Change): readonly Draft[] {
   return listChangedFields(kind, change).map((module): Draft => {
-    if (isRemoval(kind, change, module)) return removeWrite(kind, change, module);
+    if (isRemoval(kind, change, module)) return createRemoveWrite(kind, change, module);
     const { address } = change;
     const field = assertDefined(kind.fields[module], `${kind.name}.${module}`);
     const set: Draft<SetModuleWrite> = {
@@ -181,9 +180,9 @@ function attachmentWrites(kind: Kind, change: Change): readonly Draft[] {
       id: toWriteId({ type: 'set-module', address, module }),
       address,
       kind: kind.name,
-      ids: toPathIds(kind, liveOf(change)),
+      ids: toPathIds(kind, getLive(change)),
       module,
-      body: assertObject(toSentValue(module, field, change)),
+      body: assertObject(findSentValue(module, field, change)),
       dependsOn: [],
       reason: `sets ${module}`,
     };
@@ -191,14 +190,14 @@ function attachmentWrites(kind: Kind, change: Change): readonly Draft[] {
   });
 }
 
-function removeWrite(kind: Kind, change: Change, module: string): Draft<RemoveModuleWrite> {
+function createRemoveWrite(kind: Kind, change: Change, module: string): Draft<RemoveModuleWrite> {
   const { address } = change;
   return {
     type: 'remove-module',
     id: toWriteId({ type: 'remove-module', address, module }),
     address,
     kind: kind.name,
-    ids: toPathIds(kind, liveOf(change)),
+    ids: toPathIds(kind, getLive(change)),
     module,
     dependsOn: [],
     reason: `removes ${module}`,
@@ -211,8 +210,8 @@ export function listChangedFields(kind: Kind, { differences }: Pick<Change, 'dif
   return kind.specFields.map(([name]) => name).filter((name) => changed.has(name));
 }
 
-/** Immutable fields are never sent: to unset one only changes the mark. */
-function isFixed(kind: Kind, name: string): boolean {
+/** Immutable fields are never sent: unsetting one only changes the mark. */
+function isImmutable(kind: Kind, name: string): boolean {
   return kind.fields[name]?.lifecycle === 'immutable';
 }
 
@@ -220,7 +219,7 @@ function isRemoval(kind: Kind, { desired }: Change, name: string): boolean {
   return kind.fields[name]?.clear === 'delete' && desired?.[name] === null;
 }
 
-function liveOf({ live, address }: Change) {
+function getLive({ live, address }: Change) {
   return assertDefined(live, `live ${address}`);
 }
 
@@ -229,66 +228,74 @@ function assertObject(value: unknown): JsonObject {
   throw new InvariantError('Expected an object');
 }
 
-/** What a change says of the values that are sent. */
+/** The parts of a change from which sent values are computed. */
 type Sent = Pick<Change, 'desired' | 'sent'>;
 
-/** The body of a creation but for its metadata: every field that is stated. */
-function toCreateBody(kind: Kind, change: Sent): JsonObject {
+/** The body of a POST, without metadata: every field that the manifest sets. */
+function createPostBody(kind: Kind, change: Sent): JsonObject {
   const stated = kind.specFields.flatMap(([name, field]): [string, Json][] => {
-    const value = name === 'metadata' ? undefined : toSentValue(name, field, change);
+    const value = name === 'metadata' ? undefined : findSentValue(name, field, change);
     return value === undefined ? [] : [[name, value]];
   });
   return Object.fromEntries(stated);
 }
 
-/** The body of a PATCH of these fields, with those that some services clear when a PATCH leaves them out. */
-function toPatchBody(kind: Kind, { live, ...change }: Change, names: readonly string[]): JsonObject {
+/** The body of a PATCH of these fields. Adds the fields that some services clear if a PATCH omits them. */
+function createPatchBody(kind: Kind, { live, ...change }: Change, names: readonly string[]): JsonObject {
   const entries = names.map((name): [string, Json] => {
     const field = assertDefined(kind.fields[name], `${kind.name}.${name}`);
-    return [name, toSentValue(name, field, change) ?? findClearValue(field) ?? null];
+    return [name, findSentValue(name, field, change) ?? findClearValue(field) ?? null];
   });
-  return { ...toAlwaysSent(kind, change, live?.spec ?? {}), ...Object.fromEntries(entries) };
+  return { ...pickAlwaysSent(kind, change, live?.spec ?? {}), ...Object.fromEntries(entries) };
 }
 
-/** Fields that some services clear when a PATCH leaves them out: as they are to be, else as they are live. */
-function toAlwaysSent(kind: Kind, change: Sent, live: Spec): JsonObject {
+/**
+ * Fields that some services clear if a PATCH omits them, with their desired value or, without one, their live value.
+ */
+function pickAlwaysSent(kind: Kind, change: Sent, live: Spec): JsonObject {
   const entries = kind.specFields.flatMap(([name, field]): [string, Json][] =>
-    field.alwaysSent ? [[name, toSentValue(name, field, change) ?? live[name] ?? null]] : [],
+    field.alwaysSent ? [[name, findSentValue(name, field, change) ?? live[name] ?? null]] : [],
   );
   return Object.fromEntries(entries);
 }
 
-/** The value of a field as it is sent; `undefined`: it is left out, which means its default. */
-function toSentValue(name: string, field: Field, { desired = {}, sent = {} }: Sent): Json | undefined {
-  return Object.hasOwn(sent, name) ? sent[name] : toPlainValue(field, desired[name]);
+/** The value of a field in a request. `undefined`: the field is omitted, so the service uses its default. */
+function findSentValue(name: string, field: Field, { desired = {}, sent = {} }: Sent): Json | undefined {
+  return Object.hasOwn(sent, name) ? sent[name] : omitDefault(field, desired[name]);
 }
 
-/** Those of the named fields that are sent as the manifest has them because that differs from the normal form, though it means the same. */
+/**
+ * The values of the named fields that a request sends as the manifest has them, because that form differs from the
+ * normal form although it means the same.
+ */
 export function listSentForms(kind: Kind, form: DesiredForm, names: ReadonlySet<string>): Spec {
   const entries = kind.specFields.flatMap(([name, field]): [string, Json][] => {
-    const value = toStated(name, field, form);
-    const plain = toPlainValue(field, form.normal[name]);
+    const value = findWrittenValue(name, field, form);
+    const plain = omitDefault(field, form.normal[name]);
     const isPlain = value === undefined || (plain !== undefined && isSameJson(value, plain));
     return isPlain || name === 'metadata' || !names.has(name) ? [] : [[name, value]];
   });
   return Object.fromEntries(entries);
 }
 
-/** The value sent for a normal form: nothing for a default. */
-function toPlainValue(field: Field, normal: Json | undefined): Json | undefined {
+/** The value to send for a value in normal form. `undefined` for a default. */
+function omitDefault(field: Field, normal: Json | undefined): Json | undefined {
   const isDefault =
     normal === undefined || normal === null || (!field.serviceDefault && isSameJson(normal, getDefaultValue(field)));
   return isDefault ? undefined : normal;
 }
 
-/** As written, except that an object other than a module is sent with its defaults: not every service fills them in. */
-function toStated(name: string, field: Field, { written, normal }: DesiredForm): Json | undefined {
+/**
+ * The value as written. An object other than a module is filled with its defaults, because not every service fills them
+ * in.
+ */
+function findWrittenValue(name: string, field: Field, { written, normal }: DesiredForm): Json | undefined {
   const isFilledIn = isJsonObject(written[name]) && field.type.type === 'object' && !isModule(field);
   return (isFilledIn ? normal[name] : written[name]) ?? undefined;
 }
 
-/** The mark that a change leaves, before a token of it is delivered. */
-function toMarkDraft(change: Change, stack: string): MarkDraft {
+/** The mark after a change, before its token is delivered. */
+function createMarkDraft(change: Change, stack: string): MarkDraft {
   const { address, desired = {}, live, ignored = [], kept = [], protect = false, was } = change;
   const kind = getKind(change.kind);
   const user = desired['metadata'];
@@ -304,14 +311,17 @@ function toMarkDraft(change: Change, stack: string): MarkDraft {
       kept: new Map(kept.map((field) => [field, live?.mark?.fields[field]])),
     }),
   };
-  return { ...draft, ...toOwnerPart(kind, draft, change.owner) };
+  return { ...draft, ...pickOwner(kind, draft, change.owner) };
 }
 
-/** Bytes that a mark has for an owner, however much other metadata there is. */
+/** Longest owner that a mark records, even if the metadata has space for more. */
 const MAX_OWNER_BYTES = 64;
 
-/** An owner that is short, and for which the user's own metadata leave room: it is for readers, and never in their way. */
-function toOwnerPart(kind: Kind, draft: MarkDraft, owner: string | undefined): Pick<MarkDraft, 'owner'> {
+/**
+ * The owner, if it is short and fits beside the user's own metadata. It only informs readers, so the user's metadata
+ * comes first.
+ */
+function pickOwner(kind: Kind, draft: MarkDraft, owner: string | undefined): Pick<MarkDraft, 'owner'> {
   const type = kind.fields['metadata']?.type;
   if (owner === undefined || toByteLength(owner) > MAX_OWNER_BYTES || type?.type !== 'metadata') return {};
   const digest = 'x'.repeat(FIELD_DIGEST_LENGTH);
@@ -320,7 +330,9 @@ function toOwnerPart(kind: Kind, draft: MarkDraft, owner: string | undefined): P
   return toByteLength(longest) <= type.maxBytes ? { owner } : {};
 }
 
-/** The token of an adopted credential counts as delivered: it is in use. */
+/**
+ * Whether the mark records a delivered token. That of an adopted credential counts as delivered, because it is in use.
+ */
 function isDelivered(kind: Kind, { action, live }: Change): boolean {
   if (action === 'create' || action === 'replace') return false;
   const isAdopted = action === 'adopt' && live?.mark === undefined;
@@ -339,7 +351,7 @@ function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
   );
 }
 
-/** The mark, once every id that it waits for is known. */
+/** Returns the mark with all digests, after every id that it waits for is known. */
 export function resolveMark(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
   const { stack, name, protect, delivered, was, owner } = draft;
   const fields = { ...draft.fields };

@@ -18,50 +18,53 @@ import { createIsHandedOver } from '../plan/handed-over.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import type { SimulatedAccount, SimulatedPlace, SimulatedWrite } from './simulated-account.ts';
 
-/** What a rehearsal found out. */
+/** The result of a rehearsal, from which the findings follow. */
 export interface RehearsedPlan {
   readonly plan: Plan;
   readonly desired: DesiredState;
   readonly result: ApplyResult;
   readonly simulated: Pick<SimulatedAccount, 'refusals'>;
-  /** What a plan after the rehearsal would still do. */
+  /** The changes that a new plan after the rehearsal still has. */
   readonly left: readonly Change[];
-  readonly interims: readonly Gap[];
+  readonly gaps: readonly Gap[];
   readonly users: Users;
 }
 
-/** A write that the service will reject, as the live state proves. */
+/** A write that every service rejects, given the live state. */
 export interface Rejection {
   readonly write: Write;
-  /** Why, as a clause. */
+  /** The reason, as a clause. */
   readonly why: string;
-  /** What would free the way for it, in whole sentences. */
+  /** The remedy, as whole sentences. */
   readonly help: string;
   readonly violation: GuardViolation;
 }
 
-/** What those who approve have to know. */
+/** The findings for the user who approves the plan. */
 interface Findings {
   readonly rejections: readonly Rejection[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What was found out: what follows from what was read breaks a safety rule, and what was only assumed is a warning. */
+/**
+ * Lists the findings. A rejection that follows from the live state breaks a safety rule. One that is only assumed is a
+ * warning.
+ */
 export function listRehearsalFindings(rehearsed: RehearsedPlan): Findings {
-  const { plan, desired, result, left, interims } = rehearsed;
-  // The plan says already what it is that these wait for.
+  const { plan, desired, result, left, gaps } = rehearsed;
+  // The plan already warns about these writes: another stack of the run frees their value first.
   const late = listLateClaims(plan);
   const failed = result.outcomes
     .filter((one) => one.outcome === 'failed')
     .filter(({ write }) => !late.has(write.address))
-    .map((one) => toRefusal(one, rehearsed));
+    .map((one) => createRefusal(one, rehearsed));
   const stopped = new Set(result.outcomes.flatMap((one) => (one.outcome === 'applied' ? [] : [one.write.address])));
   return {
-    rejections: failed.filter(isCertain).map((refusal) => toRejection(refusal, rehearsed)),
+    rejections: failed.filter(isCertain).map((refusal) => createRejection(refusal, rehearsed)),
     diagnostics: [
-      ...failed.filter((refusal) => !isCertain(refusal)).map((refusal) => toDoubt(refusal, desired)),
-      ...left.filter(({ address }) => !stopped.has(address)).map((change) => toLeft(change, desired)),
-      ...toInterims(interims, desired),
+      ...failed.filter((refusal) => !isCertain(refusal)).map((refusal) => createDoubtWarning(refusal, desired)),
+      ...left.filter(({ address }) => !stopped.has(address)).map((change) => createRemainingWarning(change, desired)),
+      ...listGapWarnings(gaps, desired),
     ],
   };
 }
@@ -69,13 +72,13 @@ export function listRehearsalFindings(rehearsed: RehearsedPlan): Findings {
 /** A write that the copy of the account rejected. */
 interface Refusal {
   readonly write: Write;
-  /** The code of the server, and what it said. */
+  /** The `error_code` of the response; `said` is its message. */
   readonly code: string;
   readonly said: string;
   readonly field: string | undefined;
-  /** Why the service may take it all the same; absent: it will not. */
+  /** Why the service may accept the write. Absent: it will reject it. */
   readonly doubt?: string;
-  /** Until when it rejects it. */
+  /** How long the service will reject it, as a clause. Absent if that is unknown. */
   readonly until?: string;
 }
 
@@ -84,27 +87,28 @@ function isCertain({ doubt }: Refusal): boolean {
 }
 
 /**
- * Failures that the interface itself specifies: every service rejects these writes. They follow from what was read, since the copy has no value that
- * the service does not show, and takes for existing what was not read. Of other failures a service may take more than the bundled server does.
+ * Errors that the API specifies, so every service rejects these writes. They follow from the live state: the copy
+ * contains no value that the service does not show, and resources that were not read count as existing. For other
+ * errors, a service may accept more than the bundled server.
  */
 const SPECIFIED: ReadonlySet<string> = new Set(['already_taken', 'in_use', 'missing_reference']);
 
-function toRefusal(
+function createRefusal(
   { write, message, field }: Extract<Outcome, { readonly outcome: 'failed' }>,
   { simulated, users }: RehearsedPlan,
 ): Refusal {
   const { code, message: said } = simulated.refusals.get(message) ?? { code: '', message };
   const refusal = { write, code, said, field };
-  if (!SPECIFIED.has(code)) return { ...refusal, doubt: `${MEND} Services may be more liberal than the rehearsal.` };
+  if (!SPECIFIED.has(code)) return { ...refusal, doubt: `${CORRECT} Services may be more liberal than the rehearsal.` };
   const isKept = code === 'in_use' && write.type === 'delete' && users.areInRun(write.resourceId);
-  return isKept ? { ...refusal, doubt: LATER, until: ' while stacks of this run refer to it' } : refusal;
+  return isKept ? { ...refusal, doubt: DELETED_LATER, until: ' while stacks of this run refer to it' } : refusal;
 }
 
-const MEND = 'Correct the manifest.';
-const LATER =
+const CORRECT = 'Correct the manifest.';
+const DELETED_LATER =
   'The delete is sent after the writes of those stacks. If one of them still refers to it then, only the delete fails.';
 
-function toDoubt({ write, said, field, doubt = '', until }: Refusal, desired: DesiredState): Diagnostic {
+function createDoubtWarning({ write, said, field, doubt = '', until }: Refusal, desired: DesiredState): Diagnostic {
   const address = formatWriteAddress(write);
   const verb = until === undefined ? 'may' : 'will';
   return {
@@ -113,14 +117,14 @@ function toDoubt({ write, said, field, doubt = '', until }: Refusal, desired: De
     message: `${address}: the service ${verb} reject the request to ${write.id}${until ?? ''}: ${said}.`,
     remedy: doubt,
     address,
-    ...toPlace(write.address, desired, field),
+    ...findPlace(write.address, desired, field),
   };
 }
 
-function toRejection({ write, code, said, field }: Refusal, { desired, users, plan }: RehearsedPlan): Rejection {
-  const { place } = toPlace(write.address, desired, field);
+function createRejection({ write, code, said, field }: Refusal, { desired, users, plan }: RehearsedPlan): Rejection {
+  const { place } = findPlace(write.address, desired, field);
   const isDeleted = code === 'in_use' && write.type === 'delete';
-  const help = isDeleted ? users.toRemedy(write.resourceId) : (REMEDIES[code] ?? MEND);
+  const help = isDeleted ? users.formatRemedy(write.resourceId) : (REMEDIES[code] ?? CORRECT);
   const violation: GuardViolation = {
     rule: 'rejected-write',
     message: `The service will reject the request to ${write.id}: ${said}.`,
@@ -141,7 +145,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   missing_reference: 'Refer to something that exists.',
 };
 
-function toLeft(change: Change, desired: DesiredState): Diagnostic {
+function createRemainingWarning(change: Change, desired: DesiredState): Diagnostic {
   const paths = change.differences.map(({ path }) => path).join(', ');
   return {
     code: 'rehearsal-failed',
@@ -149,13 +153,13 @@ function toLeft(change: Change, desired: DesiredState): Diagnostic {
     message: `${formatChangeAddress(change)}: one apply is not enough: the next plan would still ${change.action} it${paths === '' ? '' : ` (${paths})`}.`,
     remedy: 'Apply, plan again, and read that plan before it is applied.',
     address: formatChangeAddress(change),
-    ...toPlace(change.address, desired, change.differences[0]?.path),
+    ...findPlace(change.address, desired, change.differences[0]?.path),
   };
 }
 
-/** One for each resource, or value of one, and length. */
-function toInterims(interims: readonly Gap[], desired: DesiredState): readonly Diagnostic[] {
-  const groups = Map.groupBy(interims, ({ address, isValue, subject, writes }) =>
+/** One warning for each resource or value and each length of the gap. */
+function listGapWarnings(gaps: readonly Gap[], desired: DesiredState): readonly Diagnostic[] {
+  const groups = Map.groupBy(gaps, ({ address, isValue, subject, writes }) =>
     [address, isValue, subject, writes].join(' '),
   );
   return [...groups.values()].flatMap((group): Diagnostic[] => {
@@ -168,25 +172,28 @@ function toInterims(interims: readonly Gap[], desired: DesiredState): readonly D
       ? `${address}: during ${time}, no resource has ${what}.`
       : `${address}: during ${time}, ${subject} exists without its ${what}.`;
     const remedy = 'Apply it in a maintenance window.';
-    return [{ code: 'rehearsal-gap', severity: 'warning', message, remedy, address, ...toPlace(address, desired) }];
+    return [{ code: 'rehearsal-gap', severity: 'warning', message, remedy, address, ...findPlace(address, desired) }];
   });
 }
 
-function toPlace(address: string, { resources }: DesiredState, path?: string): Pick<Diagnostic, 'place'> {
+function findPlace(address: string, { resources }: DesiredState, path?: string): Pick<Diagnostic, 'place'> {
   const resource = resources.get(address as Parameters<typeof resources.get>[0]); // a text that does not parse as an address is not found
   if (resource === undefined) return {};
   return { place: resource.locate(path === undefined ? undefined : ['spec', ...(parsePath(path) ?? [])]) };
 }
 
-/** What refers to a resource, by its id, as far as the service showed it. */
+/** Finds the live resources that refer to a resource. */
 interface Users {
-  /** Nothing of others refers to it but resources of stacks of the same run: these may let go of it before it is deleted. */
+  /**
+   * Whether the only other users are resources of stacks in the same run: these may remove their references before the
+   * delete.
+   */
   readonly areInRun: (id: string) => boolean;
-  /** What would free it, as sentences. */
-  readonly toRemedy: (id: string) => string;
+  /** How to remove the references, as sentences. */
+  readonly formatRemedy: (id: string) => string;
 }
 
-/** The users of what was read. */
+/** Finds users in the live state. The index is built at the first search. */
 export function createUsers(input: PlanInput): Users {
   const { live, isInRun = () => false } = input;
   const { stack } = input.desired;
@@ -205,14 +212,14 @@ export function createUsers(input: PlanInput): Users {
       const others = find(id).filter((one) => !isOurs(one));
       return others.length > 0 && others.every(isLater);
     },
-    toRemedy: (id) => toRemedy(find(id).filter((one) => !isOurs(one))),
+    formatRemedy: (id) => formatRemedy(find(id).filter((one) => !isOurs(one))),
   };
 }
 
-/** Users that a remedy names. */
+/** At most so many users are named in a remedy. */
 const MAX_NAMED = 3;
 
-function toRemedy(users: readonly LiveResource[]): string {
+function formatRemedy(users: readonly LiveResource[]): string {
   const marked = users.flatMap(({ kind, mark }) =>
     mark === undefined ? [] : [`${toAddress(kind, mark.name)} of the stack ${mark.stack}`],
   );
@@ -229,7 +236,7 @@ function toRemedy(users: readonly LiveResource[]): string {
   return `${change}${adopt}. Or keep it in the manifests.`;
 }
 
-/** What refers to each id. */
+/** The resources that refer to each id. */
 function groupUsers({ resources }: LiveState): ReadonlyMap<string, readonly LiveResource[]> {
   const users = new Map<string, LiveResource[]>();
   for (const resource of [...resources.values()].flat())
@@ -241,76 +248,80 @@ function groupUsers({ resources }: LiveState): ReadonlyMap<string, readonly Live
   return users;
 }
 
-/** Something that holds before and after an apply but not for a while in between. */
+/** A resource, value or field that exists before and after an apply, but is missing during some of its writes. */
 interface Gap {
-  /** The resource that it is about; of a value that changes hands, the one that has it in the end. */
+  /** The resource with the gap. For a value that another resource takes over, the one that has it in the end. */
   readonly address: string;
-  /** The missing thing: `backend`, `hostports 1.tcp.example.net:20001`. */
+  /** The missing field or value: `backend`, `hostports 1.tcp.example.net:20001`. */
   readonly what: string;
-  /** No resource has the value; false: the resource, or the value of `subject`, exists without it. */
+  /** True: no resource has the value. False: the resource, or `subject`, exists without the field. */
   readonly isValue: boolean;
-  /** The unique value that exists without it, on any resource: `hostports 1.tcp.example.net:20001`. */
+  /** The unique value that exists without the field, on any resource: `hostports 1.tcp.example.net:20001`. */
   readonly subject?: string;
-  /** Number of writes after which it was missing, one after another. */
+  /** Number of consecutive writes after which it was missing. */
   readonly writes: number;
 }
 
-/** A property of a resource that is watched. */
+/** A watched property of a resource. */
 interface Holding {
   readonly key: string;
   readonly address: string;
   readonly what: string;
   readonly isValue: boolean;
-  /** What has to be there for its absence to matter. */
+  /** Key of the resource or value that must exist for the absence to count. */
   readonly of: string;
   readonly subject?: string;
 }
 
 /**
- * Tracks which resources and values exist after each write of an apply. A place is one resource, by its id. Costs grow with the writes; values that did not
- * exist before the first write cannot go missing, and are not recorded.
+ * Tracks which resources and values exist after each write of an apply. A place is one resource, by its id. The cost
+ * depends on the number of writes only. Values that did not exist before the first write are not recorded, because they
+ * cannot be missing.
  */
 export class GapTracker {
   readonly #places = new Map<string, readonly Holding[]>();
   readonly #before = new Set<string>();
-  /** By key: in how many places it is. */
+  /** By key: the number of places that have it. */
   readonly #counts = new Map<string, number>();
-  /** By address: the keys of what it had at any time. */
+  /** By address: all properties that it ever had, by key. */
   readonly #ofAddress = new Map<string, Map<string, Holding>>();
-  /** By key: who had it last. */
+  /** By key: the property of the place that had it last. */
   readonly #latest = new Map<string, Holding>();
-  /** By key: after which write it began to be missing. */
+  /** By key: the number of the write after which it was first missing. */
   readonly #since = new Map<string, number>();
-  /** By key: for how many writes it was missing so far. */
+  /** By key: its longest gap so far, in writes. */
   readonly #missed = new Map<string, number>();
   readonly #found = new Map<string, Gap>();
   #step = 0;
 
-  /** What a place holds before the first write. */
+  /** Records the properties of a place before the first write. */
   begin(place: string, holder: AddressedResource): void {
     const held = listHoldings(holder);
     for (const { key } of held) this.#before.add(key);
     this.#put(place, held);
   }
 
-  /** Whether anything was there before the first write. */
+  /** Whether any property was recorded before the first write. */
   isWatching(): boolean {
     return this.#before.size > 0;
   }
 
-  /** What a place holds after a write; nothing: it is gone. */
+  /** Records the properties of a place after a write. `undefined`: the resource does not exist. */
   observe(place: string, holder: AddressedResource | undefined): void {
     this.#step += 1;
     const held = holder === undefined ? [] : listHoldings(holder).filter(({ key }) => this.#before.has(key));
     for (const holding of this.#put(place, held)) this.#judge(holding);
   }
 
-  /** A write after which every place holds what it held. */
+  /** Records a write that changes no property. */
   pass(): void {
     this.#step += 1;
   }
 
-  /** Everything that was missing for some writes and came back. A gap of a resource is not repeated for each of its unique values. */
+  /**
+   * All properties that were missing during some writes and came back. A gap of a resource is not repeated for each of
+   * its unique values.
+   */
   list(): readonly Gap[] {
     return [...this.#found.values()].filter(
       ({ subject, address, what }) => subject === undefined || !this.#found.has(toFieldKey(address, what)),
@@ -333,7 +344,10 @@ export class GapTracker {
       this.#found.set(key, { address, what, isValue, writes, ...(subject !== undefined && { subject }) });
   }
 
-  /** A unique value is missing while no resource has it; anything else, while what it belongs to is there without it. */
+  /**
+   * Whether a property is missing. A unique value is missing if no resource has it; any other property only if the
+   * resource or value that it belongs to exists.
+   */
   #isMissed({ key, of, isValue }: Holding): boolean {
     return !this.#has(key) && (isValue || this.#has(of));
   }
@@ -342,7 +356,7 @@ export class GapTracker {
     return (this.#counts.get(key) ?? 0) > 0;
   }
 
-  /** Puts something in the place of what was there. Gives everything that this may have changed. */
+  /** Replaces the properties of a place. Returns all properties that this may have changed. */
   #put(place: string, held: readonly Holding[]): readonly Holding[] {
     const old = this.#places.get(place) ?? [];
     if (old.length === held.length && old.every(({ key }, at) => key === held[at]?.key)) return [];
@@ -361,30 +375,30 @@ export class GapTracker {
   }
 }
 
-/** A resource under the address by which people know it. */
+/** A resource with the address that users know. */
 interface AddressedResource {
   readonly kind: Kind;
   readonly address: string;
   readonly resource: LiveResource;
 }
 
-/** Whether a write may remove or add something that can be missing. */
+/** Whether a write may remove or add a property that can be missing. */
 export function canCauseGap(write: Write): boolean {
   if (write.type !== 'update' && write.type !== 'adopt') return true;
   const { fields } = getKind(write.kind);
   return Object.keys(write.body).some((name) => {
     const field = fields[name];
-    return field === undefined || field.unique || isMissable(field);
+    return field === undefined || field.unique || canBeMissing(field);
   });
 }
 
-function isMissable(field: Field): boolean {
+function canBeMissing(field: Field): boolean {
   return field.whenUnset !== undefined || field.protects === 'while-on';
 }
 
 /**
- * The properties of a resource whose absence matters: its presence, its unique values, and the set fields that should not be unset, of the
- * resource and of each of these values.
+ * The properties of a resource whose absence matters: its presence, its unique values, and the set fields that should
+ * not be unset, for the resource and for each of these values.
  */
 function listHoldings({ kind, address, resource: { spec } }: AddressedResource): readonly Holding[] {
   const claims = kind.role === 'owned' ? listClaims(kind, spec) : [];
@@ -396,7 +410,7 @@ function listHoldings({ kind, address, resource: { spec } }: AddressedResource):
     of: key,
   }));
   const fields = kind.specFields.flatMap(([what, field]) => {
-    const isSet = isMissable(field) && (isModule(field) ? isEnabled(spec[what]) : isOn(spec[what]));
+    const isSet = canBeMissing(field) && (isModule(field) ? isEnabled(spec[what]) : isOn(spec[what]));
     if (!isSet) return [];
     const ofValues = values.map(({ key, what: subject }) => ({
       key: toFieldKey(key, what),
@@ -411,7 +425,7 @@ function listHoldings({ kind, address, resource: { spec } }: AddressedResource):
   return [{ key: address, address, what: '', isValue: false, of: address }, ...values, ...fields];
 }
 
-/** The key of a field of what another key names. */
+/** The key of a field that belongs to the resource or value with the key `of`. */
 function toFieldKey(of: string, field: string): string {
   return `${of} ${field}`;
 }
@@ -424,15 +438,15 @@ function isOn(value: Json | undefined): boolean {
   return isJsonArray(value) ? value.length > 0 : value === true;
 }
 
-/** A place that a plan touches: where a resource is, was or will be. */
+/** The place of a resource that the plan changes or creates. */
 export interface TouchedResource extends SimulatedPlace {
-  /** Identifies the place: the path of the resource. */
+  /** The path of the resource, which identifies the place. */
   readonly key: string;
-  /** The plan's address for it; absent for a new resource, whose mark has the address. */
+  /** The address in the plan. Absent for a created resource: its mark has the address. */
   readonly address?: string;
 }
 
-/** The places that a plan touches. Grows as the plan makes resources. */
+/** The places of the resources that a plan changes. Created resources are added during the apply. */
 export class TouchedResources {
   readonly #places = new Map<string, TouchedResource>();
 
@@ -447,12 +461,15 @@ export class TouchedResources {
     }
   }
 
-  /** Every place that is known so far. */
+  /** All places so far. */
   list(): readonly TouchedResource[] {
     return [...this.#places.values()];
   }
 
-  /** The place that a write is about; a creation makes a new one. `undefined`: the plan does not know it. */
+  /**
+   * Returns the place of a write, and adds that of a created resource. `undefined`: the plan does not change that
+   * resource.
+   */
   find({ path, id }: SimulatedWrite): TouchedResource | undefined {
     const kind = OWNED_KINDS.find((one) => path === one.path);
     if (kind !== undefined && id !== undefined) return this.#add(kind, { id, like: undefined });
@@ -468,22 +485,23 @@ export class TouchedResources {
   }
 }
 
-/** A resource in its place, under the address by which people know it. */
+/** Adds the address that users know to a resource. */
 export function withAddress({ kind, id, address }: TouchedResource, resource: LiveResource): AddressedResource {
   const { mark } = resource;
   return { kind, resource, address: address ?? (mark === undefined ? id : toAddress(kind.name, mark.name)) };
 }
 
 /**
- * The ids that a plan sends and that a rehearsal takes for existing though nothing shows it: no list has their type, and nothing that was read refers to
- * them. What refers to something keeps it from being deleted, so that is proof enough.
+ * Lists the ids that a plan sends although nothing shows that they exist: no list of their kind was read, and no live
+ * resource refers to them. A reference is enough proof, because the service does not delete a resource to which another
+ * refers.
  */
 export function listUnchecked({ changes }: Plan, live: LiveState): readonly string[] {
   const listed = new Set(KINDS.filter(({ name }) => live.resources.has(name)).map(({ idPrefix }) => idPrefix));
   const sent = changes.flatMap(({ kind, action, desired }) =>
     action === 'no-op' || desired === undefined ? [] : listReferences(getKind(kind), desired),
   );
-  const ids = sent.map(({ value }) => value).filter((id) => !isAddress(id) && !listed.has(toPrefix(id)));
+  const ids = sent.map(({ value }) => value).filter((id) => !isAddress(id) && !listed.has(getPrefix(id)));
   const unchecked = new Set(ids);
   if (unchecked.size === 0) return [];
   for (const resource of [...live.resources.values()].flat().concat([...live.attachments.values()]))
@@ -491,7 +509,10 @@ export function listUnchecked({ changes }: Plan, live: LiveState): readonly stri
   return [...unchecked].sort();
 }
 
-/** The ids that a live resource refers to. Of what modules are attached to is known that it exists as soon as one of them is set. */
+/**
+ * The ids to which a live resource refers. The resource that modules are attached to is known to exist only if a module
+ * is set.
+ */
 function listProven({ kind: name, spec }: LiveResource): readonly string[] {
   const kind = getKind(name);
   const isProof =
@@ -499,6 +520,6 @@ function listProven({ kind: name, spec }: LiveResource): readonly string[] {
   return isProof ? listReferences(kind, spec).map(({ value }) => value) : [];
 }
 
-function toPrefix(id: string): string {
+function getPrefix(id: string): string {
   return id.slice(0, Math.max(id.indexOf('_'), 0));
 }

@@ -27,24 +27,24 @@ import {
 } from './findings.ts';
 import { createSimulatedAccount, type SimulatedAccount } from './simulated-account.ts';
 
-/** How a plan is tried. */
 interface RehearsalOptions {
-  /** Leaves out what the service will reject and what depends on it, and tries the rest. */
+  /** Leaves out writes that the service will reject and those that depend on them, and tries the rest. */
   readonly skipRejected?: boolean;
 }
 
 /**
- * Tries a plan on a copy of the account, in memory, with the code that applies plans, and plans again. Sends nothing to the service. Gives the
- * plan with what came of it: writes that the service will reject break a safety rule, unless they are left out.
+ * Applies a plan to a copy of the account in memory, with the code that applies plans, and then plans again. Sends
+ * nothing to the service. Returns the plan with the findings. A write that the service will reject breaks a safety
+ * rule, unless it is left out.
  */
 export async function rehearsePlan(plan: Plan, input: PlanInput, options: RehearsalOptions = {}): Promise<Plan> {
   const { skipRejected = false } = options;
-  const leaving = new RejectedChangeFilter(input);
+  const filter = new RejectedChangeFilter(input);
   for (let tried = plan; ; ) {
-    const { rehearsed, rejections } = await tryPlan(tried, input, { isLeftOut: leaving.isLeftOut });
+    const { rehearsed, rejections } = await tryPlan(tried, input, { isLeftOut: filter.isLeftOut });
     if (!skipRejected || rejections.length === 0)
-      return { ...rehearsed, diagnostics: [...rehearsed.diagnostics, ...leaving.listDiagnostics()] };
-    tried = leaving.leaveOut(tried, rejections);
+      return { ...rehearsed, diagnostics: [...rehearsed.diagnostics, ...filter.listDiagnostics()] };
+    tried = filter.leaveOut(tried, rejections);
   }
 }
 
@@ -58,9 +58,9 @@ async function tryPlan(
   { isLeftOut }: Trial,
 ): Promise<{ readonly rehearsed: Plan; readonly rejections: readonly Rejection[] }> {
   if (plan.writes.length === 0) return { rehearsed: plan, rejections: [] };
-  const { live, ...tried } = await tryOnTwin(plan, input);
+  const { live, ...tried } = await applyAndRead(plan, input);
   const again = { ...input, live, targets: [], rotate: [], diagnostics: [] };
-  const after = decidePlan(narrow(again, listTouched(plan)));
+  const after = decidePlan(narrowInput(again, listTouched(plan)));
   const remaining = after.decisions
     .filter(({ action, pair }) => action !== 'no-op' && !isLeftOut(pair.address))
     .map((decision) => createChange(decision, []));
@@ -86,26 +86,26 @@ async function tryPlan(
   return { rehearsed, rejections };
 }
 
-/** The result of a plan on a copy, and the live state after it. */
-interface Tried extends Pick<RehearsedPlan, 'result' | 'simulated' | 'interims'> {
+/** The result of applying a plan to the copy, and the live state after it. */
+interface TrialResult extends Pick<RehearsedPlan, 'result' | 'simulated' | 'gaps'> {
   readonly live: LiveState;
 }
 
-/** Carries out a plan on a copy. Nothing of the copy is kept but what it refused. */
-async function tryOnTwin(plan: Plan, { live, now }: PlanInput): Promise<Tried> {
+/** Applies a plan to a copy. Discards the copy afterwards, except its rejections. */
+async function applyAndRead(plan: Plan, { live, now }: PlanInput): Promise<TrialResult> {
   const places = new TouchedResources(plan, live);
   const watch = new GapTracker();
-  const moving = new Set<string>(plan.writes.filter(canCauseGap).map(({ address }) => address));
-  const isMoving = ({ address = '' }: TouchedResource): boolean => moving.has(address);
+  const gapAddresses = new Set<string>(plan.writes.filter(canCauseGap).map(({ address }) => address));
+  const canHaveGap = ({ address = '' }: TouchedResource): boolean => gapAddresses.has(address);
   for (const place of places.list())
-    if (place.like !== undefined && isMoving(place)) watch.begin(place.key, withAddress(place, place.like));
+    if (place.like !== undefined && canHaveGap(place)) watch.begin(place.key, withAddress(place, place.like));
   const simulated: SimulatedAccount = createSimulatedAccount({
     live,
     now: () => now,
     onWrite: async (write) => {
       const place = places.find(write);
       if (place === undefined) return;
-      if (!watch.isWatching() || (place.like !== undefined && !isMoving(place))) return watch.pass();
+      if (!watch.isWatching() || (place.like !== undefined && !canHaveGap(place))) return watch.pass();
       const found = await simulated.find(place);
       watch.observe(place.key, found && withAddress(place, found));
     },
@@ -115,18 +115,18 @@ async function tryOnTwin(plan: Plan, { live, now }: PlanInput): Promise<Tried> {
   return {
     result,
     simulated: { refusals },
-    interims: watch.list(),
+    gaps: watch.list(),
     live: await readCopy(simulated, live, { places, written: listWritten(plan) }),
   };
 }
 
-/** The addresses that a plan changes: the others are the same in the copy and are not planned again. */
+/** The addresses that a plan changes. Only these are planned again, because the others are the same in the copy. */
 function listTouched({ changes }: Plan): readonly string[] {
   return changes.flatMap(({ action, address }) => (action === 'no-op' ? [] : [address]));
 }
 
-/** Without the resources of the stack that are neither touched nor needed for that: they are the same as before. */
-function narrow(input: PlanInput, touched: readonly string[]): PlanInput {
+/** Removes the resources of the stack that the plan neither changes nor refers to: they are the same as before. */
+function narrowInput(input: PlanInput, touched: readonly string[]): PlanInput {
   const { desired, live } = input;
   const addresses = findTargetClosure(desired, touched);
   if (addresses === undefined) return input;
@@ -147,7 +147,7 @@ function applyToCopy(plan: Plan, { client }: SimulatedAccount, now: Date): Promi
     { ...plan, files: [] },
     {
       client,
-      sinks: NOWHERE,
+      sinks: NO_SINKS,
       now: () => now,
       sleep: async () => undefined,
       signal: new AbortController().signal,
@@ -160,11 +160,11 @@ function applyToCopy(plan: Plan, { client }: SimulatedAccount, now: Date): Promi
   );
 }
 
-/** Takes every token and keeps none. */
+/** Accepts every token and stores none. */
 const SINK = { test: async () => [], deliver: async () => 'nowhere' };
-const NOWHERE: TokenSinks = { find: () => SINK, rescue: SINK };
+const NO_SINKS: TokenSinks = { find: () => SINK, rescue: SINK };
 
-/** The fields that a plan writes of what exists, by address. */
+/** The fields that a plan writes, by address. */
 function listWritten({ writes }: Plan): ReadonlyMap<string, ReadonlySet<string>> {
   const byAddress = Map.groupBy(writes, ({ address }) => address);
   return new Map([...byAddress].map(([address, all]) => [address, new Set(all.flatMap(listWrittenFields))]));
@@ -175,8 +175,8 @@ function listWrittenFields(write: Write): readonly string[] {
   return 'body' in write ? Object.keys(write.body) : [];
 }
 
-/** What the service does not show of a resource the copy cannot know, unless the plan writes it. */
-function withoutUnknown(
+/** Fields that the service does not show are unknown in the copy too, unless the plan writes them. */
+function restoreUnknown(
   found: LiveResource,
   { kind, like }: TouchedResource,
   written: ReadonlySet<string>,
@@ -191,7 +191,7 @@ function withoutUnknown(
   return { ...found, spec: Object.fromEntries([...known, ...rest]) };
 }
 
-/** What was read, with what the plan touched as it is in the copy now. */
+/** The live state, with the resources that the plan changes as they are now in the copy. */
 async function readCopy(
   simulated: SimulatedAccount,
   live: LiveState,
@@ -204,7 +204,7 @@ async function readCopy(
   for (const place of places.list()) {
     const found = await simulated.find(place);
     const names = written.get(place.address ?? '') ?? new Set();
-    touched.push({ place, found: found && withoutUnknown(found, place, names) });
+    touched.push({ place, found: found && restoreUnknown(found, place, names) });
   }
   const ids = new Set(touched.map(({ place }) => place.id));
   const owned = touched.flatMap(({ place, found }) => (place.kind.role === 'owned' && found ? [found] : []));
@@ -224,7 +224,7 @@ async function readCopy(
   };
 }
 
-/** Leaves out changes of a plan that the service will reject, and those that depend on them (`--skip-rejected`). */
+/** Leaves out changes that the service will reject, and those that depend on them (`--skip-rejected`). */
 export class RejectedChangeFilter {
   readonly #input: PlanInput;
   readonly #diagnostics = new Map<string, Diagnostic>();
@@ -234,32 +234,36 @@ export class RejectedChangeFilter {
     this.#input = input;
   }
 
-  /** Whether a change of that address is left out. */
+  /** Whether a change at an address is left out. */
   readonly isLeftOut = (address: string): boolean =>
     [...this.#diagnostics.keys()].some((shown) => stripDuplicateId(shown) === address);
 
-  /** The diagnostics of the changes that are left out. */
+  /** A warning for each change that is left out. */
   listDiagnostics(): readonly Diagnostic[] {
     return [...this.#diagnostics.values()];
   }
 
-  /** The plan of everything else: a change is left out whole, and with everything that waits for one of its writes. */
+  /**
+   * Returns the plan without these changes. A change is left out as a whole, with every change that depends on one of
+   * its writes.
+   */
   leaveOut({ writes }: Plan, rejections: readonly Rejection[]): Plan {
     for (const { write, why, help } of rejections)
       this.#note(write, `the service would reject the request to ${write.id}, because ${why}`, help);
     const addresses = new Map<string, string>(writes.map((write) => [write.id, formatWriteAddress(write)]));
-    // Writes stand behind those that they wait for, except those of one change: until nothing is added.
+    // Repeat until nothing is added: writes come after those on which they depend, but one left-out write leaves out
+    // all writes of its change, also earlier ones.
     for (let before = -1; before < this.#diagnostics.size; ) {
       before = this.#diagnostics.size;
       for (const write of writes) {
-        const needed = [...write.dependsOn.map((id) => addresses.get(id) ?? ''), ...toKept(write)];
+        const needed = [...write.dependsOn.map((id) => addresses.get(id) ?? ''), ...listKept(write)];
         const cause = needed.find((address) => this.#diagnostics.has(address));
         if (cause !== undefined) this.#note(write, `it depends on ${cause}`, `See the finding about ${cause}.`);
       }
     }
     const decided = this.#decided ?? decidePlan(this.#input);
     this.#decided = decided;
-    const decisions = decided.decisions.filter((decision) => !this.#diagnostics.has(toShown(decision)));
+    const decisions = decided.decisions.filter((decision) => !this.#diagnostics.has(formatDecidedAddress(decision)));
     return createPlan(this.#input, { ...decided, decisions });
   }
 
@@ -276,11 +280,11 @@ export class RejectedChangeFilter {
   }
 }
 
-/** A write to a duplicate depends on the resource that keeps the address: a plan that prunes the duplicate names it. */
-function toKept(write: Write): readonly string[] {
+/** The address of the resource that is kept. A write to its duplicate depends on the change of that resource. */
+function listKept(write: Write): readonly string[] {
   return 'duplicateOf' in write && write.duplicateOf !== undefined ? [write.address] : [];
 }
 
-function toShown({ pair: { address, duplicateOf, live } }: Decision): string {
+function formatDecidedAddress({ pair: { address, duplicateOf, live } }: Decision): string {
   return formatAddress({ address, id: live?.id, ...(duplicateOf !== undefined && { duplicateOf }) });
 }

@@ -14,59 +14,64 @@ import { compareAge, type LiveResource, type LiveState, type Spec } from '../mod
 import type { ImportedResource } from '../server/seed.ts';
 import { createServer, parseApiKey, type Server } from '../server/server.ts';
 
-/** A write that a copy took, or refused. */
+/** A write that the copy accepted. */
 export interface SimulatedWrite {
   readonly path: string;
-  /** The id that it gave, when it created something. */
+  /** The id of the created resource. Absent for other writes. */
   readonly id: string | undefined;
 }
 
-/** Why a copy refused a write. */
+/** Why the copy rejected a write. */
 interface SimulatedRejection {
-  /** The code of the server. */
+  /** The `error_code` of the response. */
   readonly code: string;
   /** One sentence, without the request. */
   readonly message: string;
 }
 
-/** An account in memory that begins as the one that was read. */
+/** An account in memory that starts as a copy of the live state. */
 export interface SimulatedAccount {
-  /** Sends to the copy and to nothing else, one request after another. */
+  /** Sends requests to the copy only, one after another. */
   readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'>;
-  /** The resource that is there now; `undefined`: none. */
+  /** Reads a resource of the copy. `undefined`: it does not exist. */
   readonly find: (place: SimulatedPlace) => Promise<LiveResource | undefined>;
-  /** Refusals by the message of the error that the client rejected with. */
+  /** Rejections, by the message of the error that the client threw. */
   readonly refusals: ReadonlyMap<string, SimulatedRejection>;
 }
 
-/** Where a resource is: its id and, of an attached kind, what it was like, which says to what it is attached. */
+/**
+ * Where a resource is: its id and, for an attached kind, the live resource, whose spec contains the ids in its path.
+ */
 export interface SimulatedPlace {
   readonly kind: Kind;
   readonly id: string;
   readonly like?: LiveResource | undefined;
 }
 
-/** What a copy is made of. */
-interface TwinOptions {
+interface CopyOptions {
   readonly live: LiveState;
   readonly now: () => Date;
-  /** Called, and waited for, after each write that was taken. */
+  /** Called and awaited after each write that the copy accepted. */
   readonly onWrite: (write: SimulatedWrite) => Promise<void>;
 }
 
 const BASE_URL = 'http://twin.invalid';
 
-/** About a twentieth of a second. */
+/** Requests between two pauses: the copy handles them in about a twentieth of a second. */
 const REQUESTS_AT_ONCE = 100;
 
-/** A copy of what was read. Everything that it cannot know is assumed to exist: what was not read, and what this interface cannot create. */
-export function createSimulatedAccount({ live, now, onWrite }: TwinOptions): SimulatedAccount {
-  let refusal: SimulatedRejection | undefined;
+/**
+ * Creates a copy of the live state. Resources that were not read, and those of kinds that the API cannot create, are
+ * assumed to exist.
+ */
+export function createSimulatedAccount({ live, now, onWrite }: CopyOptions): SimulatedAccount {
+  let rejection: SimulatedRejection | undefined;
   const refusals = new Map<string, SimulatedRejection>();
-  // Nobody else writes to a copy: whatever is new was created in it. The oldest first.
-  const made = new Map(OWNED_KINDS.map(({ name }): [string, string[]] => [name, []]));
-  const client = createTwinClient(createAccount(live, now), (failed) => {
-    refusal = failed;
+  // By kind, the ids of created resources, the oldest first. Nothing else writes to the copy, so other resources are
+  // not new.
+  const createdIds = new Map(OWNED_KINDS.map(({ name }): [string, string[]] => [name, []]));
+  const client = createCopyClient(createAccount(live, now), (failed) => {
+    rejection = failed;
   });
   return {
     refusals,
@@ -75,31 +80,31 @@ export function createSimulatedAccount({ live, now, onWrite }: TwinOptions): Sim
       ...client,
       list: async ({ name, path }) => {
         const found: JsonObject[] = [];
-        for (const id of (made.get(name) ?? []).toReversed()) {
+        for (const id of (createdIds.get(name) ?? []).toReversed()) {
           const json = await findJson(client, `${path}/${id}`);
           if (json !== null) found.push(json);
         }
         return found;
       },
       send: async (method, path, body) => {
-        const answer = await client.send(method, path, body).catch((error: unknown) => {
-          if (error instanceof ApiError && refusal !== undefined) refusals.set(error.message, refusal);
+        const response = await client.send(method, path, body).catch((error: unknown) => {
+          if (error instanceof ApiError && rejection !== undefined) refusals.set(error.message, rejection);
           throw error;
         });
-        const id = method === 'POST' ? String(answer?.['id']) : undefined;
+        const id = method === 'POST' ? String(response?.['id']) : undefined;
         const kind = OWNED_KINDS.find((one) => path === one.path);
-        if (id !== undefined && kind !== undefined) made.get(kind.name)?.push(id);
+        if (id !== undefined && kind !== undefined) createdIds.get(kind.name)?.push(id);
         await onWrite({ path, id });
-        return answer;
+        return response;
       },
     },
   };
 }
 
-/** Nobody has to know it, and no text of a manifest may hold it: it would be struck out there. */
+/** Random, so that no text of a manifest contains it: the client removes the API key from texts. */
 const KEY = randomUUID();
 
-/** Creates a server that holds the live state. */
+/** Creates a server with the resources of the live state. */
 function createAccount(live: LiveState, now: () => Date): Server {
   return createServer({
     now,
@@ -110,15 +115,15 @@ function createAccount(live: LiveState, now: () => Date): Server {
   });
 }
 
-function createTwinClient(server: Server, onRefusal: (refusal: SimulatedRejection) => void): Client {
+function createCopyClient(server: Server, onRejection: (rejection: SimulatedRejection) => void): Client {
   let sent = 0;
   return createClient({
     send: async (request) => {
       sent += 1;
-      // Nothing here waits for the outside: without a pause nobody could interrupt.
+      // No request waits for a network. Without this pause, Node could not handle a signal that interrupts the command.
       if (sent % REQUESTS_AT_ONCE === 0) await setImmediate();
       const response = await server.send(request);
-      if (!isSuccess(response)) onRefusal(toRefusal(readBodyText(response.body)));
+      if (!isSuccess(response)) onRejection(parseRejection(readBodyText(response.body)));
       return response;
     },
     baseUrl: BASE_URL,
@@ -130,13 +135,13 @@ function createTwinClient(server: Server, onRefusal: (refusal: SimulatedRejectio
   });
 }
 
-function toRefusal(text: string): SimulatedRejection {
+function parseRejection(text: string): SimulatedRejection {
   const body = parseJson(text);
   const { error_code: code = '', msg: message = '' } = isJsonObject(body) ? body : {};
   return { code: String(code), message: String(message) };
 }
 
-/** Every id that a reference may name and that was not read, as patterns. */
+/** Patterns for the ids that a reference may contain and that were not read. */
 function listUnread({ resources }: LiveState): readonly string[] {
   const types = KINDS.flatMap(({ fields }) => Object.values(fields)).flatMap(({ type }) => listTypes(type));
   const prefixes = new Set(types.flatMap((type) => (type.type === 'reference' ? type.prefixes : [])));
@@ -146,15 +151,15 @@ function listUnread({ resources }: LiveState): readonly string[] {
 
 function listExisting({ resources, attachments }: LiveState): readonly ImportedResource[] {
   const owned = [...resources.values()].flatMap((members) => members.toSorted(compareAge));
-  return [...owned, ...attachments.values()].map(toExisting);
+  return [...owned, ...attachments.values()].map(toImportedResource);
 }
 
-function toExisting(resource: LiveResource): ImportedResource {
+function toImportedResource(resource: LiveResource): ImportedResource {
   const { kind, id, createdAt, computed } = resource;
   return { kind, id, createdAt, spec: toRequestForm(resource), computed };
 }
 
-/** In the shape of requests: unset fields are left out, and the mark is in the metadata. */
+/** The spec in the form of requests: unset fields are omitted, and the metadata contains the mark. */
 function toRequestForm({ spec, mark }: LiveResource): Spec {
   const { metadata = '', ...fields } = spec;
   const user = isJsonObject(metadata) ? metadata : String(metadata ?? '');
@@ -171,10 +176,10 @@ async function findOwned(client: Client, { kind, id }: SimulatedPlace): Promise<
 async function findAttachment(client: Client, { kind, id, like }: SimulatedPlace): Promise<LiveResource> {
   const ids = toPathIds(kind, { id, spec: like?.spec ?? {} });
   const modules = Object.keys(kind.fields).filter((name) => kind.fields[name]?.hasPath === true);
-  const answers = modules.map(
+  const responses = modules.map(
     async (name): Promise<[string, Json]> => [name, await findJson(client, toModulePath(kind, ids, name))],
   );
-  return readAttachment(kind, ids, Object.fromEntries(await Promise.all(answers)));
+  return readAttachment(kind, ids, Object.fromEntries(await Promise.all(responses)));
 }
 
 async function findJson(client: Client, path: string): Promise<JsonObject | null> {

@@ -13,17 +13,19 @@ import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts
 import type { Host } from '../stack/host.ts';
 
 /**
- * What the stacks of one run claim, though only one of them may have it. The service would refuse the second, or both would take it from each
- * other. Only keys are kept, so that manifests can go; those of stacks that exclude each other are read again to say where they do.
+ * Collects the unique values that the stacks of a run claim, to find values that two stacks claim: the service would
+ * reject the second claim, or the stacks would keep taking the value from each other.
+ * Stores keys only, so that manifests need not stay in memory. The manifests of conflicting stacks are read again to
+ * find the positions.
  */
 export interface ClaimRegistry {
-  /** Takes the claims of a stack. `account` is equal for stacks of one account. */
+  /** Adds the claims of a stack. `account` is equal for stacks of one account. */
   readonly note: (folder: StackFolder, account: unknown, claims: readonly Pick<StackClaim, 'key' | 'range'>[]) => void;
-  /** For each stack that claims what another one claims too: what, and all who do. */
+  /** Returns, for each stack with a conflict, the values that other stacks claim too, and which stacks do. */
   readonly listRivals: () => ConflictingStacks;
 }
 
-/** Stacks that exclude each other. */
+/** Conflicting claims, by stack. */
 type ConflictingStacks = ReadonlyMap<StackFolder, readonly ClaimConflict[]>;
 
 /** A claim that several stacks make. */
@@ -31,7 +33,7 @@ interface ClaimConflict extends Pick<StackClaim, 'key' | 'range'> {
   readonly claimants: readonly StackFolder[];
 }
 
-/** A ledger without claims. */
+/** Creates a registry without claims. */
 export function createClaimRegistry(): ClaimRegistry {
   const ranges = new Map<unknown, Map<string, readonly StackFolder[]>>();
   return {
@@ -60,10 +62,13 @@ export function createClaimRegistry(): ClaimRegistry {
   };
 }
 
-/** Reads the manifests of a stack; `undefined`: they are not valid any more. */
+/** Reads the manifests of a stack. `undefined`: they are not valid any more. */
 export type ReadClaims = (folder: StackFolder) => Promise<ClaimSource | undefined>;
 
-/** For each stack, an error at each of its claims that another stack of the run makes too. Errors name the place of the other claim. */
+/**
+ * Returns, for each stack, an error at each claim that another stack of the run makes too. The errors name the position
+ * of the other claim.
+ */
 export async function listClaimConflicts(
   conflicts: ConflictingStacks,
   read: ReadClaims,
@@ -71,25 +76,25 @@ export async function listClaimConflicts(
 ): Promise<ReadonlyMap<StackFolder, readonly Diagnostic[]>> {
   const found = new Map<StackFolder, ReadonlyMap<string, LocatedClaim>>();
   for (const [folder, claimConflicts] of conflicts) {
-    const { told } = cut(claimConflicts);
+    const { told } = limitConflicts(claimConflicts);
     found.set(folder, locateClaims(told, await read(folder), context));
   }
   return new Map(
     [...conflicts].map(([folder, claimConflicts]) => {
-      const { told, more } = cut(claimConflicts);
-      const rest = more.map(({ count }) => toError(describeOmitted(CODE, count)));
-      return [folder, [...told.flatMap((one) => toErrors(folder, one, found)), ...rest]];
+      const { told, more } = limitConflicts(claimConflicts);
+      const rest = more.map(({ count }) => createError(describeOmitted(CODE, count)));
+      return [folder, [...told.flatMap((one) => listErrors(folder, one, found)), ...rest]];
     }),
   );
 }
 
 const CODE = 'duplicate-claim';
 
-function cut(claimConflicts: readonly ClaimConflict[]) {
+function limitConflicts(claimConflicts: readonly ClaimConflict[]) {
   return limitPerCode(claimConflicts.map((one) => ({ ...one, code: CODE }) as const));
 }
 
-function toError(more: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {
+function createError(more: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {
   return { code: CODE, severity: 'error', ...more };
 }
 
@@ -103,29 +108,29 @@ function locateClaims(
   context: Pick<Host, 'cwd'>,
 ): ReadonlyMap<string, LocatedClaim> {
   if (source === undefined) return new Map();
-  const keys = new Set(claimConflicts.map(toText));
-  const claims = listStackClaims(source, context).filter((claim) => keys.has(toText(claim)));
+  const keys = new Set(claimConflicts.map(formatKey));
+  const claims = listStackClaims(source, context).filter((claim) => keys.has(formatKey(claim)));
   return new Map(
     claims.flatMap((claim) => {
       const place = source.state.resources.get(claim.address)?.locate(claim.path);
-      return place === undefined ? [] : [[toText(claim), { ...claim, place }] as const];
+      return place === undefined ? [] : [[formatKey(claim), { ...claim, place }] as const];
     }),
   );
 }
 
-function toText({ range, key }: Pick<StackClaim, 'key' | 'range'>): string {
+function formatKey({ range, key }: Pick<StackClaim, 'key' | 'range'>): string {
   return `${range} ${key}`;
 }
 
-/** The other stacks that one error names. */
+/** At most so many other stacks are named in an error. */
 const MAX_NAMED = 3;
 
-function toErrors(
+function listErrors(
   folder: StackFolder,
   claimConflicts: ClaimConflict,
   found: ReadonlyMap<StackFolder, ReadonlyMap<string, LocatedClaim>>,
 ): readonly Diagnostic[] {
-  const find = (one: StackFolder): LocatedClaim | undefined => found.get(one)?.get(toText(claimConflicts));
+  const find = (one: StackFolder): LocatedClaim | undefined => found.get(one)?.get(formatKey(claimConflicts));
   const own = find(folder);
   if (own === undefined) return [];
   const all = claimConflicts.claimants.filter((one) => one !== folder);
@@ -133,7 +138,7 @@ function toErrors(
   const more = all.length > others.length ? [`${all.length - others.length} more`] : [];
   const names = [...others.map((other) => describeOther(other, find(other))), ...more].join(', ');
   return [
-    toError({
+    createError({
       message: `${own.address}: ${own.said}, and so ${all.length === 1 ? 'does' : 'do'} ${names}`,
       remedy: own.remedy,
       address: own.address,
@@ -152,34 +157,34 @@ function describeOther({ name, file }: StackFolder, claim: LocatedClaim | undefi
   return `${address} of the stack ${name} (${place.file}:${place.line})`;
 }
 
-/** Something that one resource of a run may have at most, as a manifest asks for it. */
+/** A unique value that a manifest claims: at most one resource of the run may have it. */
 interface StackClaim {
-  /** Equal for claims that exclude each other, different for all others of the same range. */
+  /** Equal for claims of the same value, different for all other claims of the same range. */
   readonly key: string;
   /** The range in which the value is unique: an account, or the files of all accounts. */
   readonly range: 'account' | 'files';
   readonly address: Address;
-  /** Where the document says it. */
+  /** The path in the manifest. */
   readonly path: FieldPath;
-  /** What the document does, such as `spec.hostports[0] claims 1.tcp.example.net:20001`. */
+  /** What the manifest does, such as `spec.hostports[0] claims 1.tcp.example.net:20001`. */
   readonly said: string;
   readonly remedy: string;
 }
 
-/** A stack's claims and token sinks. */
+/** The manifests of a stack, and its token sinks. */
 export interface ClaimSource {
   readonly state: DesiredState;
   readonly tokens: TokenSettings;
 }
 
-/** The values, ids, former names and files that a stack claims for its resources. */
+/** Lists the values, ids, former names and files that a stack claims for its resources. */
 export function listStackClaims({ state, tokens }: ClaimSource, { cwd }: Pick<Host, 'cwd'>): readonly StackClaim[] {
   return [...state.resources.values()].flatMap((resource) => {
     const kind = findKind(resource.kind);
     if (kind === undefined) return [];
     return [
       ...listValues(resource, kind),
-      ...listTaken(resource, kind),
+      ...listTakeOvers(resource, kind),
       ...listWrittenFiles(resource, kind, cwd),
       ...listTokenFiles(resource, kind, { tokens, cwd }),
     ];
@@ -190,7 +195,7 @@ const REMOVE =
   'Remove it from one of them. A resource that moves to another stack is described there only, with lifecycle.renamed_from: { stack: OLD, name: NAME }.';
 
 function listValues({ address, spec }: DesiredResource, kind: Kind): readonly StackClaim[] {
-  // An id that is not known yet has a name that means something else in each stack.
+  // An id that is not known yet is an address, which means another resource in each stack.
   const claims = listClaims(kind, spec).filter(({ given }) => !isAddress(given));
   return claims.map(({ key, path, given }) => {
     const place = ['spec', ...path];
@@ -203,8 +208,11 @@ function listValues({ address, spec }: DesiredResource, kind: Kind): readonly St
   });
 }
 
-/** An existing resource can be taken by one document only. */
-function listTaken({ address, lifecycle: { adopt, takenFrom } }: DesiredResource, kind: Kind): readonly StackClaim[] {
+/** Claims on existing resources: only one manifest can adopt or take over a resource. */
+function listTakeOvers(
+  { address, lifecycle: { adopt, takenFrom } }: DesiredResource,
+  kind: Kind,
+): readonly StackClaim[] {
   const take = (name: string, what: string): StackClaim => {
     const path = ['lifecycle', name];
     const key = `${kind.name} ${name} ${what}`;

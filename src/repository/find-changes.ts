@@ -14,25 +14,25 @@ import type { Host } from '../stack/host.ts';
 import { readManifests } from '../stack/read-manifests.ts';
 import { type ChangedFiles, listChangedFiles } from './git.ts';
 
-/** Which stacks of a tree differ from a commit, and through what. */
+/** Finds the stacks of a tree that differ from a commit, and the files that differ. */
 export async function findChanges(tree: StackTree, since: string, context: Host): Promise<TreeChanges> {
   const files = await listChangedFiles(tree.root, since, context);
-  const places = new Map(tree.stacks.map((stack) => [toReal(stack.folder, context), stack]));
+  const places = new Map(tree.stacks.map((stack) => [resolveRealPath(stack.folder, context), stack]));
   const causes: Causes = new Map(tree.stacks.map((stack) => [stack, new Set()]));
   const findOwner = createOwnerSearch(places.keys());
-  for (const file of files.all) await blameOwners(file, files, { places, findOwner, causes, context });
-  await blameDefaults(files, places, causes);
-  await blameInputs(files, causes);
-  blamePolicies(files, causes, context);
-  await blameNamed(files, { causes, context });
+  for (const file of files.all) await assignToOwners(file, files, { places, findOwner, causes, context });
+  await assignDefaults(files, places, causes);
+  await assignInputs(files, causes);
+  assignPolicies(files, causes, context);
+  await assignNamed(files, { causes, context });
   return {
     since,
     changed: listChanges(causes, context),
-    unowned: listUnowned(files, { root: toReal(tree.root, context), findOwner, causes, context }),
+    unowned: listUnowned(files, { root: resolveRealPath(tree.root, context), findOwner, causes, context }),
   };
 }
 
-/** For each stack the files that make it count as changed. */
+/** By stack: the changed files that it uses. */
 type Causes = ReadonlyMap<StackFolder, Set<string>>;
 
 interface Places {
@@ -43,8 +43,11 @@ interface Places {
   readonly context: Pick<Host, 'cwd'>;
 }
 
-/** A manifest belongs to the nearest stack. A file that makes a folder a stack, which was none, takes it from the one around it. */
-async function blameOwners(
+/**
+ * Assigns a file to the nearest stack. A new `Stack` document takes its folder from the stack around it, so that stack
+ * counts as changed too.
+ */
+async function assignToOwners(
   file: string,
   files: ChangedFiles,
   { places, findOwner, causes, context }: Places,
@@ -54,14 +57,14 @@ async function blameOwners(
   if (owner === undefined || stack === undefined) return;
   if (!stack.isRendered && !files.submodules.has(file) && !isRead(relative(owner, file))) return;
   causes.get(stack)?.add(file);
-  if (toReal(stack.file, context) !== file) return;
+  if (resolveRealPath(stack.file, context) !== file) return;
   const around = findOwner(dirname(owner));
   const outer = around === undefined ? undefined : places.get(around);
   if (outer !== undefined && !(await wasStack(owner, files))) causes.get(outer)?.add(file);
 }
 
-/** A Defaults is part of every stack in its folder and below it, also one that is gone. */
-async function blameDefaults(files: ChangedFiles, places: Places['places'], causes: Causes): Promise<void> {
+/** Assigns a `Defaults` document, even a deleted one, to every stack in its folder and below it. */
+async function assignDefaults(files: ChangedFiles, places: Places['places'], causes: Causes): Promise<void> {
   for (const file of files.all) {
     if (!isManifestName(basename(file))) continue;
     const below = [...places].filter(([folder]) => `${folder}${sep}`.startsWith(`${dirname(file)}${sep}`));
@@ -71,7 +74,10 @@ async function blameDefaults(files: ChangedFiles, places: Places['places'], caus
   }
 }
 
-/** Whether a file holds a Defaults, or held one in the commit. What is no plain file may lead to one. */
+/**
+ * Whether a file contains a `Defaults` document now or in the commit. A file that is not regular, such as a link, may
+ * lead to one, so it counts.
+ */
 async function heldDefaults(file: string, { readBefore }: ChangedFiles): Promise<boolean> {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats !== undefined && (!stats.isFile() || mayHoldDefaults(readInput(file)))) return true;
@@ -79,7 +85,7 @@ async function heldDefaults(file: string, { readBefore }: ChangedFiles): Promise
   return before !== undefined && mayHoldDefaults(Buffer.from(before));
 }
 
-/** Whether a folder held a `Stack` in the commit, in any of the files that differ now. */
+/** Whether a folder had a `Stack` document in the commit, in one of the changed files. */
 async function wasStack(folder: string, { all, readBefore }: ChangedFiles): Promise<boolean> {
   for (const file of all) {
     if (dirname(file) !== folder || !isManifestName(basename(file))) continue;
@@ -89,46 +95,54 @@ async function wasStack(folder: string, { all, readBefore }: ChangedFiles): Prom
   return false;
 }
 
-/** Whether loading a folder reads this file in it, for its name. */
+/** Whether loading a folder reads this file in it, by its name. */
 function isRead(path: string): boolean {
   const hidden = path.split(sep).some((part) => part.startsWith('.') || part === 'node_modules');
   return !hidden && isManifestName(basename(path));
 }
 
-async function blameInputs(files: ChangedFiles, causes: Causes): Promise<void> {
+async function assignInputs(files: ChangedFiles, causes: Causes): Promise<void> {
   for (const [{ folder, inputs }, found] of causes) {
     if (inputs.length === 0) continue;
     for (const file of await files.match(folder, inputs)) found.add(file);
   }
 }
 
-/** Policies may lie outside of the folder: named files, and the files in named folders. */
-function blamePolicies({ all }: ChangedFiles, causes: Causes, context: Pick<Host, 'cwd'>): void {
+/** Assigns policy files, which may be outside the folder of the stack: named files, and files in named folders. */
+function assignPolicies({ all }: ChangedFiles, causes: Causes, context: Pick<Host, 'cwd'>): void {
   for (const [{ folder, policies }, found] of causes) {
-    for (const named of policies.map((path) => toReal(isAbsolute(path) ? path : join(folder, path), context))) {
-      const isMeant = (file: string): boolean =>
+    for (const named of policies.map((path) =>
+      resolveRealPath(isAbsolute(path) ? path : join(folder, path), context),
+    )) {
+      const isNamed = (file: string): boolean =>
         file === named || (file.startsWith(`${named}${sep}`) && isRead(relative(named, file)));
-      for (const file of all) if (isMeant(file)) found.add(file);
+      for (const file of all) if (isNamed(file)) found.add(file);
     }
   }
 }
 
-/** What fields name is known only when manifests are read, which is done where something may come of it. */
-async function blameNamed({ all }: ChangedFiles, { causes, context }: Rest): Promise<void> {
+/**
+ * Assigns files that are named in fields. This requires reading manifests, so only stacks without changes are read, and
+ * only if some changed file is not assigned yet.
+ */
+async function assignNamed({ all }: ChangedFiles, { causes, context }: AssignContext): Promise<void> {
   const known = new Set([...causes.values()].flatMap((found) => [...found]));
   if ([...all].every((file) => known.has(file))) return;
   for (const [{ folder }, found] of causes) {
     if (found.size > 0) continue;
     const named = new Set<string>();
     const { onSubject: _, ...quiet } = context;
-    const read = await readManifests([folder], { ...quiet, onInput: (file) => named.add(toReal(file, context)) });
+    const read = await readManifests([folder], {
+      ...quiet,
+      onInput: (file) => named.add(resolveRealPath(file, context)),
+    });
     const { caFile } = read.state?.stack.api ?? {};
-    if (caFile !== undefined) named.add(toReal(caFile, context));
+    if (caFile !== undefined) named.add(resolveRealPath(caFile, context));
     for (const file of named) if (all.has(file)) found.add(file);
   }
 }
 
-interface Rest {
+interface AssignContext {
   readonly causes: Causes;
   readonly context: Host;
 }
@@ -164,13 +178,13 @@ function listUnowned(
     .sort();
 }
 
-/** The real path, also of a file that does not exist: that of the nearest existing folder, and the rest. */
-function toReal(path: string, { cwd }: Pick<Host, 'cwd'>): string {
+/** The real path. For a file that does not exist, the real path of the nearest existing folder and the rest. */
+function resolveRealPath(path: string, { cwd }: Pick<Host, 'cwd'>): string {
   const whole = resolve(cwd, path);
   try {
     return realpathSync.native(whole);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error) || dirname(whole) === whole) return whole;
-    return resolve(toReal(dirname(whole), { cwd }), basename(whole));
+    return resolve(resolveRealPath(dirname(whole), { cwd }), basename(whole));
   }
 }

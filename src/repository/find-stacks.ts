@@ -21,18 +21,17 @@ import { normalizeUrl } from '../stack/settings.ts';
 import { findMistake, findTaker } from './hand-over.ts';
 
 /**
- * Finds the stacks in a tree of folders. Reads each file once and keeps none: what the stacks hold is read when each is planned. Nothing is
- * validated here but what only a whole tree shows.
+ * Finds the stacks in a tree of folders. Reads each file once and keeps none: the manifests of a stack are read again
+ * when it is planned. Validates only what needs the whole tree.
  */
 
-/** How stacks are looked for. */
 type FindContext = Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'budget'> & {
-  /** Said for all of them, whatever their documents say. */
+  /** Overrides the base URL in the manifests of all stacks. */
   readonly baseUrl?: string | undefined;
   readonly keyEnv?: string | undefined;
 };
 
-/** The stacks below a folder. */
+/** Finds the stacks in a folder and below it. */
 export function findStacks(root: string, context: FindContext): StackTree {
   const files: FoundFile[] = [];
   const findings = visitManifests(root, context, (manifest) => files.push(inspect(manifest, context)));
@@ -44,7 +43,7 @@ export function findStacks(root: string, context: FindContext): StackTree {
   const members = Map.groupBy(files, (file) => findOwner(file.folder));
   const unreadable = Map.groupBy(findings, (finding) => findOwner(finding.folder));
   const stacks = [...own].map(([folder, file]) =>
-    toStack(
+    createStackFolder(
       { folder, file, defaults, members: [...(members.get(folder) ?? []), ...listUnreadable(unreadable.get(folder))] },
       context,
     ),
@@ -55,13 +54,17 @@ export function findStacks(root: string, context: FindContext): StackTree {
     stacks,
     unowned: unowned.filter(({ standsApart }) => !standsApart).map(({ file }) => file),
     strays: unowned.filter(({ takes }) => takes.length > 0),
-    // What cannot be read in the folder of a stack is told when that stack is read.
-    diagnostics: [...(unreadable.get(undefined) ?? []).map(({ diagnostic }) => diagnostic), ...listDoubles(stacks)],
+    // Files that cannot be read in the folder of a stack are reported when that stack is read.
+    diagnostics: [
+      ...(unreadable.get(undefined) ?? []).map(({ diagnostic }) => diagnostic),
+      ...listDuplicateStacks(stacks),
+    ],
   };
 }
 
 /**
- * The Defaults in a folder and above it, the nearest first, but for those of files that are known. What is wrong with them is told when a stack is read.
+ * Reads the `Defaults` in a folder and above it, the nearest first, except those in `known` files. Errors in them are
+ * reported when a stack is read.
  */
 export function readDefaultsAbove(
   folder: string,
@@ -78,12 +81,15 @@ function listFoundDefaults(file: string, documents: readonly JsonObject[]): read
   return defaults.map(({ spec }) => ({ file, folder: dirname(file), spec: toMapping(spec) }));
 }
 
-/** What cannot be read in the folder of a stack may take over anything. */
+/** Files that cannot be read: each may take over any resource. */
 function listUnreadable(findings: readonly FolderDiagnostic[] = []): readonly StackDependencies[] {
   return findings.map(({ diagnostic }) => ({ needs: [], takes: [], unread: [{ why: diagnostic.message }] }));
 }
 
-/** The names of the stacks below a folder, each with its folder, for completion on the command line: nothing is checked, and reading stops when `isLate` says so. */
+/**
+ * The names of the stacks below a folder, each with its folder, for completion on the command line. Nothing is checked.
+ * Reading stops when `isLate` returns true.
+ */
 export function listStackNames(
   root: string,
   { cwd }: Pick<FindContext, 'cwd'>,
@@ -100,52 +106,59 @@ export function listStackNames(
   return names;
 }
 
-/** What a tree has to know of a file. */
+/** The facts about a file that the tree needs. */
 interface FoundFile extends StackDependencies {
   readonly file: string;
   readonly folder: string;
-  /** Its first `Stack` document. */
+  /** The first `Stack` document of the file. Absent if it has none. */
   readonly stack: JsonObject | undefined;
   readonly defaults: readonly FoundDefaults[];
-  /** It has policies, or settings of stacks, and nothing else: those may stand apart from every stack. */
+  /** Whether the file has only policies or `Defaults`. Such a file need not belong to a stack. */
   readonly standsApart: boolean;
 }
 
-/** Settings of every stack in a folder and below it. */
+/** A `Defaults` document: settings for every stack in its folder and below it. */
 export interface FoundDefaults extends SettingsLayer {
   readonly file: string;
 }
 
-/** What a document in a folder states. */
+/** The settings in one document. */
 interface SettingsLayer {
   readonly folder: string;
   readonly spec: JsonObject;
 }
 
-/** Documents that say something about a whole tree. A file without any of them is not parsed. A key may be written with escapes. */
-const OF_A_TREE = /\bkind["']?\s*:\s*["']?(?:Stack|Defaults|External)\b|\brenamed_from\b|\\[ux]/;
+/**
+ * Matches documents that concern the whole tree; a file without a match is not parsed. Also matches escapes, because a
+ * key may be written with them.
+ */
+const CONCERNS_TREE = /\bkind["']?\s*:\s*["']?(?:Stack|Defaults|External)\b|\brenamed_from\b|\\[ux]/;
 
-/** The kinds of documents that are no members of a `List`. */
+/** Matches the kinds of documents, but not of the members of a `List`. */
 const KIND = /^["']?kind["']?\s*:\s*["']?(\w+)/gm;
 
 function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): FoundFile {
   const buffer = toBuffer(bytes);
   const text = buffer.toString('utf8');
   const kinds = Array.from(text.matchAll(KIND), ([, kind]) => kind);
-  const standsApart = kinds.length > 0 && kinds.every((kind = '') => APART.includes(kind));
-  if (!OF_A_TREE.test(text)) return { file, folder, stack: undefined, defaults: [], standsApart, needs: [], takes: [] };
+  const standsApart = kinds.length > 0 && kinds.every((kind = '') => KINDS_APART.includes(kind));
+  if (!CONCERNS_TREE.test(text))
+    return { file, folder, stack: undefined, defaults: [], standsApart, needs: [], takes: [] };
   const raw = readRawDocuments(bytes, toEnvironment(context));
   const stack = raw.documents.find(({ kind }) => kind === 'Stack');
   const defaults = listFoundDefaults(file, raw.documents);
-  return { file, folder, stack, defaults, standsApart, ...toDependencies(raw) };
+  return { file, folder, stack, defaults, standsApart, ...listDependencies(raw) };
 }
 
-const APART = ['Policy', 'PolicyTest', 'Defaults'];
+const KINDS_APART = ['Policy', 'PolicyTest', 'Defaults'];
 
-/** What manifests say of other stacks. */
+/** The references of manifests to other stacks. */
 type StackDependencies = Pick<StackFolder, 'needs' | 'takes' | 'unread'>;
 
-/** What the manifests of a stack say of others when they do not stand in its folder. */
+/**
+ * Reads the references to other stacks from manifests that are not files in the folder of the stack, such as rendered
+ * ones.
+ */
 export function readDependencies(
   sources: readonly ManifestBytes[],
   context: Pick<FindContext, 'env' | 'offered'>,
@@ -155,13 +168,13 @@ export function readDependencies(
     sources.map((source) => {
       const mistake = findMistake(source, env);
       const unread = mistake === undefined ? [] : [mistake];
-      return { ...toDependencies(readRawDocuments(source.bytes, env)), unread };
+      return { ...listDependencies(readRawDocuments(source.bytes, env)), unread };
     }),
   );
 }
 
-/** A file that is not valid YAML takes nothing over for certain: `findTaker` looks into it when a resource is to be deleted. */
-function toDependencies({ documents, isBroken }: RawDocuments): StackDependencies {
+/** A file that is not valid YAML takes over nothing here. `findTaker` searches it when a plan deletes a resource. */
+function listDependencies({ documents, isBroken }: RawDocuments): StackDependencies {
   const needs = documents.flatMap(({ kind, spec }) => {
     const stack = kind === 'External' ? toMapping(spec)['stack'] : undefined;
     return typeof stack === 'string' ? [stack] : [];
@@ -169,7 +182,7 @@ function toDependencies({ documents, isBroken }: RawDocuments): StackDependencie
   return { needs, takes: isBroken ? [] : documents.flatMap(listTakes) };
 }
 
-/** The dependencies of several files as those of one stack. */
+/** Merges the dependencies of the files of a stack. */
 function mergeDependencies(all: readonly StackDependencies[]): StackDependencies {
   const unread = all.flatMap((one) => one.unread ?? []);
   return {
@@ -189,14 +202,17 @@ function listTakes({ kind, metadata, lifecycle }: JsonObject): readonly TakenRes
 
 interface Members {
   readonly folder: string;
-  /** The one with the `Stack`. */
+  /** The file with the `Stack` document. */
   readonly file: FoundFile;
   readonly members: readonly StackDependencies[];
-  /** Those of the whole tree, and above it. */
+  /** All `Defaults` in the tree and above it. */
   readonly defaults: readonly FoundDefaults[];
 }
 
-function toStack({ folder, file, members, defaults }: Members, { env, baseUrl, keyEnv }: FindContext): StackFolder {
+function createStackFolder(
+  { folder, file, members, defaults }: Members,
+  { env, baseUrl, keyEnv }: FindContext,
+): StackFolder {
   const { metadata, spec } = file.stack ?? {};
   const { name } = toMapping(metadata);
   const layers = [{ folder, spec: toMapping(spec) }, ...listDefaultsOf(folder, defaults, (one) => one.folder)];
@@ -226,7 +242,7 @@ function listTexts(value: Json | undefined): readonly string[] {
   return value !== undefined && isJsonArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
-/** The paths that the nearest document with a setting states, relative to the folder of the stack. */
+/** The paths of a setting in the nearest document that has it, relative to the folder of the stack. */
 function listPaths(
   setting: 'inputs' | 'policies',
   folder: string,
@@ -238,8 +254,8 @@ function listPaths(
   return listTexts(layer.spec[setting]).map((path) => (isAbsolute(path) ? path : join(way, path)));
 }
 
-/** Two stacks of one name at one service would each delete what the other makes. */
-function listDoubles(stacks: readonly StackFolder[]): readonly Diagnostic[] {
+/** Errors on stacks with the same name at the same service: each would delete what the other creates. */
+function listDuplicateStacks(stacks: readonly StackFolder[]): readonly Diagnostic[] {
   const named = stacks.filter(({ name }) => name !== '');
   const groups = Map.groupBy(named, ({ name, baseUrl = '' }) => JSON.stringify([name, baseUrl]));
   return [...groups.values()].flatMap(([first, ...others]) =>
@@ -255,7 +271,10 @@ function listDoubles(stacks: readonly StackFolder[]): readonly Diagnostic[] {
   );
 }
 
-/** Reads what the other stacks of the repository take over, or may take over, from one that is planned without them. Outside of a repository there are no others. */
+/**
+ * Opens a search for the stack of the repository that takes over, or may take over, a resource of a stack that is
+ * planned alone. Finds nothing outside of a repository.
+ */
 export const openNeighbours: OpenNeighbours = async ({ inputs }, host) => {
   const { cwd, root } = host;
   const files = new Set(inputs.map(({ file }) => resolve(cwd, file)));

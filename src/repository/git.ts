@@ -13,15 +13,20 @@ const run = promisify(execFile);
 export interface ChangedFiles {
   /** Real paths of files that were changed, added, deleted or not committed yet. */
   readonly all: ReadonlySet<string>;
-  /** Those that are submodules. Git tells of one that it is another one, not what in it is: all of its files are changed. */
+  /**
+   * The changed submodules. Git reports only that a submodule has another commit, so all of its files count as changed.
+   */
   readonly submodules: ReadonlySet<string>;
-  /** Those below a folder, or of it, that patterns relative to it name. */
+  /** Changed files that match patterns. The patterns are relative to the folder. */
   readonly match: (folder: string, patterns: readonly string[]) => Promise<readonly string[]>;
-  /** The text of a file in the commit, by its real path; `undefined`: it was not there. */
+  /** The content of a file in the commit, by its real path. `undefined`: it did not exist. */
   readonly readBefore: (file: string) => Promise<string | undefined>;
 }
 
-/** Asks git what differs from a commit, in the repository that a folder is in. Runs no shell and no program that the repository names. */
+/**
+ * Asks git for the differences to a commit, in the repository that contains a folder. Starts no shell, and no program
+ * that the repository configures.
+ */
 export async function listChangedFiles(
   root: string,
   since: string,
@@ -30,18 +35,20 @@ export async function listChangedFiles(
 ): Promise<ChangedFiles> {
   const folder = resolve(cwd, root);
   const env = withoutSecrets(given, secrets);
-  const git = (at: string, ...words: readonly string[]) => runGit(at, words, { env, timeoutMs });
+  const git = (at: string, ...args: readonly string[]) => runGit(at, args, { env, timeoutMs });
   const top = realpathSync.native(resolve(folder, (await git(folder, 'rev-parse', '--show-cdup')).trim()));
   const commit = await findCommit(
     () => git(folder, 'rev-parse', '--verify', '--quiet', '--end-of-options', `${since}^{commit}`),
     since,
   );
-  const toPlaces = (names: readonly string[]) => names.map((name) => resolve(top, name));
-  const submodules = new Set(toPlaces(listSubmodules(await git(top, ...DIFF, '--raw', '--abbrev', commit, '--'))));
+  const resolvePaths = (names: readonly string[]) => names.map((name) => resolve(top, name));
+  const submodules = new Set(resolvePaths(listSubmodules(await git(top, ...DIFF, '--raw', '--abbrev', commit, '--'))));
   const listInside = async (at: string, paths: readonly string[]): Promise<readonly string[]> => {
     if (submodules.size === 0) return [];
     const files = await git(at, 'ls-files', '-z', '--recurse-submodules', '--full-name', '--', ...paths);
-    return toPlaces(files.split('\0')).filter((file) => [...submodules].some((one) => file.startsWith(`${one}${sep}`)));
+    return resolvePaths(files.split('\0')).filter((file) =>
+      [...submodules].some((one) => file.startsWith(`${one}${sep}`)),
+    );
   };
   const list = async (at: string, paths: readonly string[]): Promise<readonly string[]> => {
     const [changed, added, inside] = await Promise.all([
@@ -50,7 +57,7 @@ export async function listChangedFiles(
       listInside(at, paths),
     ]);
     const names = `${changed}${added}`.split('\0').filter((name) => name !== '');
-    return [...new Set([...toPlaces(names), ...inside])].sort();
+    return [...new Set([...resolvePaths(names), ...inside])].sort();
   };
   const readBefore = async (file: string): Promise<string | undefined> => {
     const path = toGitPath(top, file);
@@ -70,11 +77,12 @@ export async function listChangedFiles(
 }
 
 /**
- * Whether the index of a repository contains a file, given by its real path. Git runs at the top: a folder of the commit may look like a repository of its
- * own. Without git the answer is no.
+ * Whether the index of a repository contains a file, given by its real path. Git runs at the top of the repository,
+ * because a folder of the commit may look like a repository of its own. Returns false without git.
  */
 export async function isTracked(file: string, top: string, { env }: Pick<Host, 'env'>): Promise<boolean> {
-  // Git refuses a checkout of another user, as a container has it, because of programs that its settings name: here it starts none.
+  // Git refuses a checkout that belongs to another user, as in a container, because its settings may name programs. The
+  // command here starts none of them.
   const own = ['-c', `safe.directory=${top}`];
   try {
     return (await runGit(top, [...own, 'ls-files', '-z', '--', `:(literal)${toGitPath(top, file)}`], { env })) !== '';
@@ -84,10 +92,13 @@ export async function isTracked(file: string, top: string, { env }: Pick<Host, '
   }
 }
 
-/** Runs no program. What the commit says of its submodules hides none. */
+/**
+ * Starts no program that the repository configures. Reports changed submodules even if the settings in the commit hide
+ * them.
+ */
 const DIFF = ['diff', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--ignore-submodules=none'] as const;
 
-/** Paths of the submodules that `--raw` tells of: `:MODE MODE HASH HASH STATUS`, and the path behind that. */
+/** The paths of the submodules in the output of `--raw`: `:MODE MODE HASH HASH STATUS`, then the path. */
 function listSubmodules(raw: string): readonly string[] {
   return Array.from(raw.matchAll(/:(\d+) (\d+) [^\0]*\0([^\0]*)\0/g), ([, before, after, path = '']) =>
     [before, after].includes(SUBMODULE) ? path : '',
@@ -115,19 +126,20 @@ async function findCommit(ask: () => Promise<string>, since: string): Promise<st
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** A pattern that manifests state, such as several `**`, may take git longer than anybody waits. */
+/** Longer than a user waits. Patterns in manifests with several `**` can take git far longer. */
 const TIMEOUT_MS = 120_000;
 
 async function runGit(
   cwd: string,
-  words: readonly string[],
+  args: readonly string[],
   { env, timeoutMs = TIMEOUT_MS }: Pick<Host, 'env'> & { readonly timeoutMs?: number },
 ): Promise<string> {
-  // A repository's own settings may name programs that git starts. A commit may hold a whole bare repository, with settings of its own.
+  // The settings of a repository may name programs that git starts. A commit may contain a bare repository with
+  // settings of its own.
   const safe = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.bareRepository=explicit'];
   try {
     const more = { ...withoutKeys(env), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
-    const { stdout } = await run('git', [...safe.flatMap((setting) => ['-c', setting]), ...words], {
+    const { stdout } = await run('git', [...safe.flatMap((setting) => ['-c', setting]), ...args], {
       cwd,
       env: more,
       maxBuffer: MAX_BYTES,
@@ -136,7 +148,7 @@ async function runGit(
     });
     return stdout;
   } catch (error) {
-    throw isStopped(error) ? toLateness(timeoutMs, error) : toFailure(error);
+    throw isStopped(error) ? createTimeoutError(timeoutMs, error) : createGitError(error);
   }
 }
 
@@ -150,7 +162,7 @@ function isStopped(error: unknown): boolean {
   );
 }
 
-function toLateness(timeoutMs: number, cause: unknown): StackError {
+function createTimeoutError(timeoutMs: number, cause: unknown): StackError {
   return new StackError(`git was stopped after ${timeoutMs / 1000} s.`, {
     reason: 'failed',
     remedy: 'Write patterns of spec.inputs with fewer `**`: each one multiplies the time that git takes.',
@@ -158,7 +170,7 @@ function toLateness(timeoutMs: number, cause: unknown): StackError {
   });
 }
 
-function toFailure(error: unknown): StackError {
+function createGitError(error: unknown): StackError {
   const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
   const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
   const message = isMissing ? 'git cannot be run.' : `git failed: ${said === '' ? describeError(error) : said}`;

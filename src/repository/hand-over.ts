@@ -15,57 +15,60 @@ import { type Host, StackError } from '../stack/host.ts';
 import { loadStack } from '../stack/load-stack.ts';
 import { isEmbedded, readApiKey } from '../stack/settings.ts';
 
-/** What can be a name. */
+/** Words that can be names. */
 const WORD = /[\w.-]+/g;
 
 /**
- * The stack of the tree that takes over another stack's resource. If this is not certain, the result says that one does: a wrong delete cannot be undone.
- * `undefined`: none does.
+ * Finds the stack of the tree that takes over another stack's resource. If this is uncertain, returns a stack with a
+ * `doubt`, because a wrong delete cannot be undone. `undefined`: none does.
  */
-export function findTaker(folder: StackFolder, asked: Asked, context: TreeContext): TakeOverStack | undefined {
+export function findTaker(folder: StackFolder, asked: TakerQuery, context: TreeContext): TakeOverStack | undefined {
   return findNamedTaker(folder, asked, context) ?? findMistakenTaker({ folder, ...asked, context });
 }
 
-interface Asked {
+interface TakerQuery {
   readonly tree: StackTree;
   readonly address: Address;
 }
 
-/** The same, as far as what was read of the tree says it: manifests with mistakes are not looked for. */
+/** Like `findTaker`, but only from manifests without errors. */
 function findNamedTaker(
   folder: StackFolder,
-  { tree, address }: Asked,
+  { tree, address }: TakerQuery,
   context: TreeContext,
 ): TakeOverStack | undefined {
   const others = tree.stacks.filter((other) => other !== folder);
   const takers = [
-    ...others.flatMap((other) => toTakers(other, { folder, tree, address, context })),
-    ...tree.strays.flatMap((stray) => toStrayTakers(stray, folder, address)),
+    ...others.flatMap((other) => listTakers(other, { folder, tree, address, context })),
+    ...tree.strays.flatMap((stray) => listStrayTakers(stray, folder, address)),
   ];
   return takers.find(({ doubt }) => doubt === undefined) ?? takers[0];
 }
 
 type TreeContext = Pick<Host, 'env' | 'cwd'> & Partial<Pick<Host, 'offered' | 'root'>>;
 
-/** A file with a mistake in it may be the one that takes over a resource, if it names both. */
+/**
+ * Finds a file with an error that may take over the resource, because it contains the names of both the stack and the
+ * resource.
+ */
 function findMistakenTaker(subject: Subject): TakeOverStack | undefined {
   const { folder, tree, address, context } = subject;
   const found = listMistaken(tree, context).find(
     ({ owner, unread }) =>
       owner !== folder &&
-      maySay([unread], folder, address) &&
+      mayTakeOver([unread], folder, address) &&
       (owner === undefined || findRelation(owner, subject) !== 'other account'),
   );
   return found && { stack: found.owner?.name ?? '', doubt: found.unread.why };
 }
 
 interface Mistaken {
-  /** Absent: it belongs to no stack. */
+  /** Absent if the file belongs to no stack. */
   readonly owner: StackFolder | undefined;
   readonly unread: UnreadManifest;
 }
 
-/** Read once for a tree, and only when something is to be deleted that nobody takes over. */
+/** By tree. Computed once, and only if a plan deletes a resource that no valid manifest takes over. */
 const MISTAKEN = new WeakMap<StackTree, readonly Mistaken[]>();
 
 function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[] {
@@ -83,25 +86,28 @@ function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[
   return mistaken;
 }
 
-/** A mistake in a file, and the words that stand in it: the key or the kind may be misspelt. `undefined`: it has none. */
+/**
+ * Returns the error in a file, and all words of its text, because a key or a kind may be misspelled. `undefined`: the
+ * file has no error.
+ */
 export function findMistake({ file, bytes }: ManifestBytes, env: Environment): UnreadManifest | undefined {
   const error = findDocumentError({ file, bytes }, { env });
   if (error === undefined) return undefined;
   const text = Buffer.from(bytes).toString('utf8');
-  // A variable that is not there may stand for any name.
+  // A variable that is not set could contain any name.
   const isOpen = error.code.startsWith('env-') && text.includes('renamed_from');
   return { why: `${file} has a mistake: ${error.message}`, ...(!isOpen && { words: new Set(text.match(WORD)) }) };
 }
 
-interface Subject extends Asked {
+interface Subject extends TakerQuery {
   readonly folder: StackFolder;
   readonly context: TreeContext;
 }
 
-function toTakers(other: StackFolder, subject: Subject): readonly TakeOverStack[] {
+function listTakers(other: StackFolder, subject: Subject): readonly TakeOverStack[] {
   const { folder, address } = subject;
   const found = other.takes.find((one) => one.stack === folder.name && one.resource === address);
-  if (found === undefined && !maySay(other.unread, folder, address)) return [];
+  if (found === undefined && !mayTakeOver(other.unread, folder, address)) return [];
   const relation = findRelation(other, subject);
   if (relation === 'other account') return [];
   const doubt = relation === 'same account' ? other.unread?.[0]?.why : relation.doubt;
@@ -115,14 +121,17 @@ function toTakers(other: StackFolder, subject: Subject): readonly TakeOverStack[
   ];
 }
 
-/** A manifest that no stack owns is of a stack whose own document cannot be read, perhaps. */
-function toStrayTakers({ file, takes }: StrayFile, folder: StackFolder, address: Address): readonly TakeOverStack[] {
-  const isMeant = takes.some(({ stack, resource }) => stack === folder.name && resource === address);
-  return isMeant ? [{ stack: '', doubt: `${file} belongs to no stack` }] : [];
+/**
+ * A stray manifest that takes over the resource. It may belong to a stack whose `Stack` document cannot be read, so the
+ * result has a doubt.
+ */
+function listStrayTakers({ file, takes }: StrayFile, folder: StackFolder, address: Address): readonly TakeOverStack[] {
+  const takesOver = takes.some(({ stack, resource }) => stack === folder.name && resource === address);
+  return takesOver ? [{ stack: '', doubt: `${file} belongs to no stack` }] : [];
 }
 
-/** Whether what cannot be read may take over a resource. */
-function maySay(unread: readonly UnreadManifest[] = [], { name }: StackFolder, address: Address): boolean {
+/** Whether an unreadable manifest may take over the resource. */
+function mayTakeOver(unread: readonly UnreadManifest[] = [], { name }: StackFolder, address: Address): boolean {
   return unread.some(({ words }) => words === undefined || (words.has(name) && words.has(toName(address))));
 }
 
@@ -130,17 +139,19 @@ type Relation = 'same account' | 'other account' | { readonly doubt: string };
 
 function findRelation(other: StackFolder, { folder, tree, context }: Subject): Relation {
   const { baseUrl, keyEnv } = other;
-  if (baseUrl !== folder.baseUrl) return findDistance(other, folder, tree);
+  if (baseUrl !== folder.baseUrl) return compareBaseUrls(other, folder, tree);
   if (other.keyEnv === folder.keyEnv || isEmbedded(baseUrl ?? '')) return 'same account';
   const [own, others] = [findKey(folder.keyEnv, context), findKey(keyEnv, context)];
   const variable = `${keyEnv ?? KEY_VARIABLE}, the variable of its API key,`;
   if (own === undefined || others === undefined) return { doubt: `${variable} is not set` };
-  // An account may have several keys.
   return own === others ? 'same account' : { doubt: `${variable} holds another key, perhaps of the same account` };
 }
 
-/** A stack of that name at the other base URL is the one that is meant. */
-function findDistance({ baseUrl }: StackFolder, { name }: StackFolder, { stacks }: StackTree): Relation {
+/**
+ * How stacks with different base URLs are related. If a stack of this name exists at the other base URL, the manifest
+ * means that one, which is in another account.
+ */
+function compareBaseUrls({ baseUrl }: StackFolder, { name }: StackFolder, { stacks }: StackTree): Relation {
   if (baseUrl === undefined || !isUrl(baseUrl)) return { doubt: `its base URL is ${baseUrl ?? 'not known'}` };
   if (stacks.some((one) => one.name === name && one.baseUrl === baseUrl)) return 'other account';
   return { doubt: `it is at ${baseUrl}, where no stack is called ${name}` };
@@ -150,7 +161,10 @@ function isUrl(text: string): boolean {
   return isEmbedded(text) || URL.canParse(text);
 }
 
-/** Throws when a stack takes over what a document of the other one still describes: both would own it, and the other would make it anew. */
+/**
+ * Throws if a stack takes over a resource that a manifest of the other stack still describes. Otherwise both would own
+ * it, and the other stack would create it again.
+ */
 export async function refuseStillDescribed(
   folder: StackFolder,
   { stacks }: StackTree,
@@ -168,8 +182,8 @@ export async function refuseStillDescribed(
 }
 
 /**
- * Equal for stacks of one account: base URL and key, whatever the variable of the key. A missing key, as when manifests are only checked, counts by its
- * variable. Never shown.
+ * Equal for stacks of one account: contains the base URL and the API key, so the name of the variable does not matter.
+ * If the key is not set, as when manifests are only checked, contains the name of the variable. Never shown.
  */
 export function getAccountId(
   { baseUrl = '', keyEnv }: Pick<StackFolder, 'baseUrl' | 'keyEnv'>,

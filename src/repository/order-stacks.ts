@@ -7,23 +7,25 @@ import { listLateClaims } from '../plan/claims.ts';
 import { StackError } from '../stack/host.ts';
 import { dependsOn } from './find-changes.ts';
 
-/** Stacks in the order in which they are planned and applied. */
 interface OrderedStacks {
-  /** Each behind those that it refers to, else as given. In a circle none can be the first. */
+  /** Each stack after those to which it refers, otherwise in the given order. Stacks in a cycle have no valid order. */
   readonly ordered: readonly StackFolder[];
-  /** Why a stack can be neither planned nor applied: it refers to itself through others. Stacks outside of the cycle are not affected. */
+  /**
+   * Errors of stacks that refer to themselves through others: these can be neither planned nor applied. Stacks outside
+   * the cycle are not affected.
+   */
   readonly circles: ReadonlyMap<StackFolder, StackError>;
 }
 
-/** Orders stacks, and finds the circles among them. */
+/** Orders stacks, and finds cycles. */
 export function orderStacks(stacks: readonly StackFolder[]): OrderedStacks {
   const needs = new Map(stacks.map((stack) => [stack, listNeeded(stack, stacks)]));
   const ordered = new Set<StackFolder>();
   const seen = new Set<StackFolder>();
-  let hasCircle = false;
+  let hasCycle = false;
   const visit = (stack: StackFolder): void => {
     if (seen.has(stack)) {
-      hasCircle ||= !ordered.has(stack);
+      hasCycle ||= !ordered.has(stack);
       return;
     }
     seen.add(stack);
@@ -31,20 +33,20 @@ export function orderStacks(stacks: readonly StackFolder[]): OrderedStacks {
     ordered.add(stack);
   };
   for (const stack of stacks) visit(stack);
-  const rounds = hasCircle ? stacks.map((stack) => findRound(stack, needs)) : [];
-  const found = rounds.flatMap((round) => (round === undefined ? [] : [[round[0], toCircle(round)] as const]));
+  const rounds = hasCycle ? stacks.map((stack) => findCycle(stack, needs)) : [];
+  const found = rounds.flatMap((round) => (round === undefined ? [] : [[round[0], createCycleError(round)] as const]));
   return { ordered: [...ordered], circles: new Map(found) };
 }
 
-/** The stacks of a run that one of them refers to. */
+/** The stacks of a run to which a stack refers. */
 export function listNeeded(stack: StackFolder, stacks: readonly StackFolder[]): readonly StackFolder[] {
   return stacks.filter((other) => dependsOn(stack, other));
 }
 
-type Round = readonly [StackFolder, ...StackFolder[]];
+type Cycle = readonly [StackFolder, ...StackFolder[]];
 
-/** The way from a stack back to itself. */
-function findRound(start: StackFolder, needs: ReadonlyMap<StackFolder, readonly StackFolder[]>): Round | undefined {
+/** The path from a stack back to itself. Absent if it is in no cycle. */
+function findCycle(start: StackFolder, needs: ReadonlyMap<StackFolder, readonly StackFolder[]>): Cycle | undefined {
   const seen = new Set<StackFolder>();
   const visit = (stack: StackFolder): readonly StackFolder[] | undefined => {
     for (const needed of needs.get(stack) ?? []) {
@@ -56,11 +58,11 @@ function findRound(start: StackFolder, needs: ReadonlyMap<StackFolder, readonly 
     }
     return undefined;
   };
-  const way = visit(start);
-  return way && [start, ...way];
+  const path = visit(start);
+  return path && [start, ...path];
 }
 
-function toCircle(round: Round): StackError {
+function createCycleError(round: Cycle): StackError {
   const files = [...new Set(round.map(({ file }) => file))].join(', ');
   return new StackError(`Stacks refer to each other in a circle: ${round.map(({ name }) => name).join(' → ')}.`, {
     reason: 'invalid',
@@ -68,14 +70,16 @@ function toCircle(round: Round): StackError {
   });
 }
 
-/** The round, from 1 on, of each write of a plan that comes after the others. */
+/** The round of each write that is held back, starting at 1. Writes that are not in it come before all rounds. */
 export type WriteRounds = ReadonlyMap<WriteId, number>;
 
 /**
- * The rounds in which plans of one account are applied side by side. All plans end a round before any begins the next one. What is in no round comes first.
- * In round 1 come the claims on values that another plan gives up, with the writes that depend on them, and the deletes of what other plans may refer to,
- * unless a write before the rounds needs them. A delete comes one round after a write of another plan that removes a reference to it: the service refuses
- * to delete what is in use.
+ * Assigns writes to rounds, for plans of one account that are applied side by side. All plans finish a round before any
+ * of them begins the next. Writes without a round come first.
+ * Round 1: writes that claim a value that another plan frees, and writes that depend on them. Also deletes of resources
+ * to which other plans may refer, unless a write without a round depends on the delete.
+ * Later rounds: a delete comes one round after a write of another plan that removes a reference to the resource,
+ * because the service rejects the delete of a resource in use.
  */
 export function listRounds(plans: readonly Plan[]): ReadonlyMap<Plan, WriteRounds> {
   const held = plans.map((plan) => ({ plan, writes: listHeldBack(plan) }));
@@ -87,7 +91,7 @@ export function listRounds(plans: readonly Plan[]): ReadonlyMap<Plan, WriteRound
   const visiting = new Set<Write>();
   const find = (plan: Plan, write: Write): number => {
     const known = rounds.get(plan)?.get(write.id);
-    // Resources that refer to each other in a circle have no order.
+    // Resources that refer to each other in a cycle have no order.
     if (known !== undefined || visiting.has(write)) return known ?? 1;
     visiting.add(write);
     const needed = (held.find((one) => one.plan === plan)?.writes ?? []).filter(({ id }) =>
@@ -112,7 +116,7 @@ function listHeldBack(plan: Plan): readonly Write[] {
   const { writes } = plan;
   const lateClaims = listLateClaims(plan);
   const held = new Set<WriteId>();
-  // A write depends only on writes before it.
+  // One pass is enough, because a write depends only on earlier writes.
   for (const { id, address, dependsOn } of writes)
     if (lateClaims.has(address) || dependsOn.some((needed) => held.has(needed))) held.add(id);
   const needed = new Set(writes.flatMap(({ id, dependsOn }) => (held.has(id) ? [] : dependsOn)));
@@ -121,11 +125,11 @@ function listHeldBack(plan: Plan): readonly Write[] {
   return writes.filter(({ id }) => held.has(id));
 }
 
-/** A write that removes a reference. */
+/** A write to a resource that refers to another, so it may remove that reference. */
 interface Removal {
   readonly plan: Plan;
   readonly write: Write;
-  /** The id that is referred to before. */
+  /** The id to which the resource refers before the write. */
   readonly from: string;
 }
 

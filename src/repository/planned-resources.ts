@@ -7,28 +7,27 @@ import type { CrossStackReference } from '../model/state.ts';
 import type { FindPlanned, PlannedResource } from '../plan/cross-stack-references.ts';
 
 /**
- * The effects of the plans of one run on resources that other stacks refer to: created ones, and new addresses of live ones. Cross-stack references follow
- * renames and hand-overs by it, as references within a stack do.
+ * The effects of the plans of one run on resources to which other stacks may refer: created resources, and new
+ * addresses of live ones. With them, cross-stack references follow renames and hand-overs, like references within a
+ * stack.
  */
 export interface PlannedResources {
-  /** Remembers a plan. `account` is equal for stacks of one account. */
+  /** Adds a plan. `account` is equal for stacks of one account. */
   readonly note: (account: string, plan: Plan) => void;
-  /** What the plans of an account that were made so far say. */
+  /** Finds the effect of the plans of an account that were added so far. */
   readonly of: (account: string) => FindPlanned;
 }
 
-/** The planned resources of one account. */
-interface Known {
+interface AccountResources {
   /** By stack and address. */
   readonly resources: Map<string, PlannedResource>;
-  /** By id: why it is not what it was. */
+  /** By id: why the live resource will be deleted or has another address. */
   readonly moved: Map<string, string>;
 }
 
-/** Without any plan. */
 export function createPlannedResources(): PlannedResources {
-  const accounts = new Map<string, Known>();
-  const find = (account: string): Known => {
+  const accounts = new Map<string, AccountResources>();
+  const find = (account: string): AccountResources => {
     const known = accounts.get(account) ?? { resources: new Map(), moved: new Map() };
     accounts.set(account, known);
     return known;
@@ -46,7 +45,7 @@ export function createPlannedResources(): PlannedResources {
   };
 }
 
-function noteChange(change: Change, stack: string, { resources, moved }: Known): void {
+function noteChange(change: Change, stack: string, { resources, moved }: AccountResources): void {
   const { action, address, live, duplicateOf } = change;
   if (duplicateOf !== undefined) return;
   const key = toKey({ stack, resource: address });

@@ -15,46 +15,44 @@ import { loadStack } from '../stack/load-stack.ts';
 import { findChanges } from './find-changes.ts';
 import { findStacks, readDependencies } from './find-stacks.ts';
 
-/** Which stacks of a tree are meant. */
 export interface StackFilter {
-  /** Names; empty: all. */
+  /** Names of stacks. Empty: all. */
   readonly names: readonly string[];
-  /** The names are those of plan files. */
+  /** Whether the names come from plan files. */
   readonly isOfPlans?: boolean;
-  /** Only those that differ from this commit. */
+  /** A commit: only stacks that differ from it. */
   readonly since?: string | undefined;
-  /** Absent: what the environment says, unless names were given. */
+  /** Absent: the shard of the environment, unless names were given. */
   readonly shard?: Shard | undefined;
   readonly baseUrl?: string | undefined;
-  /** The variable that holds the API key, for all of them. */
+  /** The variable that contains the API key, for all stacks. */
   readonly keyEnv?: string | undefined;
 }
 
-/** The stacks of a run. */
 export interface SelectedStacks {
   readonly tree: StackTree;
   readonly stacks: readonly StackFolder[];
   readonly changes?: TreeChanges;
   readonly shard?: Shard;
-  /** Where plans are applied: names of the stacks that none of them is of. */
+  /** When plans are applied: the names of stacks without a plan. */
   readonly unplanned?: readonly string[];
 }
 
 /**
- * Finds the selected stacks of a tree. Throws when there is no stack at all, for an unknown name, and for errors of the tree; an empty selection is not an
- * error.
+ * Finds the selected stacks of a tree. Throws if there is no stack at all, for an unknown name, and for errors of the
+ * tree. An empty selection is not an error.
  */
-export async function selectStacks(root: string, narrowing: StackFilter, context: Host): Promise<SelectedStacks> {
-  const { names, isOfPlans, since, baseUrl, keyEnv } = narrowing;
+export async function selectStacks(root: string, filter: StackFilter, context: Host): Promise<SelectedStacks> {
+  const { names, isOfPlans, since, baseUrl, keyEnv } = filter;
   const found = findStacks(root, { ...context, baseUrl, keyEnv });
   if (hasErrors(found.diagnostics)) throw new InvalidManifests(found.diagnostics);
-  if (found.stacks.length === 0) throw toNothingFound(found);
+  if (found.stacks.length === 0) throw createNothingFoundError(found);
   for (const name of names)
     if (!found.stacks.some((stack) => stack.name === name))
-      throw isOfPlans === true ? toUnknownOfPlan(name, found) : toUnknown(name, found);
+      throw isOfPlans === true ? createUnknownOfPlanError(name, found) : createUnknownError(name, found);
   const tree = await renderTree(found, context);
   const changes = since === undefined ? undefined : await findChanges(tree, since, context);
-  const shard = resolveShard(narrowing, context);
+  const shard = resolveShard(filter, context);
   const named = tree.stacks.filter(({ name }) => names.length === 0 || names.includes(name));
   const changed = named.filter((stack) => changes?.changed.some((change) => change.stack === stack) ?? true);
   return {
@@ -65,12 +63,12 @@ export async function selectStacks(root: string, narrowing: StackFilter, context
   };
 }
 
-/** The shard of a run: the one that was named, else the one that the environment says, unless stacks were named. */
+/** The shard of a run: the given one, else that of the environment, unless stacks were named. */
 export function resolveShard({ shard, names }: StackFilter, { env }: Pick<Host, 'env'>): Shard | undefined {
   return shard ?? (names.length === 0 ? findShard(env) : undefined);
 }
 
-function toNothingFound({ root, unowned }: StackTree): StackError {
+function createNothingFoundError({ root, unowned }: StackTree): StackError {
   const there = unowned.length === 0 ? 'no manifest at all' : `${unowned.length} manifest files, but no Stack document`;
   return new StackError(`There is no stack below ${root}: ${there}.`, {
     reason: 'invalid',
@@ -79,7 +77,7 @@ function toNothingFound({ root, unowned }: StackTree): StackError {
   });
 }
 
-function toUnknown(name: string, { root, stacks }: StackTree): StackError {
+function createUnknownError(name: string, { root, stacks }: StackTree): StackError {
   const known = stacks.map((stack) => stack.name);
   const nearest = suggest(name, known);
   return new StackError(`No stack below ${root} has the name ${name}.`, {
@@ -88,7 +86,7 @@ function toUnknown(name: string, { root, stacks }: StackTree): StackError {
   });
 }
 
-function toUnknownOfPlan(name: string, { root }: StackTree): StackError {
+function createUnknownOfPlanError(name: string, { root }: StackTree): StackError {
   return new StackError(`The folder of plans is of a stack ${name}, and no stack below ${root} has that name.`, {
     reason: 'stale',
     remedy: 'Nothing was written. Make the plans again with edgewise plan -R -o FOLDER, and have those approved.',
@@ -97,7 +95,7 @@ function toUnknownOfPlan(name: string, { root }: StackTree): StackError {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Pairs of variables that say which job of how many this is. `first`: what the index counts from. */
+/** Pairs of variables with the number of this job and the number of jobs. `first`: the lowest index. */
 const VARIABLES = [
   { index: 'EDGEWISE_SHARD_INDEX', total: 'EDGEWISE_SHARD_TOTAL', first: 0 },
   { index: 'JOB_COMPLETION_INDEX', total: 'EDGEWISE_SHARD_TOTAL', first: 0 },
@@ -105,9 +103,9 @@ const VARIABLES = [
 ] as const;
 
 /**
- * The shard that the environment names: `EDGEWISE_SHARD`; what a GitHub matrix gives (`strategy.job-index` and `strategy.job-total`, as
- * EDGEWISE_SHARD_INDEX and EDGEWISE_SHARD_TOTAL); an indexed Job of Kubernetes; GitLab's `parallel`. Throws for one that makes no sense:
- * every machine would do everything.
+ * Reads the shard from the environment: `EDGEWISE_SHARD`; the values of a GitHub matrix (`strategy.job-index` and
+ * `strategy.job-total`, as EDGEWISE_SHARD_INDEX and EDGEWISE_SHARD_TOTAL); an indexed Job of Kubernetes; or GitLab's
+ * `parallel`. Throws for invalid values: otherwise every machine would handle all stacks.
  */
 function findShard(env: Environment): Shard | undefined {
   const text = env['EDGEWISE_SHARD'] ?? '';
@@ -115,12 +113,12 @@ function findShard(env: Environment): Shard | undefined {
   const pair = VARIABLES.find(({ index }) => (env[index] ?? '') !== '');
   if (pair === undefined) return undefined;
   const [index = '', total = ''] = [env[pair.index], env[pair.total]];
-  const shard = createShard(toNumber(index) + 1 - pair.first, toNumber(total), pair.index);
+  const shard = createShard(parseNumber(index) + 1 - pair.first, parseNumber(total), pair.index);
   if (shard !== undefined) return shard;
   return refuse(`${pair.index} is ${JSON.stringify(index)} and ${pair.total} is ${JSON.stringify(total)}`);
 }
 
-function toNumber(text: string): number {
+function parseNumber(text: string): number {
   return /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
 }
 
@@ -132,8 +130,8 @@ function refuse(what: string): never {
 }
 
 /**
- * The stacks of a shard. A stack belongs to the shard whose number gives the highest digest together with its name: the others do not move when a
- * stack is added, and as few as possible when the number of shards changes.
+ * The stacks of a shard, by rendezvous hashing: adding a stack moves no other, and changing the number of shards moves
+ * as few as possible.
  */
 export function selectShard(stacks: readonly StackFolder[], { index, total }: Shard): readonly StackFolder[] {
   return stacks.filter(({ name }) => findIndex(name, total) === index);
@@ -149,13 +147,14 @@ function findIndex(name: string, total: number): number {
   return digests.reduce((best, one) => (one.digest > best.digest ? one : best)).index;
 }
 
-/** Commands that run at once. */
+/** Commands of `spec.render` that run at the same time. */
 const AT_ONCE = 4;
 
 /**
- * The tree, with the ties of its rendered stacks read from what their commands print, when these may be run: the files below a folder say them as well as they
- * can. Every stack counts, whatever a run is narrowed to, because any of them may take over what another one gives away. A command that fails is told of when its
- * stack is read; until it works, that stack may take over anything.
+ * Returns the tree, in which the dependencies of rendered stacks are read from the output of their commands. If
+ * commands may not run, only the files in their folder are known.
+ * All stacks are rendered, even if a run is narrowed, because any of them may take over resources of another. If a
+ * command fails, that is reported when its stack is read; until it succeeds, the stack may take over anything.
  */
 async function renderTree(tree: StackTree, context: Host): Promise<StackTree> {
   const rendered = tree.stacks.filter(({ isRendered }) => isRendered);
@@ -163,7 +162,7 @@ async function renderTree(tree: StackTree, context: Host): Promise<StackTree> {
   if (context.render === undefined)
     return {
       ...tree,
-      stacks: tree.stacks.map((stack) => (stack.isRendered ? withUnread(stack, 'was not run') : stack)),
+      stacks: tree.stacks.map((stack) => (stack.isRendered ? markUnread(stack, 'was not run') : stack)),
     };
   const found = new Map<StackFolder, StackFolder>();
   const waiting = rendered.values();
@@ -177,12 +176,12 @@ async function renderTree(tree: StackTree, context: Host): Promise<StackTree> {
 async function renderStack(stack: StackFolder, context: Host): Promise<StackFolder> {
   const readStdin = async () => new Uint8Array();
   const { sources, isPartial } = await loadStack([stack.folder], { ...context, readStdin });
-  if (isPartial) return withUnread(stack, 'failed');
+  if (isPartial) return markUnread(stack, 'failed');
   const { unread: _, ...rest } = stack;
   return { ...rest, ...readDependencies(sources, context) };
 }
 
-/** What a command would print may take over anything. */
-function withUnread(stack: StackFolder, what: string): StackFolder {
+/** Marks a stack as one that may take over anything, because the output of its command is unknown. */
+function markUnread(stack: StackFolder, what: string): StackFolder {
   return { ...stack, unread: [{ why: `the command of its spec.render ${what}` }] };
 }

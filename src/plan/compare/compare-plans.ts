@@ -19,11 +19,11 @@ import { diffSpecs } from '../diff.ts';
 import { listSent, mapSavedChanges, type SavedChange } from '../saved/saved-change.ts';
 
 /**
- * Compares two plans by what they do. Pure. What the service makes up (ids), the order of things, and when and from where a plan was made mean
- * nothing; each field, value before and after, danger, file and place of a token counts.
+ * Compares two plans by their effects. Pure. Does not count: ids that the service chooses, the order of entries, and
+ * when and from where a plan was made. Counts: each field, value before and after, danger, file and token sink.
  */
 export function comparePlans(before: Plan, after: Plan): PlanComparison {
-  const [earlier, later] = [toSide(before, after), toSide(after, before)];
+  const [earlier, later] = [createSide(before, after), createSide(after, before)];
   const more = listExtraChanges(later, earlier);
   const less = listExtraChanges(earlier, later);
   const mismatch = findMismatch(before, after);
@@ -36,12 +36,12 @@ function findMismatch(before: Plan, after: Plan): string | undefined {
   return before.mode === after.mode ? undefined : `one is to ${before.mode}, the other to ${after.mode}`;
 }
 
-function toSide(plan: Plan, other: Plan): Side {
+function createSide(plan: Plan, other: Plan): Side {
   let shown: ReturnType<Side['shown']> | undefined;
   return {
     plan,
     names: new Map([...listNames(other), ...listNames(plan)]),
-    // Seldom asked for, and then of each change.
+    // Lazy: rarely needed, but then for many changes.
     shown: () => (shown ??= mapSavedChanges(plan)),
   };
 }
@@ -58,18 +58,18 @@ function listExtraChanges(side: Side, other: Side): ExtraChanges {
   return { changes, files: side.plan.files.filter((file) => !other.plan.files.some((one) => covers(one, file))) };
 }
 
-/** A text that was not known may turn out to be any. */
+/** Whether an approved file covers another. A content that was unknown at approval covers every content. */
 function covers(approved: PlannedFile, { address, path, text, replaces }: PlannedFile): boolean {
   const isSameText = approved.text === undefined || approved.text === text;
   const isSamePlace = approved.address === address && approved.path === path;
   return isSamePlace && isSameText && (replaces !== true || approved.replaces === true);
 }
 
-/** What both plans do to a resource, but not alike, is told once: as the later one does it. */
+/** If both plans change a field, but differently, it is kept in `more` only, as the later plan shows it. */
 function withoutMirrored(less: ExtraChanges, more: ExtraChanges): ExtraChanges {
-  const told = new Map(more.changes.map((extra) => [formatChangeAddress(extra.change), extra]));
+  const mirrors = new Map(more.changes.map((extra) => [formatChangeAddress(extra.change), extra]));
   const changes = less.changes.flatMap((extra): readonly ExtraChange[] => {
-    const mirrored = told.get(formatChangeAddress(extra.change));
+    const mirrored = mirrors.get(formatChangeAddress(extra.change));
     if (mirrored === undefined) return [extra];
     const paths = new Set(mirrored.fields.map(({ difference }) => difference.path));
     const fields = extra.fields.filter(({ difference }) => !paths.has(difference.path));
@@ -78,10 +78,13 @@ function withoutMirrored(less: ExtraChanges, more: ExtraChanges): ExtraChanges {
   return { changes, files: less.files };
 }
 
-/** Addresses by the ids that their resources have: the id of a resource of the stack may be another one in each plan. */
+/** Addresses by the ids of their resources: in each plan a resource may have another id. */
 type IdNames = ReadonlyMap<string, string>;
 
-/** The ids of resources that the stack owns. Ids that users write (of attached resources, of externals) are compared unchanged. */
+/**
+ * The ids of the resources that the stack owns. Ids that users write (of attached resources, of externals) are compared
+ * unchanged.
+ */
 function listNames({ changes }: Plan): IdNames {
   return new Map(
     changes.flatMap(({ kind, live, address, duplicateOf }) =>
@@ -90,7 +93,7 @@ function listNames({ changes }: Plan): IdNames {
   );
 }
 
-/** A spec with addresses for the ids of what the stack owns. */
+/** Replaces the ids of the stack's resources in a spec with addresses. */
 function toComparableSpec(kind: Kind, spec: Spec, names: IdNames): Spec {
   const fields = Object.entries(spec).map(([name, value]) => [
     name,
@@ -99,7 +102,7 @@ function toComparableSpec(kind: Kind, spec: Spec, names: IdNames): Spec {
   return Object.fromEntries(fields);
 }
 
-/** A difference with addresses for the ids of what the stack owns, in its path too. */
+/** Replaces the ids of the stack's resources in a difference with addresses, in its path too. */
 export function toComparableDifference(kind: Kind, difference: Difference, names: IdNames): Difference {
   const { path, from, to } = difference;
   const steps = parsePath(path) ?? [path];
@@ -132,62 +135,70 @@ function findTypeAt(kind: Kind, path: FieldPath): FieldType | undefined {
   return path.reduce<FieldType | undefined>(findInnerType, toSpecType(kind));
 }
 
-/** A plan that is compared. */
 interface Side {
   readonly plan: Plan;
   readonly names: IdNames;
-  /** The changes of the plan, each with its writes. */
+  /** The changes of the plan with their writes. */
   readonly shown: () => ReadonlyMap<Change, SavedChange>;
 }
 
-/** A change, as one of two plans has it. */
-interface Sided<Had extends Change | undefined = Change> {
+/** A change and the plan that has it. */
+interface ChangeOfSide<Had extends Change | undefined = Change> {
   readonly side: Side;
   readonly change: Had;
 }
 
-/** What a change does that the change of the same resource in the other plan does not; nothing when it does no more. */
-function findExtraChange(own: Sided, other: Sided<Change | undefined>): ExtraChange | undefined {
+/**
+ * Returns the effects of this change that the other plan's change of the same resource does not have. Absent if there
+ * are none.
+ */
+function findExtraChange(own: ChangeOfSide, other: ChangeOfSide<Change | undefined>): ExtraChange | undefined {
   const { change } = own;
   const counterpart = other.change;
   const whole = { change, fields: [], dangers: change.dangers ?? [], notes: [] };
   if (counterpart === undefined) return isRestOfReplace(own, other.side) ? undefined : whole;
-  if (!isOfOneSort(change, counterpart)) return { ...whole, other: counterpart };
+  if (!isComparable(change, counterpart)) return { ...whole, other: counterpart };
   const matched = { side: other.side, change: counterpart };
   const fields = [...listFields(own, matched), ...listTraits(change, counterpart)];
-  const dangers = (change.dangers ?? []).filter((danger) => !isShown(danger, counterpart.dangers ?? []));
+  const dangers = (change.dangers ?? []).filter((danger) => !isKnownDanger(danger, counterpart.dangers ?? []));
   const notes = listNotes(change, counterpart);
   return fields.length + dangers.length + notes.length === 0
     ? undefined
     : { change, other: counterpart, fields, dangers, notes };
 }
 
-/** Where a replace that deletes first broke off, the new resource is left to be created. */
-function isOfOneSort({ action }: Change, other: Change): boolean {
+/**
+ * Whether two changes can be compared field by field. After an interrupted replace that deletes first, only the
+ * creation is left.
+ */
+function isComparable({ action }: Change, other: Change): boolean {
   return action === other.action || (action === 'create' && other.action === 'replace');
 }
 
-/** Where a replace broke off, the old resource is deleted as a duplicate of the new one. */
-function isRestOfReplace({ change, side }: Sided, other: Side): boolean {
+/**
+ * Whether a delete completes an interrupted replace of the other plan: it deletes the old resource as a duplicate of
+ * the new one.
+ */
+function isRestOfReplace({ change, side }: ChangeOfSide, other: Side): boolean {
   if (change.action !== 'delete' || change.duplicateOf === undefined) return false;
   const replace = other.plan.changes.find(({ action, live }) => action === 'replace' && live?.id === change.live?.id);
   if (replace?.address !== change.address) return false;
   return compareSpecs({ side, change }, { side: other, change: replace }, ({ live }) => live?.spec).length === 0;
 }
 
-/** Created and deleted resources are compared as a whole; of updated ones, the differences. */
-function listFields(own: Sided, other: Sided): readonly ExtraField[] {
+/** Compares created and deleted resources as a whole, and updated resources by their differences. */
+function listFields(own: ChangeOfSide, other: ChangeOfSide): readonly ExtraField[] {
   const { action } = own.change;
   switch (action) {
     case 'create':
-      return compareSpecs(own, other, ({ desired }) => desired).map(toMade);
+      return compareSpecs(own, other, ({ desired }) => desired).map(toCreatedField);
     case 'delete':
     case 'release':
-      return compareSpecs(own, other, toWholeLive).map(toGone);
+      return compareSpecs(own, other, fillLiveSpec).map(toDeletedField);
     case 'replace':
       return mergeByPath(
         listOwnDifferences(own, other),
-        compareSpecs(own, other, ({ desired }) => desired).map(toMade),
+        compareSpecs(own, other, ({ desired }) => desired).map(toCreatedField),
       );
     case 'update':
     case 'adopt':
@@ -199,8 +210,10 @@ function listFields(own: Sided, other: Sided): readonly ExtraField[] {
   }
 }
 
-/** The differences that the other change has not: the same field, from the same value to the same value. */
-function listOwnDifferences({ side, change }: Sided, other: Sided): readonly ExtraField[] {
+/**
+ * The differences that the other change does not have. Two are the same if field, old value and new value are equal.
+ */
+function listOwnDifferences({ side, change }: ChangeOfSide, other: ChangeOfSide): readonly ExtraField[] {
   const kind = getKind(change.kind);
   const known = new Map(
     other.change.differences
@@ -211,12 +224,12 @@ function listOwnDifferences({ side, change }: Sided, other: Sided): readonly Ext
     const own = toComparableDifference(kind, difference, side.names);
     const found = known.get(own.path);
     if (found === undefined) return [{ difference }];
-    const isCovered = isSame(own.to, found.to) && (isSameStart(kind, own, found) || isInterim(own, other));
-    return isCovered ? [] : [{ difference, other: toSides(found) }];
+    const isCovered = isSame(own.to, found.to) && (isSameStart(kind, own, found) || isSetInBetween(own, other));
+    return isCovered ? [] : [{ difference, other: pickSides(found) }];
   });
 }
 
-/** The same value, or one that is empty and one that was not shown. */
+/** Whether both differences start from the same value. An empty value equals a value that the service did not show. */
 function isSameStart(kind: Kind, own: Difference, other: Difference): boolean {
   const [name = ''] = parsePath(own.path) ?? [];
   const toStart = ({ path, from }: Difference): Json | undefined =>
@@ -224,22 +237,25 @@ function isSameStart(kind: Kind, own: Difference, other: Difference): boolean {
   return isSame(toStart(own), toStart(other));
 }
 
-/** A value that a write of the other plan sets on its way is one that it may have left when it broke off. */
-function isInterim({ field, path, from }: Difference, { side, change }: Sided): boolean {
+/** Whether a write of the other plan sets the old value in between: an interrupted apply may have left it. */
+function isSetInBetween({ field, path, from }: Difference, { side, change }: ChangeOfSide): boolean {
   if (field === undefined || field !== path) return false;
   const saved = side.shown().get(change);
   return saved !== undefined && listSent(saved, field).some((value) => isSame(value, from));
 }
 
-/** Whether the service shows that a field is empty or leaves it out means nothing. */
-function toWholeLive({ kind, live }: Change): Spec | undefined {
+/**
+ * The whole live spec. Empty fields are filled in, because a field that the service shows as empty equals a field that
+ * it omits.
+ */
+function fillLiveSpec({ kind, live }: Change): Spec | undefined {
   return live?.spec && fillAllLeftOut(getKind(kind), live.spec);
 }
 
 type PickSpec = (change: Change) => Spec | undefined;
 
-/** The fields that two specs do not have alike, from the other's value to one's own. */
-function compareSpecs({ side, change }: Sided, other: Sided, pick: PickSpec): readonly Difference[] {
+/** The differences between the two specs, from the other's value to the own value. */
+function compareSpecs({ side, change }: ChangeOfSide, other: ChangeOfSide, pick: PickSpec): readonly Difference[] {
   const kind = getKind(change.kind);
   const own = toComparableSpec(kind, pick(change) ?? {}, side.names);
   const theirs = toComparableSpec(kind, pick(other.change) ?? {}, other.side.names);
@@ -248,11 +264,11 @@ function compareSpecs({ side, change }: Sided, other: Sided, pick: PickSpec): re
   return diffSpecs(kind, theirs, whole).map((one) => ({ ...one, origin: 'manifest' }));
 }
 
-function toMade({ from, to, ...rest }: Difference): ExtraField {
+function toCreatedField({ from, to, ...rest }: Difference): ExtraField {
   return { difference: { ...rest, ...(to !== undefined && { to }) }, other: from === undefined ? {} : { to: from } };
 }
 
-function toGone({ from, to, ...rest }: Difference): ExtraField {
+function toDeletedField({ from, to, ...rest }: Difference): ExtraField {
   return {
     difference: { ...rest, ...(to !== undefined && { from: to }) },
     other: from === undefined ? {} : { from },
@@ -264,7 +280,7 @@ function mergeByPath(first: readonly ExtraField[], second: readonly ExtraField[]
   return [...first, ...second.filter(({ difference }) => !paths.has(difference.path))];
 }
 
-/** Compared properties that are not fields: which resource it is if the service does not choose its id, and the future content of its mark. */
+/** Compares properties that are not fields: the id, if the service does not choose it, and the future mark. */
 function listTraits(change: Change, other: Change): readonly ExtraField[] {
   const kind = getKind(change.kind);
   const named = (one: Change): readonly (readonly [string, Json | undefined])[] => [
@@ -285,22 +301,28 @@ function listTraits(change: Change, other: Change): readonly ExtraField[] {
   });
 }
 
-/** A user wrote the id of an adopted or attached resource. */
+/** Whether a user wrote the id: that of an adopted or attached resource. */
 function isIdStated({ role }: Kind, { action }: Change): boolean {
   return role === 'attached' || action === 'adopt';
 }
 
-/** Its sides are those of differences, which are compared; how many writes apart a delete and a creation are depends on what else is done. */
-function isShown({ danger, path }: Danger, known: readonly Danger[]): boolean {
+/**
+ * Whether the other plan shows the same danger. The values of a danger are those of differences, which are compared
+ * already. The length of a gap depends on other writes.
+ */
+function isKnownDanger({ danger, path }: Danger, known: readonly Danger[]): boolean {
   return known.some((one) => one.danger === danger && one.path === path);
 }
 
-/** The sink of a token, if the other plan has another one. Other notes mention times, which differ between any two plans. */
+/**
+ * A note on the token sink, if the other plan has another one. Other notes mention times, which differ between any two
+ * plans.
+ */
 function listNotes({ token }: Change, other: Change): readonly string[] {
   return token === undefined || isSameTokenPlace(token, other.token) ? [] : [formatTokenNote(token)];
 }
 
-function toSides({ from, to }: Difference): Pick<Difference, 'from' | 'to'> {
+function pickSides({ from, to }: Difference): Pick<Difference, 'from' | 'to'> {
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }
 

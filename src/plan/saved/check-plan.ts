@@ -19,21 +19,24 @@ import { resolveMark } from '../writes.ts';
 import { createFinder, type Finder, resolveSpec } from './finder.ts';
 import { listCheckedFields, listModules, listSavedChanges, listSent, type SavedChange } from './saved-change.ts';
 
-/** A saved plan held against what is live now. */
+/** The result of checking a saved plan against the live state. */
 export interface PlanCheck {
   /** If not empty, the plan is stale and must not be applied. */
   readonly moved: readonly StaleItem[];
-  /** Writes that were done already, with the id of their resource. */
+  /** Writes that an earlier apply has done, with the id of their resource. */
   readonly done: ReadonlyMap<WriteId, string | undefined>;
-  /** What is as an update is to leave it, by the address that is shown, though not every write of it may have been done. */
+  /** Addresses of updates whose fields all have the desired value, although some of their writes may not be done. */
   readonly met: ReadonlySet<string>;
-  /** Ids of resources that the plan creates and that exist already. */
+  /** Ids of the resources that the plan creates and that exist already, and of awaited resources of other stacks. */
   readonly ids: CreatedIds;
-  /** Texts for files, of those resources, by address. */
+  /** Contents for files, from the resources that exist already, by address. */
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** What has to be read to check a plan: the kinds and modules that it would touch, what those refer to, and the kinds whose values it writes to files. */
+/**
+ * Returns what to read to check a plan: the kinds and modules that it changes, the resources to which those refer, and
+ * the kinds whose values it writes to files.
+ */
 export function createStaleCheckRequest(plan: Plan): ReadRequest {
   const touched = listSavedChanges(plan).filter(({ change }) => change.action !== 'no-op');
   const filed = new Set<string>(plan.files.map(({ address }) => address));
@@ -43,18 +46,18 @@ export function createStaleCheckRequest(plan: Plan): ReadRequest {
   const kinds = [...new Set([...read.map(({ kind }) => kind), ...foreign])].sort().map(getKind);
   return {
     kinds: kinds.filter(({ role }) => role === 'owned'),
-    attachments: touched.filter(({ kind }) => kind.role === 'attached').map(toWritten),
+    attachments: touched.filter(({ kind }) => kind.role === 'attached').map(createWrittenAttachment),
   };
 }
 
-/** The modules that a change writes. */
-function toWritten({ change, kind, writes }: SavedChange) {
+/** The modules that a change writes, to be read. */
+function createWrittenAttachment({ change, kind, writes }: SavedChange) {
   const modules = new Set(writes.flatMap(listModules));
   const { address, live } = change;
   return createAttachmentPaths(kind, { address, spec: live?.spec ?? {}, isRead: (module) => modules.has(module) });
 }
 
-/** Holds a saved plan against what is live now. */
+/** Checks a saved plan against the live state. */
 export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
   const found = createFinder(plan, live);
   const subjects = listSavedChanges(plan);
@@ -73,7 +76,7 @@ export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
         .map(formatChangeAddress),
     ),
     ids: found.ids,
-    texts: new Map([...found.created].flatMap(([address, one]) => toTextEntries(address, one))),
+    texts: new Map([...found.created].flatMap(([address, one]) => listTextEntries(address, one))),
   };
 }
 
@@ -85,7 +88,7 @@ function listStillAwaited({ awaitedReferences = {} }: Plan, { ids }: Finder): re
   );
 }
 
-function toTextEntries(address: string, live: LiveResource): readonly (readonly [string, string])[] {
+function listTextEntries(address: string, live: LiveResource): readonly (readonly [string, string])[] {
   const text = readFileText(live);
   return text === undefined ? [] : [[address, text]];
 }
@@ -94,7 +97,9 @@ function readFileText({ kind, computed }: LiveResource): string | undefined {
   return findFileText(computed[getKind(kind).fileField ?? '']);
 }
 
-/** The text for a file must be the one that the service holds; any other text in a plan file was not issued by it. */
+/**
+ * The content for a file must be the value at the service: otherwise the plan file was edited, or the value changed.
+ */
 function listMovedFiles({ files, changes }: Plan, found: Finder): readonly StaleItem[] {
   return files.flatMap(({ address, path, text }): readonly StaleItem[] => {
     const change = changes.find((one) => one.address === address && one.duplicateOf === undefined);
@@ -107,13 +112,13 @@ function listMovedFiles({ files, changes }: Plan, found: Finder): readonly Stale
 interface ChangeCheck {
   readonly moved: readonly StaleItem[];
   readonly done: ReadonlyMap<WriteId, string | undefined>;
-  /** Every field is as the change is to leave it. */
+  /** Every field has the value that the change sets. */
   readonly isMet?: boolean;
 }
 
 const UNMOVED: ChangeCheck = { moved: [], done: new Map() };
 
-/** Where to look, and what else the plan changes. */
+/** The live resources, and all changes of the plan. */
 interface Context extends Finder {
   readonly changes: readonly Change[];
 }
@@ -139,29 +144,31 @@ function checkChange(subject: SavedChange, context: Context): ChangeCheck {
   }
 }
 
-/** A resource has the mark of one that is to be created: the plan was applied before, or by somebody else. */
+/**
+ * If a resource already has the mark of the creation, this plan was applied before, or a concurrent apply created it.
+ */
 function checkCreate(subject: SavedChange, context: Context): ChangeCheck {
-  const exists = context.bearer(subject.change);
+  const exists = context.findCreated(subject.change);
   if (exists === undefined) return UNMOVED;
   const abandoned = context.abandoned(subject.change);
   const checks = abandoned.map((live) => checkAbandoned(subject, live, context));
   if (abandoned.includes(exists)) return checks.reduce(merge);
-  const done = toDone(subject, ['create', 'deliver', 'redeliver'], exists.id);
+  const done = createDoneCheck(subject, ['create', 'deliver', 'redeliver'], exists.id);
   return checks.reduce(merge, findDifferentCreation(subject, exists, context) ?? done);
 }
 
-/** What was created as planned and has no token that anybody knows. */
+/** A resource that was created as planned, and whose token was lost. */
 function checkAbandoned(subject: SavedChange, live: LiveResource, context: Context): ChangeCheck {
   const finding = findDifferentCreation(subject, live, context);
   if (finding !== undefined) return finding;
-  const { moved } = toWhole(subject.change, `exists already as ${live.id}, and its token was not delivered`);
+  const { moved } = createStaleCheck(subject.change, `exists already as ${live.id}, and its token was not delivered`);
   return { ...UNMOVED, moved: moved.map((one) => ({ ...one, isAbandoned: true })) };
 }
 
-/** In what something is not as the plan would create it. */
+/** How an existing resource differs from the creation. Absent if it does not. */
 function findDifferentCreation(subject: SavedChange, exists: LiveResource, context: Context): ChangeCheck | undefined {
   const whole = (message: string): ChangeCheck =>
-    toWhole(subject.change, `exists already as ${exists.id}, and ${message}`);
+    createStaleCheck(subject.change, `exists already as ${exists.id}, and ${message}`);
   const fields = listMovedFields(subject, exists, context).filter(({ field }) => field !== undefined);
   if (fields.length > 0) return merge(whole('differs from what the plan would create'), { ...UNMOVED, moved: fields });
   return hasMarkOf(subject, exists, context) ? undefined : whole('its mark differs from the planned one');
@@ -170,34 +177,36 @@ function findDifferentCreation(subject: SavedChange, exists: LiveResource, conte
 function checkDelete(subject: SavedChange, context: Context): ChangeCheck {
   const { change } = subject;
   const live = context.start(change);
-  if (live === undefined) return toDone(subject, ['delete'], change.live?.id);
+  if (live === undefined) return createDoneCheck(subject, ['delete'], change.live?.id);
   if (isLast(change, live, context))
-    return toWhole(change, `${live.id} is no longer a duplicate: the other one is gone`);
+    return createStaleCheck(change, `${live.id} is no longer a duplicate: the other one is gone`);
   return { moved: listMovedFields(withoutDesired(subject), live, context), done: new Map() };
 }
 
-/** Whether a duplicate is to be pruned, and nothing that bears its name would stay. */
+/** Whether deleting a duplicate would leave no resource with its address. */
 function isLast({ address, duplicateOf }: Change, { id }: LiveResource, { changes, ...found }: Context): boolean {
   const kept = changes.find((change) => change.address === address && change.duplicateOf === undefined);
   if (duplicateOf === undefined || kept?.action === 'delete' || kept?.action === 'replace') return false;
   if (kept !== undefined && found.start(kept) !== undefined) return false;
   const deletes = changes.filter(({ action }) => action === 'delete');
   const deleted = new Set(deletes.map(({ live }) => live?.id));
-  return found.bearing(address).every((other) => other.id === id || deleted.has(other.id));
+  return found.listMarked(address).every((other) => other.id === id || deleted.has(other.id));
 }
 
 function checkRelease(subject: SavedChange, context: Context): ChangeCheck {
   const live = context.start(subject.change);
-  if (live === undefined) return toGone(subject.change);
-  if (live.mark === undefined) return toDone(subject, ['release'], live.id);
+  if (live === undefined) return createGoneCheck(subject.change);
+  if (live.mark === undefined) return createDoneCheck(subject, ['release'], live.id);
   return { moved: listMovedFields(withoutDesired(subject), live, context), done: new Map() };
 }
 
-/** If the plan deletes first, a missing resource without its successor is an interrupted replace. */
+/**
+ * If the old and the new resource are missing and the plan deletes first, an earlier apply was interrupted in between.
+ */
 function checkReplace(subject: SavedChange, context: Context): ChangeCheck {
   const { change } = subject;
-  const isGone = context.start(change) === undefined && context.bearer(change) === undefined;
-  if (isGone && !isDeletedFirst(subject)) return toGone(change);
+  const isGone = context.start(change) === undefined && context.findCreated(change) === undefined;
+  if (isGone && !isDeletedFirst(subject)) return createGoneCheck(change);
   return merge(checkCreate(subject, context), checkDelete(subject, context));
 }
 
@@ -209,7 +218,7 @@ function isDeletedFirst({ writes }: SavedChange): boolean {
 
 function checkUpdate(subject: SavedChange, context: Context): ChangeCheck {
   const live = context.start(subject.change);
-  if (live === undefined) return toGone(subject.change);
+  if (live === undefined) return createGoneCheck(subject.change);
   const moved = listMovedFields(subject, live, context);
   const isAsWanted = moved.length === 0 && isAsDesired(subject, live, context);
   const isOfFields = subject.change.differences.every(({ field }) => field !== undefined);
@@ -218,15 +227,15 @@ function checkUpdate(subject: SavedChange, context: Context): ChangeCheck {
   return { moved, isMet, done: new Map(isDone ? subject.writes.map(({ id }) => [id, live.id]) : []) };
 }
 
-function toDone({ writes }: SavedChange, types: readonly WriteType[], id: string | undefined): ChangeCheck {
+function createDoneCheck({ writes }: SavedChange, types: readonly WriteType[], id: string | undefined): ChangeCheck {
   return { moved: [], done: new Map(writes.filter(({ type }) => types.includes(type)).map((write) => [write.id, id])) };
 }
 
-function toGone(change: Change): ChangeCheck {
-  return toWhole(change, `${change.live?.id} is gone`);
+function createGoneCheck(change: Change): ChangeCheck {
+  return createStaleCheck(change, `${change.live?.id} is gone`);
 }
 
-function toWhole(change: Change, message: string): ChangeCheck {
+function createStaleCheck(change: Change, message: string): ChangeCheck {
   return { moved: [{ address: formatChangeAddress(change), message }], done: new Map() };
 }
 
@@ -238,7 +247,10 @@ function merge(left: ChangeCheck, right: ChangeCheck): ChangeCheck {
   return { moved: [...left.moved, ...right.moved], done: new Map([...left.done, ...right.done]) };
 }
 
-/** Fields with a value that is neither the old one, nor the desired one, nor one that a write of the plan sets in between. */
+/**
+ * Lists the fields whose value is neither the old one, nor the desired one, nor one that a write of the plan sets in
+ * between.
+ */
 function listMovedFields(subject: SavedChange, live: LiveResource, { ids }: Finder): readonly StaleItem[] {
   const { change, kind } = subject;
   const address = formatChangeAddress(change);
@@ -247,8 +259,8 @@ function listMovedFields(subject: SavedChange, live: LiveResource, { ids }: Find
   const fields = listCheckedFields(subject).flatMap((field): StaleItem[] => {
     const now = live.spec[field];
     const planned = start?.spec?.[field];
-    const known = [planned ?? toFilled(kind, field, undefined), desired[field], ...listSent(subject, field)];
-    const isKnown = known.some((value) => value !== undefined && isSeen(kind, field, { now, value }));
+    const known = [planned ?? fillLeftOut(kind, field, undefined), desired[field], ...listSent(subject, field)];
+    const isKnown = known.some((value) => value !== undefined && isSameAsKnown(kind, field, { now, value }));
     if (now === undefined || isKnown || (planned === undefined && desired[field] === undefined)) return [];
     return [{ address, field, ...(planned !== undefined && { planned }), live: now }];
   });
@@ -256,19 +268,22 @@ function listMovedFields(subject: SavedChange, live: LiveResource, { ids }: Find
   return isMarkKnown ? fields : [...fields, { address, message: 'its mark was changed' }];
 }
 
-/** Whether a live value is the one that is known. Parts that the service does not show are taken from that, and parts that were not shown then are empty. */
-function isSeen(
+/**
+ * Whether a live value equals a known one. Parts that the service does not show now are assumed equal. Parts that it
+ * did not show when the plan was made count as empty.
+ */
+function isSameAsKnown(
   kind: Kind,
   field: string,
   { now, value }: { readonly now: Json | undefined; readonly value: Json },
 ): boolean {
-  const from = toFilled(kind, field, value) ?? null;
+  const from = fillLeftOut(kind, field, value) ?? null;
   const seen = fillUnknown(kind, now === undefined ? {} : { [field]: now }, { [field]: from });
   return isSameJson(from, seen[field] ?? null);
 }
 
-/** A value with empty parts where the service did not show them. */
-function toFilled(kind: Kind, field: string, value: Json | undefined): Json | undefined {
+/** Fills in the parts of a value that the service did not show as empty. */
+function fillLeftOut(kind: Kind, field: string, value: Json | undefined): Json | undefined {
   return fillAllLeftOut(kind, value === undefined ? {} : { [field]: value })[field];
 }
 
@@ -280,7 +295,10 @@ function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: Finder):
   );
 }
 
-/** Whether the resource has the planned mark; a plan without one keeps the mark that is there. */
+/**
+ * Whether the resource has the planned mark. If no write changes the mark, it must have the mark from when the plan was
+ * made.
+ */
 function hasMarkOf(
   { change, kind, writes }: SavedChange,
   { mark }: LiveResource,
@@ -293,7 +311,10 @@ function hasMarkOf(
   return isSameMark(mark, { ...resolveMark(kind, draft, ids), delivered: mark.delivered });
 }
 
-/** Unchanged resources that changes of a plan refer to. Nothing is sent to them, but people see what is referred to by their names. */
+/**
+ * The unchanged resources to which changes refer. Nothing is sent to them, but the user approved the references by
+ * name.
+ */
 function listReferenced({ changes }: Plan): readonly Change[] {
   const ids = new Set(
     changes.flatMap(({ kind, desired = {} }) => listReferences(getKind(kind), desired).map(({ value }) => value)),
@@ -303,7 +324,10 @@ function listReferenced({ changes }: Plan): readonly Change[] {
   return changes.filter(isReferenced);
 }
 
-/** Those whose mark has another name than in the plan. The service reports those that are gone. */
+/**
+ * Referenced resources whose mark has another address now. Deleted ones are left out: the service rejects a reference
+ * to them.
+ */
 function listNameMismatches(plan: Plan, found: Pick<Finder, 'start'>): readonly StaleItem[] {
   return listReferenced(plan).flatMap((change): readonly StaleItem[] => {
     const live = found.start(change);
@@ -315,29 +339,34 @@ function listNameMismatches(plan: Plan, found: Pick<Finder, 'start'>): readonly 
   });
 }
 
-/** Something that is not as it was when the plan was made, and not as the plan would leave it either. */
+/** A value that is neither as it was when the plan was made nor as the plan sets it. */
 export interface StaleItem {
-  /** As it is shown. */
+  /** In the form that is shown. */
   readonly address: string;
-  /** A top-level field; absent: the resource as a whole. */
+  /** The top-level field. Absent: the resource as a whole. */
   readonly field?: string;
-  /** What happened to the resource as a whole. */
+  /** What happened to the resource as a whole. Absent for a field. */
   readonly message?: string;
   readonly planned?: Json;
   readonly live?: Json;
-  /** An apply of the plan created it as planned and broke off before it delivered the token: a plan made again replaces it. */
+  /**
+   * An interrupted apply of the plan created the resource but did not deliver its token. A new plan replaces the
+   * resource.
+   */
   readonly isAbandoned?: true;
 }
 
-/** What is known of files. */
 interface KnownFiles {
-  /** Texts that are there, by path. */
+  /** Contents of existing files, by path. */
   readonly present: ReadonlyMap<string, string>;
-  /** Texts that the plan did not know and that are to be written, by address. */
+  /** Contents to write that were unknown when the plan was made, by address. */
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** Files that did not exist for the plan and now have other content. Content that an earlier apply of the plan wrote, and an empty file, do not count. */
+/**
+ * Files that did not exist when the plan was made and now have other content. Empty files, and content that an earlier
+ * apply of the plan wrote, do not count.
+ */
 export function listAppeared({ files }: Plan, { present, texts }: KnownFiles): readonly StaleItem[] {
   return files.flatMap(({ address, path, text = texts.get(address), replaces }): readonly StaleItem[] => {
     const found = present.get(path) ?? '';

@@ -26,23 +26,26 @@ import { listUsedKinds, type ReadRequest } from '../select-targets.ts';
 import { computeLiveDigest } from '../to-change.ts';
 import { createFinder, type Finder, isCreation, resolveSpec } from './finder.ts';
 
-/** What comparing with a saved plan reads: every kind that its stack uses, and the modules that the plan found or sets. */
+/**
+ * Returns what a comparison with a saved plan reads: every kind that its stack uses, and the modules that the plan
+ * found or sets.
+ */
 export function createDriftReadRequest(plan: Plan): ReadRequest {
   const attached = plan.changes.filter(({ kind }) => getKind(kind).role === 'attached');
-  return { kinds: listUsedKinds(plan.settings), attachments: attached.map(toCompared) };
+  return { kinds: listUsedKinds(plan.settings), attachments: attached.map(createComparedAttachment) };
 }
 
-/** What a saved plan is compared with. */
+/** The input of the comparison, in addition to the plan. */
 export interface DriftAgainstInput {
   readonly live: LiveState;
-  /** Texts of the files that the plan would have written, by path. */
+  /** Contents of the files that the plan writes, by path. */
   readonly present: ReadonlyMap<string, string>;
   readonly now: Date;
-  /** Where the plan came from. */
+  /** The plan file, as it is shown. */
   readonly file: string;
 }
 
-/** What is live, compared with what a saved plan would have left. */
+/** Compares the live state with the state that an apply of a saved plan would have produced. */
 export function computeDriftAgainst(plan: Plan, { live, present, now, file }: DriftAgainstInput): Drift {
   const found = createFinder(plan, live);
   const { stack, baseUrl, made, targets, externals } = plan;
@@ -61,19 +64,19 @@ export function computeDriftAgainst(plan: Plan, { live, present, now, file }: Dr
     resources: sortByAddress(resources.map((resource) => withExpiryDanger(resource, now))),
     kinds: [...live.resources.keys()],
     strangers: listUnowned({ stack, known }, live),
-    diagnostics: listNotShown(plan.changes.flatMap((change) => toComparedLive(change, found))),
+    diagnostics: listNotShown(plan.changes.flatMap((change) => listComparedLive(change, found))),
     violations: [],
     externals,
     requests: live.requests,
   };
 }
 
-/** The live resource of a change: the one with its mark, else the one that it started from. */
+/** The live resource of a change: for a creation the one with its mark, else the one from which the change started. */
 function findResult(change: Change, found: Finder): LiveResource | undefined {
-  return isCreation(change) ? (found.bearer(change) ?? found.start(change)) : found.start(change);
+  return isCreation(change) ? (found.findCreated(change) ?? found.start(change)) : found.start(change);
 }
 
-/** Nothing for a resource that the plan deletes and that is gone. */
+/** Compares a change with its live resource. Empty if the plan deletes the resource and it does not exist. */
 function compareChange(change: Change, found: Finder & Pick<Plan, 'stack'>): readonly ResourceDrift[] {
   const { address, duplicateOf, kind } = change;
   const live = findResult(change, found);
@@ -85,31 +88,34 @@ function compareChange(change: Change, found: Finder & Pick<Plan, 'stack'>): rea
     differences: [],
     ...(owner !== undefined && { owner }),
   };
-  if (change.action === 'delete') return live === undefined ? [] : [{ ...base, ...toFacts(live), state: 'to-prune' }];
-  if (live === undefined) return [{ ...base, state: 'missing', ...toDeleted(change) }];
+  if (change.action === 'delete') return live === undefined ? [] : [{ ...base, ...pickFacts(live), state: 'to-prune' }];
+  if (live === undefined) return [{ ...base, state: 'missing', ...describeDeleted(change) }];
   const isOwned = getKind(kind).role === 'owned' && change.action !== 'release';
   if (isOwned && live.mark?.stack !== found.stack)
-    return [{ ...base, ...toFacts(live), state: 'unowned', reason: describeUnownedReason(live) }];
+    return [{ ...base, ...pickFacts(live), state: 'unowned', reason: describeUnownedReason(live) }];
   const isUnread = change.action === 'no-op' && change.live?.spec === undefined;
   return [
     {
       ...base,
-      ...toFacts(live),
+      ...pickFacts(live),
       ...(isUnread ? compareDigests(change, live) : compareSpecs(change, live, found)),
     },
   ];
 }
 
-/** What was there when the plan was made has been deleted since. */
-function toDeleted({ kind, live, desired }: Change): Pick<ResourceDrift, 'reason' | 'dangers'> {
+/** The reason and the dangers of a resource that was deleted after the plan was made. */
+function describeDeleted({ kind, live, desired }: Change): Pick<ResourceDrift, 'reason' | 'dangers'> {
   if (live === undefined) return {};
   const dangers = listDeletionDangers({ kind, expected: live.spec ?? desired });
   const reason = `deleted at the service: the plan found it there as ${live.id}`;
   return { reason, ...(dangers.length > 0 && { dangers }) };
 }
 
-/** Of what the plan leaves alone it holds digests only. */
-function toComparedLive(change: Change, found: Finder): readonly ComparedLive[] {
+/**
+ * The live resource of a change, and the fields in which it is compared. For unchanged resources the plan has digests
+ * only.
+ */
+function listComparedLive(change: Change, found: Finder): readonly ComparedLive[] {
   const kind = getKind(change.kind);
   const live = findResult(change, found);
   const spec = change.desired ?? change.live?.spec;
@@ -123,7 +129,7 @@ function toComparedLive(change: Change, found: Finder): readonly ComparedLive[] 
   return [{ kind, live: live.spec, isCompared }];
 }
 
-/** Issued values are also in files; the plan names the files that it would have written. */
+/** Adds the state of the file to which the plan writes the resource's value. */
 function withFile(
   resource: ResourceDrift,
   files: Plan['files'],
@@ -139,19 +145,19 @@ function withFile(
   return { ...resource, reason, state: 'file-differs' };
 }
 
-function toFacts(live: LiveResource): Pick<ResourceDrift, 'id' | 'validUntil'> {
+function pickFacts(live: LiveResource): Pick<ResourceDrift, 'id' | 'validUntil'> {
   return { id: live.id, ...readValidUntil(live) };
 }
 
 type Compared = Pick<ResourceDrift, 'state' | 'differences' | 'moved' | 'dangers'>;
 
-/** A field that still has its old value is pending; any other difference is drift. */
+/** Compares field by field. A field that still has its old value is pending; any other difference is drift. */
 function compareSpecs(change: Change, live: LiveResource, { ids }: Finder): Compared {
   const kind = getKind(change.kind);
   const start = change.live?.spec;
   const names = new Set(listCompared(kind, change));
-  const left = resolveSpec(change.kind, change.desired ?? start ?? {}, ids);
-  const desired = Object.fromEntries(Object.entries(left).filter(([name]) => names.has(name)));
+  const desiredSpec = resolveSpec(change.kind, change.desired ?? start ?? {}, ids);
+  const desired = Object.fromEntries(Object.entries(desiredSpec).filter(([name]) => names.has(name)));
   const before = start && fillAllLeftOut(kind, start);
   const now = fillAllLeftOut(kind, live.spec);
   const differences = diffSpecs(kind, fillUnknown(kind, live.spec, desired), desired).map((difference) => {
@@ -163,10 +169,10 @@ function compareSpecs(change: Change, live: LiveResource, { ids }: Finder): Comp
   const dangers = listDriftDangers({ kind: kind.name, fields: differences, expected: desired, live: now });
   if (differences.length > 0)
     return { state: computeDriftState(differences), differences, ...(dangers.length > 0 && { dangers }) };
-  return { state: isReplaced(change, live) ? 'in-sync' : 'pending', differences };
+  return { state: isReplaceDone(change, live) ? 'in-sync' : 'pending', differences };
 }
 
-/** A plan knows whether the mark said that the resource is protected, before the plan and after it. */
+/** The difference in protection. The plan contains the protection in the mark from before and after it. */
 function compareProtection(
   { action, kind, live: start, protect = false }: Change,
   live: LiveResource,
@@ -177,12 +183,15 @@ function compareProtection(
   return [{ path: PROTECT_PATH, expected: protect, live: live.mark.protect, origin, forcesReplace: false }];
 }
 
-/** A replace that changes no field is done when the live resource is another one. */
-function isReplaced({ action, live: start }: Change, live: LiveResource): boolean {
+/** A replace that changes no field is done once the live resource has another id. */
+function isReplaceDone({ action, live: start }: Change, live: LiveResource): boolean {
   return action !== 'replace' || start?.id !== live.id;
 }
 
-/** For unchanged resources a plan stores digests only. The digests in the mark tell which field moved. */
+/**
+ * Compares an unchanged resource, of which the plan stores digests only. The digests in the mark show which fields
+ * drifted.
+ */
 function compareDigests(change: Change, live: LiveResource): Compared {
   if (change.live?.digest === computeLiveDigest(live)) return { state: 'in-sync', differences: [] };
   const kind = getKind(change.kind);
@@ -203,31 +212,31 @@ function compareDigests(change: Change, live: LiveResource): Compared {
   return { state, differences: [], moved: moved.length === 0 ? ['metadata'] : moved };
 }
 
-/** Whether a digest says nothing, because the service does not show everything that it is of. */
+/** Whether digests cannot be compared, because the service does not show every field. */
 function isPartlyUnknown(kind: Kind, { spec }: LiveResource): boolean {
   return kind.specFields.some(([name, { type }]) => isUnknown(type, spec[name]));
 }
 
 function listMoved(kind: Kind, { spec }: LiveResource, mark: Mark | undefined): readonly string[] {
   const isMoved = (name: string, field: Field): boolean =>
-    !isUnknown(field.type, spec[name]) && toFieldDigest(spec[name] ?? null) !== toApplied(kind, name, mark);
+    !isUnknown(field.type, spec[name]) && toFieldDigest(spec[name] ?? null) !== findAppliedDigest(kind, name, mark);
   const applied = new Set(listApplied(kind, mark));
   return kind.specFields.flatMap(([name, field]) => (applied.has(name) && isMoved(name, field) ? [name] : []));
 }
 
-/** The fields of which a mark says what was last applied. */
+/** The fields for which a mark has the digest of the last applied value. */
 function listApplied(kind: Kind, mark: Mark | undefined): readonly string[] {
   return kind.specFields.flatMap(([name]) => {
-    const applied = toApplied(kind, name, mark);
+    const applied = findAppliedDigest(kind, name, mark);
     return applied === undefined || applied === UNMANAGED_DIGEST ? [] : [name];
   });
 }
 
-function toApplied(kind: Kind, name: string, mark: Mark | undefined): string | undefined {
+function findAppliedDigest(kind: Kind, name: string, mark: Mark | undefined): string | undefined {
   return mark?.fields[name] ?? findDefaultDigest(kind, name);
 }
 
-/** The modules that the plan found or sets. It does not know whose the other ones are. */
+/** The fields to compare. Modules only if the plan found or sets them: the plan does not know who owns the others. */
 function listCompared(kind: Kind, { desired, live }: Change): readonly string[] {
   return kind.specFields.flatMap(([name, field]) => {
     const isStated = [desired?.[name], live?.spec?.[name]].some((value) => value !== undefined && value !== null);
@@ -235,7 +244,7 @@ function listCompared(kind: Kind, { desired, live }: Change): readonly string[] 
   });
 }
 
-function toCompared(change: Change): Attachment {
+function createComparedAttachment(change: Change): Attachment {
   const kind = getKind(change.kind);
   const compared = new Set(listCompared(kind, change));
   const spec = change.desired ?? change.live?.spec ?? {};

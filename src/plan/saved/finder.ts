@@ -12,49 +12,54 @@ import { findForeign } from '../cross-stack-references.ts';
 import { withDangers } from '../dangers.ts';
 import { isUndelivered } from '../match.ts';
 
-/** Look-ups in what is live now, by what a saved plan says. */
+/** Finds the live resources of a saved plan. */
 export interface Finder {
-  /** The resource that a change starts from. */
+  /** The live resource from which a change starts. */
   readonly start: (change: Change) => LiveResource | undefined;
-  /** A resource with the mark of a creation that was not there when the plan was made; of several one with a token. */
-  readonly bearer: (change: Change) => LiveResource | undefined;
-  /** All such of which nothing shows that their token was delivered: each apply that broke off may have left one. */
+  /**
+   * The resource that has the mark of a creation and appeared after planning. If there are several, one with a
+   * delivered token.
+   */
+  readonly findCreated: (change: Change) => LiveResource | undefined;
+  /**
+   * All resources that have the mark of a creation, appeared after planning and have no delivered token: each
+   * interrupted apply may have left one.
+   */
   readonly abandoned: (change: Change) => readonly LiveResource[];
-  /** Everything of the stack that bears a name. */
-  readonly bearing: (address: Address) => readonly LiveResource[];
-  /** What exists of the plan's creations, by address. */
+  /** All resources of the stack with this address in their mark. */
+  readonly listMarked: (address: Address) => readonly LiveResource[];
+  /** The resources that the plan creates and that exist already, by address. */
   readonly created: ReadonlyMap<Address, LiveResource>;
-  /** Their ids. */
+  /** The ids of `created`, and of the awaited resources of other stacks. */
   readonly ids: CreatedIds;
 }
 
-/** Makes the look-ups of a plan in what is live. */
 export function createFinder(plan: Plan, live: LiveState): Finder {
   const all = [...live.resources.values()].flat();
   const byId = new Map(all.map((resource) => [resource.id, resource]));
   const ours = all.filter(({ mark }) => mark?.stack === plan.stack);
   const byAddress = Map.groupBy(ours, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
   const known = listKnownIds(plan);
-  const bearing = (address: Address) => byAddress.get(address) ?? [];
-  const appeared = ({ address }: Change) => bearing(address).filter(({ id }) => !known.has(id));
+  const listMarked = (address: Address) => byAddress.get(address) ?? [];
+  const appeared = ({ address }: Change) => listMarked(address).filter(({ id }) => !known.has(id));
   const isAbandoned = (live: LiveResource) => isUndelivered(getKind(live.kind), live);
-  const bearer = (change: Change) => {
+  const findCreated = (change: Change) => {
     const all = appeared(change);
     return all.find((live) => !isAbandoned(live)) ?? all[0];
   };
-  const found = plan.changes.filter(isCreation).map((change) => [change.address, bearer(change)] as const);
+  const found = plan.changes.filter(isCreation).map((change) => [change.address, findCreated(change)] as const);
   const created = new Map(found.flatMap(([address, one]) => (one === undefined ? [] : [[address, one]])));
   return {
     start: ({ address, live: start }) => live.attachments.get(address) ?? byId.get(start?.id ?? ''),
-    bearer,
+    findCreated,
     abandoned: (change) => appeared(change).filter(isAbandoned),
-    bearing,
+    listMarked,
     created,
     ids: new Map([...listAwaitedIds(plan, live), ...[...created].map(([address, { id }]) => [address, id] as const)]),
   };
 }
 
-/** The ids of other stacks' resources that were not there when the plan was made. */
+/** The ids of awaited resources of other stacks that exist now, by address. */
 export function listAwaitedIds(
   { awaitedReferences = {} }: Plan,
   live: LiveState,
@@ -65,12 +70,12 @@ export function listAwaitedIds(
   });
 }
 
-/** Whether a change makes a new resource. */
+/** Whether a change creates a resource: a create or a replace. */
 export function isCreation({ action }: Change): boolean {
   return action === 'create' || action === 'replace';
 }
 
-/** A spec in normal form, with the ids of what was created since for their addresses. */
+/** A spec in normal form. Addresses of resources that exist by now are replaced by their ids. */
 export function resolveSpec(kindName: string, spec: Spec, ids: CreatedIds): Spec {
   const kind = getKind(kindName);
   const resolved = mapReferences(kind, spec, ({ value }) => ids.get(value) ?? value);
@@ -81,18 +86,19 @@ export function resolveSpec(kindName: string, spec: Spec, ids: CreatedIds): Spec
   return Object.fromEntries(entries);
 }
 
-/** A plan as it would be if no apply had broken off between a creation and the delivery of its token. */
-interface Unbroken {
+/** A plan without the traces of interrupted token deliveries. */
+interface RestoredPlan {
   readonly plan: Plan;
-  /** What is created once more, because nobody has its token. */
+  /** Resources that are created again, because their token was lost. */
   readonly renewed: ReadonlySet<Address>;
 }
 
 /**
- * Counts the replacement of what an apply created and abandoned as the creation that the shown plan has. Only what is of no use to anybody counts:
- * it bears the mark of that very address, nothing shows that its token was delivered, and the shown plan did not know it.
+ * Turns the replacement of an abandoned resource back into the creation that the shown plan has. A resource is
+ * abandoned if it has the mark of the same address, its mark records no delivered token, and the shown plan did not
+ * know it. Nothing can use such a resource.
  */
-export function countAsCreated(plan: Plan, shown: Plan): Unbroken {
+export function countAsCreated(plan: Plan, shown: Plan): RestoredPlan {
   const known = listKnownIds(shown);
   const creations = new Set<Address>(shown.changes.filter(isCreation).map(({ address }) => address));
   const isAbandoned = (change: Change): boolean =>
@@ -100,12 +106,12 @@ export function countAsCreated(plan: Plan, shown: Plan): Unbroken {
   const renewed = plan.changes.filter((change) => isRenewal(change) && isAbandoned(change));
   const changes = plan.changes.flatMap((change): readonly Change[] => {
     if (!isRenewal(change) || !isAbandoned(change)) return [change];
-    return change.duplicateOf === undefined ? toCreation(change, plan) : [];
+    return change.duplicateOf === undefined ? createCreation(change, plan) : [];
   });
   return { plan: { ...plan, changes }, renewed: new Set(renewed.map(({ address }) => address)) };
 }
 
-/** Whether it is replaced for the loss of its token alone, or deleted beside what bears the same mark. */
+/** Whether a change replaces a resource only because its token was lost, or deletes a resource at the same address. */
 function isRenewal({ action, duplicateOf, differences }: Change): boolean {
   return duplicateOf === undefined ? action === 'replace' && differences.length === 0 : action === 'delete';
 }
@@ -116,27 +122,27 @@ function isUnused({ address, kind, live }: Change, { stack }: Plan): boolean {
   return isUndelivered(getKind(kind), { mark });
 }
 
-function toCreation({ live: _, reason: __, ...change }: Change, plan: Plan): readonly Change[] {
+function createCreation({ live: _, reason: __, ...change }: Change, plan: Plan): readonly Change[] {
   return withDangers({ ...plan, changes: [{ ...change, action: 'create' }], writes: [] });
 }
 
-/** Ids of everything that a plan knew of its stack. */
+/** The ids of all resources of the stack that a plan knew. */
 export function listKnownIds({ changes, suppressedDeletes = [] }: Plan): ReadonlySet<string> {
   const started = changes.flatMap(({ live }) => (live === undefined ? [] : [live.id]));
   return new Set([...started, ...suppressedDeletes.map(({ id }) => id)]);
 }
 
-/** What was live before anything of saved plans was done, as far as they show it. */
+/** Reconstructs the live state from before the saved plans were applied, as far as the plans contain it. */
 export function computeLiveBefore(live: LiveState, plans: readonly Plan[]): LiveState {
-  return plans.reduce(undo, live);
+  return plans.reduce(restoreBefore, live);
 }
 
-function undo({ resources, attachments, ...live }: LiveState, plan: Plan): LiveState {
+function restoreBefore({ resources, attachments, ...live }: LiveState, plan: Plan): LiveState {
   const known = listKnownIds(plan);
-  const made = new Set<Address>(plan.changes.filter(isCreation).map(({ address }) => address));
-  const isMade = ({ kind, id, mark }: LiveResource): boolean =>
-    mark?.stack === plan.stack && !known.has(id) && made.has(toAddress(kind, mark.name));
-  const starts = plan.changes.flatMap((change) => toStart(change));
+  const created = new Set<Address>(plan.changes.filter(isCreation).map(({ address }) => address));
+  const isCreated = ({ kind, id, mark }: LiveResource): boolean =>
+    mark?.stack === plan.stack && !known.has(id) && created.has(toAddress(kind, mark.name));
+  const starts = plan.changes.flatMap((change) => listStarts(change));
   const byId = new Map(starts.map((start) => [start.id, start]));
   const restore = (resource: LiveResource): LiveResource => {
     const { spec, mark } = byId.get(resource.id) ?? resource;
@@ -148,14 +154,14 @@ function undo({ resources, attachments, ...live }: LiveState, plan: Plan): LiveS
       [...resources].map(([kind, all]) => {
         const found = new Set(all.map(({ id }) => id));
         const gone = starts.filter((start) => start.kind === kind && !found.has(start.id));
-        return [kind, [...all.filter((one) => !isMade(one)).map(restore), ...gone]];
+        return [kind, [...all.filter((one) => !isCreated(one)).map(restore), ...gone]];
       }),
     ),
     attachments: new Map([...attachments].map(([address, one]) => [address, undoModules(address, one, plan)])),
   };
 }
 
-/** The modules of an edge or a route as they were live. A plan of another edge says nothing of them. */
+/** Restores the modules of an edge or a route, unless the plan was for another edge or route. */
 function undoModules(address: Address, one: LiveResource, { changes }: Plan): LiveResource {
   const start = changes.find((change) => change.address === address)?.live?.spec;
   const ids = getKind(one.kind).specFields.flatMap(([name, { lifecycle }]) =>
@@ -165,8 +171,11 @@ function undoModules(address: Address, one: LiveResource, { changes }: Plan): Li
   return isSame ? { ...one, spec: { ...one.spec, ...start } } : one;
 }
 
-/** What a change starts from, as it was live. Nothing says when what is gone was made: of several with one mark it is as old as lets it be kept, or not. */
-function toStart({ kind: name, live, duplicateOf }: Change): readonly LiveResource[] {
+/**
+ * The live resource from which a change started. The plan does not contain its time of creation. So the time is chosen
+ * such that, of several resources with one mark, the one that was kept is kept again.
+ */
+function listStarts({ kind: name, live, duplicateOf }: Change): readonly LiveResource[] {
   const kind = getKind(name);
   if (live?.spec === undefined || kind.role !== 'owned') return [];
   const { id, spec, mark } = live;
@@ -175,5 +184,5 @@ function toStart({ kind: name, live, duplicateOf }: Change): readonly LiveResour
   return [{ ...computed, spec, mark }];
 }
 
-/** Stands behind all times in RFC 3339. */
+/** Sorts after all times in RFC 3339. */
 const END_OF_TIME = '9';

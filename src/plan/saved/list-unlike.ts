@@ -11,28 +11,33 @@ import type { PlanCheck } from './check-plan.ts';
 import { countAsCreated, resolveSpec } from './finder.ts';
 import { listSent, mapSavedChanges, type SavedChange } from './saved-change.ts';
 
-/** What is known of a plan file before it is compared. */
+/** Results of earlier checks of the plan file. */
 interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
-  /** The plan as it was before anything of the file, and of those that are applied with it, was done. Absent: nothing was. */
+  /**
+   * The new plan for the state from before an apply of the file, or of files applied with it, began. Absent: none
+   * began.
+   */
   readonly before?: Plan | undefined;
 }
 
 /**
- * What a plan file says otherwise than the plan that was made again from the manifests and from what is live, a sentence each; nothing: both are the same.
- * The file may be half applied: then what is done already is in the file only, and what it says of the whole (its rehearsal, its diagnostics, its violations) is
- * held against the plan from before that. Nothing depends on it: the plan that was made again is applied.
+ * Compares a plan file with the plan that is made again from the manifests and the live state. Returns a sentence for
+ * each difference; empty if there is none.
+ * The file may be partly applied. Then the changes that are done are in the file only, and its rehearsal, diagnostics
+ * and violations are compared with those of `before`. Nothing depends on the rest of the file, because the new plan is
+ * applied.
  */
 export function listUnlike(saved: Plan, made: Plan, check: FileCheck): readonly string[] {
   const { plan: again, renewed } = countAsCreated(made, saved);
   const file = withAwaitedIds(saved, check.ids);
   const { mismatch, more, less } = comparePlans(file, again);
   if (mismatch !== undefined) return [`${mismatch}`];
-  const [shown, deleted] = [mapSavedChanges(file), { file: toDeletes(file), again: toDeletes(again) }];
+  const [shown, deleted] = [mapSavedChanges(file), { file: mapDeletes(file), again: mapDeletes(again) }];
   const both = { shown, again, deleted: deleted.again, check, renewed };
   const left = less.changes.filter((extra) => !isDone(extra, both));
   const appeared = less.files.filter((one) => !isWritten(one, again));
-  // What waited for another stack could not be tried; now it can.
-  const isBegun = renewed.size > 0 || check.done.size > 0 || left.length < less.changes.length || file !== saved;
+  // The rehearsal could not try writes that waited for another stack. Now it can, so its result may differ.
+  const isStarted = renewed.size > 0 || check.done.size > 0 || left.length < less.changes.length || file !== saved;
   const lines = [
     ...more.changes
       .filter(({ change }) => !isDeletedIn(deleted.file, change))
@@ -43,19 +48,21 @@ export function listUnlike(saved: Plan, made: Plan, check: FileCheck): readonly 
   ];
   if (lines.length > 0) return lines;
   const before = check.before ?? again;
-  const whole = describeClaims(listFindings(saved), listFindings(before));
-  if (!isBegun) return [...describeClaims(listClaims(saved), listClaims(again)), ...whole];
+  const whole = describeDifferentFacts(listFindings(saved), listFindings(before));
+  if (!isStarted) return [...describeDifferentFacts(listFacts(saved), listFacts(again)), ...whole];
   const open = new Set(
-    [...shown.values()].filter((one) => !renewed.has(one.change.address) && isUntouched(one, check)).map(toShown),
+    [...shown.values()]
+      .filter((one) => !renewed.has(one.change.address) && isUntouched(one, check))
+      .map(formatSavedAddress),
   );
   const listOpen = ({ changes }: Plan, others: Deletes): readonly string[] =>
     changes
       .filter((change) => open.has(formatChangeAddress(change)) && !isDeletedIn(others, change))
-      .flatMap(describeClaim)
+      .flatMap(listChangeFacts)
       .sort();
   const scope = { ...saved, takeOver: listOpenTakeOvers(file, again, open) };
   return [
-    ...describeClaims(
+    ...describeDifferentFacts(
       { ...listScope(scope), 'the notes on changes': listOpen(file, deleted.again) },
       { ...listScope(again), 'the notes on changes': listOpen(again, deleted.file) },
     ),
@@ -63,7 +70,10 @@ export function listUnlike(saved: Plan, made: Plan, check: FileCheck): readonly 
   ];
 }
 
-/** The stacks to take over from, less those that have handed over what the file takes: nothing of that is in the manifests' plan any more. */
+/**
+ * The stacks from which the file takes over, except those that have already handed over everything: the new plan does
+ * not name those.
+ */
 function listOpenTakeOvers(file: Plan, again: Plan, open: ReadonlySet<string>): readonly string[] {
   const taken = file.changes
     .filter((change) => !open.has(formatChangeAddress(change)))
@@ -71,15 +81,15 @@ function listOpenTakeOvers(file: Plan, again: Plan, open: ReadonlySet<string>): 
   return file.takeOver.filter((stack) => again.takeOver.includes(stack) || !taken.includes(stack));
 }
 
-/** Whether an earlier apply of the file did nothing for a change. */
+/** Whether no earlier apply of the file did a write of the change. */
 function isUntouched({ change, writes }: SavedChange, { done, met }: Pick<PlanCheck, 'done' | 'met'>): boolean {
   if (met.has(formatChangeAddress(change))) return false;
   return (change.action === 'no-op') === (writes.length === 0) && writes.every(({ id }) => !done.has(id));
 }
 
-const toShown = ({ change }: SavedChange): string => formatChangeAddress(change);
+const formatSavedAddress = ({ change }: SavedChange): string => formatChangeAddress(change);
 
-/** The plan with the ids of what other stacks have created since it was made. */
+/** Inserts the ids of resources that other stacks have created since the plan was made. */
 function withAwaitedIds(plan: Plan, ids: CreatedIds): Plan {
   const awaited = new Set<string>(Object.keys(plan.awaitedReferences ?? {}));
   const known = new Map([...ids].filter(([address]) => awaited.has(address)));
@@ -96,62 +106,70 @@ function withAwaitedIds(plan: Plan, ids: CreatedIds): Plan {
   return { ...plan, changes };
 }
 
-interface Both {
-  /** What the file shows. */
+interface DoneContext {
+  /** The changes of the file with their writes. */
   readonly shown: ReadonlyMap<Change, SavedChange>;
   readonly again: Plan;
-  /** By that plan. */
+  /** The deletes of `again`. */
   readonly deleted: Deletes;
   readonly check: FileCheck;
   readonly renewed: ReadonlySet<Address>;
 }
 
-/** Whether what only the file does was done by an earlier apply of it. */
-function isDone({ change, other, fields }: ExtraChange, { shown, again, deleted, check, renewed }: Both): boolean {
+/** Whether an earlier apply has done a change that only the file has. */
+function isDone(
+  { change, other, fields }: ExtraChange,
+  { shown, again, deleted, check, renewed }: DoneContext,
+): boolean {
   const saved = shown.get(change);
   const open = saved?.writes.filter(({ id }) => !check.done.has(id)) ?? [];
   if (saved === undefined || open.length === 0) return saved !== undefined && saved.writes.length > 0;
   if (other !== undefined && fields.length > 0) {
     const desired = resolveSpec(change.kind, change.desired ?? {}, check.ids);
     return fields.every(({ difference: { path, field = path } }) =>
-      // A value may have been given up before another is taken.
+      // An earlier write may have freed a value before a later one claims another.
       [desired[field], ...listSent(saved, field)].some((value) =>
         isSameJson(other.live?.spec?.[field] ?? null, value ?? null),
       ),
     );
   }
   if (isDeletedIn(deleted, change)) return true;
-  // Only the mark may lack something then, and the manifests do not ask for it.
+  // Then only the mark may differ from the file, and the manifests ask for no other mark.
   if (other === undefined && check.met.has(formatChangeAddress(change))) return true;
-  // Of a replace that broke off, the rest is what the manifests ask for too.
-  const isBegun = open.length < saved.writes.length || renewed.has(change.address);
-  if (change.action !== 'replace' || !isBegun) return false;
+  // After an interrupted replace, the open writes must be in the new plan too.
+  const isStarted = open.length < saved.writes.length || renewed.has(change.address);
+  if (change.action !== 'replace' || !isStarted) return false;
   return open.every(({ type, address }) =>
     again.writes.some((write) => write.type === type && write.address === address),
   );
 }
 
-/** What a plan deletes, by id. */
+/** The deletes of a plan, by resource id. */
 type Deletes = ReadonlyMap<string, Change>;
 
-function toDeletes({ changes }: Plan): Deletes {
+function mapDeletes({ changes }: Plan): Deletes {
   return new Map(
     changes.flatMap((one) => (one.action === 'delete' && one.live !== undefined ? [[one.live.id, one]] : [])),
   );
 }
 
-/** Whether a change is a delete that another plan has under another name: of several with one mark, the last to go is no duplicate any more. */
+/**
+ * Whether another plan deletes the same resource under another address. The last of several resources with one mark is
+ * not a duplicate any more, so its address changes.
+ */
 function isDeletedIn(deletes: Deletes, change: Change): boolean {
   const other = change.action === 'delete' ? deletes.get(change.live?.id ?? '') : undefined;
   return other?.address === change.address && formatChangeAddress(other) !== formatChangeAddress(change);
 }
 
-/** A file that a plan made again need not write: it has the value of a resource that the plan leaves as it is. */
+/**
+ * Whether the new plan need not write a file: the file has the value of a resource that the new plan leaves unchanged.
+ */
 function isWritten({ address }: PlannedFile, { changes }: Plan): boolean {
   return changes.some((change) => change.address === address && change.action === 'no-op');
 }
 
-/** From which side a change is looked at. */
+/** Words for the side that has a difference, and for the other side. */
 interface Direction {
   readonly own: string;
   readonly other: string;
@@ -177,25 +195,25 @@ function describeExtraChange(
 
 function describeField({ difference, other }: ExtraField, { own, other: theirs }: Direction): string {
   const { path } = difference;
-  if (other === undefined) return `${path} is changed by ${own} only, to ${toShort(difference.to)}`;
+  if (other === undefined) return `${path} is changed by ${own} only, to ${formatShort(difference.to)}`;
   const isOfStart = isSameJson(difference.to ?? null, other.to ?? null);
   const [ours, others] = isOfStart ? [difference.from, other.from] : [difference.to, other.to];
-  return `${path} is ${isOfStart ? 'changed from ' : ''}${toShort(ours)} by ${own}, ${toShort(others)} by ${theirs}`;
+  return `${path} is ${isOfStart ? 'changed from ' : ''}${formatShort(ours)} by ${own}, ${formatShort(others)} by ${theirs}`;
 }
 
-/** Enough of a value to recognise it. */
+/** Characters that are enough to recognise a value. */
 const MAX_SHOWN = 200;
 
-function toShort(value: Json | undefined): string {
+function formatShort(value: Json | undefined): string {
   if (value === undefined) return 'nothing';
   const text = toCanonicalJson(value);
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
 }
 
-type Claims = Readonly<Record<string, Json>>;
+type PlanFacts = Readonly<Record<string, Json>>;
 
-/** What a plan says of its scope, which is the same however far it is applied. */
-function listScope({ targets, takeOver, settings: { guard, kinds }, ownerLabel }: Plan): Claims {
+/** The scope of a plan, which does not depend on how much is applied. */
+function listScope({ targets, takeOver, settings: { guard, kinds }, ownerLabel }: Plan): PlanFacts {
   return {
     'the targets': [...targets].sort(),
     'the stacks to take over from': [...takeOver].sort(),
@@ -205,16 +223,19 @@ function listScope({ targets, takeOver, settings: { guard, kinds }, ownerLabel }
   };
 }
 
-/** What others refer to meanwhile is checked by that, and nothing that is sent depends on it. */
-function toComparable({ unchecked: _, ...rehearsal }: NonNullable<Plan['rehearsal']>): JsonObject {
+/**
+ * Omits `unchecked`: references of other stacks may change after the rehearsal, and nothing that is sent depends on
+ * them.
+ */
+function omitUnchecked({ unchecked: _, ...rehearsal }: NonNullable<Plan['rehearsal']>): JsonObject {
   return rehearsal;
 }
 
-/** What a plan says besides what it does and what was found: a person approved it for that, too. */
-function listClaims(plan: Plan): Claims {
+/** The parts of a plan besides its effects and findings. A user approved the plan for these too. */
+function listFacts(plan: Plan): PlanFacts {
   const { changes, externals, awaitedReferences = {}, suppressedDeletes = [] } = plan;
   const named = Object.entries(externals).filter(([address]) => !Object.keys(awaitedReferences).includes(address));
-  const notes = changes.flatMap((change) => describeClaim(change));
+  const notes = changes.flatMap((change) => listChangeFacts(change));
   return {
     ...listScope(plan),
     'the names of ids': Object.fromEntries(named),
@@ -226,45 +247,45 @@ function listClaims(plan: Plan): Claims {
   };
 }
 
-/** What was found of a plan as a whole, when it was made. */
-function listFindings({ diagnostics, violations, rehearsal }: Plan): Claims {
+/** The findings on a plan as a whole. */
+function listFindings({ diagnostics, violations, rehearsal }: Plan): PlanFacts {
   return {
     'the diagnostics': diagnostics
-      .map(({ code, severity, message }) => toTimeless(`${severity} ${code}: ${message}`))
+      .map(({ code, severity, message }) => removeDurations(`${severity} ${code}: ${message}`))
       .sort(),
     'the violated safety rules': violations.map(({ rule, message }) => `${rule}: ${message}`).sort(),
-    'the rehearsal': rehearsal === undefined ? null : toComparable(rehearsal),
+    'the rehearsal': rehearsal === undefined ? null : omitUnchecked(rehearsal),
   };
 }
 
-function describeClaim(change: Change): readonly string[] {
+function listChangeFacts(change: Change): readonly string[] {
   const { action, reason, notes = [], kept = [], labels = {}, annotations = {}, owner, live } = change;
   const address = formatChangeAddress(change);
   return [
-    `${address}: ${action} ${live?.id ?? ''}${reason === undefined ? '' : ` because ${toTimeless(reason)}`}`,
-    ...notes.map((note) => `${address}: ${toTimeless(note)}`),
+    `${address}: ${action} ${live?.id ?? ''}${reason === undefined ? '' : ` because ${removeDurations(reason)}`}`,
+    ...notes.map((note) => `${address}: ${removeDurations(note)}`),
     ...kept.map((field) => `${address}: ${field} is kept`),
     ...Object.entries({ ...labels, ...annotations }).map(([name, value]) => `${address}: ${name}=${value}`),
     ...(owner === undefined ? [] : [`${address}: owner ${owner}`]),
   ];
 }
 
-/** Without lengths of time: they go on while a plan is approved. */
-function toTimeless(text: string): string {
+/** Removes durations, because they change between planning and approval. */
+function removeDurations(text: string): string {
   return text.replace(/\b\d+ (?:second|minute|hour|day)s?\b/g, '…');
 }
 
-function describeClaims(file: Claims, manifests: Claims): readonly string[] {
+function describeDifferentFacts(file: PlanFacts, manifests: PlanFacts): readonly string[] {
   return Object.keys(file).flatMap((name) => {
     const [own, other] = [file[name] ?? null, manifests[name] ?? null];
     if (isSameJson(own, other)) return [];
     return [
-      `${name}: ${toShort(withoutCommon(own, other))} by the file, ${toShort(withoutCommon(other, own))} by the manifests`,
+      `${name}: ${formatShort(withoutCommon(own, other))} by the file, ${formatShort(withoutCommon(other, own))} by the manifests`,
     ];
   });
 }
 
-/** Of two lists, what is in one of them only. */
+/** Of two lists, the entries that only the first has. */
 function withoutCommon(own: Json, other: Json): Json {
   if (!Array.isArray(own) || !Array.isArray(other)) return own;
   return own.filter((member) => !other.includes(member));

@@ -7,35 +7,37 @@ import type { Json } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { Write } from '../../model/write.ts';
 
-/** A change of a saved plan, with its writes. */
 export interface SavedChange {
   readonly change: Change;
   readonly kind: Kind;
   readonly writes: readonly Write[];
 }
 
-/** The changes of a plan, each with its writes. */
 export function listSavedChanges({ changes, writes }: Plan): readonly SavedChange[] {
   const byAddress = Map.groupBy(writes, ({ address }) => address);
   return changes.map((change) => ({
     change,
     kind: getKind(change.kind),
-    writes: (byAddress.get(change.address) ?? []).filter((write) => serves(write, change)),
+    writes: (byAddress.get(change.address) ?? []).filter((write) => belongsTo(write, change)),
   }));
 }
 
-/** The same, to be looked up. */
 export function mapSavedChanges(plan: Plan): ReadonlyMap<Change, SavedChange> {
   return new Map(listSavedChanges(plan).map((one) => [one.change, one]));
 }
 
-/** Of writes at one address, those on a duplicate serve its own change. */
-function serves(write: Write, { duplicateOf, live }: Change): boolean {
+/**
+ * Whether a write belongs to a change. At one address, writes of a duplicate belong to the change of that duplicate.
+ */
+function belongsTo(write: Write, { duplicateOf, live }: Change): boolean {
   const isOfDuplicate = (write.type === 'delete' || write.type === 'release') && write.duplicateOf !== undefined;
   return isOfDuplicate ? duplicateOf !== undefined && write.resourceId === live?.id : duplicateOf === undefined;
 }
 
-/** The fields that tell whether the resource moved: of what modules are attached to, those that the plan writes, since only they are read. */
+/**
+ * The fields to check for staleness. Of a resource with attached modules only the modules that the plan writes, because
+ * only those are read.
+ */
 export function listCheckedFields({ kind, writes }: SavedChange): readonly string[] {
   const written = new Set(writes.flatMap(listModules));
   return kind.specFields.flatMap(([name, field]) =>
@@ -48,17 +50,20 @@ export function listModules(write: Write): readonly string[] {
   return write.type === 'set-module' || write.type === 'remove-module' ? [write.module] : [];
 }
 
-/** What the writes send for a field, in normal form: a hostport may be given up before another is taken. */
+/**
+ * The values that writes send for a field, in normal form. Several, if a write frees a hostport before another write
+ * claims one.
+ */
 export function listSent({ kind, writes }: SavedChange, name: string): readonly Json[] {
   const field = kind.fields[name];
   if (field === undefined) return [];
   return writes.flatMap((write) => {
-    const sent = toFields(write)[name];
+    const sent = getBody(write)[name];
     return sent === undefined ? [] : [normalizeField(field, sent)];
   });
 }
 
-function toFields(write: Write): Readonly<Record<string, Json>> {
+function getBody(write: Write): Readonly<Record<string, Json>> {
   switch (write.type) {
     case 'create':
     case 'update':

@@ -24,8 +24,9 @@ import { orderWrites } from '../order.ts';
 import { computeLiveDigest } from '../to-change.ts';
 
 /**
- * Checks a plan file against itself. People approve its changes, and apply makes its writes; so the writes are computed again from the
- * changes, and a file with other writes was edited and is refused. Returns the plan, or a sentence on the first finding.
+ * Checks that a plan file is consistent. Users approve its changes, but apply sends its writes. So the writes are
+ * computed again from the changes, and a file with other writes was edited and is rejected. Returns the plan, or a
+ * sentence on the first inconsistency.
  */
 export function verifyPlan(document: PlanDocument): Plan | string {
   const finding = findPlanFinding(document);
@@ -41,7 +42,7 @@ export function verifyPlan(document: PlanDocument): Plan | string {
   );
 }
 
-/** What is wrong with the changes, one by one and as a whole, and with what stands beside them. */
+/** The first error in the changes, alone or together, or in the lists beside them. */
 function findPlanFinding(plan: PlanDocument): string | undefined {
   const { changes, suppressedDeletes = [], files, awaitedReferences = {} } = plan;
   for (const change of changes) {
@@ -49,7 +50,7 @@ function findPlanFinding(plan: PlanDocument): string | undefined {
     if (finding !== undefined) return finding;
   }
   return (
-    findTwin(changes) ??
+    findRepeated(changes) ??
     findStrayDuplicate(changes) ??
     findStrayFile(files, changes) ??
     findPrune(changes, suppressedDeletes) ??
@@ -57,13 +58,13 @@ function findPlanFinding(plan: PlanDocument): string | undefined {
   );
 }
 
-function findTwin(changes: readonly Change[]): string | undefined {
+function findRepeated(changes: readonly Change[]): string | undefined {
   const seen = new Set<string>();
   const repeated = changes.map(formatChangeAddress).find((address) => seen.has(address) || !seen.add(address));
   return repeated === undefined ? undefined : `${repeated} is there twice`;
 }
 
-/** What a duplicate duplicates is in the plan, too. */
+/** Each duplicate needs the resource that it duplicates in the plan. */
 function findStrayDuplicate(changes: readonly Change[]): string | undefined {
   const kept = new Map(changes.filter(isKept).map(({ address, live }) => [address, live?.id]));
   const stray = changes.find((change) => !isKept(change) && kept.get(change.address) !== change.duplicateOf);
@@ -76,7 +77,10 @@ function isKept({ duplicateOf }: Change): boolean {
   return duplicateOf === undefined;
 }
 
-/** A file holds a value of a resource; where the value is not known yet, the resource is made by the plan. */
+/**
+ * Each file needs a change of a kind that has a value for files. The content is unknown exactly if the plan creates the
+ * resource.
+ */
 function findStrayFile(files: readonly PlannedFile[], changes: readonly Change[]): string | undefined {
   const byAddress: ReadonlyMap<string, Change> = new Map(
     changes.filter(isKept).map((change) => [change.address, change]),
@@ -100,7 +104,7 @@ function findPrune(changes: readonly Change[], suppressedDeletes: readonly Suppr
   return prune && `it says that it deletes nothing, but would ${prune.action} ${formatChangeAddress(prune)}`;
 }
 
-/** What a stack waits for is looked for in the list of its kind. */
+/** An awaited resource must be of a kind with a list, because it is searched there. */
 function findStrayAwaited(awaited: NonNullable<PlanDocument['awaitedReferences']>): string | undefined {
   const stray = Object.values(awaited).find(
     ({ resource }) => findKind(parseAddress(resource)?.kind ?? '')?.role !== 'owned',
@@ -108,7 +112,7 @@ function findStrayAwaited(awaited: NonNullable<PlanDocument['awaitedReferences']
   return stray && `it waits for ${stray.resource}, which no stack can own`;
 }
 
-/** The first write that is not the one that the changes make, and where it differs. */
+/** The first write that differs from the write computed from the changes, and the path of the difference. */
 function findWriteFinding(writes: readonly ShownWrite[], computed: readonly ShownWrite[]): string | undefined {
   const known = new Set<string>(computed.map(({ id }) => id));
   const found = new Set<string>(writes.map(({ id }) => id));
@@ -118,19 +122,19 @@ function findWriteFinding(writes: readonly ShownWrite[], computed: readonly Show
   if (missing !== undefined) return `${missing.id} is missing`;
   const moved = writes.find(({ id }, index) => computed[index]?.id !== id);
   if (moved !== undefined) return `${moved.id} is in the wrong place`;
-  const index = writes.findIndex((write, at) => !isSameJson(toJson(write), toJson(computed[at])));
+  const index = writes.findIndex((write, at) => !isSameJson(asJson(write), asJson(computed[at])));
   const write = writes[index];
   if (write === undefined) return undefined;
-  const path = findPath(toJson(write), toJson(computed[index]));
+  const path = findPath(asJson(write), asJson(computed[index]));
   return `${write.id} has another ${formatPath(path)} than its change shows`;
 }
 
-/** The dangers are those that follow from the changes and their writes. */
+/** The dangers must be those computed from the changes and their writes. */
 function findDangerFinding(plan: Plan): string | undefined {
   const { changes } = plan;
   const computed = withDangers(plan);
   const index = computed.findIndex(
-    ({ dangers }, at) => !isSameValue(toDangers(dangers), toDangers(changes[at]?.dangers)),
+    ({ dangers }, at) => !isSameValue(asDangersJson(dangers), asDangersJson(changes[at]?.dangers)),
   );
   const change = changes[index];
   return change && `${formatChangeAddress(change)} has other dangers than it shows`;
@@ -146,15 +150,15 @@ function findTotalFinding(
   return isSame ? undefined : 'its totals are not those of its changes';
 }
 
-function toDangers(dangers: Change['dangers']): Json | undefined {
+function asDangersJson(dangers: Change['dangers']): Json | undefined {
   return dangers?.map((danger) => ({ ...danger }));
 }
 
-function toJson(write: ShownWrite | undefined): Json {
+function asJson(write: ShownWrite | undefined): Json {
   return { ...assertDefined(write, 'computed write') } as Json; // every property of a write is JSON, in a read file and in a computed one
 }
 
-/** The way to the first value that differs. */
+/** The path of the first value that differs. */
 function findPath(left: Json, right: Json): FieldPath {
   if (isJsonArray(left) && isJsonArray(right)) return [];
   if (!isJsonObject(left) || !isJsonObject(right)) return [];
@@ -172,7 +176,7 @@ function isSameValue(left: Json | undefined, right: Json | undefined): boolean {
 /** The parts of a plan against which its changes are checked. */
 type PlanFrame = Pick<Plan, 'stack' | 'takeOver' | 'mode'>;
 
-/** What is wrong with a change of a plan file. None: it shows all that its writes are computed from. */
+/** The first error in a change. Absent: the change contains all that its writes are computed from. */
 function findChangeFinding(change: Change, plan: PlanFrame): string | undefined {
   const shown = formatChangeAddress(change);
   const kind = findKind(change.kind);
@@ -187,7 +191,7 @@ function findChangeFinding(change: Change, plan: PlanFrame): string | undefined 
   return finding === undefined ? undefined : `${shown} ${finding}`;
 }
 
-/** What a change of each action has. */
+/** Which specs a change has, by action. */
 const SHAPES: Readonly<Record<Action, { readonly hasLive: boolean; readonly hasDesired: boolean }>> = {
   create: { hasLive: false, hasDesired: true },
   update: { hasLive: true, hasDesired: true },
@@ -214,14 +218,14 @@ function findShapeFinding(kind: Kind, { action, address, live, desired, duplicat
   return isPlaced ? undefined : 'does not say what it is attached to';
 }
 
-/** The desired spec is in normal form, and the values sent mean the same. */
+/** The desired spec must be in normal form, and the values to send must have the same normal form. */
 function findSpecFinding(kind: Kind, { live, desired, sent = {} }: Change): string | undefined {
   const start = live?.spec ?? {};
   const unknown = [start, desired ?? {}, sent].flatMap(Object.keys).find((name) => kind.fields[name] === undefined);
   if (unknown !== undefined) return `has ${unknown}, which ${kind.name} does not have`;
   const broken = [start, desired ?? {}].map((spec) => findBrokenModule(kind, spec)).find((name) => name !== undefined);
   if (broken !== undefined) return `has an invalid ${broken}`;
-  const odd = desired === undefined ? undefined : findOther(normalizeSpec(kind, desired), desired);
+  const odd = desired === undefined ? undefined : findDifferingField(normalizeSpec(kind, desired), desired);
   if (odd !== undefined) return `has ${odd} in another form than plans store`;
   const meant = normalizeSpec(kind, sent);
   const other = Object.keys(sent).find((name) => !isSameValue(meant[name], desired?.[name]));
@@ -232,7 +236,7 @@ function findSpecFinding(kind: Kind, { live, desired, sent = {} }: Change): stri
   return isSealed ? undefined : 'has a digest that does not match its live resource';
 }
 
-/** A module is an object, or nothing. */
+/** The first module that is neither an object nor null. */
 function findBrokenModule(kind: Kind, spec: Spec): string | undefined {
   return Object.keys(spec).find((name) => {
     const field = kind.fields[name];
@@ -240,12 +244,12 @@ function findBrokenModule(kind: Kind, spec: Spec): string | undefined {
   });
 }
 
-/** The first field that two specs do not have alike. */
-function findOther(left: Spec, right: Spec): string | undefined {
+/** The first field in which two specs differ. */
+function findDifferingField(left: Spec, right: Spec): string | undefined {
   return Object.keys({ ...left, ...right }).find((name) => !isSameValue(left[name], right[name]));
 }
 
-/** Whose resource it is, and under which name, changes only where the plan says so. */
+/** The owner and the name of the resource may change only if the plan shows it. */
 function findOwnerFinding(
   kind: Kind,
   { action, address, live, differences, duplicateOf }: Change,
@@ -255,7 +259,7 @@ function findOwnerFinding(
   const { mark } = live;
   if (mark === undefined) return action === 'adopt' ? undefined : 'is about an unmanaged resource';
   if (mark.stack !== stack) {
-    // A credential that is handed over without its token is replaced.
+    // A credential that is handed over without its token is replaced instead of adopted.
     const mayTake = action === 'adopt' || (action === 'replace' && kind.oneTimeFields.length > 0);
     const isTaken = mayTake && takeOver.includes(mark.stack);
     return isTaken ? undefined : `is about a resource of the stack ${mark.stack}, which the plan does not take over`;
@@ -266,7 +270,7 @@ function findOwnerFinding(
   return isOwn || isRenamed || duplicateOf !== undefined ? undefined : 'is about a resource of another name';
 }
 
-/** What differs follows from what it starts from and what will be there. */
+/** The differences must be those between the live and the desired spec. */
 function findDifferenceFinding(kind: Kind, change: Change, { stack }: PlanFrame): string | undefined {
   const expected = computeDifferences(kind, change, stack);
   const { differences } = change;
@@ -286,14 +290,14 @@ function computeDifferences(kind: Kind, change: Change, stack: string): readonly
 }
 
 function isSameDifference(left: Difference, right: Difference | undefined): boolean {
-  return right !== undefined && isSameJson(toDifferenceJson(left), toDifferenceJson(right));
+  return right !== undefined && isSameJson(asDifferenceJson(left), asDifferenceJson(right));
 }
 
-function toDifferenceJson(difference: Difference): Json {
+function asDifferenceJson(difference: Difference): Json {
   return { ...difference } as Json; // every property of a difference is JSON
 }
 
-/** The action follows from what differs; that something is due to be replaced needs a reason. */
+/** The action must follow from the differences. A replace without a forcing difference needs a reason. */
 function findActionFinding(kind: Kind, change: Change, { mode }: PlanFrame): string | undefined {
   const { action, differences, reason, duplicateOf, live, protect = false } = change;
   const isForced = differences.some(({ forcesReplace }) => forcesReplace);

@@ -97,7 +97,7 @@ function listConflictsOf(
       {
         code: LATE_CLAIM.code,
         severity: isLate ? LATE_CLAIM.severity : 'error',
-        message: `${address}: ${field} ${value} is held by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
+        message: `${address}: ${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
         remedy: isLate ? LATE : formatRemedy(owner, pair),
         address,
         place: desired.locate(['spec', ...findClaimPath(pair.kind, desired.spec, { field, key })]),
@@ -133,7 +133,7 @@ function formatRemedy(
   const { kind, id, mark } = resource;
   if (isWithheld) return 'Remove --no-delete, so that the plan removes it there first.';
   if (taker !== undefined) return `Apply the stack ${taker} first, which takes it over, or both in one run.`;
-  if (isOutsideTargets) return `Add --target ${kind}/${mark?.name}, so that the plan releases it there first.`;
+  if (isOutsideTargets) return `Add --target ${kind}/${mark?.name}, so that the plan removes it there first.`;
   if (isOurs || live !== undefined || desired === undefined) return 'Remove it there first, or choose another value.';
   if (mark !== undefined) return formatHandOverRemedy(desired, { id, mark });
   return `To adopt that resource as ${kind}/${desired.name}, ${describeLifecycleLine(desired, { name: 'adopt', value: id })}`;

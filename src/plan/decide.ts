@@ -153,8 +153,8 @@ function describeMove({ kind, formerName, live, by }: Pair, stack: string): stri
 }
 
 function describeDelete({ by }: Pair, mode: Plan['mode']): string | undefined {
-  if (by === 'duplicate') return 'a duplicate: another resource carries the same mark';
-  return mode === 'destroy' ? undefined : 'not in the manifests any more';
+  if (by === 'duplicate') return 'a duplicate: another resource has the same mark';
+  return mode === 'destroy' ? undefined : 'no longer in the manifests';
 }
 
 function keepsId({ action }: Decision): boolean {
@@ -286,7 +286,7 @@ function findTokenLoss({ kind, live, hasUndelivered }: Subject): string | undefi
 }
 
 function findRotationRequest({ address }: Subject, { rotate }: RenewalContext): string | undefined {
-  return rotate.includes(address) ? 'asked for with --rotate' : undefined;
+  return rotate.includes(address) ? 'requested with --rotate' : undefined;
 }
 
 /**

@@ -293,7 +293,7 @@ function explainIdle(
   const more = marked.length > MAX_LISTED ? ` and ${marked.length - MAX_LISTED} more` : '';
   return [
     `no new manifest has the kind and name of one of its resources (${marked.slice(0, MAX_LISTED).join(', ')}${more})`,
-    'Give a manifest that kind and name, or state the id of the resource in lifecycle.adopt.',
+    'Give a manifest that kind and name, or write the id of the resource in lifecycle.adopt.',
   ];
 }
 

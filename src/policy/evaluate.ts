@@ -68,7 +68,7 @@ function evaluatePolicy(policy: Policy, { values }: PolicySubject, all: Budget):
   const required = policy.require.run(values, budget);
   if ('finding' in required) return createFailure('spec.require', required.finding);
   if (required.value === true) return undefined;
-  if (required.value !== false) return createFailure('spec.require', 'it comes to neither true nor false');
+  if (required.value !== false) return createFailure('spec.require', 'its value is neither true nor false');
   const parts = policy.message.map((part) => (typeof part === 'string' ? { value: part } : fill(part, values, budget)));
   const finding = parts.find((part) => 'finding' in part);
   if (finding !== undefined) return createFailure('spec.message', finding.finding);

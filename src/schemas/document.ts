@@ -243,7 +243,7 @@ function createStackSchema(): z.ZodType {
 
 function createDefaultsSchema(): z.ZodType {
   const description =
-    'Settings of every stack in its folder and below it: what the Stack itself does not state, the nearest Defaults does.';
+    'Settings of every stack in its folder and below it. The Stack itself and nearer Defaults override them.';
   const { apiVersion, kind } = createHeader('Defaults', description);
   return z
     .strictObject({ apiVersion, kind, metadata: createUnusedMetadataSchema(), spec: createSettingsSchema() })
@@ -259,8 +259,7 @@ function createPolicySchema(): z.ZodType {
 }
 
 function createPolicyTestSchema(): z.ZodType {
-  const description =
-    'Cases of a policy, which `edgewise test-policy` runs as unit tests. Other commands pass over them.';
+  const description = 'Cases of a policy, which `edgewise test-policy` runs as unit tests. Other commands ignore them.';
   return z
     .strictObject({ ...createHeader('PolicyTest', description), spec: createPolicyTestSpecSchema() })
     .meta({ title: 'policy test', description });

@@ -183,7 +183,7 @@ function createTokensSchema() {
       credentials: z
         .record(z.string(), createSinkSchema())
         .default({})
-        .describe('Places for single credentials, by name.'),
+        .describe('Token sinks for single credentials, by name.'),
     })
     .describe('Where the tokens of new credentials are delivered. Without a token sink, no credential can be created.');
 }

@@ -31,7 +31,7 @@ const LEFT_OUT = new RegExp(
     'asn1.lib.ber.writer|bcrypt-pbkdf|ecc-jsbn|node_modules.jsbn|sshpk.lib.(?:certificate|dhe|fingerprint|identity)',
     'sshpk.lib.formats.(?:auto|dnssec|openssh-cert|pkcs1|putty|ssh-private|x509|x509-pem)',
     'zod.v4.core.(?:json-schema-processors|to-json-schema)',
-    'src.schemas.openapi|src.plan.saved.(?:check-plan|drift-against|list-unlike|verify-plan)|src.plan.compare.compare-plans',
+    'src.schemas.openapi|src.plan.saved.(?:check-plan|drift-against|list-plan-mismatches|verify-plan)|src.plan.compare.compare-plans',
     'src.export.export-live|src.server.listen|src.stack.(?:embedded|render)|src.apply.run-command|src.client.undici-transport',
     'src.report.machine.(?:github|json-lines|junit|metrics|sarif|stacks)|src.report.(?:html|markdown).stacks-report|src.report.view.comparison-view',
   ].join('|'),
@@ -39,7 +39,7 @@ const LEFT_OUT = new RegExp(
 
 const REFUSE = "function refuse() { throw new Error('This cannot be done in a page.'); }";
 
-const leaveOut = {
+const omitFields = {
   name: 'leave-out',
   enforce: 'pre',
   load: async (id: string) => {
@@ -88,7 +88,7 @@ function isSchema(value: unknown): boolean {
   return typeof value === 'object' && !Array.isArray(value);
 }
 
-const plugins = [leaveOut, importAtOnce];
+const plugins = [omitFields, importAtOnce];
 const transform = { inject: { Buffer: [NODE, 'Buffer'] as [string, string] }, define: { 'process.env': '{}' } };
 /** Modules that only define something. */
 const PURE = ['src', ...['@marcbachmann', '@dagrejs', 'hono', 'yaml'].map((name) => join('node_modules', name))];

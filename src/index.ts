@@ -6,7 +6,7 @@
 export { type ApplyContext, applyPlan } from './apply/apply.ts';
 export type { Journal, JournalEntry } from './apply/journal.ts';
 export { type JournalFile, openJournal } from './apply/journal.ts';
-export type { Recipient, SinkContext, TokenSink } from './apply/token-sinks.ts';
+export type { SinkContext, TokenCredential, TokenSink } from './apply/token-sinks.ts';
 export { createDirectorySink, createRescueSink, createTokenSinks, type TokenSinks } from './apply/token-sinks.ts';
 export { createFileWriter, readFiles, type WriteFile } from './apply/write-files.ts';
 export { type Client, type ClientOptions, createClient } from './client/client.ts';
@@ -29,8 +29,8 @@ export {
   type ExportOptions,
   type ExportResult,
   exportLive,
-  layOut,
   renderSingleFile,
+  splitIntoFiles,
 } from './export/export-live.ts';
 export { type CelReading, type ReadCel, readCel } from './expressions/read-cel.ts';
 export { type DeepFormatChecks, loadDeepFormatChecks } from './kinds/deep-format-checks.ts';

@@ -64,10 +64,13 @@ function connect(transport: Transport, baseUrl: string) {
 }
 
 async function plan(transport: Transport, baseUrl: string): Promise<Plan> {
-  return (await planLive(transport, baseUrl)).plan;
+  return (await createLivePlan(transport, baseUrl)).plan;
 }
 
-async function planLive(transport: Transport, baseUrl: string): Promise<{ plan: Plan; live: LiveState; now: Date }> {
+async function createLivePlan(
+  transport: Transport,
+  baseUrl: string,
+): Promise<{ plan: Plan; live: LiveState; now: Date }> {
   const desired = await readManifests();
   const client = connect(transport, baseUrl);
   const live = await readLive(client, toReadRequest(desired, []));
@@ -93,7 +96,7 @@ async function planLive(transport: Transport, baseUrl: string): Promise<{ plan: 
 
 /** Nothing differs, and says so in forms that are loaded when they are asked for. */
 async function compare(transport: Transport, baseUrl: string): Promise<void> {
-  const { plan: compared, live, now } = await planLive(transport, baseUrl);
+  const { plan: compared, live, now } = await createLivePlan(transport, baseUrl);
   const drift = toDrift(compared, { live, now });
   assert.equal(hasDrift(drift), false);
   const options = { color: false, width: 80, verbose: false, at: now };

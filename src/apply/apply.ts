@@ -5,13 +5,13 @@ import { sleepFor } from '../model/elapsed.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Write, WriteId } from '../model/write.ts';
-import { listKnownIds } from '../plan/saved/finder.ts';
+import { listKnownIds } from '../plan/saved/plan-look-up.ts';
 import { ConcurrentChangeDetector } from './concurrent-changes.ts';
 import { ListReader, resolveDuplicates, type SettleContext } from './duplicates.ts';
 import type { Journal } from './journal.ts';
 import { performWrite, type WriteContext } from './perform-write.ts';
 import { createRequests, type Requests } from './requests.ts';
-import { type RunWritesOptions, runWrites, watchReach } from './run-writes.ts';
+import { type RunWritesOptions, runWrites, watchConnection } from './run-writes.ts';
 import { Deliveries, type TokenSinks } from './token-sinks.ts';
 import { type WriteFile, writePlannedFiles } from './write-files.ts';
 
@@ -72,7 +72,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     diagnostics.push(diagnostic);
     onEvent({ event: 'diagnostic', diagnostic });
   };
-  const reach = watchReach(signal);
+  const reach = watchConnection(signal);
   const untilEnd = AbortSignal.any([signal, reach.signal]);
   const requests = createRequests({
     ...context,

@@ -102,19 +102,19 @@ export interface ResolvedWrite extends WriteRequest {
 }
 
 /** Replaces addresses in a write by ids that earlier writes returned, and durations by times. Every id that the write depends on must be known. */
-export function resolveWrite(write: Write, { ids, now, by }: WriteFacts): ResolvedWrite {
+export function resolveWrite(write: Write, { ids, now, by }: WriteInputs): ResolvedWrite {
   return { ...createWriteRequest(write, ids), body: resolveBody(write, { ids, now, by }) };
 }
 
 /** Facts that are known only when a write is sent. */
-export interface WriteFacts {
+export interface WriteInputs {
   readonly ids: CreatedIds;
   readonly now: Date;
   /** The pipeline that runs the apply, for the mark. `undefined`: the mark does not name it. */
   readonly by: string | undefined;
 }
 
-function resolveBody(write: Write, { ids, now, by }: WriteFacts): JsonObject | undefined {
+function resolveBody(write: Write, { ids, now, by }: WriteInputs): JsonObject | undefined {
   const kind = getKind(write.kind);
   const createMetadata = (draft: MarkDraft) => {
     const mark = resolveMark(kind, draft, ids);

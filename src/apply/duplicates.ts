@@ -263,7 +263,7 @@ async function lookUp(made: CreatedResource, context: DuplicateContext): Promise
  * After the service rejected a creation as a duplicate: warns at once if a concurrent apply has created the resource. Looks up each kind once in a run.
  * Reports nothing if the look-up fails.
  */
-export async function noteConcurrentApply(
+export async function reportConcurrentApply(
   write: CreateWrite,
   { duplicates, note }: SettleContext,
   looked: Set<string>,

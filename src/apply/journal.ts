@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants, type FileHandle, open } from 'node:fs/promises';
-import { isDevice, isOfAnother } from '../files/boundary.ts';
+import { isDevice, isOwnedByAnotherUser } from '../files/boundary.ts';
 import { ApiError, describeError } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
 
@@ -47,7 +47,7 @@ interface Sending<T> {
  * Writes a journal entry, calls `send`, and writes the entry of its result. If the first entry cannot be written, rejects with `JournalError` and sends
  * nothing; otherwise rejects as `send` does.
  */
-export async function journaled<T>(
+export async function withJournal<T>(
   journal: Journal | undefined,
   describe: () => Omit<JournalEntry, 'event'>,
   { send, findId, signal }: Sending<T>,
@@ -155,7 +155,7 @@ async function rejectShared(handle: FileHandle, file: string, uid: number | unde
   const stats = await handle.stat();
   if (!stats.isFile()) return;
   if (stats.nlink > 1) throw new Error('the file has another name, too');
-  if (isOfAnother(file, stats, uid)) throw new Error('the file belongs to another user');
+  if (isOwnedByAnotherUser(file, stats, uid)) throw new Error('the file belongs to another user');
 }
 
 async function append(handle: FileHandle, text: string): Promise<void> {

@@ -16,7 +16,7 @@ import {
   type DuplicateContext,
   deleteOwnCreation,
   listResourcesWithMark,
-  noteConcurrentApply,
+  reportConcurrentApply,
   resolveDuplicate,
   type SettleContext,
 } from './duplicates.ts';
@@ -52,7 +52,7 @@ export async function performWrite(write: Write, context: WriteContext): Promise
     return await perform(write, context);
   } catch (error) {
     if (write.type === 'create' && error instanceof ApiError && error.response.status === 409)
-      await noteConcurrentApply(write, context.settle, context.looked);
+      await reportConcurrentApply(write, context.settle, context.looked);
     return classifyFailure(write, error);
   }
 }

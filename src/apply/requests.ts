@@ -1,5 +1,5 @@
 import type { Client } from '../client/client.ts';
-import { parseListedResource } from '../client/conform.ts';
+import { parseListedResource } from '../client/parse-response.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { toResourcePath } from '../kinds/paths.ts';
 import { getKind } from '../kinds/tables/registry.ts';
@@ -10,7 +10,7 @@ import type { LiveResource } from '../model/state.ts';
 import type { DeliverWrite, RedeliverWrite, Write } from '../model/write.ts';
 import type { ResolvedWrite } from './check-response.ts';
 import { type CreatedResource, type DuplicateContext, listResourcesWithMark } from './duplicates.ts';
-import { type Journal, type JournalEntry, journaled } from './journal.ts';
+import { type Journal, type JournalEntry, withJournal } from './journal.ts';
 
 interface RequestContext {
   readonly client: Pick<Client, 'send' | 'limit' | 'list'> & Partial<Pick<Client, 'get'>>;
@@ -94,7 +94,7 @@ async function exchange(
   const { method, path, body } = sent;
   const send = () => client.send(method, path, body, { waitSignal: signal });
   try {
-    return { sent, answer: await journaled(journal, () => createEntry(write, sent), { send, findId, signal }) };
+    return { sent, answer: await withJournal(journal, () => createEntry(write, sent), { send, findId, signal }) };
   } catch (error) {
     if (signal.aborted && error === signal.reason) return undefined;
     throw error;
@@ -108,7 +108,7 @@ async function sendAside<T>(
   send: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await journaled(journal, () => entry, { send, signal });
+    return await withJournal(journal, () => entry, { send, signal });
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error;
     const why = error instanceof NetworkError ? error.message : 'the run was interrupted';

@@ -33,7 +33,7 @@ export async function runCommand(run: CommandRun): Promise<void> {
     const dropped = await limitSize(errors, ended);
     const { failure, cause } = await ended;
     if (failure === undefined) return;
-    const said = stderrExcerpt(dropped + (await readEnd(errors)), run.secret);
+    const said = excerptStderr(dropped + (await readEnd(errors)), run.secret);
     throw new Error(`${program} ${failure}${said === '' ? '' : `: ${said}`}`, { cause });
   } finally {
     await Promise.all([input.close(), errors.close()]);
@@ -102,7 +102,7 @@ async function readEnd({ reader }: UnlinkedFile): Promise<string> {
 }
 
 /** Formats the end of a program's standard error for a message, on one line. The secret is redacted before the text is cut. */
-export function stderrExcerpt(stderr: string, secret: string): string {
+export function excerptStderr(stderr: string, secret: string): string {
   const struck = redactToken(stripVTControlCharacters(stderr), secret);
   const text = toPrintable(struck.replace(/\s+/g, ' ').trim());
   return text.length > MAX_SHOWN ? `…${text.slice(-MAX_SHOWN)}` : text;

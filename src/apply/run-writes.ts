@@ -33,7 +33,7 @@ export async function runWrites(writes: readonly Write[], options: RunWritesOpti
 const MAX_UNSENT = 3;
 
 /** Detects that the service is no longer reachable. */
-export interface ReachWatch {
+export interface ConnectionWatch {
   /** Aborted when the service is no longer reachable. */
   readonly signal: AbortSignal;
   /** Called with the outcome of each write. Returns the outcome to report, which names the cause if `signal` stopped the write. */
@@ -44,7 +44,7 @@ export interface ReachWatch {
  * Creates a watch for one run. `interrupted`: the signal of the user's interrupt. Writes that are skipped after an interrupt are reported as
  * interrupted, not as unreachable.
  */
-export function watchReach(interrupted: AbortSignal): ReachWatch {
+export function watchConnection(interrupted: AbortSignal): ConnectionWatch {
   const stop = new AbortController();
   let unsent = 0;
   return {

@@ -4,7 +4,7 @@ import { platform } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import type { Client } from '../client/client.ts';
 import { checkWritable, writeAtomically } from '../files/atomic-file.ts';
-import { findMadeByAnother, isOfAnother, placeWithin } from '../files/boundary.ts';
+import { findFileOfAnotherUser, isOwnedByAnotherUser, placeWithin } from '../files/boundary.ts';
 import type { Address } from '../model/address.ts';
 import { withoutKeys } from '../model/api-key.ts';
 import { assertDefined, describeError } from '../model/errors.ts';
@@ -14,7 +14,7 @@ import type { CreateWrite } from '../model/write.ts';
 import { runCommand } from './run-command.ts';
 
 /** The credential to which a token belongs. */
-export interface Recipient {
+export interface TokenCredential {
   readonly address: string;
   /** The name of the credential, without its kind. */
   readonly name: string;
@@ -32,7 +32,7 @@ export interface TokenSink {
   /** Checks whether a token could be delivered now; rejects if not. Resolves with warnings about the sink. Leaves nothing behind but an empty folder. */
   readonly test: () => Promise<readonly string[]>;
   /** Delivers a token. Resolves with a text that says where the token is. */
-  readonly deliver: (recipient: Recipient, token: string) => Promise<string>;
+  readonly deliver: (recipient: TokenCredential, token: string) => Promise<string>;
 }
 
 /** The environment of token sinks. */
@@ -109,12 +109,12 @@ function createCommandSink(settings: CommandSinkSettings, context: SinkContext):
  * Fills placeholders in one argument. Names are validated, ids come from the service, and no shell splits the command, so a value never adds a second
  * argument.
  */
-function fillIn(word: string, { name, address, id, stack }: Recipient): string {
+function fillIn(word: string, { name, address, id, stack }: TokenCredential): string {
   const values: Readonly<Record<string, string>> = { name, address, id, stack };
   return word.replace(/\{(name|address|id|stack)\}/g, (_, key: string) => values[key] ?? '');
 }
 
-function createEnvironment(env: SinkContext['env'], recipient?: Recipient): SinkContext['env'] {
+function createEnvironment(env: SinkContext['env'], recipient?: TokenCredential): SinkContext['env'] {
   const rest = withoutKeys(env);
   if (recipient === undefined) return rest;
   const { name, address, id, stack } = recipient;
@@ -154,7 +154,7 @@ export function createDirectorySink(
         checkInside(directory, roots);
         const warnings = listFolderWarnings(directory, shown, uid);
         await mkdir(directory, { recursive: true, mode: 0o700 });
-        const foreign = findMadeByAnother(resolve(directory), uid);
+        const foreign = findFileOfAnotherUser(resolve(directory), uid);
         if (foreign !== undefined) throw new Error(`${foreign} belongs to another user`);
         await checkWritable(join(directory, 'probe'), PRIVATE);
         return warnings;
@@ -210,7 +210,7 @@ function listFolderWarnings(directory: string, shown: string, uid: number | unde
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
   const found = statSync(path, { throwIfNoEntry: false });
   const mode = found?.mode ?? 0;
-  const isOthers = found !== undefined && isOfAnother(path, found, uid);
+  const isOthers = found !== undefined && isOwnedByAnotherUser(path, found, uid);
   // The mode that Windows reports is not a real permission.
   const isOpen = platform() !== 'win32' && (mode & OTHERS) !== 0;
   return [
@@ -267,7 +267,11 @@ interface DeliverySinks {
 }
 
 /** Delivers the token of a new credential. Never rejects. The message of a failure says where the token is, but does not contain the token. */
-async function deliverToken(recipient: Recipient, token: string, { sink, rescue }: DeliverySinks): Promise<Delivery> {
+async function deliverToken(
+  recipient: TokenCredential,
+  token: string,
+  { sink, rescue }: DeliverySinks,
+): Promise<Delivery> {
   const { address } = recipient;
   try {
     return { token: { address, place: await sink.deliver(recipient, token), rescued: false } };
@@ -277,7 +281,7 @@ async function deliverToken(recipient: Recipient, token: string, { sink, rescue 
 }
 
 async function rescueToken(
-  recipient: Recipient,
+  recipient: TokenCredential,
   token: string,
   { rescue, why }: { readonly rescue: TokenSink; readonly why: string },
 ): Promise<Delivery> {

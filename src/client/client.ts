@@ -15,7 +15,7 @@ import {
   type Redactor,
   redactError,
 } from './api-error.ts';
-import { type ListedResource, parseListedResource } from './conform.ts';
+import { type ListedResource, parseListedResource } from './parse-response.ts';
 import {
   type ConcurrencyLimit,
   createConcurrencyLimit,

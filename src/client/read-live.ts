@@ -6,7 +6,7 @@ import { assertDefined } from '../model/errors.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
 import type { Client } from './client.ts';
-import { expectModule } from './conform.ts';
+import { expectModule } from './parse-response.ts';
 
 /** Which resources `readLive` reads. */
 export interface LiveRequest {

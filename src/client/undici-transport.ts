@@ -4,7 +4,7 @@ import { brotliDecompress, constants, gunzip, inflate, type ZlibOptions } from '
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import { getElapsedMs } from '../model/elapsed.ts';
 import { NetworkError } from '../model/errors.ts';
-import { type HttpRequest, type HttpResponse, MAX_BODY_BYTES, type Send, tooLarge } from '../model/http.ts';
+import { createTooLargeError, type HttpRequest, type HttpResponse, MAX_BODY_BYTES, type Send } from '../model/http.ts';
 import type { Transport } from '../model/transport.ts';
 import { classifyNetworkError } from './api-error.ts';
 
@@ -152,7 +152,7 @@ function collectResponse(request: HttpRequest, { resolve, reject }: Settle): Col
     onResponseData(_controller, chunk) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length > MAX_BODY_BYTES) abort(tooLarge(request, chunks));
+      if (length > MAX_BODY_BYTES) abort(createTooLargeError(request, chunks));
     },
     onResponseEnd() {
       signal?.removeEventListener('abort', onAbort);
@@ -207,7 +207,7 @@ async function decodeBody(
     return await decode(body, { maxOutputLength: MAX_BODY_BYTES });
   } catch (error) {
     const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-    if (isTooLarge) throw tooLarge(request, [await decodeHead(body, decode)]);
+    if (isTooLarge) throw createTooLargeError(request, [await decodeHead(body, decode)]);
     throw refuse('cannot be decompressed', error);
   }
 }

@@ -380,7 +380,10 @@ interface LayoutOptions {
  * Returns the files of an export: one per document, so that a review shows each resource in a file of its own. The
  * first file starts with the preface.
  */
-export function layOut({ documents, preface }: ExportResult, { schema }: LayoutOptions = {}): readonly ExportFile[] {
+export function splitIntoFiles(
+  { documents, preface }: ExportResult,
+  { schema }: LayoutOptions = {},
+): readonly ExportFile[] {
   return documents.map((document, index) => {
     const path = choosePath(document);
     const modeline = schema === undefined ? '' : renderModeline(schema, path);

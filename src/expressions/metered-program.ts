@@ -1,5 +1,5 @@
 import { EvaluationError, type ParseResult } from '@marcbachmann/cel-js';
-import { compileRe2, weighRe2 } from '../kinds/re2.ts';
+import { compileRe2, estimateRe2Cost } from '../kinds/re2.ts';
 
 /**
  * Evaluates expressions within a budget. The library does not limit the cost of an evaluation, and synchronous code
@@ -135,7 +135,7 @@ const COPIES = 8;
 const TIME_ZONE = 500;
 
 function matchText(budget: Budget, text: string, pattern: string): boolean {
-  budget.spend(weighRe2(pattern));
+  budget.spend(estimateRe2Cost(pattern));
   const compiled = compileRe2(pattern);
   if ('finding' in compiled) throw new PatternError(compiled.finding);
   budget.spend(((text.length + 1) * compiled.size) / INSTRUCTIONS);

@@ -127,7 +127,11 @@ export function isDevice(path: string): boolean {
  * owner as its folder counts as the current user's: in a container, a mounted folder of the host has another owner.
  * `uid`: the current user. Absent: the system has no users.
  */
-export function isOfAnother(path: string, { uid: owner }: Pick<Stats, 'uid'>, uid: number | undefined): boolean {
+export function isOwnedByAnotherUser(
+  path: string,
+  { uid: owner }: Pick<Stats, 'uid'>,
+  uid: number | undefined,
+): boolean {
   if (uid === undefined || owner === uid || owner === ROOT) return false;
   return findStats(dirname(path), statSync)?.uid !== owner;
 }
@@ -138,10 +142,10 @@ const ROOT = 0;
  * Finds the first file or folder on a path that another user created in a folder that all users can write to, such as
  * `/tmp`. That user can replace it with a link between a check and the use of the path. `undefined` if there is none.
  */
-export function findMadeByAnother(path: string, uid: number | undefined): string | undefined {
+export function findFileOfAnotherUser(path: string, uid: number | undefined): string | undefined {
   return [...listAncestors(path), ...listAncestors(resolveLinks(path))].find((at) => {
     const found = findStats(at);
-    return found !== undefined && isOfAnother(at, found, uid) && isOpenToAll(dirname(at));
+    return found !== undefined && isOwnedByAnotherUser(at, found, uid) && isOpenToAll(dirname(at));
   });
 }
 
@@ -174,7 +178,7 @@ function isVirtual(real: string, root: string): boolean {
 const MAX_DEPTH = 100;
 
 /** Throws `InputError` if `real` is too many folders below `top`. Both are real paths. */
-export function refuseTooDeep(real: string, top: string): void {
+export function checkPathDepth(real: string, top: string): void {
   if (relative(top, real).split(sep).length > MAX_DEPTH)
     throw new InputError(`lies more than ${MAX_DEPTH} folders deep`);
 }

@@ -86,7 +86,7 @@ function normalizeText(text: string): string {
 }
 
 /** The forge redirected a request to another origin, or redirected too often. */
-export class OtherOrigin extends Error {
+export class OtherOriginError extends Error {
   /** Octokit does not retry errors of this name. */
   override readonly name = 'AbortError';
 }
@@ -109,18 +109,18 @@ export function createOneOriginFetch(baseUrl: string): typeof fetch {
     let url = toUrl(input);
     requests += 1;
     if (requests > MAX_REQUESTS)
-      throw new OtherOrigin(`the forge names more and more pages, the last one ${url.pathname}`);
+      throw new OtherOriginError(`the forge names more and more pages, the last one ${url.pathname}`);
     const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(init?.signal ? [init.signal] : [])]);
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       if (url.origin !== origin)
-        throw new OtherOrigin(`the forge names a page at ${url.origin}, but the token is only for ${origin}`);
+        throw new OtherOriginError(`the forge names a page at ${url.origin}, but the token is only for ${origin}`);
       const response = await fetch(url, { ...init, signal, redirect: 'manual' });
       const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
       if (location === null) return response;
       await response.body?.cancel();
       url = new URL(location, url);
     }
-    throw new OtherOrigin(`the forge names more and more pages, the last one ${url.pathname}`);
+    throw new OtherOriginError(`the forge names more and more pages, the last one ${url.pathname}`);
   };
 }
 

@@ -1,6 +1,6 @@
 import { retry } from '@octokit/plugin-retry';
 import { Octokit } from '@octokit/rest';
-import { type CommentOrIssue, createOneOriginFetch, type Forge, OtherOrigin } from './forge.ts';
+import { type CommentOrIssue, createOneOriginFetch, type Forge, OtherOriginError } from './forge.ts';
 
 /** A repository, and the access to it. */
 interface GitHubOptions {
@@ -107,7 +107,7 @@ interface Viewer {
 }
 
 function ignoreRejection(error: unknown): Viewer {
-  if (error instanceof OtherOrigin) throw error;
+  if (error instanceof OtherOriginError) throw error;
   return {};
 }
 

@@ -14,18 +14,18 @@ interface ForgeContext {
 }
 
 /** No comment or issue can be written. The message says why, and how to fix it. */
-export class NoForge extends Error {
+export class NoForgeError extends Error {
   override readonly name = 'NoForge';
 }
 
 /**
- * Opens the forge that runs the CI job, from the variables that GitHub and GitLab set in jobs. Rejects with `NoForge`.
+ * Opens the forge that runs the CI job, from the variables that GitHub and GitLab set in jobs. Rejects with `NoForgeError`.
  */
 export async function openForge(context: ForgeContext): Promise<Forge> {
   const { env } = context;
   if (env['GITHUB_REPOSITORY'] !== undefined) return openGitHub(env['GITHUB_REPOSITORY'], context);
   if (env['CI_PROJECT_ID'] !== undefined) return openGitLab(env['CI_PROJECT_ID'], context);
-  throw new NoForge(
+  throw new NoForgeError(
     'This is not a job of GitHub or GitLab: neither GITHUB_REPOSITORY nor CI_PROJECT_ID is set. Set them to post from elsewhere.',
   );
 }
@@ -65,7 +65,7 @@ async function findNumber({ number, needsNumber }: ForgeContext, sources: Number
   if (!needsNumber) return undefined;
   const found = number ?? sources.given ?? (await sources.find());
   if (found !== undefined) return found;
-  throw new NoForge(
+  throw new NoForgeError(
     'This commit belongs to no pull or merge request, so there is nothing to comment on. Name one with --number.',
   );
 }
@@ -73,7 +73,7 @@ async function findNumber({ number, needsNumber }: ForgeContext, sources: Number
 function requireToken(env: ForgeContext['env'], names: readonly string[]): string {
   const token = names.map((name) => env[name]).find((value) => value !== undefined && value !== '');
   if (token !== undefined) return token;
-  throw new NoForge(`There is no token to write with: set ${names.join(' or ')}.`);
+  throw new NoForgeError(`There is no token to write with: set ${names.join(' or ')}.`);
 }
 
 /** Reads the number of the pull request from the event that started the workflow. */
@@ -82,7 +82,7 @@ async function readEventNumber({ env, readFile }: ForgeContext): Promise<number 
   if (path === undefined || path === '') return undefined;
   const event = parseJson(await readFile(path));
   if (event === undefined)
-    throw new NoForge('The file of GITHUB_EVENT_PATH is not JSON. Name the pull request with --number.');
+    throw new NoForgeError('The file of GITHUB_EVENT_PATH is not JSON. Name the pull request with --number.');
   const pull = isJsonObject(event) ? (event['pull_request'] ?? event['issue']) : undefined;
   return isJsonObject(pull) && typeof pull['number'] === 'number' ? pull['number'] : undefined;
 }

@@ -13,7 +13,7 @@ export type DeepFormatChecks = ReadonlyMap<TextFormat, TextCheck>;
 
 /** Loads the deep checks of the formats that these kinds use. */
 export async function loadDeepFormatChecks(kinds: readonly Kind[]): Promise<DeepFormatChecks> {
-  const formats = new Set(kinds.flatMap(listCloserFormats));
+  const formats = new Set(kinds.flatMap(listDeepFormats));
   const loaded = Array.from(formats, async (format): Promise<readonly [TextFormat, TextCheck][]> => {
     const check = await FORMATS[format].loadCloserCheck?.();
     return check === undefined ? [] : [[format, check]];
@@ -22,13 +22,13 @@ export async function loadDeepFormatChecks(kinds: readonly Kind[]): Promise<Deep
 }
 
 /** Lists the formats of a kind's fields that have a deep check. */
-export function listCloserFormats(kind: Kind): readonly TextFormat[] {
+export function listDeepFormats(kind: Kind): readonly TextFormat[] {
   const formats = kind.specFields.flatMap(([, { type }]) => listFormats(type));
   return [...new Set(formats)].filter((format) => FORMATS[format].loadCloserCheck !== undefined);
 }
 
 /** Lists the findings of the deep checks. The spec must conform to its kind. Messages do not quote the texts. */
-export function listCloserFindings(kind: Kind, spec: Spec, checks: DeepFormatChecks): readonly SpecFinding[] {
+export function listDeepFormatFindings(kind: Kind, spec: Spec, checks: DeepFormatChecks): readonly SpecFinding[] {
   if (checks.size === 0) return [];
   return kind.specFields
     .flatMap(([name, { type }]) => listTexts(type, spec[name], [name]))

@@ -102,11 +102,11 @@ export interface ObjectType {
   /** Whether it is a module: it has `enabled`, and is set and removed as a whole. */
   readonly module: boolean;
   /** Lists reasons why an object has no effect. `undefined`: not checked. */
-  readonly findIdle: ((value: JsonObject) => readonly IdleReason[]) | undefined;
+  readonly findIdle: ((value: JsonObject) => readonly InactiveReason[]) | undefined;
 }
 
 /** A reason why an object has no effect. `field`: the field that causes it. */
-export interface IdleReason {
+export interface InactiveReason {
   readonly code: LintCode;
   readonly field: string;
   readonly message: string;

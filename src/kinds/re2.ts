@@ -8,7 +8,7 @@ interface Re2Pattern {
   readonly isFoundIn: (text: string) => boolean;
 }
 
-/** Compiles a pattern, or returns why it is invalid. Compiling may be slow: `weighRe2` returns an upper bound. */
+/** Compiles a pattern, or returns why it is invalid. Compiling may be slow: `estimateRe2Cost` returns an upper bound. */
 export function compileRe2(pattern: string): Re2Pattern | { readonly finding: string } {
   try {
     const compiled = RE2JS.compile(pattern);
@@ -33,7 +33,7 @@ export function checkRe2(pattern: string): string | undefined {
 }
 
 /** Upper bound of the steps for compiling a pattern. A step takes about half a microsecond. */
-export function weighRe2(pattern: string): number {
+export function estimateRe2Cost(pattern: string): number {
   const classes = pattern.match(/\\p/gi)?.length ?? 0;
   const ranges = /\(\?[a-z]*i/i.test(pattern) ? (pattern.match(/-(?:\\x\{|[^\0-\x7f])/gu)?.length ?? 0) : 0;
   return pattern.length * countRepetitions(pattern) + classes * CLASS_STEPS + ranges * RANGE_STEPS;

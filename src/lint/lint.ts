@@ -29,7 +29,7 @@ export interface LintOptions {
   readonly readCel?: ReadCel | undefined;
   /**
    * For `plan`: skips rules whose warnings the plan gives itself, unless the Stack makes them errors, and leaves
-   * warnings unsorted. See `keepFewWarnings`.
+   * warnings unsorted. See `limitLintWarnings`.
    */
   readonly isForPlan?: boolean;
 }

@@ -1,5 +1,5 @@
 import { BOUNDARY_REMEDY } from '../files/boundary.ts';
-import { type DeepFormatChecks, listCloserFindings } from '../kinds/deep-format-checks.ts';
+import { type DeepFormatChecks, listDeepFormatFindings } from '../kinds/deep-format-checks.ts';
 import type { TextType } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { type Kind, type SpecFinding, toHyphenated } from '../kinds/kind.ts';
@@ -11,7 +11,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
 import { checkPrintable } from '../model/printable.ts';
 import type { Secrets } from '../model/secrets.ts';
 import { DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS, MANIFEST_API_VERSION } from '../schemas/document.ts';
-import { eachFinding } from '../schemas/findings.ts';
+import { forEachFinding } from '../schemas/findings.ts';
 import { type DiagnosticCounter, describeOmitted, limitPerCode, type YamlAllowance } from './bounded-yaml.ts';
 import type { Environment, FieldFile, ReadFieldFile } from './environment.ts';
 import {
@@ -280,7 +280,7 @@ function listFieldFindings(
   { closerChecks }: ReadContext,
 ): readonly Finding[] {
   const schema = findDocumentSchema(kind);
-  const { told, more } = limitPerCode(schema === undefined ? [] : eachFinding(schema, value));
+  const { told, more } = limitPerCode(schema === undefined ? [] : forEachFinding(schema, value));
   if (told.length > 0)
     return [
       ...told.map((finding) => toFinding(finding, kind, position)),
@@ -294,7 +294,7 @@ function listFieldFindings(
   const settings = isJsonObject(lifecycle) ? lifecycle : {};
   const table = findKind(kind);
   if (table === undefined) return [];
-  const inSpec = [...listCloserFindings(table, spec, closerChecks), ...table.check(spec)];
+  const inSpec = [...listDeepFormatFindings(table, spec, closerChecks), ...table.check(spec)];
   return [
     ...inSpec.map((finding) => createSpecFinding('spec', finding)),
     ...table.checkLifecycle(settings, spec).map((finding) => createSpecFinding('lifecycle', finding)),

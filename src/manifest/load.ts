@@ -4,10 +4,10 @@ import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import {
   BOUNDARY_REMEDY,
   type BoundaryResult,
+  checkPathDepth,
   findRoots,
   placeNamed,
   placeWithin,
-  refuseTooDeep,
 } from '../files/boundary.ts';
 import {
   createReadBudget,
@@ -25,7 +25,7 @@ import { toPrintable } from '../model/printable.ts';
 import { createAllowance } from './bounded-yaml.ts';
 import { NO_ENVIRONMENT, type ReadFieldFile, resolveManifestPath, STDIN } from './environment.ts';
 import { parseDocuments } from './parse.ts';
-import { createStackFilter, expandList, type FoundManifest, mayHoldDefaults } from './stack-folders.ts';
+import { createStackFilter, expandList, type FoundManifest, mayContainDefaults } from './stack-folders.ts';
 import { suggest } from './suggest.ts';
 
 /** A manifest file as it was read, or manifests from a program, as bytes or as text. */
@@ -179,7 +179,7 @@ function readDefaultsFile({ shown, real }: Path, reading: Reading): void {
     const stats = statSync(real, { throwIfNoEntry: false });
     if (stats?.isFile() !== true || stats.size > MAX_DEFAULTS_BYTES) return;
     const bytes = readInput(real, reading);
-    if (mayHoldDefaults(bytes)) reading.sources.push({ file: shown, bytes, onlyDefaults: true });
+    if (mayContainDefaults(bytes)) reading.sources.push({ file: shown, bytes, onlyDefaults: true });
   } catch (error) {
     reading.findings.push({ folder, diagnostic: createUnreadableDiagnostic(shown, error) });
   }
@@ -339,7 +339,7 @@ function readFolder({ shown, real }: Path, walk: Walk): number {
   const found = addNew(real, walk.folders);
   if (found === undefined) return 0;
   const [named = found] = walk.folders;
-  refuseTooDeep(found, named);
+  checkPathDepth(found, named);
   const folder = { shown, real: found };
   const entries = readdirSync(found, { withFileTypes: true }).sort(byName);
   return entries.reduce((count, entry) => count + readEntry(folder, entry, walk), 0);

@@ -27,9 +27,9 @@ export function createStackFilter(
   root: string,
   found: readonly FoundManifest[],
 ): (file: Pick<FoundManifest, 'folder'>) => boolean {
-  const likely = found.filter(({ bytes }) => mayHoldStack(bytes));
+  const likely = found.filter(({ bytes }) => mayContainStack(bytes));
   const isNested = likely.some(({ folder }) => folder !== root) && likely.some(({ folder }) => folder === root);
-  const stacks = isNested ? likely.filter(({ bytes }) => holdsStack(bytes)).map(({ folder }) => folder) : [];
+  const stacks = isNested ? likely.filter(({ bytes }) => containsStack(bytes)).map(({ folder }) => folder) : [];
   if (!stacks.includes(root)) return () => true;
   const ends = stacks.filter((folder) => folder !== root);
   return ({ folder }) => !ends.some((end) => folder === end || folder.startsWith(`${end}/`));
@@ -57,17 +57,17 @@ export function listRawDocuments(bytes: Uint8Array, env: Environment): readonly 
 }
 
 /** Whether a file may contain a `Stack`. Fast, because most files contain none. */
-export function mayHoldStack(bytes: Uint8Array): boolean {
+export function mayContainStack(bytes: Uint8Array): boolean {
   const buffer = toBuffer(bytes);
   return buffer.includes('Stack') && STACK.test(buffer.toString('utf8'));
 }
 
-export function mayHoldDefaults(bytes: Uint8Array): boolean {
+export function mayContainDefaults(bytes: Uint8Array): boolean {
   const buffer = toBuffer(bytes);
   return buffer.includes('Defaults') && DEFAULTS.test(buffer.toString('utf8'));
 }
 
-export function holdsStack(bytes: Uint8Array): boolean {
+export function containsStack(bytes: Uint8Array): boolean {
   return listRawDocuments(bytes, NO_ENVIRONMENT).some(({ kind }) => kind === 'Stack');
 }
 

@@ -10,13 +10,13 @@ import { formatPath, parseRenderSource } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import {
   fillStackName,
-  type GivenSetting,
   type LintSettings,
   NO_SINKS,
   parseRateLimit,
   type SinkSettings,
   type StackSettings,
   type TokenSettings,
+  type TrustedSetting,
 } from '../model/stack.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
@@ -88,7 +88,10 @@ export function readStackSettings(document?: ManifestDocument, locator: Locator 
 
 const TRUST_SETTINGS = ['base_url', 'ca_file', 'version_header', 'key_env', 'rate_limit'] as const;
 
-function listGivenSettings(document: ManifestDocument, locator: Locator): { readonly given?: readonly GivenSetting[] } {
+function listGivenSettings(
+  document: ManifestDocument,
+  locator: Locator,
+): { readonly given?: readonly TrustedSetting[] } {
   const spec = document.value['spec'];
   const api = isJsonObject(spec) ? spec['api'] : undefined;
   const names = isJsonObject(api) ? TRUST_SETTINGS.filter((name) => Object.hasOwn(api, name)) : [];

@@ -124,7 +124,7 @@ export interface Drift {
   /** The kinds that were read. Resources of other kinds are unknown. */
   readonly kinds: readonly string[];
   /** Live resources that the stack does not own, by kind and id. */
-  readonly strangers: readonly UnownedResource[];
+  readonly unowned: readonly UnownedResource[];
   /** Diagnostics of the manifests and of the live state. */
   readonly diagnostics: readonly Diagnostic[];
   /** Safety rules that block the next apply unless the user consents. */
@@ -158,12 +158,12 @@ export function isComplete({ diagnostics }: Drift): boolean {
 }
 
 /** Computes the coverage of an account. Attached modules do not count as resources. */
-export function countCoverage({ resources, kinds, strangers }: Drift): Coverage {
+export function countCoverage({ resources, kinds, unowned }: Drift): Coverage {
   const isOurs = ({ id, kind, state }: ResourceDrift) =>
     id !== undefined && state !== 'unowned' && kinds.includes(kind);
   const owned = resources.filter(isOurs).length;
-  const foreign = strangers.filter(({ stack }) => stack !== undefined).length;
-  const unmanaged = strangers.length - foreign;
+  const foreign = unowned.filter(({ stack }) => stack !== undefined).length;
+  const unmanaged = unowned.length - foreign;
   const all = owned + foreign + unmanaged;
   return { owned, foreign, unmanaged, share: all === 0 ? 1 : (owned + foreign) / all };
 }

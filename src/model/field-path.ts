@@ -12,7 +12,7 @@ export function formatPath(path: FieldPath): string {
 }
 
 /** Whether the paths are equal or one contains the other. */
-export function isAround(left: FieldPath, right: FieldPath): boolean {
+export function overlaps(left: FieldPath, right: FieldPath): boolean {
   const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
   return shorter.every((step, index) => step === longer[index]);
 }

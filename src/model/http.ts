@@ -47,7 +47,7 @@ export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const KEPT_BODY_BYTES = 4096;
 
 /** Creates the error for a response above the size limit. The error keeps the start of the body. */
-export function tooLarge(
+export function createTooLargeError(
   { method, url }: Pick<HttpRequest, 'method' | 'url'>,
   chunks: readonly Uint8Array[],
   maxBytes = MAX_BODY_BYTES,

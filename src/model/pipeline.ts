@@ -86,7 +86,7 @@ const SECTION = /(section_(?:start|end)):/g;
  * Escapes every command that a runner would execute. Treats each line of the text as if it could begin a line of the
  * log. Idempotent.
  */
-export function withoutJobCommands(text: string): string {
+export function escapeJobCommands(text: string): string {
   return text.replace(LINE_COMMAND, '$1$2\\u003a').replace(ANYWHERE, '##\\u005b').replace(SECTION, '$1\\u003a');
 }
 
@@ -102,8 +102,8 @@ export function createJobCommandFilter(): (part: string) => string {
   let before = '';
   return (part) => {
     // Another stream may write a line break between two parts, so treat each part as the start of a line too.
-    const alone = withoutJobCommands(part);
-    const whole = withoutJobCommands(before + alone);
+    const alone = escapeJobCommands(part);
+    const whole = escapeJobCommands(before + alone);
     const unfinished = (before + alone).split(/[\r\n]/).at(-1) ?? '';
     const shown = whole.slice(before.length);
     before = MAYBE_LINE_COMMAND.test(unfinished)

@@ -93,11 +93,11 @@ export interface ApiSettings {
   /**
    * The settings in the document that decide where the API key is sent and how fast requests are sent. Absent: none.
    */
-  readonly given?: readonly GivenSetting[];
+  readonly given?: readonly TrustedSetting[];
 }
 
 /** A field of `spec.api` that takes effect only if the user trusts the Stack. */
-export interface GivenSetting {
+export interface TrustedSetting {
   readonly name: 'base_url' | 'ca_file' | 'version_header' | 'key_env' | 'rate_limit';
   /** Returns the position of the field. Parses the document again. */
   readonly locate: () => SourcePlace;

@@ -16,7 +16,7 @@ export interface TokenCommand {
 }
 
 /** Returns the sink of some settings, as recorded in a plan. Does not check whether the folder is in the repository. */
-export function describeSink(sink: SinkSettings): TokenPlace {
+export function toTokenPlace(sink: SinkSettings): TokenPlace {
   if ('directory' in sink) return { directory: sink.directory };
   const { command, test, timeoutMs } = sink;
   return { command, ...(test !== undefined && { test }), timeoutMs };
@@ -50,7 +50,7 @@ export function formatTokenNote(place: TokenPlace): string {
 }
 
 /** All words of a sink's command, one per line, if `describeTokenPlace` cuts the command. Otherwise empty. */
-export function listCutWords(place: TokenPlace | undefined): readonly string[] {
+export function listFullWords(place: TokenPlace | undefined): readonly string[] {
   if (place === undefined || 'directory' in place) return [];
   const { command, test = [] } = place;
   if (![command, test].some((words) => isLong(formatLine(words)))) return [];

@@ -1,4 +1,4 @@
-import { type HttpRequest, type HttpResponse, MAX_BODY_BYTES, type Send, tooLarge } from './http.ts';
+import { createTooLargeError, type HttpRequest, type HttpResponse, MAX_BODY_BYTES, type Send } from './http.ts';
 
 /**
  * A function from the web's `Request` to `Response`, as `fetch`, msw and most servers use them. Inside edgewise,
@@ -17,7 +17,7 @@ export function toSend(transport: Transport, maxBytes = MAX_BODY_BYTES): Send {
       new Request(url, { method, headers, signal, redirect: 'manual', ...(body !== null && { body }) }),
     );
     const { chunks, isWhole } = await readAtMost(response.body, maxBytes);
-    if (!isWhole) throw tooLarge(request, chunks, maxBytes);
+    if (!isWhole) throw createTooLargeError(request, chunks, maxBytes);
     return {
       status: response.status,
       statusText: response.statusText,

@@ -44,7 +44,7 @@ export function computeDrift(plan: Plan, { live, now }: DriftInput): Drift {
     targets,
     resources: sortByAddress(resources.map((resource) => withExpiryDanger(resource, now))),
     kinds: [...live.resources.keys()],
-    strangers: listUnowned({ stack, known: new Set(ours.map(({ id }) => id)) }, live),
+    unowned: listUnowned({ stack, known: new Set(ours.map(({ id }) => id)) }, live),
     diagnostics,
     violations,
     externals,

@@ -5,6 +5,7 @@ import { type Diagnostic, hasErrors, isLintWarning } from '../model/diagnostic.t
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { computeMinimumMs, parseRateLimit } from '../model/stack.ts';
 import type { Write } from '../model/write.ts';
+import { createChange } from './create-change.ts';
 import { withDangers } from './dangers.ts';
 import { type Decision, describeTokens, findTokenPlace } from './decide.ts';
 import { type DecidedPlan, decidePlan } from './decide-plan.ts';
@@ -13,7 +14,6 @@ import { listPlannedFiles } from './files.ts';
 import { countOwned, guardPlan } from './guard.ts';
 import { orderWrites } from './order.ts';
 import { describeRelease, type PlanInput } from './plan-input.ts';
-import { createChange } from './to-change.ts';
 
 /**
  * Computes the changes and writes that make live equal to the manifests. Pure: the order of the input does not matter.
@@ -53,7 +53,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     ...(suppressedDeletes.length > 0 && { suppressedDeletes }),
     writes,
     files: isInvalid ? [] : listPlannedFiles(decisions, input.files),
-    diagnostics: keepFewWarnings(diagnostics, desired.inputs, (one) => isCausedByChange(one, changesOf)),
+    diagnostics: limitLintWarnings(diagnostics, desired.inputs, (one) => isCausedByChange(one, changesOf)),
     violations: listViolations(changes, input),
     requests: estimateRequests(writes, input),
   };
@@ -166,7 +166,7 @@ const MAX_PLACED = 100;
  * Keeps all lint warnings that a change causes, and marks them. Of the others, keeps the first of each rule by address
  * and counts the rest. Keeps all other diagnostics.
  */
-export function keepFewWarnings(
+export function limitLintWarnings(
   diagnostics: readonly Diagnostic[],
   sources: Parameters<typeof sortByPlace>[1],
   isCaused: (diagnostic: Diagnostic) => boolean = () => false,

@@ -44,7 +44,7 @@ interface Run {
  * Finds the resources of other stacks in the plans of the run, else by the marks of live resources. An error if a
  * resource does not exist and no plan of the run creates it.
  */
-export function resolveForeign(
+export function resolveCrossStackReferences(
   desired: DesiredState,
   live: LiveState,
   { findPlanned = () => undefined, isInRun = () => false }: Run,
@@ -55,7 +55,7 @@ export function resolveForeign(
   const awaited = new Map<Address, CrossStackReference>();
   const gone = new Map<string, string>();
   for (const [address, named] of foreign) {
-    const id = findForeign(named, live)?.id;
+    const id = findCrossStackReference(named, live)?.id;
     const planned = findPlanned(named, id) ?? (id === undefined ? undefined : { id });
     if (planned === undefined) continue;
     if ('id' in planned) ids.set(address, planned.id);
@@ -79,7 +79,7 @@ export function resolveForeign(
 }
 
 /** The live resource with the mark. If several have it, the oldest, which is the one that is kept. */
-export function findForeign(
+export function findCrossStackReference(
   { stack, resource }: CrossStackReference,
   { resources }: LiveState,
 ): LiveResource | undefined {

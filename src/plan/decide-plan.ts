@@ -13,12 +13,12 @@ import {
   type Decision,
   decideActions,
   EXPIRY_WARNING_SHARE,
-  listRefusals,
+  listRefusedAdoptions,
   listRenewalDiagnostics,
   listTokensWithoutSink,
 } from './decide.ts';
 import { listAdoptionHints, listFormerMissing, listRenameHints } from './duplicates.ts';
-import { createIsHandedOver, listDoubtfulTakers, listTakenElsewhere } from './handed-over.ts';
+import { createIsHandedOver, listPossibleTakeOvers, listTakeOversOutsideRun } from './handed-over.ts';
 import { matchResources } from './match.ts';
 import { createReleaseState, type PlanInput } from './plan-input.ts';
 import { selectTargets } from './select-targets.ts';
@@ -43,12 +43,12 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     ...input.diagnostics.filter((found) => found.severity === 'error' || selected.concerns(found)),
     ...explainKeptDuplicates(matched.diagnostics.filter(selected.concerns), suppressedDeletes),
     ...selected.diagnostics,
-    ...listRefusals(decisions),
+    ...listRefusedAdoptions(decisions),
     ...listRenewalDiagnostics(decisions, input),
     ...listConflicts(decisions, live, { stack, suppressedDeletes, isInRun: input.isInRun, findTaker: input.findTaker }),
     ...listCrossStackUsers(decisions, live, stack),
-    ...listDoubtfulTakers(input, new Set(matched.pairs.map(({ live: one }) => one?.id))).filter(selected.concerns),
-    ...listTakenElsewhere(decisions, input),
+    ...listPossibleTakeOvers(input, new Set(matched.pairs.map(({ live: one }) => one?.id))).filter(selected.concerns),
+    ...listTakeOversOutsideRun(decisions, input),
     ...listFormerMissing(decisions, { live, stack }),
     ...listRenameHints(decisions),
     ...listAdoptionHints(decisions, live),

@@ -10,8 +10,8 @@ import type { Mark } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
 import { findSink, type SinkSettings, type TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
-import { describeSink, type TokenPlace } from '../model/token-place.ts';
-import { computeDesiredForm, type DesiredForm, type KnownIds, listAwaited, withLive } from './desired-form.ts';
+import { type TokenPlace, toTokenPlace } from '../model/token-place.ts';
+import { computeDesiredForm, type DesiredForm, type KnownIds, listUnresolvedFields, withLive } from './desired-form.ts';
 import { type ComparedResource, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
 import type { Pair } from './match.ts';
 import { findValidForMs, listLengthDifference, readTime } from './validity.ts';
@@ -61,7 +61,7 @@ export function decideActions(pairs: readonly Pair[], context: DecisionContext):
 }
 
 /** Errors on adoptions that would replace the adopted resource, because a field of it cannot be changed. */
-export function listRefusals(decisions: readonly Decision[]): readonly Diagnostic[] {
+export function listRefusedAdoptions(decisions: readonly Decision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const forcing = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => path);
     // Without such a field, only a credential whose token was never delivered is replaced, and nothing uses that one.
@@ -162,7 +162,7 @@ function keepsId({ action }: Decision): boolean {
 }
 
 function listReferencedAddresses(pair: Pair): readonly Address[] {
-  return pair.desired === undefined ? [] : listAwaited(pair.kind, pair.desired.spec);
+  return pair.desired === undefined ? [] : listUnresolvedFields(pair.kind, pair.desired.spec);
 }
 
 function createAdoptionError(desired: DesiredResource, id: string, forcing: readonly string[]): Diagnostic {
@@ -341,7 +341,7 @@ function readSettingMs({ lifecycle }: DesiredResource, name: string): number {
 /** The sink of the token of a credential that is created. Absent for all other changes. */
 export function findTokenPlace(decision: Decision, settings: TokenSettings): TokenPlace | undefined {
   const sink = createsToken(decision) ? findOwnSink(decision, settings) : undefined;
-  return sink && describeSink(sink);
+  return sink && toTokenPlace(sink);
 }
 
 /** Notes on what happens to the token of an existing credential. */

@@ -61,7 +61,7 @@ export function waitsForId(kind: Kind, part: Spec): boolean {
 }
 
 /** The addresses in a spec, or in a part of one, whose ids are known only after the apply. */
-export function listAwaited(kind: Kind, part: Spec): readonly Address[] {
+export function listUnresolvedFields(kind: Kind, part: Spec): readonly Address[] {
   const found = new Set<Address>();
   mapReferences(kind, part, ({ value }) => {
     if (isAddress(value)) found.add(value);

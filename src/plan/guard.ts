@@ -150,7 +150,7 @@ function listDeleteShare({ changes, owned, settings }: GuardInput): readonly Gua
 }
 
 /** Merges two limits: the result allows only what both allow. */
-export function pickStricter(left: GuardSettings, right: GuardSettings): GuardSettings {
+export function mergeGuards(left: GuardSettings, right: GuardSettings): GuardSettings {
   return {
     maxDeletes: Math.min(left.maxDeletes, right.maxDeletes),
     maxDeleteShare: Math.min(left.maxDeleteShare, right.maxDeleteShare),

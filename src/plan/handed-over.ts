@@ -25,7 +25,7 @@ export function createIsHandedOver({
  * Warnings on resources that are kept because another stack may take them over. `decided`: ids of resources that the
  * plan mentions anyway.
  */
-export function listDoubtfulTakers(
+export function listPossibleTakeOvers(
   { desired, live, mode, findTaker }: PlanInput,
   decided: ReadonlySet<string | undefined>,
 ): readonly Diagnostic[] {
@@ -53,7 +53,7 @@ export function listDoubtfulTakers(
  * Warnings on deletes of resources that another stack of the repository takes over, or may take over, if that stack is
  * not part of the run.
  */
-export function listTakenElsewhere(
+export function listTakeOversOutsideRun(
   decisions: readonly Decision[],
   { desired, live, findNeighbour }: Pick<PlanInput, 'desired' | 'live' | 'findNeighbour'>,
 ): readonly Diagnostic[] {

@@ -14,8 +14,8 @@ import {
   type Write,
   type WriteId,
 } from '../model/write.ts';
-import { listAwaited } from './desired-form.ts';
-import { type Draft, listWrites } from './writes.ts';
+import { listUnresolvedFields } from './desired-form.ts';
+import { type DraftWrite, listWrites } from './writes.ts';
 
 /**
  * Returns the writes of a plan in an order in which they can be sent one after another. They follow from the changes
@@ -76,7 +76,7 @@ function isLockout({ kind, desired }: Change): boolean {
 interface Planned {
   readonly change: Change;
   readonly kind: Kind;
-  readonly writes: readonly Draft[];
+  readonly writes: readonly DraftWrite[];
 }
 
 /** The dependencies between writes. The only mutable value while ordering; it never leaves this file. */
@@ -85,7 +85,7 @@ class DependencyGraph {
   /** By the write that frees a value: the writes that depend on it only because they claim that value. */
   readonly #claimants = new Map<WriteId, Set<WriteId>>();
 
-  constructor(drafts: readonly Draft[]) {
+  constructor(drafts: readonly DraftWrite[]) {
     for (const { id, dependsOn } of drafts) this.#byId.set(id, new Set(dependsOn));
   }
 
@@ -136,19 +136,19 @@ function addReferenceDependencies(planned: readonly Planned[], dependencies: Dep
   }
 }
 
-function listAwaitedAddresses(kind: Kind, write: Draft) {
+function listAwaitedAddresses(kind: Kind, write: DraftWrite) {
   switch (write.type) {
     case 'create':
     case 'update':
     case 'adopt':
-      return listAwaited(kind, { ...write.mark?.pending, ...write.body });
+      return listUnresolvedFields(kind, { ...write.mark?.pending, ...write.body });
     case 'deliver':
     case 'redeliver':
-      return listAwaited(kind, write.mark.pending);
+      return listUnresolvedFields(kind, write.mark.pending);
     case 'set-module':
-      return listAwaited(kind, { [write.module]: write.body });
+      return listUnresolvedFields(kind, { [write.module]: write.body });
     case 'vacate':
-      return listAwaited(kind, write.body);
+      return listUnresolvedFields(kind, write.body);
     case 'remove-module':
     case 'delete':
     case 'release':
@@ -173,7 +173,7 @@ function addDereferenceDependencies(planned: readonly Planned[], dependencies: D
   }
 }
 
-function removesReference(write: Draft, field: string): boolean {
+function removesReference(write: DraftWrite, field: string): boolean {
   switch (write.type) {
     case 'delete':
       return true;
@@ -223,7 +223,7 @@ function addClaimDependencies(planned: readonly Planned[], dependencies: Depende
   }
 }
 
-function isClaim({ type }: Draft): boolean {
+function isClaim({ type }: DraftWrite): boolean {
   return type === 'create' || type === 'update' || type === 'adopt';
 }
 
@@ -242,7 +242,7 @@ function listReleases({ change, kind, writes }: Planned): readonly (readonly [cl
 
 /** The writes by id, with those that were added, and their ids in a valid order. */
 interface Ordered {
-  readonly drafts: ReadonlyMap<WriteId, Draft>;
+  readonly drafts: ReadonlyMap<WriteId, DraftWrite>;
   readonly order: readonly WriteId[];
 }
 
@@ -261,7 +261,7 @@ function breakCycles(planned: readonly Planned[], dependencies: DependencyGraph)
 }
 
 interface BreakContext {
-  readonly drafts: Map<WriteId, Draft>;
+  readonly drafts: Map<WriteId, DraftWrite>;
   readonly owners: ReadonlyMap<WriteId, Planned>;
   readonly dependencies: DependencyGraph;
 }
@@ -279,7 +279,7 @@ function deleteFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext
   return true;
 }
 
-function isOfCreation(draft: Draft | undefined): boolean {
+function isOfCreation(draft: DraftWrite | undefined): boolean {
   return draft?.type === 'create' || draft?.type === 'deliver';
 }
 
@@ -305,8 +305,8 @@ function vacateFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext
  */
 function createVacateWrite(
   { change, kind }: Planned,
-  { address, resourceId, body }: Draft<UpdateWrite | AdoptWrite>,
-): Draft<VacateWrite> | undefined {
+  { address, resourceId, body }: DraftWrite<UpdateWrite | AdoptWrite>,
+): DraftWrite<VacateWrite> | undefined {
   const field = Object.keys(body).find((key) => kind.fields[key]?.unique && kind.fields[key]?.type.type === 'list');
   if (field === undefined || change.live?.spec === undefined) return undefined;
   const after = listMembers(change.desired?.[field]);
@@ -333,7 +333,7 @@ function listMembers(value: Json | undefined): readonly Json[] {
  * that are left over.
  */
 function sortByDependencies(
-  drafts: ReadonlyMap<WriteId, Draft>,
+  drafts: ReadonlyMap<WriteId, DraftWrite>,
   dependencies: DependencyGraph,
 ): { readonly order: readonly WriteId[]; readonly blocked: ReadonlySet<WriteId> } {
   const { waiting, dependents } = countDependencies(drafts, dependencies);
@@ -351,7 +351,7 @@ function sortByDependencies(
 
 /** The number of dependencies of each write, and its dependents. Dependencies on writes outside the plan do not count. */
 function countDependencies(
-  drafts: ReadonlyMap<WriteId, Draft>,
+  drafts: ReadonlyMap<WriteId, DraftWrite>,
   dependencies: DependencyGraph,
 ): { readonly waiting: Map<WriteId, number>; readonly dependents: ReadonlyMap<WriteId, readonly WriteId[]> } {
   const dependents = new Map([...drafts.keys()].map((id): [WriteId, WriteId[]] => [id, []]));
@@ -397,7 +397,7 @@ function addSecondDeliveries(planned: readonly Planned[]): readonly Planned[] {
 function createSecondDelivery(
   { change, writes }: Planned,
   abandoned: readonly Planned[],
-): Draft<RedeliverWrite> | undefined {
+): DraftWrite<RedeliverWrite> | undefined {
   const { address } = change;
   const first = writes.find((write) => write.type === 'deliver');
   const deletes = abandoned.flatMap((other) =>

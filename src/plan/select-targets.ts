@@ -7,7 +7,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
 import { listCrossStackKinds } from './cross-stack-references.ts';
-import { listAwaited } from './desired-form.ts';
+import { listUnresolvedFields } from './desired-form.ts';
 import type { Pair } from './match.ts';
 
 /** Everything that a plan reads: lists of kinds, and the modules of single resources, which have no list. */
@@ -98,7 +98,7 @@ export function findTargetClosure(desired: DesiredState, targets: readonly strin
   for (const address of wanted) {
     const resource = resources.get(address);
     if (resource !== undefined)
-      for (const needed of listAwaited(getKind(resource.kind), resource.spec)) wanted.add(needed);
+      for (const needed of listUnresolvedFields(getKind(resource.kind), resource.spec)) wanted.add(needed);
   }
   return wanted;
 }

@@ -35,10 +35,10 @@ import type { DesiredForm } from './desired-form.ts';
 import { computeDigests } from './differences.ts';
 
 /** A write before its position in the order is known. `dependsOn` contains only writes of the same change. */
-export type Draft<W extends Write = Write> = W extends Write ? Omit<W, 'last'> : never;
+export type DraftWrite<W extends Write = Write> = W extends Write ? Omit<W, 'last'> : never;
 
 /** Returns the writes of a change, as few as possible. Each attached module has its own write. */
-export function listWrites(change: Change, stack: string): readonly Draft[] {
+export function listWrites(change: Change, stack: string): readonly DraftWrite[] {
   const kind = getKind(change.kind);
   switch (change.action) {
     case 'no-op':
@@ -62,11 +62,11 @@ export function listWrites(change: Change, stack: string): readonly Draft[] {
   }
 }
 
-function listCreateWrites(kind: Kind, change: Change, stack: string): readonly Draft[] {
+function listCreateWrites(kind: Kind, change: Change, stack: string): readonly DraftWrite[] {
   const { address, action, validForMs } = change;
   const mark = createMarkDraft(change, stack);
   const base = { address, kind: kind.name };
-  const create: Draft<CreateWrite> = {
+  const create: DraftWrite<CreateWrite> = {
     type: 'create',
     ...base,
     id: toWriteId({ type: 'create', address }),
@@ -77,7 +77,7 @@ function listCreateWrites(kind: Kind, change: Change, stack: string): readonly D
     reason: action === 'replace' ? `creates the new ${kind.title}` : `creates the ${kind.title}`,
   };
   if (kind.oneTimeFields.length === 0) return [create];
-  const deliver: Draft<DeliverWrite> = {
+  const deliver: DraftWrite<DeliverWrite> = {
     type: 'deliver',
     ...base,
     id: toWriteId({ type: 'deliver', address }),
@@ -97,7 +97,7 @@ function pickSubject(change: Change) {
 function createDeleteWrite(
   change: Change,
   { dependsOn, reason }: { readonly dependsOn: readonly WriteId[]; readonly reason: string },
-): Draft<DeleteWrite> {
+): DraftWrite<DeleteWrite> {
   const subject = pickSubject(change);
   return {
     type: 'delete',
@@ -110,7 +110,7 @@ function createDeleteWrite(
 }
 
 /** Sends the metadata without the mark: the user's part, as far as the mark separates it. */
-function createReleaseWrite(kind: Kind, change: Change): Draft<ReleaseWrite> {
+function createReleaseWrite(kind: Kind, change: Change): DraftWrite<ReleaseWrite> {
   const subject = pickSubject(change);
   const spec = getLive(change).spec ?? {};
   const user = spec['metadata'];
@@ -126,7 +126,7 @@ function createReleaseWrite(kind: Kind, change: Change): Draft<ReleaseWrite> {
   };
 }
 
-function listUpdateWrites(kind: Kind, change: Change, stack: string): readonly Draft[] {
+function listUpdateWrites(kind: Kind, change: Change, stack: string): readonly DraftWrite[] {
   const { mark: liveMark } = getLive(change);
   const changed = listChangedFields(kind, change);
   const removed = changed.filter((name) => isRemoval(kind, change, name));
@@ -145,12 +145,12 @@ function listUpdateWrites(kind: Kind, change: Change, stack: string): readonly D
   return [marking, ...removals.map((removal) => ({ ...removal, dependsOn: [marking.id] }))];
 }
 
-interface Patch extends Pick<Draft<AdoptWrite>, 'body' | 'dependsOn'> {
+interface Patch extends Pick<DraftWrite<AdoptWrite>, 'body' | 'dependsOn'> {
   readonly mark: AdoptWrite['mark'] | undefined;
   readonly patched: readonly string[];
 }
 
-function createPatchWrite(change: Change, { mark, patched, ...parts }: Patch): Draft<UpdateWrite | AdoptWrite> {
+function createPatchWrite(change: Change, { mark, patched, ...parts }: Patch): DraftWrite<UpdateWrite | AdoptWrite> {
   const { address, kind } = change;
   const base = { address, kind, resourceId: getLive(change).id, ...parts };
   if (change.action === 'adopt') {
@@ -170,12 +170,12 @@ function describePatch(change: Change, patched: readonly string[]): string {
     : `marks it with its new name, instead of ${name}`;
 }
 
-function listAttachmentWrites(kind: Kind, change: Change): readonly Draft[] {
-  return listChangedFields(kind, change).map((module): Draft => {
+function listAttachmentWrites(kind: Kind, change: Change): readonly DraftWrite[] {
+  return listChangedFields(kind, change).map((module): DraftWrite => {
     if (isRemoval(kind, change, module)) return createRemoveWrite(kind, change, module);
     const { address } = change;
     const field = assertDefined(kind.fields[module], `${kind.name}.${module}`);
-    const set: Draft<SetModuleWrite> = {
+    const set: DraftWrite<SetModuleWrite> = {
       type: 'set-module',
       id: toWriteId({ type: 'set-module', address, module }),
       address,
@@ -190,7 +190,7 @@ function listAttachmentWrites(kind: Kind, change: Change): readonly Draft[] {
   });
 }
 
-function createRemoveWrite(kind: Kind, change: Change, module: string): Draft<RemoveModuleWrite> {
+function createRemoveWrite(kind: Kind, change: Change, module: string): DraftWrite<RemoveModuleWrite> {
   const { address } = change;
   return {
     type: 'remove-module',

@@ -6,7 +6,7 @@ import type { ManifestStart, SourcePlace } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DesiredResource, FieldPath, Spec } from '../model/state.ts';
 import { formatTokenNote } from '../model/token-place.ts';
-import { fillIn } from './vocabulary.ts';
+import { fillEmptyFields } from './vocabulary.ts';
 
 /** A change or a manifest that policies are evaluated for. */
 export interface PolicySubject {
@@ -87,13 +87,13 @@ export function createCelValues(
   { stack, plan, now }: PolicyRunContext,
 ): CelValues {
   return {
-    change: fillIn('Change', change),
+    change: fillEmptyFields('Change', change),
     before,
     after,
     labels,
     annotations,
-    plan: fillIn('Plan', plan),
-    stack: fillIn('Stack', { ...stack }),
+    plan: fillEmptyFields('Plan', plan),
+    stack: fillEmptyFields('Stack', { ...stack }),
     now,
   };
 }

@@ -92,7 +92,7 @@ const VARIABLES = {
 } as const;
 
 /** Adds the missing fields of a value, with empty values. */
-export function fillIn(type: TypeName, given: JsonObject): JsonObject {
+export function fillEmptyFields(type: TypeName, given: JsonObject): JsonObject {
   const fields = Object.entries(TYPES[type]);
   return Object.fromEntries(fields.map(([name, of]) => [name, fillInValue(of, given[name])]));
 }
@@ -115,9 +115,9 @@ export function findUnknown(
 
 function fillInValue(type: string, value: Json | undefined): Json {
   const [, member] = /^list<(.+)>$/.exec(type) ?? [];
-  if (isTypeName(type)) return fillIn(type, isJsonObject(value) ? value : {});
+  if (isTypeName(type)) return fillEmptyFields(type, isJsonObject(value) ? value : {});
   if (member !== undefined && isTypeName(member) && isJsonArray(value))
-    return value.map((one) => (isJsonObject(one) ? fillIn(member, one) : one));
+    return value.map((one) => (isJsonObject(one) ? fillEmptyFields(member, one) : one));
   if (value !== undefined || type === 'dyn') return value ?? null;
   return EMPTY[type] ?? (member === undefined ? {} : []);
 }

@@ -7,12 +7,12 @@ import type { ApplyResult } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
+import { createChange } from '../plan/create-change.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import type { Decision } from '../plan/decide.ts';
 import { type DecidedPlan, decidePlan } from '../plan/decide-plan.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import { findTargetClosure } from '../plan/select-targets.ts';
-import { createChange } from '../plan/to-change.ts';
 import {
   canCauseGap,
   createUsers,

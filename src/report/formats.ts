@@ -66,9 +66,9 @@ const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksRep
 
 /** Loads the renderer of a format for a run over many stacks. */
 export async function loadStacksReportFormat(name: FormatName): Promise<StacksReportFormat> {
-  const [format, { tellAccountsOnce }] = await Promise.all([
+  const [format, { nameAccountsOnce }] = await Promise.all([
     STACKS_REPORT_FORMATS[name](),
     import('./view/stacks-view.ts'),
   ]);
-  return (run, options) => format(tellAccountsOnce(run), options);
+  return (run, options) => format(nameAccountsOnce(run), options);
 }

@@ -2,7 +2,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { readInput } from '../files/read-input.ts';
 import { isManifestName } from '../manifest/load.ts';
-import { holdsStack, mayHoldDefaults } from '../manifest/stack-folders.ts';
+import { containsStack, mayContainDefaults } from '../manifest/stack-folders.ts';
 import {
   createOwnerSearch,
   type StackChange,
@@ -80,9 +80,9 @@ async function assignDefaults(files: ChangedFiles, places: Places['places'], cau
  */
 async function heldDefaults(file: string, { readBefore }: ChangedFiles): Promise<boolean> {
   const stats = lstatSync(file, { throwIfNoEntry: false });
-  if (stats !== undefined && (!stats.isFile() || mayHoldDefaults(readInput(file)))) return true;
+  if (stats !== undefined && (!stats.isFile() || mayContainDefaults(readInput(file)))) return true;
   const before = await readBefore(file);
-  return before !== undefined && mayHoldDefaults(Buffer.from(before));
+  return before !== undefined && mayContainDefaults(Buffer.from(before));
 }
 
 /** Whether a folder had a `Stack` document in the commit, in one of the changed files. */
@@ -90,7 +90,7 @@ async function wasStack(folder: string, { all, readBefore }: ChangedFiles): Prom
   for (const file of all) {
     if (dirname(file) !== folder || !isManifestName(basename(file))) continue;
     const text = await readBefore(file);
-    if (text !== undefined && holdsStack(Buffer.from(text))) return true;
+    if (text !== undefined && containsStack(Buffer.from(text))) return true;
   }
   return false;
 }

@@ -6,7 +6,7 @@ import { type FolderDiagnostic, type ManifestBytes, readDefaults, visitManifests
 import {
   type FoundManifest,
   listRawDocuments,
-  mayHoldStack,
+  mayContainStack,
   type RawDocuments,
   readRawDocuments,
 } from '../manifest/stack-folders.ts';
@@ -97,7 +97,7 @@ export function listStackNames(
 ): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   visitManifests(root, { cwd, isDone: isLate }, ({ folder, bytes }) => {
-    if (!mayHoldStack(bytes)) return;
+    if (!mayContainStack(bytes)) return;
     for (const { kind, metadata } of listRawDocuments(bytes, NO_ENVIRONMENT)) {
       const { name } = toMapping(metadata);
       if (kind === 'Stack' && typeof name === 'string' && isResourceName(name)) names.set(name, folder);

@@ -19,7 +19,7 @@ interface OrderedStacks {
 
 /** Orders stacks, and finds cycles. */
 export function orderStacks(stacks: readonly StackFolder[]): OrderedStacks {
-  const needs = new Map(stacks.map((stack) => [stack, listNeeded(stack, stacks)]));
+  const needs = new Map(stacks.map((stack) => [stack, listDependencies(stack, stacks)]));
   const ordered = new Set<StackFolder>();
   const seen = new Set<StackFolder>();
   let hasCycle = false;
@@ -39,7 +39,7 @@ export function orderStacks(stacks: readonly StackFolder[]): OrderedStacks {
 }
 
 /** The stacks of a run to which a stack refers. */
-export function listNeeded(stack: StackFolder, stacks: readonly StackFolder[]): readonly StackFolder[] {
+export function listDependencies(stack: StackFolder, stacks: readonly StackFolder[]): readonly StackFolder[] {
   return stacks.filter((other) => dependsOn(stack, other));
 }
 

@@ -39,11 +39,11 @@ type Schema = z.core.$ZodType;
 
 /** Lists the errors that a schema finds in a value. Empty: the value conforms. */
 export function listSchemaFindings(schema: z.ZodType, value: Json): readonly SchemaFinding[] {
-  return [...eachFinding(schema, value)];
+  return [...forEachFinding(schema, value)];
 }
 
 /** Like `listSchemaFindings`, but yields one finding at a time, so that a hundred thousand need not be in memory. */
-export function* eachFinding(schema: z.ZodType, value: Json): Generator<SchemaFinding> {
+export function* forEachFinding(schema: z.ZodType, value: Json): Generator<SchemaFinding> {
   const scope = { schema, value, base: [] };
   for (const issue of schema.safeParse(value, WITHOUT_CODE).error?.issues ?? []) {
     if (issue.code === 'unrecognized_keys') yield* eachUnknownField(issue, scope);

@@ -90,7 +90,7 @@ export const DRIFT_RESULT_SCHEMA = z.looseObject({
   diagnostics,
   violations: z.array(VIOLATION_SCHEMA),
   resources: z.array(RESOURCE_DRIFT_SCHEMA),
-  strangers: z.array(UNOWNED_SCHEMA),
+  unowned: z.array(UNOWNED_SCHEMA),
 });
 
 /** An apply. Its outcomes refer to writes of its plan. */

@@ -136,7 +136,7 @@ async function leaveFieldsOut(
   const response = await forward(request);
   const json = readJson(response);
   if (json === undefined) return response;
-  const thinned = leaveOut(json, request, (shown) => {
+  const thinned = omitFields(json, request, (shown) => {
     const isMeant = fields === undefined ? isOmissible(shown) : fields.includes(shown.name);
     return isMeant && random(`left out ${shown.place}`) < share;
   });
@@ -178,7 +178,11 @@ interface ShownField {
 type IsLeftOut = (shown: ShownField) => boolean;
 
 /** Returns the JSON of a response without the fields that `isLeftOut` selects. The response is a page of a list, a resource, or a module. */
-export function leaveOut(json: Json, { method, url }: Pick<HttpRequest, 'method' | 'url'>, isLeftOut: IsLeftOut): Json {
+export function omitFields(
+  json: Json,
+  { method, url }: Pick<HttpRequest, 'method' | 'url'>,
+  isLeftOut: IsLeftOut,
+): Json {
   const operation = findOperation(method, new URL(url).pathname);
   if (operation === undefined || !isJsonObject(json)) return json;
   const { kind, module, action } = operation;

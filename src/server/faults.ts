@@ -117,8 +117,8 @@ function createPast(server: Server): Past {
 /** Parses faults from YAML or JSON. Throws `RangeError` if they are invalid; the message lists the errors with their rules. */
 export function parseServerFaults(text: string): ServerFaults {
   const value = parseOne(text);
-  const stranger = findUnknownKey(FAULTS_SCHEMA, value);
-  if (stranger !== undefined) throw new RangeError(stranger);
+  const unknownKey = findUnknownKey(FAULTS_SCHEMA, value);
+  if (unknownKey !== undefined) throw new RangeError(unknownKey);
   const findings = listSchemaFindings(FAULTS_SCHEMA, value).map(
     ({ path, message }) => `${formatPath(path)}${nameRule(value, path)} ${message}`,
   );

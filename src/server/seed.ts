@@ -52,8 +52,8 @@ export function parseServerSeed(text: string): ServerSeed {
   const finding = checkJsonLimits(text);
   if (finding !== undefined) throw new RangeError(`It ${finding}`);
   const value = parseJson(text);
-  const stranger = findUnknownKey(SEED_SCHEMA, value);
-  if (stranger !== undefined) throw new RangeError(stranger);
+  const unknownKey = findUnknownKey(SEED_SCHEMA, value);
+  if (unknownKey !== undefined) throw new RangeError(unknownKey);
   const oversized = findOversized(value, []);
   if (oversized !== undefined) throw new RangeError(oversized);
   const findings = listSchemaFindings(SEED_SCHEMA, value);

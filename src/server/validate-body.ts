@@ -7,7 +7,7 @@ import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/j
 import { listUnprintable } from '../model/printable.ts';
 import type { Spec } from '../model/state.ts';
 import { createModuleSchema, createRequestSchema } from '../schemas/field.ts';
-import { eachFinding } from '../schemas/findings.ts';
+import { forEachFinding } from '../schemas/findings.ts';
 import { RequestError } from './failure.ts';
 
 type Schema = ReturnType<typeof createRequestSchema>;
@@ -74,7 +74,7 @@ function refuseUnfit(kind: Kind, purpose: 'create' | 'update', body: JsonObject)
 }
 
 function refuseUnfitValue(value: Json, schema: Schema): void {
-  const unfit = eachFinding(schema, value).take(MOST_FINDINGS);
+  const unfit = forEachFinding(schema, value).take(MOST_FINDINGS);
   const findings = [...listUnprintable(value), ...unfit];
   refuseFindings(
     findings.slice(0, MOST_FINDINGS).map(({ path, message }) => ({ path, message: `${formatPath(path)} ${message}` })),

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { findMadeByAnother } from '../files/boundary.ts';
+import { findFileOfAnotherUser } from '../files/boundary.ts';
 import { type FileLock, toLockPath, tryLockFile } from '../files/lock-file.ts';
 import { readInput } from '../files/read-input.ts';
 import { describeError } from '../model/errors.ts';
@@ -123,7 +123,7 @@ export async function openSnapshotStore(files: ServerFiles, context: Host, lock?
  * can keep it forever.
  */
 function refuseOtherOwner(path: string, uid: Host['uid']): void {
-  const foreign = findMadeByAnother(path, uid) ?? findMadeByAnother(toLockPath(path), uid);
+  const foreign = findFileOfAnotherUser(path, uid) ?? findFileOfAnotherUser(toLockPath(path), uid);
   if (foreign === undefined) return;
   throw new StackError(`The snapshot cannot be kept in ${path}: ${foreign} belongs to another user.`, {
     reason: 'invalid',

@@ -10,7 +10,7 @@ import { DEFAULT_VERSION_HEADER } from '../model/http.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 import { StackError } from './host.ts';
-import type { Reader } from './plan-live.ts';
+import type { ReadingClient } from './plan-live.ts';
 import type { RunSettings } from './settings.ts';
 
 /** An existing resource, identified by the ids in its path. A manifest can attach modules to it. */
@@ -42,7 +42,7 @@ export function createExportRequest(names: readonly string[], attached: readonly
 
 /** Exports live resources as manifests that adopt them. Sends GETs only. */
 export async function exportResources(
-  client: Reader,
+  client: ReadingClient,
   { kinds, attached, stack, settings, signal }: ExportRequest,
 ): Promise<ExportResult> {
   const request = createExportRequest(kinds, attached);

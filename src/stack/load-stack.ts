@@ -11,7 +11,7 @@ import {
   readDefaults,
   visitManifests,
 } from '../manifest/load.ts';
-import { holdsStack, mayHoldDefaults, mayHoldStack } from '../manifest/stack-folders.ts';
+import { containsStack, mayContainDefaults, mayContainStack } from '../manifest/stack-folders.ts';
 import { findStackRender, type StackRender } from '../manifest/stack-render.ts';
 import { listDefaultsOf } from '../manifest/stack-settings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -48,7 +48,7 @@ export async function loadStack(
   const isOwn = (folder: string): boolean => !folders.some((one) => isIn(resolve(context.cwd, folder), one));
   const isRead = (file: string): boolean => file === STDIN || named.has(file) || isOwn(dirname(file));
   for (const { file } of sources) if (!isRead(file)) context.onInput?.(file);
-  const isPassedOver = ({ file, bytes }: ManifestBytes): boolean => !isRead(file) && mayHoldDefaults(bytes);
+  const isPassedOver = ({ file, bytes }: ManifestBytes): boolean => !isRead(file) && mayContainDefaults(bytes);
   const own = [
     ...sources.filter(({ file }) => isRead(file)),
     ...sources.filter(isPassedOver).map((source) => ({ ...source, onlyDefaults: true as const })),
@@ -81,7 +81,7 @@ function readDefaultsOf(
   paths: readonly string[],
   context: LoadStackContext,
 ): LoadedManifests {
-  const stacks = sources.filter(({ bytes }) => mayHoldStack(bytes));
+  const stacks = sources.filter(({ bytes }) => mayContainStack(bytes));
   const resolvePath = (path: string): string => resolve(context.cwd, path);
   // Start above a folder that the user named, because that folder was already read.
   const folders = stacks.map(({ file }) => {
@@ -101,7 +101,7 @@ function findRenders(all: readonly ManifestBytes[], env: Environment): readonly 
   const own = sources.flatMap((source) => findStackRender(source, env, 'Stack') ?? []);
   if (own.length > 0) return own;
   const shared = sources.flatMap((source) => findStackRender(source, env, 'Defaults') ?? []);
-  const stack = shared.length === 0 ? undefined : sources.find(({ bytes }) => holdsStack(bytes));
+  const stack = shared.length === 0 ? undefined : sources.find(({ bytes }) => containsStack(bytes));
   if (stack === undefined) return [];
   const [nearest] = listDefaultsOf(dirname(stack.file), shared, ({ file }) => dirname(file));
   return nearest === undefined ? [] : [{ ...nearest, file: stack.file }];
@@ -158,7 +158,7 @@ export function refuseOtherTools(paths: readonly string[], sources: readonly Man
     file !== STDIN && !paths.includes(file) && parseRenderSource(file) === undefined;
   const stacks = listStackFolders(sources);
   const apart = sources
-    .filter(({ bytes }) => !mayHoldDefaults(bytes))
+    .filter(({ bytes }) => !mayContainDefaults(bytes))
     .filter(({ file }) => !stacks.some((stack) => isIn(resolvePath(file), resolvePath(stack))));
   const [first] = apart;
   if (first === undefined || stacks.length > 1 || !apart.every((one) => isFound(one) && isOtherTool(one))) return;
@@ -186,14 +186,14 @@ export function refuseOtherTools(paths: readonly string[], sources: readonly Man
 }
 
 function listStackFolders(sources: readonly ManifestBytes[]): readonly string[] {
-  const stacks = sources.filter(({ file, bytes }) => file !== STDIN && mayHoldStack(bytes));
+  const stacks = sources.filter(({ file, bytes }) => file !== STDIN && mayContainStack(bytes));
   return [...new Set(stacks.map(({ file }) => dirname(file)))];
 }
 
 function findStackFolders(top: string, { cwd, root, budget }: Host): readonly string[] {
   const found: ManifestBytes[] = [];
   visitManifests(top, { cwd, root, budget }, (manifest) => {
-    if (mayHoldStack(manifest.bytes)) found.push(manifest);
+    if (mayContainStack(manifest.bytes)) found.push(manifest);
   });
   return listStackFolders(found);
 }

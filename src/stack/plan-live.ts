@@ -8,7 +8,7 @@ import type { TokenSettings } from '../model/stack.ts';
 import type { FindTaker } from '../model/stack-tree.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { createPlan } from '../plan/create-plan.ts';
-import { type FindPlanned, resolveForeign } from '../plan/cross-stack-references.ts';
+import { type FindPlanned, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
 import { listFilePaths } from '../plan/files.ts';
 import { createDestroyState, createReleaseState, type PlanInput } from '../plan/plan-input.ts';
@@ -79,14 +79,14 @@ export interface PlanRequest extends PlanOptions {
 }
 
 /** A client that cannot write. */
-export type Reader = Omit<Client, 'send'>;
+export type ReadingClient = Omit<Client, 'send'>;
 
 /**
  * Creates a plan, and returns it with its input. `whole`: the live state, including kinds that the stack does not use.
  * Sends GETs only.
  */
-export async function planLive(
-  client: Reader,
+export async function createLivePlan(
+  client: ReadingClient,
   request: PlanRequest,
 ): Promise<{ readonly plan: Plan; readonly input: PlanInput; readonly whole: LiveState }> {
   const { state, settings, now, cwd, mode = 'apply', targets = [], signal } = request;
@@ -94,7 +94,7 @@ export async function planLive(
   const read = mode === 'release' ? createReleaseState(state) : stated;
   const wanted = createReadRequest(read, targets);
   const whole = await readLive(client, { ...wanted, ...(signal !== undefined && { signal }) });
-  const { desired, awaited, diagnostics } = resolveForeign(stated, whole, request);
+  const { desired, awaited, diagnostics } = resolveCrossStackReferences(stated, whole, request);
   const live = withoutUnusedKinds(whole, read);
   const { baseUrl, versionHeader, pageSize, concurrency, rateLimit, keyEnv } = settings;
   const { guard, kinds } = desired.stack;
@@ -150,13 +150,13 @@ function withoutUnusedKinds(live: LiveState, { stack }: DesiredState): LiveState
 }
 
 /** Creates a plan, rehearses it, and checks it with policies. Sends GETs only. */
-export async function planAndRehearse(client: Reader, request: PlanRequest): Promise<Plan> {
-  return tryPlan(await planLive(client, request), request);
+export async function planAndRehearse(client: ReadingClient, request: PlanRequest): Promise<Plan> {
+  return rehearseAndCheckPlan(await createLivePlan(client, request), request);
 }
 
 /** Rehearses a plan and checks it with policies. */
-export async function tryPlan(
-  { plan, input }: Awaited<ReturnType<typeof planLive>>,
+export async function rehearseAndCheckPlan(
+  { plan, input }: Awaited<ReturnType<typeof createLivePlan>>,
   request: PlanRequest,
 ): Promise<Plan> {
   const { policies, state, now } = request;

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { BOUNDARY_REMEDY, findRoots, placeForWriting, placeWithin } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
-import { type DeepFormatChecks, listCloserFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
+import { type DeepFormatChecks, listDeepFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import { findKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { hasExpressions, lintManifests } from '../lint/lint.ts';
 import { toEnvironment } from '../manifest/environment.ts';
@@ -21,7 +21,7 @@ import { formatPath, parsePath } from '../model/field-path.ts';
 import type { PolicyDocument, PolicyDocuments, PolicyTestResult } from '../model/policy.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
-import { keepFewWarnings } from '../plan/create-plan.ts';
+import { limitLintWarnings } from '../plan/create-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import { type Host, InvalidManifests, type RunSubject, StackError } from './host.ts';
 import { loadStack, refuseOtherTools } from './load-stack.ts';
@@ -142,7 +142,7 @@ function withManifests(loaded: LoadedManifests, manifests: readonly ManifestSour
  */
 function loadChecks(sources: readonly ManifestBytes[]): Promise<DeepFormatChecks> {
   const isMentioned = (name: string): boolean => sources.some(({ bytes }) => toBuffer(bytes).includes(name));
-  const candidates = MANIFEST_KINDS.filter((kind) => listCloserFormats(kind).length > 0);
+  const candidates = MANIFEST_KINDS.filter((kind) => listDeepFormats(kind).length > 0);
   return loadDeepFormatChecks(candidates.filter(({ name }) => isMentioned(name)));
 }
 
@@ -186,7 +186,7 @@ export async function readValidManifests(
 ): Promise<ValidManifests> {
   const { state, diagnostics, policies, subject } = await readManifests(paths, context, options);
   if (state === undefined || hasErrors(diagnostics))
-    throw new InvalidManifests(keepFewWarnings(diagnostics, state?.inputs ?? []));
+    throw new InvalidManifests(limitLintWarnings(diagnostics, state?.inputs ?? []));
   return { state, diagnostics, policies, locate: subject.locate };
 }
 

@@ -11,22 +11,22 @@ import type { GuardSettings } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
 import { comparePlans } from '../plan/compare/compare-plans.ts';
 import { createPlan } from '../plan/create-plan.ts';
-import { findForeign } from '../plan/cross-stack-references.ts';
+import { findCrossStackReference } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
 import { listFilePaths } from '../plan/files.ts';
 import { type Allowances, countOwned, guardPlan, listBlockingViolations } from '../plan/guard.ts';
 import {
   checkPlan,
   createStaleCheckRequest,
-  listAppeared,
+  listNewFiles,
   type PlanCheck,
   type StaleItem,
 } from '../plan/saved/check-plan.ts';
-import { computeLiveBefore, countAsCreated, listAwaitedIds } from '../plan/saved/finder.ts';
-import { listUnlike } from '../plan/saved/list-unlike.ts';
+import { listPlanMismatches } from '../plan/saved/list-plan-mismatches.ts';
+import { computeLiveBefore, countAsCreated, listAwaitedIds } from '../plan/saved/plan-look-up.ts';
 import { verifyPlan } from '../plan/saved/verify-plan.ts';
 import { StackError } from './host.ts';
-import { type PlanRequest, planLive, type Reader, tryPlan } from './plan-live.ts';
+import { createLivePlan, type PlanRequest, type ReadingClient, rehearseAndCheckPlan } from './plan-live.ts';
 
 export interface SavedFile {
   readonly plan: Plan;
@@ -56,13 +56,13 @@ export function refuseOtherVersion({ plan: { tool }, name }: Pick<SavedPlan, 'pl
 }
 
 /** Compares a saved plan with the live state. Throws if the plan is stale or a safety rule blocks it now. */
-export async function checkSaved(client: Reader, saved: SavedPlan): Promise<PlanCheck> {
+export async function checkSaved(client: ReadingClient, saved: SavedPlan): Promise<PlanCheck> {
   const { plan, name, signal, cwd, roots } = saved;
   const live = await readLive(client, { ...createStaleCheckRequest(plan), ...(signal !== undefined && { signal }) });
   const check = checkPlan(plan, live);
   const paths = plan.files.map(({ path }) => path);
   const present = await readFiles(paths, { cwd, roots });
-  const moved = [...check.moved, ...listAppeared(plan, { present, texts: check.texts })];
+  const moved = [...check.moved, ...listNewFiles(plan, { present, texts: check.texts })];
   refuseStale(name, moved);
   refuseUnsafe(saved, live);
   return check;
@@ -163,7 +163,7 @@ export class NotApproved extends StackError {
 const NOT_APPROVED_REMEDY = 'Nothing was written. Make a new plan and have that approved.';
 
 /** Throws if a plan cannot serve as an approved plan: another version made it, or it contains errors. */
-export function refuseUnfit({ plan, name }: PlanApproval, version: string): void {
+export function refuseUnusableApproval({ plan, name }: PlanApproval, version: string): void {
   refuseOtherVersion({ plan, name }, version);
   if (!hasErrors(plan.diagnostics)) return;
   throw new StackError(`${name} contains errors, so it cannot be used as an approved plan.`, {
@@ -189,21 +189,21 @@ export function refuseUnapproved(plan: Plan, approved: PlanApproval, cwd: string
  * plan has changed since, or the manifests produce another plan. Reads the live state once for both checks. Sends GETs
  * only.
  */
-export async function replan(client: Reader, given: SavedFile, request: PlanRequest): Promise<Plan> {
-  const planned = await planLive(client, request);
+export async function replan(client: ReadingClient, given: SavedFile, request: PlanRequest): Promise<Plan> {
+  const planned = await createLivePlan(client, request);
   const paths = listFilePaths(planned.input.desired);
   const file = { ...given, plan: withPaths(given.plan, paths, request.cwd) };
   const checked = checkPlan(withoutAwaited(file.plan, planned.whole), planned.whole);
   const present = planned.input.files;
   const moved = checked.moved.filter(({ isAbandoned }) => isAbandoned !== true);
-  refuseStale(file.name, [...moved, ...listAppeared(file.plan, { present, texts: checked.texts })]);
-  const again = await tryPlan(withoutFinishedRotations(planned, file.plan, checked), request);
+  refuseStale(file.name, [...moved, ...listNewFiles(file.plan, { present, texts: checked.texts })]);
+  const again = await rehearseAndCheckPlan(withoutFinishedRotations(planned, file.plan, checked), request);
   const check = { ...checked, ids: new Map([...checked.ids, ...listAwaitedIds(file.plan, planned.whole)]) };
-  const isSame = listUnlike(file.plan, again, check).length === 0;
+  const isSame = listPlanMismatches(file.plan, again, check).length === 0;
   // Some writes of the file, or of other saved plans in this run, may be done. The totals in the file describe the
   // state before them, so compare them with a plan of that state.
   const before = isSame ? again : await planBefore(planned, file.plan, request);
-  refuseDifferent(file.name, listUnlike(file.plan, again, { ...check, before }));
+  refuseDifferent(file.name, listPlanMismatches(file.plan, again, { ...check, before }));
   return again;
 }
 
@@ -214,7 +214,7 @@ async function planBefore({ input, whole }: Planned, file: Plan, request: PlanRe
   const plan = createPlan(earlier, decidePlan(earlier));
   // A plan that waits for another stack was not rehearsed.
   const isTried = file.awaitedReferences === undefined && request.rehearsal !== false;
-  return tryPlan({ plan, input: earlier, whole }, { ...request, rehearsal: isTried });
+  return rehearseAndCheckPlan({ plan, input: earlier, whole }, { ...request, rehearsal: isTried });
 }
 
 /** Omits rotations that the file has already finished, because each resource is rotated only once. */
@@ -229,14 +229,16 @@ function withoutFinishedRotations(planned: Planned, file: Plan, { done }: PlanCh
   return { ...planned, plan: createPlan(left, decidePlan(left)), input: left };
 }
 
-type Planned = Awaited<ReturnType<typeof planLive>>;
+type Planned = Awaited<ReturnType<typeof createLivePlan>>;
 
 /**
  * Omits references to resources that another stack of this run has not created yet. They are resolved right before this
  * stack's writes.
  */
 function withoutAwaited({ awaitedReferences = {}, ...plan }: Plan, live: LiveState): Plan {
-  const made = Object.entries(awaitedReferences).filter(([, foreign]) => findForeign(foreign, live) !== undefined);
+  const made = Object.entries(awaitedReferences).filter(
+    ([, foreign]) => findCrossStackReference(foreign, live) !== undefined,
+  );
   return { ...plan, awaitedReferences: Object.fromEntries(made) };
 }
 

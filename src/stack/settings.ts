@@ -10,10 +10,10 @@ import { createSecrets, type Secrets } from '../model/secrets.ts';
 import {
   type ApiSettings,
   formatRateLimit,
-  type GivenSetting,
   parseRateLimit,
   RATE_LIMIT_EXPECTED,
   type Timeouts,
+  type TrustedSetting,
 } from '../model/stack.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
 
@@ -207,7 +207,7 @@ export function resolveManifestSettings(
 }
 
 /** The settings that decide where the API key is sent and how fast requests are sent. */
-const TRUST_SETTINGS: Readonly<Record<GivenSetting['name'], TrustSetting>> = {
+const TRUST_SETTINGS: Readonly<Record<TrustedSetting['name'], TrustSetting>> = {
   base_url: { setting: 'baseUrl', flag: '--base-url', variable: 'EDGEWISE_BASE_URL' },
   ca_file: { setting: 'caFile', flag: '--ca-file', variable: 'EDGEWISE_CA_FILE' },
   version_header: { setting: 'versionHeader', flag: '--version-header', variable: 'EDGEWISE_VERSION_HEADER' },
@@ -228,7 +228,7 @@ interface ComparedSettings {
 }
 
 function findDisagreement(
-  { name, locate }: GivenSetting,
+  { name, locate }: TrustedSetting,
   { stored, given, cwd }: ComparedSettings,
 ): readonly Diagnostic[] {
   const { setting, flag, variable } = TRUST_SETTINGS[name];

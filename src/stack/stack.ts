@@ -20,8 +20,8 @@ import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
+import { createInventory, createInventoryRequest } from '../plan/inventory.ts';
 import { computeDriftAgainst, createDriftReadRequest } from '../plan/saved/drift-against.ts';
-import { createInventory, createInventoryRequest } from '../plan/to-inventory.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import {
   type AttachableResource,
@@ -31,7 +31,7 @@ import {
   parseAttached,
 } from './export-resources.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
-import { isInvalid, type PlanOptions, planAndRehearse, planLive, type Reader } from './plan-live.ts';
+import { createLivePlan, isInvalid, type PlanOptions, planAndRehearse, type ReadingClient } from './plan-live.ts';
 import {
   type ConnectionOverrides,
   connectToService,
@@ -43,7 +43,7 @@ import {
   checkSaved,
   refuseOtherVersion,
   refuseUnapproved,
-  refuseUnfit,
+  refuseUnusableApproval,
   refuseViolations,
   replan,
   type SavedFile,
@@ -60,7 +60,7 @@ import { refuseUntrusted } from './trust.ts';
 export interface Account {
   readonly settings: RunSettings;
   /** Returns a client that cannot write. */
-  readonly open: () => Promise<Reader>;
+  readonly open: () => Promise<ReadingClient>;
   /** Runs a task with a client that can write. Outside of such tasks, only GET requests are sent. */
   readonly write: <T>(task: (client: Client) => Promise<T>) => Promise<T>;
   /** Applies a saved plan unless it is stale. */
@@ -222,7 +222,8 @@ export function shareAccount(parts: AccountParts, host: Host, signal: AbortSigna
   const write = shareLists(account.write);
   return {
     toView: (settings) => {
-      const open = async (): Promise<Reader> => createOwnReader(await account.open(), { readings, countSent, signal });
+      const open = async (): Promise<ReadingClient> =>
+        createOwnReader(await account.open(), { readings, countSent, signal });
       return { ...account, settings, open, write, apply: createSavedApply({ open, write }, host) };
     },
     write,
@@ -282,7 +283,7 @@ interface Sharing {
 }
 
 /** Creates a reader that uses shared reads, and counts requests as if it had read alone. */
-function createOwnReader(client: Reader, { readings, countSent, signal }: Sharing): Reader {
+function createOwnReader(client: ReadingClient, { readings, countSent, signal }: Sharing): ReadingClient {
   let requests = 0;
   const take = async <T>(reading: Promise<ReadOnce<T>>): Promise<T> => {
     const { value, requests: taken } = await reading;
@@ -446,7 +447,7 @@ export function createStack(parts: StackParts, account: Account, host: Host): St
         return account.drift({ plan: against, name: PLAN_NAME, roots: state.roots, signal: options.signal });
       }
       const request = createRequest(options);
-      const { plan, input } = await planLive(await account.open(), request);
+      const { plan, input } = await createLivePlan(await account.open(), request);
       onPlanned?.(plan);
       return computeDrift(plan, input);
     },
@@ -524,7 +525,7 @@ function checkApproval(
 ): void {
   const name = 'The approved plan';
   const given = { plan: verifyShown(name, createPlanDocument(approved)), name };
-  refuseUnfit(given, parts.version);
+  refuseUnusableApproval(given, parts.version);
   refuseUnapproved(plan, given, cwd);
 }
 

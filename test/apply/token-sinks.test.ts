@@ -3,10 +3,10 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createTokenSinks, type Recipient } from '../../src/apply/token-sinks.ts';
+import { createTokenSinks, type TokenCredential } from '../../src/apply/token-sinks.ts';
 import { NO_SINKS, type SinkSettings, type TokenSettings } from '../../src/model/stack.ts';
 
-const AGENT: Recipient = {
+const AGENT: TokenCredential = {
   address: 'Credential/agent',
   name: 'agent',
   id: 'cr_1',

@@ -97,10 +97,10 @@ describe('a resource that bears no mark', () => {
       Reading took … requests.
       "
     `);
-    const { counts, coverage, strangers } = JSON.parse((await edgewise('drift --format json')).stdout);
+    const { counts, coverage, unowned } = JSON.parse((await edgewise('drift --format json')).stdout);
     expect(counts).toMatchObject({ unowned: 1, pending: 0, 'in-sync': 0 });
     expect(coverage).toMatchObject({ owned: 0, unmanaged: 1, share: 0 });
-    expect(strangers).toEqual([{ kind: 'TCPEdge', id, description: '' }]);
+    expect(unowned).toEqual([{ kind: 'TCPEdge', id, description: '' }]);
     const gauges = (await edgewise('drift --format metrics')).stdout;
     expect(gauges).toContain('edgewise_resources{stack="test",kind="TCPEdge",state="unowned"} 1\n');
     expect(gauges).toContain('edgewise_account_managed_ratio{stack="test",base_url="https://api.test"} 0\n');

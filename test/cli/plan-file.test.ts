@@ -15,9 +15,9 @@ import { readPlanFile, writePlanFile } from '../../src/cli/reconcile/plan-file.t
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Change } from '../../src/model/change.ts';
+import { computeLiveDigest } from '../../src/plan/create-change.ts';
 import { diffSpecs } from '../../src/plan/diff.ts';
 import { orderWrites } from '../../src/plan/order.ts';
-import { computeLiveDigest } from '../../src/plan/to-change.ts';
 import { makePlan } from '../report/sample-plans.ts';
 
 const HEADERS = { ['__proto__']: 'a', constructor: 'b', '': 'c', '\u202e': '\ud800' };

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { CONNECTION_SETTINGS, OTHER_SETTINGS } from '../../src/cli/connection/settings-table.ts';
+import { CONNECTION_SETTINGS, RUN_SETTINGS } from '../../src/cli/connection/settings-table.ts';
 import { EXIT } from '../../src/cli/exit-code.ts';
 import { runCommand } from '../cli/fake-context.ts';
 import { DOCUMENTS, listCodeBlocks, listTableRows } from './documents.ts';
@@ -93,7 +93,7 @@ describe('docs/command-line.md', () => {
 
   it('says how each setting can be stated, as the help does', () => {
     const cells = listTableRows('docs/command-line.md', 'Settings').map((row) => row.join(' '));
-    for (const { flag, environment = [], stack } of [...CONNECTION_SETTINGS, ...OTHER_SETTINGS]) {
+    for (const { flag, environment = [], stack } of [...CONNECTION_SETTINGS, ...RUN_SETTINGS]) {
       // `api.timeouts.connect`, `.headers`: the last step is enough.
       const ways = [
         ...(flag === undefined ? [] : [flag.split(' ')[0]]),

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { writeInto } from '../../src/cli/output/output-files.ts';
-import { isOfAnother } from '../../src/files/boundary.ts';
+import { isOwnedByAnotherUser } from '../../src/files/boundary.ts';
 import { readInput } from '../../src/files/read-input.ts';
 import { createWorkspace, STACK, toCredential, type Workspace } from '../cli/workspace.ts';
 import { toRepository } from '../repository/tree.ts';
@@ -209,9 +209,9 @@ describe('a file that is read', () => {
 describe('what is somebody else’s', () => {
   it('is what neither oneself, nor root, nor the owner of the folder made', () => {
     const path = join(tmpdir(), 'x');
-    expect(isOfAnother(path, { uid: NOBODY }, 1000)).toBe(true);
-    expect(isOfAnother(path, { uid: 1000 }, 1000)).toBe(false);
-    expect(isOfAnother(path, { uid: 0 }, 1000)).toBe(false);
-    expect(isOfAnother(path, { uid: NOBODY }, undefined)).toBe(false);
+    expect(isOwnedByAnotherUser(path, { uid: NOBODY }, 1000)).toBe(true);
+    expect(isOwnedByAnotherUser(path, { uid: 1000 }, 1000)).toBe(false);
+    expect(isOwnedByAnotherUser(path, { uid: 0 }, 1000)).toBe(false);
+    expect(isOwnedByAnotherUser(path, { uid: NOBODY }, undefined)).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listCloserFindings, listCloserFormats, loadDeepFormatChecks } from '../../src/kinds/deep-format-checks.ts';
+import { listDeepFormatFindings, listDeepFormats, loadDeepFormatChecks } from '../../src/kinds/deep-format-checks.ts';
 import { field, formatted, listOf, mapOf, objectOf, text } from '../../src/kinds/field.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
 import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
@@ -34,7 +34,7 @@ describe('closer checks', () => {
       by_key: { [CUT_OFF]: 'alice' },
       seen: CUT_OFF,
     };
-    const problems = listCloserFindings(BASTION, spec, await loadDeepFormatChecks([BASTION]));
+    const problems = listDeepFormatFindings(BASTION, spec, await loadDeepFormatChecks([BASTION]));
     expect(problems.map(({ path }) => path)).toEqual([
       ['host_key'],
       ['user_keys', 1],
@@ -45,13 +45,13 @@ describe('closer checks', () => {
   });
 
   it('look at a single value that stands for a list', async () => {
-    const problems = listCloserFindings(BASTION, { user_keys: CUT_OFF }, await loadDeepFormatChecks([BASTION]));
+    const problems = listDeepFormatFindings(BASTION, { user_keys: CUT_OFF }, await loadDeepFormatChecks([BASTION]));
     expect(problems.map(({ path }) => path)).toEqual([['user_keys']]);
   });
 
   it('are loaded for kinds that need them, and for no other', async () => {
-    expect(listCloserFormats(BASTION)).toEqual(['ssh-public-key']);
-    expect(listCloserFormats(TCP_EDGE)).toEqual([]);
+    expect(listDeepFormats(BASTION)).toEqual(['ssh-public-key']);
+    expect(listDeepFormats(TCP_EDGE)).toEqual([]);
     expect((await loadDeepFormatChecks([TCP_EDGE])).size).toBe(0);
   });
 });

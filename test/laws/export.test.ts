@@ -5,8 +5,8 @@ import {
   type ExportOptions,
   type ExportResult,
   exportLive,
-  layOut,
   renderSingleFile,
+  splitIntoFiles,
 } from '../../src/export/export-live.ts';
 import { isModule } from '../../src/kinds/kind.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
@@ -136,7 +136,7 @@ async function readAccount(world: World, stack: TestStack): Promise<LiveState> {
 
 /** What the files of an export ask for, read in an environment that would fill in anything. */
 function load(exported: ExportResult, isOneText: boolean): DesiredState {
-  const files = isOneText ? [{ path: 'edgewise.yaml', text: renderSingleFile(exported) }] : layOut(exported);
+  const files = isOneText ? [{ path: 'edgewise.yaml', text: renderSingleFile(exported) }] : splitIntoFiles(exported);
   const sources = files.map(({ path, text }) => ({ file: path, bytes: Buffer.from(text) }));
   const { state, diagnostics } = validateManifests(sources, {
     env: { variables: { HOME: 'filled in', X: 'filled in' }, offered: ['HOME', 'X'] },

@@ -3,7 +3,7 @@ import { readCel } from '../../src/expressions/read-cel.ts';
 import { type LintOptions, lintManifests } from '../../src/lint/lint.ts';
 import { LINT_RULES } from '../../src/lint/rules.ts';
 import { type Diagnostic, LINT_RULE_IDS } from '../../src/model/diagnostic.ts';
-import { keepFewWarnings } from '../../src/plan/create-plan.ts';
+import { limitLintWarnings } from '../../src/plan/create-plan.ts';
 import { toMarked, validate } from '../manifest/explain.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
@@ -318,7 +318,7 @@ describe('for a plan', () => {
       const { state } = validate([stack, ...files].join('---\n'));
       return state === undefined
         ? []
-        : keepFewWarnings(lintManifests(state, { now: NOW, isForPlan: true }), state.inputs);
+        : limitLintWarnings(lintManifests(state, { now: NOW, isForPlan: true }), state.inputs);
     };
     const shown = lintAll(texts, toStack(''));
     expect(shown.map(({ address }) => address)).toEqual([

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FIELDS, READING } from '../../src/explain/codes/manifests.ts';
-import { RELATIONS } from '../../src/explain/codes/running.ts';
+import { FIELD_EXPLANATIONS, READING_EXPLANATIONS } from '../../src/explain/codes/manifests.ts';
+import { RELATION_EXPLANATIONS } from '../../src/explain/codes/running.ts';
 import { explain as explainTopic } from '../../src/explain/explain.ts';
 import { DOCUMENT_KINDS } from '../../src/schemas/document.ts';
 import { explain } from './explain.ts';
@@ -31,7 +31,9 @@ const ELSEWHERE: readonly string[] = [
 ];
 
 /** The codes that reading and validating manifests gives. */
-const CODES = [READING, FIELDS, RELATIONS].flatMap(Object.keys).filter((code) => !ELSEWHERE.includes(code));
+const CODES = [READING_EXPLANATIONS, FIELD_EXPLANATIONS, RELATION_EXPLANATIONS]
+  .flatMap(Object.keys)
+  .filter((code) => !ELSEWHERE.includes(code));
 
 describe('manifests that are wrong', () => {
   it.each(TABLES)('are told of exactly as the table %s says', async (table) => {

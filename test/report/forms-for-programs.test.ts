@@ -63,7 +63,7 @@ function toDriftReport(...resources: readonly ResourceDrift[]): Report {
     targets: [],
     resources,
     kinds: ['TCPEdge'],
-    strangers: [],
+    unowned: [],
     diagnostics: [],
     violations: [],
     externals: {},

@@ -242,7 +242,7 @@ const drift: fc.Arbitrary<Drift> = fc.record({
     { maxLength: 4 },
   ),
   kinds: fc.array(kindName, { maxLength: 2 }),
-  strangers: fc.array(
+  unowned: fc.array(
     fc.record(
       { kind: kindName, id: text, description: text, stack: text },
       { requiredKeys: ['kind', 'id', 'description'] },

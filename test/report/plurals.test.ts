@@ -15,7 +15,7 @@ function makeInSync(number: number): Drift {
     id: `edgtcp_${index}`,
     differences: [],
   }));
-  return { ...DRIFT, resources, strangers: [], diagnostics: [] };
+  return { ...DRIFT, resources, unowned: [], diagnostics: [] };
 }
 
 test.each([

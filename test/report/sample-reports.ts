@@ -82,7 +82,7 @@ export const DRIFT: Drift = {
     toDrifted('g', 'unowned', { reason: 'it bears no mark' }),
   ],
   kinds: ['TCPEdge', 'WeightedBackend'],
-  strangers: [
+  unowned: [
     { kind: 'TCPEdge', id: 'edgtcp_x', description: '' },
     { kind: 'TCPEdge', id: 'edgtcp_y', description: '', stack: 'staging' },
   ],

@@ -131,7 +131,7 @@ describe('the joined report', () => {
     ['{}', 'command: '],
     ['{"stacks":[{}],"command":"plan","root":"x","summary":""}', 'stacks.0.stack: '],
     ['{"command":"apply","outcomes":[{"outcome":"applied","write":"x"}]}', 'interrupted: '],
-    ['{"strangers":[],"command":"drift"}', 'stack: '],
+    ['{"unowned":[],"command":"drift"}', 'stack: '],
   ])('refuses %s', async (text, why) => {
     const { edgewise, write } = await createWorkspace({ 'x.json': '' });
     await write({ 'x.json': text });

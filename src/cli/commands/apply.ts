@@ -61,8 +61,8 @@ async function apply(paths: readonly string[], flags: Flags, context: Context): 
   const [first, ...more] = paths;
   const plans = first === undefined || more.length > 0 ? undefined : await readPlanFolder(first, context);
   if (plans !== undefined) {
-    const { applyPlans } = await import('../multi-stack/apply-stacks.ts');
-    return applyPlans(plans, flags, context);
+    const { applyPlanFolder } = await import('../multi-stack/apply-stacks.ts');
+    return applyPlanFolder(plans, flags, context);
   }
   const isSaved = first !== undefined && more.length === 0 && (await isPlanFile(first, context.cwd));
   if (isSaved) return applySaved(first, flags, context);

@@ -12,7 +12,7 @@ import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandAction } from '../output/present.ts';
-import { PLAIN } from '../output/present.ts';
+import { PLAIN_FORMAT } from '../output/present.ts';
 import { GET_FORMATS, isKindName, isResourceAddress } from './get.ts';
 import { TOPIC_NAMES } from './help.ts';
 import { addExamples, addExitCodes } from './options.ts';
@@ -27,7 +27,7 @@ export function defineCompletion(command: Command, act: CommandAction): void {
     ['source <(edgewise completion bash)', 'in ~/.bashrc'],
     ['source <(edgewise completion zsh)', 'in ~/.zshrc, after compinit'],
   ]).action((shell: Shell) =>
-    act(PLAIN, async ({ stdout }) => {
+    act(PLAIN_FORMAT, async ({ stdout }) => {
       stdout.write(SCRIPTS[shell]);
       return EXIT.done;
     }),
@@ -39,7 +39,7 @@ export function defineWordCompletion(command: Command, act: CommandAction, progr
   command
     .argument('[words...]')
     .helpOption(false)
-    .action((words: string[]) => act(PLAIN, (context) => complete(program, words, context)));
+    .action((words: string[]) => act(PLAIN_FORMAT, (context) => complete(program, words, context)));
 }
 
 /** Shows no errors, because the user is still typing. */
@@ -105,7 +105,7 @@ function createSources(
   program: Command,
   context: Pick<Context, 'cwd' | 'now'>,
   findAddresses: (operands: readonly string[]) => readonly string[],
-): Sources {
+): CandidateSources {
   const { cwd } = context;
   const addresses = ({ operands }: WordContext) => toCandidates(findAddresses(operands));
   const names = program.commands.map((one) => one.name()).filter((name) => !name.startsWith('_'));
@@ -183,7 +183,7 @@ export interface Candidate {
 }
 
 /** Sources of candidates, by the placeholders in help texts. */
-export interface Sources {
+export interface CandidateSources {
   /** Candidates by the placeholder of an option or the name of an argument, such as `<address>` or `kinds`. */
   readonly values: Readonly<Record<string, (context: WordContext) => readonly Candidate[]>>;
   /** Whether the value of a placeholder is a path. */
@@ -204,7 +204,7 @@ interface WordContext {
 }
 
 /** Completes the last word. `words`: the command line as typed so far, without the program name. */
-function completeWords(program: Command, words: readonly string[], sources: Sources): Completion {
+function completeWords(program: Command, words: readonly string[], sources: CandidateSources): Completion {
   const current = words.at(-1) ?? '';
   const place = findPlace(program, words.slice(0, -1));
   const { candidates, takesFiles } = completeAt(place, current, sources);
@@ -242,7 +242,7 @@ function findPlace(program: Command, before: readonly string[]): Place {
 
 const NOTHING: Completion = { candidates: [], takesFiles: false };
 
-function completeAt(place: Place, current: string, sources: Sources): Completion {
+function completeAt(place: Place, current: string, sources: CandidateSources): Completion {
   const { command, option, isLiteral } = place;
   if (option !== undefined) return completeValue(option, { place, start: current, lead: '' }, sources);
   if (isLiteral || !current.startsWith('-') || current === '-') {
@@ -265,7 +265,7 @@ interface Typed {
   readonly lead: string;
 }
 
-function completeValue(option: Option, { place, start, lead }: Typed, sources: Sources): Completion {
+function completeValue(option: Option, { place, start, lead }: Typed, sources: CandidateSources): Completion {
   const placeholder = /<.+>/.exec(option.flags)?.[0] ?? '';
   const said = listValues(option, placeholder, { ...place, start }, sources);
   // `--report json=FILE`: the format is typed, the file is not.
@@ -277,11 +277,11 @@ function completeValue(option: Option, { place, start, lead }: Typed, sources: S
   return lead === '' ? { candidates, takesFiles: true } : completeFiles(lead, start, sources);
 }
 
-function completeFiles(lead: string, start: string, { listFiles }: Sources): Completion {
+function completeFiles(lead: string, start: string, { listFiles }: CandidateSources): Completion {
   return { candidates: listFiles(start).map((path) => ({ word: `${lead}${path}`, about: '' })), takesFiles: false };
 }
 
-function completeOperand(place: Place, current: string, sources: Sources): Completion {
+function completeOperand(place: Place, current: string, sources: CandidateSources): Completion {
   const { command, operands } = place;
   const commands = operands.length === 0 ? listCommands(command) : [];
   const argument = findArgument(command, operands.length);
@@ -302,7 +302,7 @@ function listValues(
   { argChoices }: Pick<Option | Argument, 'argChoices'>,
   placeholder: string,
   context: WordContext,
-  { values }: Sources,
+  { values }: CandidateSources,
 ): readonly Candidate[] {
   if (argChoices !== undefined) return argChoices.map((word) => ({ word, about: '' }));
   return Object.hasOwn(values, placeholder) ? (values[placeholder]?.(context) ?? []) : [];

@@ -58,8 +58,8 @@ export function defineDrift(command: Command, act: CommandAction): void {
 async function driftAny(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   refuseManifests(flags);
   if (!isRecursive(flags)) return drift(paths, flags, context);
-  const { driftOfStacks } = await import('../multi-stack/read-stacks.ts');
-  return driftOfStacks(paths, flags, context);
+  const { showDriftOfStacks } = await import('../multi-stack/read-stacks.ts');
+  return showDriftOfStacks(paths, flags, context);
 }
 
 async function drift(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {

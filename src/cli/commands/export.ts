@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type ExportResult, layOut, renderSingleFile } from '../../export/export-live.ts';
+import { type ExportResult, renderSingleFile, splitIntoFiles } from '../../export/export-live.ts';
 import { isResourceName } from '../../model/address.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { readDefaultsAbove } from '../../repository/find-stacks.ts';
@@ -16,7 +16,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { detectInvocation, findEditorSchema, writeNewFiles } from '../output/new-files.ts';
 import type { CommandAction } from '../output/present.ts';
-import { PLAIN } from '../output/present.ts';
+import { PLAIN_FORMAT } from '../output/present.ts';
 import { addConnectionOptions, addExamples, addExitCodes, EXAMPLE_KINDS, repeatable } from './options.ts';
 
 interface Flags extends ConnectionFlags {
@@ -55,7 +55,7 @@ export function defineExport(command: Command, act: CommandAction): void {
     ],
     [`edgewise export ${EXAMPLE_KINDS.join(' ')}`, 'look at some kinds'],
     ['edgewise export --owner production > edgewise.yaml', 'everything in one file'],
-  ]).action((kinds: string[], flags: Flags) => act(PLAIN, (context) => exportManifests(kinds, flags, context)));
+  ]).action((kinds: string[], flags: Flags) => act(PLAIN_FORMAT, (context) => exportManifests(kinds, flags, context)));
 }
 
 async function exportManifests(kinds: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
@@ -92,7 +92,7 @@ async function writeFiles(
     ...context,
     defaults: readDefaultsAbove(folder, context).map((one) => one.folder),
   });
-  const files = layOut(exported, { schema: schema.path });
+  const files = splitIntoFiles(exported, { schema: schema.path });
   const all = [...files, ...schema.files];
   const paths = await writeNewFiles(all, { ...context, folder, force: flags.force === true });
   const { resources } = exported;

@@ -10,7 +10,7 @@ import { assertNever } from '../../model/errors.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath } from '../../model/state.ts';
-import { listMissing, type MissingAddress } from '../../plan/to-inventory.ts';
+import { listMissing, type MissingAddress } from '../../plan/inventory.ts';
 import {
   checkPath,
   createInventoryDocument,
@@ -130,7 +130,7 @@ async function getMany(words: readonly string[], flags: Flags, context: Context)
   refuseWait(flags);
   refuseMisspelt(words);
   const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
-  const { getOfStacks } = await import('../multi-stack/read-stacks.ts');
+  const { showResourcesOfStacks } = await import('../multi-stack/read-stacks.ts');
   const asked = {
     flags: { ...flags, format: flags.format.name },
     names,
@@ -138,7 +138,7 @@ async function getMany(words: readonly string[], flags: Flags, context: Context)
     // No names are passed, so that the address precedes each value.
     render: (inventory: Inventory) => render(inventory, { flags, names: [], context }),
   };
-  return getOfStacks(
+  return showResourcesOfStacks(
     words.filter((word) => !names.includes(word)),
     asked,
     context,

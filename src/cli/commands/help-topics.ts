@@ -1,10 +1,10 @@
 import type { Command, Help } from 'commander';
 import { suggestRemedy } from '../../manifest/suggest.ts';
-import { CONNECTION_SETTINGS, describeSetting, OTHER_SETTINGS, type Setting } from '../connection/settings-table.ts';
+import { CONNECTION_SETTINGS, describeSetting, RUN_SETTINGS, type Setting } from '../connection/settings-table.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, EXIT_MEANINGS, type ExitCode } from '../exit-code.ts';
 import type { CommandAction } from '../output/present.ts';
-import { PLAIN } from '../output/present.ts';
+import { PLAIN_FORMAT } from '../output/present.ts';
 import { createHelper, type OptionTopic, renderItems, TOPIC_NAMES } from './help.ts';
 import { listTopicOptions } from './options.ts';
 
@@ -66,14 +66,14 @@ function createVariableItem(setting: Setting): readonly [string, string] {
 }
 
 function renderSettings(helper: Help): string {
-  const rows = [...CONNECTION_SETTINGS, ...OTHER_SETTINGS].map((setting) => [
+  const rows = [...CONNECTION_SETTINGS, ...RUN_SETTINGS].map((setting) => [
     setting.flag?.split(' ')[0] ?? '',
     setting.environment?.[0] ?? '',
     setting.stack ?? '',
     setting.default ?? '',
   ]);
   const head = ['Flag', 'Environment', 'spec of the Stack', 'Default'];
-  const others = OTHER_SETTINGS.map((setting) => [formatLabel(setting), formatMeaning(setting)] as const);
+  const others = RUN_SETTINGS.map((setting) => [formatLabel(setting), formatMeaning(setting)] as const);
   return [
     renderText(`${PRECEDENCE} Those of the connection: edgewise help connection.`, helper),
     renderTable([head, ...rows]),
@@ -113,7 +113,7 @@ export function defineHelp(command: Command, act: CommandAction, program: Comman
     .usage('[command or topic]')
     .description(`Show the options of a command, or a topic: ${TOPIC_NAMES.join(', ')}.`)
     .argument('[words...]', 'a command or a topic (default: the list of commands)')
-    .action((words: string[]) => act(PLAIN, async (context) => showHelp(words, program, context)));
+    .action((words: string[]) => act(PLAIN_FORMAT, async (context) => showHelp(words, program, context)));
 }
 
 function showHelp(words: readonly string[], program: Command, context: Context): ExitCode {

@@ -15,7 +15,7 @@ import { formatApplyCommand, formatSavedPlanCommand, lacksSink } from '../reconc
 import { removeStalePlanFile, writePlanFile } from '../reconcile/plan-file.ts';
 import {
   exitCodeOfPlan,
-  listRefused,
+  listUnconsentedViolations,
   type PlanFlags,
   resolveStackSettings,
   toPlanOptions,
@@ -66,7 +66,7 @@ async function planMany(paths: readonly string[], flags: Flags, context: Context
 
 async function plan(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   const { made, locate } = await computePlan(paths, flags, context);
-  const blocking = listRefused(made, flags);
+  const blocking = listUnconsentedViolations(made, flags);
   if (flags.out !== undefined) {
     if (isInvalid(made)) await withdraw(flags.out, context);
     else await writePlanFile(flags.out, made, context);

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readInput } from '../../files/read-input.ts';
 import { type Forge, findMarker, type PostResult, postComment, postIssue } from '../../forge/forge.ts';
-import { NoForge, openForge } from '../../forge/open-forge.ts';
+import { NoForgeError, openForge } from '../../forge/open-forge.ts';
 import { describeError } from '../../model/errors.ts';
 import { isThisMachine } from '../../model/http.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -14,7 +14,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { readResults } from '../multi-stack/read-results.ts';
 import { findWorstExitCode } from '../multi-stack/stacks-run.ts';
 import type { CommandAction } from '../output/present.ts';
-import { type FormatFlags, PLAIN } from '../output/present.ts';
+import { type FormatFlags, PLAIN_FORMAT } from '../output/present.ts';
 import { publishStacks } from '../output/publish.ts';
 import { addExamples, addExitCodes, addPlanFormatOptions } from './options.ts';
 
@@ -68,7 +68,7 @@ export function definePost(command: Command, act: CommandAction): void {
     ['edgewise post plan.md', 'the comment on this pull request, updated at each push'],
     ['edgewise post drift.md --as issue', 'one open issue while there is drift'],
     ['edgewise post drift.md --as issue --resolved', 'close it'],
-  ]).action((file: string, flags: PostFlags) => act(PLAIN, (context) => post(file, flags, context)));
+  ]).action((file: string, flags: PostFlags) => act(PLAIN_FORMAT, (context) => post(file, flags, context)));
 }
 
 async function post(file: string, flags: PostFlags, context: Context): Promise<ExitCode> {
@@ -108,7 +108,7 @@ async function openForgeOf({ as, number }: PostFlags, { env, cwd }: Context): Pr
   try {
     return await openForge({ env, readFile: readEvent, number, needsNumber: as === 'comment' });
   } catch (error) {
-    if (error instanceof NoForge) throw new CommandError(error.message, { exitCode: EXIT.invalid, cause: error });
+    if (error instanceof NoForgeError) throw new CommandError(error.message, { exitCode: EXIT.invalid, cause: error });
     throw createPostError(error, 'the forge');
   }
 }

@@ -12,7 +12,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { createLogger } from '../output/logger.ts';
 import type { CommandAction } from '../output/present.ts';
-import { PLAIN } from '../output/present.ts';
+import { PLAIN_FORMAT } from '../output/present.ts';
 import { addExamples, addExitCodes, repeatable } from './options.ts';
 
 interface Flags {
@@ -57,7 +57,7 @@ export function defineServe(command: Command, act: CommandAction): void {
     ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
     ['edgewise serve --rate-limit 120/60s', 'with a usual rate limit'],
     ['edgewise serve --faults faults.yaml', 'with faults, to see how a program handles them'],
-  ]).action((flags: Flags) => act(PLAIN, (context) => serve(flags, context)));
+  ]).action((flags: Flags) => act(PLAIN_FORMAT, (context) => serve(flags, context)));
 }
 
 async function serve(flags: Flags, context: Context): Promise<ExitCode> {

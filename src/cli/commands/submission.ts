@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Client } from '../../client/client.ts';
-import { parseListedResource } from '../../client/conform.ts';
+import { parseListedResource } from '../../client/parse-response.ts';
 import { DURATION_EXPECTED, parseDurationMs } from '../../kinds/duration.ts';
 import type { NamedField } from '../../kinds/field.ts';
 import { type SubmittedKind, toHyphenated, withArticle } from '../../kinds/kind.ts';

@@ -8,7 +8,7 @@ import { formatWaitTime } from '../../report/view/wording.ts';
 import { getEmbeddedFile, isEmbedded, type RunSettings } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { isLogWanted, resolveLogLevel } from '../output/logger.ts';
-import { createStatusLine, WORTH_TELLING_MS } from '../output/progress.ts';
+import { createStatusLine, MIN_SHOWN_WAIT_MS } from '../output/progress.ts';
 
 /** Callbacks that show retries, waits and slow reads of a client. */
 interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, Pick<ClientOptions, 'onRequest'> {
@@ -57,7 +57,7 @@ export async function createNotices(
       const what = notice.method === 'GET' ? 'Reading' : 'Writing';
       const { askedMs } = notice;
       const when =
-        askedMs === undefined || askedMs < WORTH_TELLING_MS
+        askedMs === undefined || askedMs < MIN_SHOWN_WAIT_MS
           ? 'after a pause'
           : `in ${formatWaitTime(askedMs)}, as the service asked (Retry-After)`;
       tell(`${what} continues ${when}: ${cause}.`);
@@ -72,7 +72,7 @@ export async function createNotices(
         return;
       }
       reading.wait(pending);
-      if (reason === 'pause' || waitMs < WORTH_TELLING_MS || now < quietUntil || reading.isLive()) return;
+      if (reason === 'pause' || waitMs < MIN_SHOWN_WAIT_MS || now < quietUntil || reading.isLive()) return;
       quietUntil = now + waitMs;
       tell(`Waiting ${Math.ceil(waitMs / 1000)} s: ${why}.`);
     },

@@ -91,7 +91,7 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
  * The other settings of a run. A flag is omitted if it belongs to one command, and neither a variable nor the Stack can
  * set it.
  */
-export const OTHER_SETTINGS: readonly Setting[] = [
+export const RUN_SETTINGS: readonly Setting[] = [
   {
     about: 'folder for tokens of new resources, a file for each; {stack} is filled in',
     flag: '--token-directory <path>',

@@ -11,10 +11,10 @@ import {
   listStartEvents,
 } from '../../report/machine/json-lines.ts';
 import type { SentEvents, StackPart } from '../../report/report.ts';
-import { renderStackEnds, renderStacksReportText, renderStacksTable } from '../../report/text/lists.ts';
+import { renderStackResults, renderStacksReportText, renderStacksTable } from '../../report/text/lists.ts';
 import { formatDangerCount } from '../../report/view/danger-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
-import { listNeeded, listRounds, orderStacks, type WriteRounds } from '../../repository/order-stacks.ts';
+import { listDependencies, listRounds, orderStacks, type WriteRounds } from '../../repository/order-stacks.ts';
 import { isInvalid } from '../../stack/plan-live.ts';
 import { EMPTY_APPLY_RESULT, type RunOptions } from '../../stack/run-plan.ts';
 import type { Output } from '../context.ts';
@@ -23,7 +23,7 @@ import { findEventOutput, getTextOptions } from '../output/present.ts';
 import { createProgress, type Progress } from '../output/progress.ts';
 import type { ApplyFlags } from '../reconcile/apply-plan.ts';
 import { createProgressOutput, exitCodeOfApply, listWritten } from '../reconcile/execute-plan.ts';
-import { listRefused } from '../reconcile/plan-flags.ts';
+import { listUnconsentedViolations } from '../reconcile/plan-flags.ts';
 import {
   createFailedStack,
   createStackPart,
@@ -48,7 +48,7 @@ interface ReadyStack {
 }
 
 /** An apply of many stacks, and the stacks that are ready for it. */
-export interface Applying {
+export interface ApplyRun {
   readonly run: StacksRun;
   readonly flags: ApplyStacksFlags;
   readonly mode: 'apply' | 'destroy';
@@ -56,7 +56,7 @@ export interface Applying {
 }
 
 /** Shows every plan, asks once, and applies the ready stacks. If one fails, only the stacks that depend on it stop. */
-export async function finishApply(applying: Applying, planned: readonly StackPart[]): Promise<ExitCode> {
+export async function finishApply(applying: ApplyRun, planned: readonly StackPart[]): Promise<ExitCode> {
   const { run, flags, ready } = applying;
   const isShown = flags.format === 'text';
   if (isShown) showPlans(run, planned);
@@ -86,14 +86,14 @@ function showEnds(
   const { context, flags } = run;
   const options = getTextOptions(context.stdout, context, flags);
   const { requests: _, ...report } = createStacksReport(run, applied);
-  context.stdout.write(`\n${renderStackEnds(ended, options)}${renderStacksTable(report, options)}`);
+  context.stdout.write(`\n${renderStackResults(ended, options)}${renderStacksTable(report, options)}`);
 }
 
 /**
  * Asks for approval. In a format other than text, the plans were not shown yet, so the question contains them. Throws
  * if the user declines.
  */
-async function confirm({ run, flags, ...rest }: Applying, planned: readonly StackPart[]): Promise<void> {
+async function confirm({ run, flags, ...rest }: ApplyRun, planned: readonly StackPart[]): Promise<void> {
   if (flags.yes === true) return;
   const { context } = run;
   const ready = [...rest.ready.values()];
@@ -116,7 +116,7 @@ async function confirm({ run, flags, ...rest }: Applying, planned: readonly Stac
  * Applies the ready stacks: each after the writes of its dependencies, and all within the rate limit of their account.
  */
 async function applyReady(
-  applying: Applying,
+  applying: ApplyRun,
   planned: readonly StackPart[],
   watch: RunProgress,
 ): Promise<readonly StackPart[]> {
@@ -161,9 +161,9 @@ interface Place {
  * Orders the stacks after their dependencies. `destroy` reverses the order: a resource is deleted after the resources
  * that refer to it.
  */
-function listTurns({ run, ready, mode }: Applying): readonly Place[] {
+function listTurns({ run, ready, mode }: ApplyRun): readonly Place[] {
   const { ordered } = orderStacks(run.selected.stacks);
-  const needed = new Map(ordered.map((folder) => [folder, listNeeded(folder, ordered)]));
+  const needed = new Map(ordered.map((folder) => [folder, listDependencies(folder, ordered)]));
   const isBefore = (one: StackFolder, other: StackFolder): boolean =>
     mode === 'apply' ? needed.get(other)?.includes(one) === true : needed.get(one)?.includes(other) === true;
   const places: Place[] = [];
@@ -179,7 +179,7 @@ function listTurns({ run, ready, mode }: Applying): readonly Place[] {
 }
 
 /** Creates the rounds of the ready stacks. Stacks of one account go through them together. */
-function createRounds(ready: Applying['ready']): ReadonlyMap<StackFolder, Pick<Turn, 'gates' | 'rounds'>> {
+function createRounds(ready: ApplyRun['ready']): ReadonlyMap<StackFolder, Pick<Turn, 'gates' | 'rounds'>> {
   const accounts = Map.groupBy(ready, ([, { pooled }]) => pooled.account);
   return new Map(
     [...accounts.values()].flatMap((members) => {
@@ -221,7 +221,7 @@ interface Turn extends Pick<Place, 'folder' | 'isAwaited'> {
  * Starts a stack. Never rejects. `written` resolves before the stack waits at a gate, so stacks that wait for each
  * other cannot deadlock.
  */
-function startOne(applying: Applying, turn: Turn): Started {
+function startOne(applying: ApplyRun, turn: Turn): Started {
   const { folder } = turn;
   const { promise: written, resolve } = Promise.withResolvers<Written>();
   const onWritten = (outcomes: readonly Outcome[]): void =>
@@ -235,7 +235,7 @@ function startOne(applying: Applying, turn: Turn): Started {
 }
 
 async function applyOne(
-  applying: Applying,
+  applying: ApplyRun,
   turn: Turn,
   onWritten: (outcomes: readonly Outcome[]) => void,
 ): Promise<StackResult | undefined> {
@@ -278,7 +278,7 @@ async function applyOne(
 async function waitFor(
   result: ApplyResult,
   { write }: PooledAccount['account'],
-  { run, flags }: Applying,
+  { run, flags }: ApplyRun,
   { wait }: Pick<RunProgress, 'wait'>,
 ): Promise<ApplyResult> {
   const subjects = listWritten(result);
@@ -330,7 +330,7 @@ function createPassage(
  * Whether waiting stacks can continue. In an apply, a failed delete does not stop them: the service may reject it
  * because of a reference that only a waiting stack removes.
  */
-function letsOthersContinue({ outcome, write }: Outcome, { mode }: Applying): boolean {
+function letsOthersContinue({ outcome, write }: Outcome, { mode }: ApplyRun): boolean {
   return outcome === 'applied' || (mode === 'apply' && write.type === 'delete');
 }
 
@@ -360,13 +360,13 @@ function createDependencyError(names: readonly string[]): CommandError {
 }
 
 /** Decides before the question whether a plan is ready, has no changes, or is blocked. */
-export function admitStack(
-  { flags, ready }: Pick<Applying, 'flags' | 'ready'>,
+export function classifyPlan(
+  { flags, ready }: Pick<ApplyRun, 'flags' | 'ready'>,
   folder: StackFolder,
   candidate: ReadyStack,
 ): StackResult {
   const { plan, locate } = candidate;
-  const blocking = listRefused(plan, flags);
+  const blocking = listUnconsentedViolations(plan, flags);
   const options = { locate };
   if (isInvalid(plan) || blocking.length > 0) {
     const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;

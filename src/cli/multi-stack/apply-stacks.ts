@@ -8,21 +8,21 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import {
   type ApplyFlags,
+  announceTrustedFile,
   findUnapproved,
   prepareSaved,
   readApproval,
   readSaved,
   refuseTwiceApproved,
-  tellOfTrust,
 } from '../reconcile/apply-plan.ts';
 import { createPlanLocate, findManifests, readPlanFile } from '../reconcile/plan-file.ts';
 import { refuseOtherManifests, toConsent, toPlanOptions } from '../reconcile/plan-flags.ts';
-import { type Applying, type ApplyStacksFlags, admitStack, finishApply } from './apply-ready.ts';
+import { type ApplyRun, type ApplyStacksFlags, classifyPlan, finishApply } from './apply-ready.ts';
 import { type IndexedFolder, readPlanFolder } from './plan-folder.ts';
 import {
   forEachStack,
-  openFolder,
-  planFolder,
+  openStackFolder,
+  planStackFolder,
   refuseSingleFlags,
   rejectConflictingStacks,
   runOnSelected,
@@ -52,7 +52,7 @@ export async function applyStacks(
   const findApproval = await readApprovals(flags, context);
   return runOnStacks(paths, { flags, command: mode }, context, async (asked) => {
     const run = findSaved === undefined ? asked : withUnplanned(asked);
-    const applying: Applying = { run, flags, mode, ready: new Map() };
+    const applying: ApplyRun = { run, flags, mode, ready: new Map() };
     const planned = await forEachStack(run, (folder) => {
       const saved = findSaved?.(folder);
       const beside = savedPlans.filter((plan) => isBeside(plan, saved?.plan));
@@ -86,23 +86,23 @@ interface KnownPlans {
 }
 
 async function planOne(
-  applying: Applying,
+  applying: ApplyRun,
   folder: StackFolder,
   { saved, beside, approved }: KnownPlans,
 ): Promise<StackResult> {
   const { run, flags, mode } = applying;
-  const opened = await openFolder(run, folder, {
+  const opened = await openStackFolder(run, folder, {
     ...(mode === 'apply' && { lint: 'for-plan' }),
     isPlanned: true,
     listOutputs: listFilePaths,
   });
   if (saved !== undefined) refuseOtherManifests(saved, opened);
-  const plan = await planFolder(run, opened, { ...toPlanOptions(flags, mode), savedBeside: beside }, saved);
+  const plan = await planStackFolder(run, opened, { ...toPlanOptions(flags, mode), savedBeside: beside }, saved);
   const { stack, pooled, locate } = opened;
   const unapproved = findUnapproved(plan, approved, run.context);
   if (unapproved !== undefined) return { report: unapproved, exitCode: EXIT.stale, options: { locate } };
   const consent = toConsent(flags);
-  return admitStack(applying, folder, {
+  return classifyPlan(applying, folder, {
     plan,
     pooled,
     locate,
@@ -141,16 +141,20 @@ async function readApprovals(
  * Applies exactly the saved plans of a folder. With manifests, each plan is computed again and must be the same.
  * Without, each is trusted, but nothing that it touches may have changed since.
  */
-export async function applyPlans(plans: IndexedFolder, flags: ApplyStacksFlags, context: Context): Promise<ExitCode> {
+export async function applyPlanFolder(
+  plans: IndexedFolder,
+  flags: ApplyStacksFlags,
+  context: Context,
+): Promise<ExitCode> {
   const { folder, files, manifests } = plans;
   refuseTwiceApproved(flags);
   const roots = findManifests({ name: folder, manifests }, flags.manifests ?? [], context);
   const selected = await selectPlans(folder, files, context);
   refuseSingleFlags(flags, { names: [], count: selected.stacks.length });
   if (roots.length > 0) return applyAgain(selected.stacks, { flags, roots, stacks: plans.stacks }, context);
-  tellOfTrust(folder, context);
+  announceTrustedFile(folder, context);
   return runOnSelected(selected, { flags, command: 'apply' }, context, async (run) => {
-    const applying: Applying = { run, flags, mode: 'apply', ready: new Map() };
+    const applying: ApplyRun = { run, flags, mode: 'apply', ready: new Map() };
     return finishApply(applying, await forEachStack(run, (one) => prepareOne(applying, one)));
   });
 }
@@ -207,14 +211,14 @@ function noPlans(roots: readonly string[]): CommandError {
   });
 }
 
-async function prepareOne(applying: Applying, folder: StackFolder): Promise<StackResult> {
+async function prepareOne(applying: ApplyRun, folder: StackFolder): Promise<StackResult> {
   const { run, flags } = applying;
   const { onSubject: _, budget: __, ...quiet } = run.context; // the plan was counted when the folder was read
   const { plan, settings, approved } = await prepareSaved(await readSaved(folder.file, quiet), flags, quiet);
   const pooled = await run.pool.find(settings, folder.file);
   const account = pooled.account.toView(settings);
   const locate = createPlanLocate(folder.file);
-  return admitStack(applying, folder, { plan, pooled, locate, apply: (options) => account.apply(approved, options) });
+  return classifyPlan(applying, folder, { plan, pooled, locate, apply: (options) => account.apply(approved, options) });
 }
 
 /** Returns the plans of a folder as stacks, whose dependencies are their cross-stack references. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { findMadeByAnother, isOfAnother } from '../../files/boundary.ts';
+import { findFileOfAnotherUser, isOwnedByAnotherUser } from '../../files/boundary.ts';
 import { InputBudgetError, readInput } from '../../files/read-input.ts';
 import { describeError } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
@@ -90,7 +90,7 @@ async function makeFolder(folder: string, { cwd }: FolderContext): Promise<void>
 /** Throws if another user could replace the folder by a link: they would then choose which files are removed. */
 async function refuseFolderOfOtherUser(folder: string, { cwd, uid }: FolderContext): Promise<void> {
   const path = resolve(cwd, folder);
-  if (!isOfAnother(path, await lstat(path), uid) && findMadeByAnother(path, uid) === undefined) return;
+  if (!isOwnedByAnotherUser(path, await lstat(path), uid) && findFileOfAnotherUser(path, uid) === undefined) return;
   throw new CommandError(`${folder} belongs to another user.`, {
     exitCode: EXIT.invalid,
     remedy: 'Name another folder. Nothing was written.',

@@ -129,7 +129,7 @@ function computeExitCode(report: Report, isGood: boolean): ExitCode {
 
 function parseOtherReport(document: JsonObject, file: string): Report {
   if ('outcomes' in document) return parseApply(document, file);
-  if ('strangers' in document) return { about: 'drift', drift: parseDrift(document, file) };
+  if ('unowned' in document) return { about: 'drift', drift: parseDrift(document, file) };
   if (document['command'] === 'validate' && 'files' in document) {
     const { files, resources, diagnostics, stack } = checkResult(
       VALIDATION_RESULT_SCHEMA,

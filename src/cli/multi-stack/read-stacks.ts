@@ -9,7 +9,7 @@ import { listFilePaths } from '../../plan/files.ts';
 import { renderJsonDocument } from '../../report/machine/json.ts';
 import { createInventoryDocument } from '../../report/machine/stacks.ts';
 import type { StackPart } from '../../report/report.ts';
-import { renderStackEnds, renderStacksTable } from '../../report/text/lists.ts';
+import { renderStackResults, renderStacksTable } from '../../report/text/lists.ts';
 import { formatStackTitle } from '../../report/view/stacks-view.ts';
 import { getAccountId } from '../../repository/hand-over.ts';
 import { resolveShard } from '../../repository/select-stacks.ts';
@@ -17,22 +17,22 @@ import { isInvalid } from '../../stack/plan-live.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
-import { getTextOptions, PLAIN } from '../output/present.ts';
+import { getTextOptions, PLAIN_FORMAT } from '../output/present.ts';
 import {
   formatApplyCommand,
   formatSavedPlanCommand,
   formatStacksCommand,
   lacksSink,
 } from '../reconcile/apply-command.ts';
-import { exitCodeOfPlan, listRefused, type PlanFlags, toPlanOptions } from '../reconcile/plan-flags.ts';
+import { exitCodeOfPlan, listUnconsentedViolations, type PlanFlags, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { openPlanFolder, type PlanFolder } from './plan-folder.ts';
 import {
-  createOutlook,
+  createCrossStackLookUps,
   createStacksReport,
   findWorstExitCode,
   forEachStack,
-  openFolder,
-  planFolder,
+  openStackFolder,
+  planStackFolder,
   publishRun,
   recordClaims,
   rejectConflictingStacks,
@@ -83,8 +83,8 @@ async function planOne(
   folder: StackFolder,
   { flags, plans }: { readonly flags: PlanStacksFlags; readonly plans: PlanFolder | undefined },
 ): Promise<StackResult> {
-  const opened = await openFolder(run, folder, { lint: 'for-plan', isPlanned: true, listOutputs: listFilePaths });
-  const plan = await planFolder(run, opened, toPlanOptions(flags));
+  const opened = await openStackFolder(run, folder, { lint: 'for-plan', isPlanned: true, listOutputs: listFilePaths });
+  const plan = await planStackFolder(run, opened, toPlanOptions(flags));
   const file = formatPlanFileName(folder, run.selected.tree);
   if (!isInvalid(plan)) await plans?.write(file, plan);
   const out = flags.out === undefined ? undefined : join(flags.out, file);
@@ -100,7 +100,7 @@ interface PlannedStack {
 }
 
 function createPlanResult(plan: Plan, { run, folder, flags, out, locate }: PlannedStack): StackResult {
-  const blocking = listRefused(plan, flags);
+  const blocking = listUnconsentedViolations(plan, flags);
   const planned = { paths: [folder.folder], flags, env: run.context.env };
   const applyCommand = out === undefined ? formatApplyCommand(planned) : formatSavedPlanCommand(out, planned);
   return {
@@ -157,19 +157,19 @@ export async function validateStacks(
 }
 
 /** Compares every stack below a folder with the live state. Sends GET requests only. */
-export async function driftOfStacks(
+export async function showDriftOfStacks(
   paths: readonly string[],
   flags: StacksFlags & { readonly target: readonly string[] },
   context: Context,
 ): Promise<ExitCode> {
   return runOnStacks(paths, { flags, command: 'drift' }, context, async (run) => {
     const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
-      const { stack, locate } = await openFolder(run, folder);
+      const { stack, locate } = await openStackFolder(run, folder);
       const onPlanned = (plan: Plan): void => run.planned.note(getAccountId(folder, context), plan);
       const drift = await stack.drift({
         signal: run.signal,
         targets: flags.target,
-        ...createOutlook(run, folder),
+        ...createCrossStackLookUps(run, folder),
         onPlanned,
       });
       const differs = hasDrift(drift) ? EXIT.changes : EXIT.done;
@@ -193,13 +193,17 @@ interface GetStacks {
 }
 
 /** Shows what every stack below a folder owns. Reads each account once. Errors of a stack are shown on stderr. */
-export async function getOfStacks(paths: readonly string[], asked: GetStacks, context: Context): Promise<ExitCode> {
+export async function showResourcesOfStacks(
+  paths: readonly string[],
+  asked: GetStacks,
+  context: Context,
+): Promise<ExitCode> {
   const { names, isOfUse } = asked;
-  const flags = { ...asked.flags, ...PLAIN };
+  const flags = { ...asked.flags, ...PLAIN_FORMAT };
   return runOnStacks(paths, { flags, command: 'get' }, context, async (run) => {
     const found = new Map<StackFolder, Inventory>();
     const parts = await forEachStack(run, async (folder) => {
-      const { stack } = await openFolder(run, folder);
+      const { stack } = await openStackFolder(run, folder);
       found.set(folder, await stack.get({ names, isOfUse, signal: run.signal }));
       return { report: { about: 'failure', failure: {} }, exitCode: EXIT.done };
     });
@@ -215,9 +219,9 @@ function showFailedStacks(
   run: Parameters<typeof createStacksReport>[0],
   context: Context,
 ): void {
-  const options = getTextOptions(context.stderr, context, PLAIN);
+  const options = getTextOptions(context.stderr, context, PLAIN_FORMAT);
   context.stderr.write(
-    `${renderStackEnds(failed, options)}${renderStacksTable(createStacksReport(run, failed), options)}`,
+    `${renderStackResults(failed, options)}${renderStacksTable(createStacksReport(run, failed), options)}`,
   );
 }
 

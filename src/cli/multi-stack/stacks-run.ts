@@ -102,7 +102,7 @@ export async function runOnStacks(
   task: (run: StacksRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const root = getRoot(paths);
-  const context = withinTree(root, given);
+  const context = confineToTree(root, given);
   const selected = await selectStacks(root, toStackFilter(flags), context);
   refuseSingleFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
   return runOnSelected(selected, { flags, command }, context, task);
@@ -141,7 +141,7 @@ export async function runOnSelected(
 /**
  * Sets the folder below which manifests of the tree may name files: the repository of the tree, else the tree itself.
  */
-export function withinTree<T extends Pick<Context, 'cwd' | 'root'>>(tree: string, context: T): T {
+export function confineToTree<T extends Pick<Context, 'cwd' | 'root'>>(tree: string, context: T): T {
   return { ...context, root: findRoots([tree], context).at(-1) };
 }
 
@@ -216,7 +216,11 @@ interface OpenOptions {
 }
 
 /** Reads the manifests of a stack, and finds its account. Sends nothing. */
-export async function openFolder(run: StacksRun, folder: StackFolder, options: OpenOptions = {}): Promise<OpenedStack> {
+export async function openStackFolder(
+  run: StacksRun,
+  folder: StackFolder,
+  options: OpenOptions = {},
+): Promise<OpenedStack> {
   const { flags, command, pool, context } = run;
   const { onSubject: _, ...quiet } = context;
   const { lint, listOutputs = () => [] } = options;
@@ -251,7 +255,7 @@ export function recordClaims(
  * Plans a stack, taking into account the earlier plans of the run. Throws if a saved plan is given and the new plan
  * differs.
  */
-export async function planFolder(
+export async function planStackFolder(
   run: StacksRun,
   opened: OpenedStack,
   options: PlanOptions,
@@ -264,14 +268,14 @@ export async function planFolder(
   await refuseStillDescribed(folder, tree, context);
   const isInRun = (name: string): boolean =>
     stacks.some((other) => other !== folder && other.name === name && getAccountId(other, context) === account);
-  const all = { ...options, ...createOutlook(run, folder), isInRun, signal };
+  const all = { ...options, ...createCrossStackLookUps(run, folder), isInRun, signal };
   const plan = saved === undefined ? await stack.plan(all) : await stack.replan(saved.plan, all, saved.name);
   if (!isInvalid(plan)) run.planned.note(account, plan);
   return plan;
 }
 
 /** Returns what the plan of a stack needs to know about other stacks of the run. */
-export function createOutlook(
+export function createCrossStackLookUps(
   { planned, selected: { tree }, context }: StacksRun,
   folder: StackFolder,
 ): Required<Pick<PlanOptions, 'findTaker' | 'findPlanned'>> {

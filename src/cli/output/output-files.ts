@@ -1,7 +1,7 @@
 import { constants, lstat, open, rm, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { writeAtomically } from '../../files/atomic-file.ts';
-import { findMadeByAnother, findRepository, isDevice, placeNamed } from '../../files/boundary.ts';
+import { findFileOfAnotherUser, findRepository, isDevice, placeNamed } from '../../files/boundary.ts';
 import { readInput } from '../../files/read-input.ts';
 import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -62,7 +62,7 @@ async function refuseForeignFile(file: string, context: OutputContext): Promise<
 async function refusePlace(file: string, context: OutputContext): Promise<void> {
   const path = resolve(context.cwd, file);
   if (isDevice(path)) return;
-  const foreign = findMadeByAnother(path, context.uid);
+  const foreign = findFileOfAnotherUser(path, context.uid);
   if (foreign !== undefined)
     throw createRefusal(file, foreign === path ? BY_ANOTHER : `lies in ${foreign}, which ${BY_ANOTHER}`);
   const place = placeNamed(path, context);

@@ -38,7 +38,7 @@ export function findEventOutput(flags: FormatFlags, { stdout }: Pick<Context, 's
 }
 
 /** The flags of commands whose result has one format only. */
-export const PLAIN: FormatFlags = { format: 'text', color: true };
+export const PLAIN_FORMAT: FormatFlags = { format: 'text', color: true };
 
 /** Returns how text looks on this output. Colours need a terminal, and neither NO_COLOR, --no-color nor TERM=dumb. */
 export function getTextOptions(output: Output, { env }: Pick<Context, 'env'>, flags: FormatFlags): TextOptions {

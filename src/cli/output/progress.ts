@@ -3,7 +3,7 @@ import type { TextOptions } from '../../report/report.ts';
 import {
   createEventLog,
   createLiveProgress,
-  listLeft,
+  formatRemaining,
   type PendingWait,
   type RemainingWrites,
 } from '../../report/text/progress.ts';
@@ -68,10 +68,10 @@ function createPlain(
   const tell = (line: string): void => {
     flush();
     wroteAt = now().getTime();
-    const [least] = listLeft(left, rateLimit);
+    const [least] = formatRemaining(left, rateLimit);
     output.write(least === undefined ? `${line}\n` : `${line} ${formatCount(left, 'write')} to go, ${least}.\n`);
   };
-  const stop = keepShowing(
+  const stop = keepUpdated(
     () => {
       if (isQuietSince(wroteAt)) say(live.render(now().getTime()));
     },
@@ -80,7 +80,7 @@ function createPlain(
   const wait = (pending: PendingWait): void => {
     const time = now().getTime();
     live.wait(pending);
-    if (pending.until - time < WORTH_TELLING_MS || !isQuietSince(saidAt)) return;
+    if (pending.until - time < MIN_SHOWN_WAIT_MS || !isQuietSince(saidAt)) return;
     saidAt = time;
     tell(`Waiting ${Math.ceil((pending.until - time) / 1000)} s: ${pending.reason}.`);
   };
@@ -104,7 +104,7 @@ function createLive({ output, now, after }: ProgressPlace, ahead: RemainingWrite
   const show = (): void => {
     if (!isEnded) line.show(live.render(now().getTime()));
   };
-  const stop = keepShowing(show, { isTerminal: true, after });
+  const stop = keepUpdated(show, { isTerminal: true, after });
   const showSoon = (): void => {
     if (isPending) return;
     isPending = true;
@@ -133,10 +133,10 @@ function createLive({ output, now, after }: ProgressPlace, ahead: RemainingWrite
 }
 
 /** Shorter waits are not shown. */
-export const WORTH_TELLING_MS = 1_000;
+export const MIN_SHOWN_WAIT_MS = 1_000;
 
 /** Calls `show` every second on a terminal, else every half minute. Returns a function that stops this. */
-export function keepShowing(
+export function keepUpdated(
   show: () => void,
   { isTerminal, after }: { readonly isTerminal: boolean; readonly after: (ms: number, run: () => void) => () => void },
 ): () => void {

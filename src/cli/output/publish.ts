@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { findRepository } from '../../files/boundary.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
-import { readPipeline, withoutJobCommands } from '../../model/pipeline.ts';
+import { escapeJobCommands, readPipeline } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { type FormatName, loadReportFormat, loadStacksReportFormat } from '../../report/formats.ts';
 import type { Failure, FormatOptions, Report, RuleDescription, SentEvents, StacksReport } from '../../report/report.ts';
@@ -76,7 +76,7 @@ async function publishAs(load: LoadRenderer, publication: Publication, context: 
  * text itself.
  */
 function show(format: FormatName, text: string, { stdout }: Context): void {
-  if (format !== 'github') stdout.write(withoutJobCommands(text));
+  if (format !== 'github') stdout.write(escapeJobCommands(text));
   else if (stdout.writeCommands === undefined) stdout.write(text);
   else stdout.writeCommands(text);
 }
@@ -154,7 +154,7 @@ async function writeReport(
   try {
     const text = render(options);
     // A job may print the file, and its runner would execute commands in it.
-    await writeResultFile(file, name === 'github' ? text : withoutJobCommands(text), context);
+    await writeResultFile(file, name === 'github' ? text : escapeJobCommands(text), context);
     return [];
   } catch (error) {
     if (!(error instanceof CommandError || (error instanceof Error && 'code' in error))) throw error;

@@ -4,7 +4,7 @@ import { isCoveredBy } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { DEFAULT_GUARD, NO_SINKS } from '../../model/stack.ts';
 import { listFilePaths } from '../../plan/files.ts';
-import { pickStricter } from '../../plan/guard.ts';
+import { mergeGuards } from '../../plan/guard.ts';
 import type { Policy } from '../../policy/evaluate.ts';
 import type { ComparisonReport } from '../../report/report.ts';
 import { InvalidManifests } from '../../stack/host.ts';
@@ -15,7 +15,7 @@ import {
   compareWithApproved,
   type PlanApproval,
   refuseOtherVersion,
-  refuseUnfit,
+  refuseUnusableApproval,
   type SavedFile,
 } from '../../stack/saved-plan.ts';
 import type { RunSettings } from '../../stack/settings.ts';
@@ -29,7 +29,7 @@ import { publish } from '../output/publish.ts';
 import { type Execution, executePlan, showPlanFirst } from './execute-plan.ts';
 import { createPlanLocate, findManifests, readPlanFile } from './plan-file.ts';
 import {
-  listRefused,
+  listUnconsentedViolations,
   type PlanFlags,
   refuseOtherManifests,
   resolvePlanSettings,
@@ -80,7 +80,7 @@ export async function applyManifests(
       const options = { ...toPlanOptions(flags, mode), signal };
       const plan =
         saved === undefined ? await stack.plan(options) : await stack.replan(saved.plan, options, saved.name);
-      const blocking = listRefused(plan, flags);
+      const blocking = listUnconsentedViolations(plan, flags);
       const isRefused = isInvalid(plan) || blocking.length > 0;
       if (isRefused) {
         const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
@@ -122,7 +122,7 @@ export async function prepareSaved(saved: SavedFile, flags: ApplyFlags, context:
   await refuseInputs(flags, { files: plan.files.map(({ path }) => path), settings }, context);
   const tokens = resolveTokens(flags, NO_SINKS, plan.stack);
   // An edited file could raise its own guard limits.
-  const guard = pickStricter(plan.settings.guard, DEFAULT_GUARD);
+  const guard = mergeGuards(plan.settings.guard, DEFAULT_GUARD);
   return { plan, settings, approved: { plan, name: saved.name, allowances: toAllowances(flags), guard, tokens } };
 }
 
@@ -143,10 +143,10 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
     refuseTwiceApproved(flags);
     return applyManifests(paths, { flags, mode: 'apply', saved }, context);
   }
-  tellOfTrust(file, context);
+  announceTrustedFile(file, context);
   const { plan, settings, approved } = await prepareSaved(saved, flags, context);
   const locate = createPlanLocate(file);
-  const blocking = listRefused(plan, flags);
+  const blocking = listUnconsentedViolations(plan, flags);
   if (isInvalid(plan) || blocking.length > 0) {
     const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
     return publish({ about: 'plan', plan, blocking: blocking }, { flags, exitCode, locate }, context);
@@ -172,7 +172,7 @@ export function refuseTwiceApproved({ approved }: ApplyFlags): void {
 }
 
 /** Makes the log show that the plan was not compared with manifests. */
-export function tellOfTrust(file: string, { stderr }: Context): void {
+export function announceTrustedFile(file: string, { stderr }: Context): void {
   const name = toPrintable(file);
   stderr.write(`${name} is trusted as it is: with --no-manifests it is not compared with the manifests.\n`);
 }
@@ -203,7 +203,7 @@ async function readApproved(file: string | undefined, context: Context): Promise
 /** Reads a plan file as an approval. Throws if it cannot approve anything. */
 export async function readApproval(file: string, context: Context): Promise<PlanApproval> {
   const approved = { plan: await readPlanFile(file, context), name: file };
-  refuseUnfit(approved, VERSION);
+  refuseUnusableApproval(approved, VERSION);
   return approved;
 }
 

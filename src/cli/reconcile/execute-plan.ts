@@ -15,14 +15,14 @@ import { renderPlanText } from '../../report/text/plan.ts';
 import { formatDangerCount } from '../../report/view/danger-view.ts';
 import { createPlanView } from '../../report/view/plan-view.ts';
 import { formatWaitTime } from '../../report/view/wording.ts';
-import type { Reader } from '../../stack/plan-live.ts';
+import type { ReadingClient } from '../../stack/plan-live.ts';
 import type { RunOptions } from '../../stack/run-plan.ts';
 import type { SetLineWriter } from '../connection/notices.ts';
 import type { Context, Output } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { isLogWanted } from '../output/logger.ts';
 import { type FormatFlags, findEventOutput, getTextOptions } from '../output/present.ts';
-import { createProgress, createStatusLine, keepShowing, type Progress } from '../output/progress.ts';
+import { createProgress, createStatusLine, keepUpdated, type Progress } from '../output/progress.ts';
 import { publish, showFailure } from '../output/publish.ts';
 
 /** A plan that is not blocked, and how to apply it. */
@@ -31,7 +31,7 @@ export interface Execution {
   readonly apply: (options: RunOptions) => Promise<ApplyResult>;
   readonly flags: FormatFlags & { readonly yes?: boolean; readonly journal?: string; readonly wait?: number };
   /** Opens a reader, for `--wait`. */
-  readonly open: () => Promise<Reader>;
+  readonly open: () => Promise<ReadingClient>;
   /** Shows the notices of the client together with the progress. */
   readonly setLineWriter: SetLineWriter;
   /** If aborted before the first write, nothing is written. If aborted later, no new write starts. */
@@ -93,7 +93,7 @@ interface VisibleWait {
 
 /** Waits until the service has finished with the resources. Shows progress and the remaining time on stderr. */
 export async function waitVisibly(
-  client: Reader,
+  client: ReadingClient,
   subjects: readonly WorkSubject[],
   { timeoutMs, signal, setLineWriter }: VisibleWait,
   context: Context,
@@ -109,7 +109,7 @@ export async function waitVisibly(
     const [done = '', what = ''] = said;
     if (done !== '') line.show(toPrintable(`${done}, ${left} left at most: ${what}`));
   };
-  const stop = keepShowing(show, { ...output, after });
+  const stop = keepUpdated(show, { ...output, after });
   setLineWriter(line.tell);
   try {
     return await awaitWork(client, subjects, {

@@ -72,7 +72,7 @@ export function toConsent({
 }
 
 /** Lists the violations of a plan to which no flag consents. */
-export function listRefused(plan: Plan, flags: PlanFlags): readonly GuardViolation[] {
+export function listUnconsentedViolations(plan: Plan, flags: PlanFlags): readonly GuardViolation[] {
   return listBlockingViolations(plan.violations, toAllowances(flags));
 }
 

@@ -84,7 +84,7 @@ function formatEndpoints(policy: string): string {
   );
 }
 
-export const LINTING = {
+export const LINT_EXPLANATIONS = {
   'cel-syntax': {
     meaning:
       'An expression of a policy is not valid CEL. The service may refuse it, or accept it and apply the rule to no traffic. A `deny` rule then lets everybody in.',

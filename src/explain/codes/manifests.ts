@@ -18,7 +18,7 @@ function formatRenderedStack(command: string): string {
 }
 
 /** Codes about files and their text. */
-export const READING = {
+export const READING_EXPLANATIONS = {
   'file-unreadable': {
     meaning:
       'A path on the command line, or a file in a folder, does not exist or cannot be read. Edgewise does not plan from the rest, because resources in the unread file would look removed.',
@@ -268,7 +268,7 @@ const BACKEND = ['  backend:', '    backend_id: bkdhr_blue'] as const;
 const PORT = '  hostports: ["1.tcp.example.net:20001"]';
 
 /** Codes about single documents. */
-export const FIELDS = {
+export const FIELD_EXPLANATIONS = {
   'unknown-kind': {
     meaning:
       'Every document needs `apiVersion: edgewise/v1` and a kind that edgewise knows. `edgewise explain` lists the kinds. Manifests of other programs belong in another folder.',
@@ -366,7 +366,7 @@ function createExamples(bad: readonly string[], good: readonly string[]): Pick<E
 const RULE = formatPolicy(`'"team" in labels'`);
 const ADVICE = formatPolicy(`'"team" in labels'`, '  severity: warning');
 
-export const POLICIES = {
+export const POLICY_EXPLANATIONS = {
   'policy-expression': {
     meaning:
       'The rule of a policy, or a part of its message, is not a CEL expression, names a variable or a field that does not exist, or compares values of types that cannot be compared. Edgewise finds this when it reads the policy, before a change meets the rule.',

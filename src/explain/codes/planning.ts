@@ -112,7 +112,7 @@ const NAMES = ['one', 'two'] as const;
 const OURS = ['production', 'pool'] as const;
 
 /** Codes about manifests and live resources that edgewise finds before it writes anything. */
-export const PLANNING = {
+export const PLANNING_EXPLANATIONS = {
   'unknown-target': {
     meaning:
       '--target limits a plan to some addresses. An unknown address would limit it to nothing, and a pipeline with a misspelt address would always seem to succeed.',

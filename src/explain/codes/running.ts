@@ -78,7 +78,7 @@ const APPLIED_POOL: LiveResources = {
 };
 
 /** Codes about changes over time and concurrent changes. */
-export const RUNNING = {
+export const RUN_EXPLANATIONS = {
   'resource-unhealthy': {
     meaning:
       'The manifest is valid and the service accepted it, but the service fails to do what it asks for, for example to obtain a certificate for a domain. No write by edgewise can solve that.',
@@ -210,7 +210,7 @@ function formatEdge(name: string, port: number, backend = 'bkdhr_blue'): string 
 }
 
 /** Codes about documents that conflict with each other. */
-export const RELATIONS = {
+export const RELATION_EXPLANATIONS = {
   'duplicate-address': {
     meaning:
       'Kind and name form an address, such as TCPEdge/postgres. An address stands for one resource. With two documents, the order of the files would decide which one applies.',

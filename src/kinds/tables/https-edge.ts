@@ -1,5 +1,16 @@
 import type { JsonObject } from '../../model/json.ts';
-import { field, formatted, type IdleReason, idOf, integer, mapOf, moduleOf, number, refTo, setOf } from '../field.ts';
+import {
+  field,
+  formatted,
+  type InactiveReason,
+  idOf,
+  integer,
+  mapOf,
+  moduleOf,
+  number,
+  refTo,
+  setOf,
+} from '../field.ts';
 import { defineKind } from '../kind.ts';
 
 export const HTTPS_EDGE = defineKind({
@@ -109,9 +120,13 @@ export const HTTPS_EDGE_ROUTE = defineKind({
 });
 
 /** A circuit breaker without a threshold, or without metrics, never opens. */
-function findNeverTripping(breaker: JsonObject): readonly IdleReason[] {
+function findNeverTripping(breaker: JsonObject): readonly InactiveReason[] {
   const isZero = (name: string): boolean => (breaker[name] ?? 0) === 0;
-  const toReason = (field: string, message: string): IdleReason => ({ code: 'breaker-never-trips', field, message });
+  const toReason = (field: string, message: string): InactiveReason => ({
+    code: 'breaker-never-trips',
+    field,
+    message,
+  });
   const thresholds = ['volume_threshold', 'error_threshold_percentage'];
   const counts = ['rolling_window', 'num_buckets'].filter(isZero);
   return [

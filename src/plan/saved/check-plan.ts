@@ -12,11 +12,11 @@ import { isSameMark } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import type { WriteId, WriteType } from '../../model/write.ts';
-import { listAwaited } from '../desired-form.ts';
+import { listUnresolvedFields } from '../desired-form.ts';
 import { findFileText } from '../files.ts';
 import type { ReadRequest } from '../select-targets.ts';
 import { resolveMark } from '../writes.ts';
-import { createFinder, type Finder, resolveSpec } from './finder.ts';
+import { createPlanLookUp, type PlanLookUp, resolveSpec } from './plan-look-up.ts';
 import { listCheckedFields, listModules, listSavedChanges, listSent, type SavedChange } from './saved-change.ts';
 
 /** The result of checking a saved plan against the live state. */
@@ -59,7 +59,7 @@ function createWrittenAttachment({ change, kind, writes }: SavedChange) {
 
 /** Checks a saved plan against the live state. */
 export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
-  const found = createFinder(plan, live);
+  const found = createPlanLookUp(plan, live);
   const subjects = listSavedChanges(plan);
   const checks = subjects.map((subject) => checkChange(subject, { ...found, changes: plan.changes }));
   return {
@@ -80,7 +80,7 @@ export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
   };
 }
 
-function listStillAwaited({ awaitedReferences = {} }: Plan, { ids }: Finder): readonly StaleItem[] {
+function listStillAwaited({ awaitedReferences = {} }: Plan, { ids }: PlanLookUp): readonly StaleItem[] {
   return Object.entries(awaitedReferences).flatMap(([address, { stack, resource }]) =>
     ids.has(address)
       ? []
@@ -100,7 +100,7 @@ function readFileText({ kind, computed }: LiveResource): string | undefined {
 /**
  * The content for a file must be the value at the service: otherwise the plan file was edited, or the value changed.
  */
-function listMovedFiles({ files, changes }: Plan, found: Finder): readonly StaleItem[] {
+function listMovedFiles({ files, changes }: Plan, found: PlanLookUp): readonly StaleItem[] {
   return files.flatMap(({ address, path, text }): readonly StaleItem[] => {
     const change = changes.find((one) => one.address === address && one.duplicateOf === undefined);
     const live = change && found.start(change);
@@ -119,7 +119,7 @@ interface ChangeCheck {
 const UNMOVED: ChangeCheck = { moved: [], done: new Map() };
 
 /** The live resources, and all changes of the plan. */
-interface Context extends Finder {
+interface Context extends PlanLookUp {
   readonly changes: readonly Change[];
 }
 
@@ -251,7 +251,7 @@ function merge(left: ChangeCheck, right: ChangeCheck): ChangeCheck {
  * Lists the fields whose value is neither the old one, nor the desired one, nor one that a write of the plan sets in
  * between.
  */
-function listMovedFields(subject: SavedChange, live: LiveResource, { ids }: Finder): readonly StaleItem[] {
+function listMovedFields(subject: SavedChange, live: LiveResource, { ids }: PlanLookUp): readonly StaleItem[] {
   const { change, kind } = subject;
   const address = formatChangeAddress(change);
   const desired = resolveSpec(change.kind, change.desired ?? {}, ids);
@@ -287,7 +287,7 @@ function fillLeftOut(kind: Kind, field: string, value: Json | undefined): Json |
   return fillAllLeftOut(kind, value === undefined ? {} : { [field]: value })[field];
 }
 
-function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: Finder): boolean {
+function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: PlanLookUp): boolean {
   const desired = resolveSpec(subject.change.kind, subject.change.desired ?? {}, ids);
   const known = fillUnknown(subject.kind, live.spec, desired);
   return listCheckedFields(subject).every(
@@ -302,11 +302,11 @@ function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: Finder):
 function hasMarkOf(
   { change, kind, writes }: SavedChange,
   { mark }: LiveResource,
-  { ids }: Pick<Finder, 'ids'>,
+  { ids }: Pick<PlanLookUp, 'ids'>,
 ): boolean {
   const [draft] = writes.flatMap((write) => ('mark' in write && write.mark !== undefined ? [write.mark] : []));
   if (draft === undefined) return isSameMark(mark, change.live?.mark);
-  const isKnown = listAwaited(kind, draft.pending).every((address) => ids.has(address));
+  const isKnown = listUnresolvedFields(kind, draft.pending).every((address) => ids.has(address));
   if (mark === undefined || !isKnown) return false;
   return isSameMark(mark, { ...resolveMark(kind, draft, ids), delivered: mark.delivered });
 }
@@ -328,7 +328,7 @@ function listReferenced({ changes }: Plan): readonly Change[] {
  * Referenced resources whose mark has another address now. Deleted ones are left out: the service rejects a reference
  * to them.
  */
-function listNameMismatches(plan: Plan, found: Pick<Finder, 'start'>): readonly StaleItem[] {
+function listNameMismatches(plan: Plan, found: Pick<PlanLookUp, 'start'>): readonly StaleItem[] {
   return listReferenced(plan).flatMap((change): readonly StaleItem[] => {
     const live = found.start(change);
     if (live === undefined) return [];
@@ -367,7 +367,7 @@ interface KnownFiles {
  * Files that did not exist when the plan was made and now have other content. Empty files, and content that an earlier
  * apply of the plan wrote, do not count.
  */
-export function listAppeared({ files }: Plan, { present, texts }: KnownFiles): readonly StaleItem[] {
+export function listNewFiles({ files }: Plan, { present, texts }: KnownFiles): readonly StaleItem[] {
   return files.flatMap(({ address, path, text = texts.get(address), replaces }): readonly StaleItem[] => {
     const found = present.get(path) ?? '';
     if (replaces === true || found === '' || found === text) return [];

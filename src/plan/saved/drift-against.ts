@@ -17,14 +17,14 @@ import {
   sortByAddress,
   toDriftedField,
 } from '../compute-drift.ts';
+import { computeLiveDigest } from '../create-change.ts';
 import { listDeletionDangers, listDriftDangers, withExpiryDanger } from '../dangers.ts';
 import { type ComparedLive, listNotShown } from '../decide-plan.ts';
 import { diffSpecs } from '../diff.ts';
 import { findDefaultDigest } from '../differences.ts';
 import { findFileText } from '../files.ts';
 import { listUsedKinds, type ReadRequest } from '../select-targets.ts';
-import { computeLiveDigest } from '../to-change.ts';
-import { createFinder, type Finder, isCreation, resolveSpec } from './finder.ts';
+import { createPlanLookUp, isCreation, type PlanLookUp, resolveSpec } from './plan-look-up.ts';
 
 /**
  * Returns what a comparison with a saved plan reads: every kind that its stack uses, and the modules that the plan
@@ -47,7 +47,7 @@ export interface DriftAgainstInput {
 
 /** Compares the live state with the state that an apply of a saved plan would have produced. */
 export function computeDriftAgainst(plan: Plan, { live, present, now, file }: DriftAgainstInput): Drift {
-  const found = createFinder(plan, live);
+  const found = createPlanLookUp(plan, live);
   const { stack, baseUrl, made, targets, externals } = plan;
   const resources = plan.changes
     .flatMap((change) => compareChange(change, { ...found, stack }))
@@ -63,7 +63,7 @@ export function computeDriftAgainst(plan: Plan, { live, present, now, file }: Dr
     targets,
     resources: sortByAddress(resources.map((resource) => withExpiryDanger(resource, now))),
     kinds: [...live.resources.keys()],
-    strangers: listUnowned({ stack, known }, live),
+    unowned: listUnowned({ stack, known }, live),
     diagnostics: listNotShown(plan.changes.flatMap((change) => listComparedLive(change, found))),
     violations: [],
     externals,
@@ -72,12 +72,12 @@ export function computeDriftAgainst(plan: Plan, { live, present, now, file }: Dr
 }
 
 /** The live resource of a change: for a creation the one with its mark, else the one from which the change started. */
-function findResult(change: Change, found: Finder): LiveResource | undefined {
+function findResult(change: Change, found: PlanLookUp): LiveResource | undefined {
   return isCreation(change) ? (found.findCreated(change) ?? found.start(change)) : found.start(change);
 }
 
 /** Compares a change with its live resource. Empty if the plan deletes the resource and it does not exist. */
-function compareChange(change: Change, found: Finder & Pick<Plan, 'stack'>): readonly ResourceDrift[] {
+function compareChange(change: Change, found: PlanLookUp & Pick<Plan, 'stack'>): readonly ResourceDrift[] {
   const { address, duplicateOf, kind } = change;
   const live = findResult(change, found);
   const owner = change.owner ?? change.live?.mark?.owner ?? live?.mark?.owner;
@@ -115,7 +115,7 @@ function describeDeleted({ kind, live, desired }: Change): Pick<ResourceDrift, '
  * The live resource of a change, and the fields in which it is compared. For unchanged resources the plan has digests
  * only.
  */
-function listComparedLive(change: Change, found: Finder): readonly ComparedLive[] {
+function listComparedLive(change: Change, found: PlanLookUp): readonly ComparedLive[] {
   const kind = getKind(change.kind);
   const live = findResult(change, found);
   const spec = change.desired ?? change.live?.spec;
@@ -152,7 +152,7 @@ function pickFacts(live: LiveResource): Pick<ResourceDrift, 'id' | 'validUntil'>
 type Compared = Pick<ResourceDrift, 'state' | 'differences' | 'moved' | 'dangers'>;
 
 /** Compares field by field. A field that still has its old value is pending; any other difference is drift. */
-function compareSpecs(change: Change, live: LiveResource, { ids }: Finder): Compared {
+function compareSpecs(change: Change, live: LiveResource, { ids }: PlanLookUp): Compared {
   const kind = getKind(change.kind);
   const start = change.live?.spec;
   const names = new Set(listCompared(kind, change));

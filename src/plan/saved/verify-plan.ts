@@ -18,10 +18,10 @@ import { formatPath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json } from '../../model/json.ts';
 import type { Plan, PlannedFile, SuppressedDelete } from '../../model/plan.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
+import { computeLiveDigest } from '../create-change.ts';
 import { withDangers } from '../dangers.ts';
 import { listDifferences } from '../differences.ts';
 import { orderWrites } from '../order.ts';
-import { computeLiveDigest } from '../to-change.ts';
 
 /**
  * Checks that a plan file is consistent. Users approve its changes, but apply sends its writes. So the writes are

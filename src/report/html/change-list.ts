@@ -18,11 +18,11 @@ import type { FieldLine, FieldView } from '../view/field-view.ts';
 import type { PlanView } from '../view/plan-view.ts';
 import {
   ACTION_LABELS,
+  DELETES_HEADING,
   formatApplyLead,
   formatFileLabel,
   formatOwnerNote,
   formatUnchangedCount,
-  LOSSES_HEADING,
   PART_HEADINGS,
   SEE_ABOVE,
 } from '../view/plan-wording.ts';
@@ -282,7 +282,7 @@ interface ChangePart {
 
 /** Headings of parts that have none of their own. */
 const HEADINGS = {
-  losses: LOSSES_HEADING,
+  losses: DELETES_HEADING,
   change: 'Changes',
   missing: PART_HEADINGS.missing,
   drift: PART_HEADINGS.drift,

@@ -21,10 +21,10 @@ import {
   listDriftDangerViews,
   NEXT_APPLY,
   UNMANAGED_WORDING,
-  type UnownedView,
+  type UnmanagedView,
 } from '../view/drift-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
-import { formatBrief, type Names } from '../view/field-view.ts';
+import { formatBrief, type ResourceNames } from '../view/field-view.ts';
 import { collectNames } from '../view/plan-view.ts';
 import { redactDrift } from '../view/redact.ts';
 import { findNotStarted, formatWriteName } from '../view/wording.ts';
@@ -184,7 +184,7 @@ function listChangesRemarks(plan: Plan): readonly Annotation[] {
   return plan.changes.flatMap((change) => listChangeRemarks(change, names));
 }
 
-function listChangeRemarks(change: Change, names: Names): readonly Annotation[] {
+function listChangeRemarks(change: Change, names: ResourceNames): readonly Annotation[] {
   const { action, differences } = change;
   const drifted = differences.filter(({ origin }) => origin === 'drift' || origin === 'both');
   const address = formatChangeAddress(change);
@@ -239,7 +239,7 @@ function listDriftRemarks(compared: Drift, options: FormatOptions): readonly Ann
   ];
 }
 
-function listDriftDangerRemarks(resource: ResourceDrift, names: Names): readonly Annotation[] {
+function listDriftDangerRemarks(resource: ResourceDrift, names: ResourceNames): readonly Annotation[] {
   const address = formatAddress(resource);
   return listDriftDangerViews([resource], { names }).map(({ said, group, stated }) =>
     createRemark('drift-danger', 'error', `${quoteIfNeeded(address)} ${said} (${group})`, {
@@ -250,7 +250,7 @@ function listDriftDangerRemarks(resource: ResourceDrift, names: Names): readonly
   );
 }
 
-function createUnmanagedRemark({ kind, id, description }: UnownedView): Annotation {
+function createUnmanagedRemark({ kind, id, description }: UnmanagedView): Annotation {
   const message = `${kind} ${id} is unmanaged${description === '' ? '' : `: ${description}`}`;
   return { rule: 'unmanaged', level: 'notice', nature: 'finding', message, remedy: UNMANAGED_WORDING.hint };
 }
@@ -258,7 +258,7 @@ function createUnmanagedRemark({ kind, id, description }: UnownedView): Annotati
 /** Most characters of each value in a remark. */
 const MAX_VALUE = 200;
 
-function listResourceRemarks(resource: ResourceDrift, names: Names): readonly Annotation[] {
+function listResourceRemarks(resource: ResourceDrift, names: ResourceNames): readonly Annotation[] {
   const { state } = resource;
   const { reason, expected, moved, fields, pending, next } = createDriftedView(resource, { names });
   const address = formatAddress(resource);

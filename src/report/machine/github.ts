@@ -2,7 +2,7 @@ import { countActions } from '../../model/change.ts';
 import { hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
-import { withoutJobCommands } from '../../model/pipeline.ts';
+import { escapeJobCommands } from '../../model/pipeline.ts';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
 import type { FormatOptions, Report, StacksReport } from '../report.ts';
 import { formatApplySummary } from '../view/apply-view.ts';
@@ -73,7 +73,7 @@ function formatCommand(name: string, properties: Properties, text: string): stri
 
 /** The runner reads a command at the start of a line; older runners also read `##[` within a line. */
 function escapeText(text: string): string {
-  return withoutJobCommands(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  return escapeJobCommands(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
 function escapeProperty(text: string): string {

@@ -67,12 +67,12 @@ function listApplyEvents({ plan, result }: ApplyReport): readonly EventBody[] {
 
 /** An event for each resource that differs, those with dangers first, and for each unmanaged resource. */
 function listDriftEvents(
-  { resources, strangers, diagnostics }: Drift,
+  { resources, unowned, diagnostics }: Drift,
   { isAccountTold = false }: FormatOptions,
 ): readonly EventBody[] {
   const off = resources.filter(({ state }) => state !== 'in-sync');
   const [grave, rest] = [off.filter(({ dangers }) => dangers), off.filter(({ dangers }) => !dangers)];
-  const unmanaged = isAccountTold ? [] : strangers.filter(({ stack }) => stack === undefined);
+  const unmanaged = isAccountTold ? [] : unowned.filter(({ stack }) => stack === undefined);
   return [
     ...[...grave, ...rest].map((resource) => ({ event: 'drift', resource })),
     ...listDiagnosticEvents(diagnostics),

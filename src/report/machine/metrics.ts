@@ -150,8 +150,8 @@ function listResourceSamples(drift: Drift): readonly Sample[] {
 function listAccountSamples(drift: Drift, labels: Sample['labels']): readonly Sample[] {
   return drift.kinds.flatMap((kind) => {
     const ofKind = (one: { readonly kind: string }): boolean => one.kind === kind;
-    const { resources, strangers } = drift;
-    const part = { ...drift, resources: resources.filter(ofKind), strangers: strangers.filter(ofKind) };
+    const { resources, unowned } = drift;
+    const part = { ...drift, resources: resources.filter(ofKind), unowned: unowned.filter(ofKind) };
     const { owned, foreign, unmanaged } = countCoverage(part);
     return [
       { labels: { ...labels, kind, managed: 'yes' }, value: owned + foreign },

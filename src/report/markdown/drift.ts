@@ -7,7 +7,7 @@ import {
   type DriftGroup,
   type DriftView,
   UNMANAGED_WORDING,
-  type UnownedView,
+  type UnmanagedView,
 } from '../view/drift-view.ts';
 import {
   createLinks,
@@ -117,7 +117,7 @@ function listDetailPieces({ address, fields, pending }: DriftedView): readonly S
 
 const CUT = /…|^and \d+ more/;
 
-function listUnmanagedPieces(unmanaged: readonly UnownedView[]): readonly Section[] {
+function listUnmanagedPieces(unmanaged: readonly UnmanagedView[]): readonly Section[] {
   if (unmanaged.length === 0) return [];
   return [
     { text: `### ${escapeProse(UNMANAGED_WORDING.heading)}\n\n`, weight: 'always' },

@@ -4,7 +4,7 @@ import type { CommandLine, FormatOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import type { ComparisonPart, ComparisonView } from '../view/comparison-view.ts';
 import type { PlanView, WriteView } from '../view/plan-view.ts';
-import { formatApplyLead, LIST_HEADINGS, listWaits, REQUESTS_ORDER } from '../view/plan-wording.ts';
+import { formatApplyLead, formatWaits, LIST_HEADINGS, REQUESTS_ORDER } from '../view/plan-wording.ts';
 import {
   type LinkTo,
   type LinkToDanger,
@@ -70,7 +70,7 @@ export function listCommandSections(view: PlanView, command: CommandLine | undef
 export function listCallSections(writes: readonly WriteView[]): readonly Section[] {
   if (writes.length === 0) return [];
   const lines = writes.map(({ number, method, path, reason, ...write }) => {
-    const waits = listWaits(write).map((one) => ` (${one})`);
+    const waits = formatWaits(write).map((one) => ` (${one})`);
     return `[${number}] ${method} ${path}: ${reason}${waits.join('')}`;
   });
   const text = `${renderDetails({ code: 'Requests', rest: REQUESTS_ORDER }, renderFence('text', lines))}\n\n`;

@@ -190,7 +190,7 @@ function renderStackTexts(run: StacksReport, options: FormatOptions): string {
 }
 
 /** The results of applies whose plans were already shown. */
-export function renderStackEnds(parts: readonly StackPart[], options: FormatOptions): string {
+export function renderStackResults(parts: readonly StackPart[], options: FormatOptions): string {
   const paint = createPainter(options.color);
   const ends = parts.map((part) => {
     const end = renderEnd(part, { ...options, ...part.options });

@@ -8,8 +8,8 @@ import { formatLintSentence, type PlanView, type WriteView } from '../view/plan-
 import {
   formatApplyLead,
   formatBlockingCount,
+  formatWaits,
   LIST_HEADINGS,
-  listWaits,
   REQUESTS_HEADING,
 } from '../view/plan-wording.ts';
 import {
@@ -132,7 +132,7 @@ function renderWrites(writes: readonly WriteView[], { color, width }: TextOption
     ...wrapBehind('', `${REQUESTS_HEADING}:`, { width, rest: 2 }),
     ...writes.flatMap(({ number, id, method, path, reason, ...write }) => [
       ...breakBehind(`  ${`[${number}]`.padStart(columns)} ${method.padEnd(6)} `, path, { width, rest: columns + 3 }),
-      ...[`${id}: ${reason}`, ...listWaits(write)].flatMap((sentence) =>
+      ...[`${id}: ${reason}`, ...formatWaits(write)].flatMap((sentence) =>
         wrapBehind(' '.repeat(columns + 3), sentence, { width, rest: columns + 5 }).map((line) => paint('muted', line)),
       ),
     ]),

@@ -104,7 +104,7 @@ export function createLiveProgress({ total, rateLimit }: RemainingWrites, option
       const done = applied + failed + skipped;
       const bad = [...(failed === 0 ? [] : [`${failed} failed`]), ...(skipped === 0 ? [] : [`${skipped} skipped`])];
       const waitMs = Math.max(0, (pending?.until ?? now) - now);
-      const left = listLeft(total - done, rateLimit, waitMs);
+      const left = formatRemaining(total - done, rateLimit, waitMs);
       const awaited = pending !== undefined && waitMs > 0 ? [formatWaitClause(pending, now)] : listAnswers(running);
       const line = [`${done} of ${total} done`, ...bad, ...left, ...awaited].join(', ');
       return clipToColumns(line, options.width);
@@ -130,7 +130,7 @@ function isWorthKeeping(event: ApplyEvent): boolean {
 }
 
 /** The least time that the remaining writes take, including a wait; empty: no time. */
-export function listLeft(writes: number, rateLimit: string, waitMs = 0): readonly string[] {
+export function formatRemaining(writes: number, rateLimit: string, waitMs = 0): readonly string[] {
   const limit = parseRateLimit(rateLimit);
   const leastMs = (limit === undefined ? 0 : computeMinimumMs(writes, limit)) + waitMs;
   if (leastMs === 0) return [];

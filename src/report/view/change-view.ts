@@ -4,7 +4,7 @@ import { isUnset } from '../../kinds/normalize.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
 import { CHANGE_ACTIONS, type Change, type ChangeAction, type Difference, isProtected } from '../../model/change.ts';
 import type { Diagnostic, ManifestStart } from '../../model/diagnostic.ts';
-import { isAround, parsePath } from '../../model/field-path.ts';
+import { overlaps, parsePath } from '../../model/field-path.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Spec } from '../../model/state.ts';
@@ -19,8 +19,8 @@ import {
   listFieldViews,
   listLeaves,
   listTokenFields,
-  type Names,
   type OriginWords,
+  type ResourceNames,
 } from './field-view.ts';
 import { formatTakeOver, PART_HEADINGS } from './plan-wording.ts';
 
@@ -147,7 +147,7 @@ interface ChangeExtras {
  */
 export function createChangeView(
   { change, action, differences, isContinued }: ChangeShare,
-  names: Names,
+  names: ResourceNames,
   { warnings = [] }: ChangeExtras = {},
 ): ChangeView {
   const said = change.duplicateOf === undefined ? warnings.map(formatWarningNote) : [];
@@ -209,7 +209,7 @@ function countUnchanged({ action, kind: kindName, desired, differences }: Change
   const isKept = action === 'update' || action === 'replace' || action === 'adopt';
   if (kind === undefined || desired === undefined || !isKept) return 0;
   const paths = differences.map(({ path }) => parsePath(path) ?? []);
-  return listLeaves(kind, desired).filter(({ path }) => !paths.some((changed) => isAround(changed, path))).length;
+  return listLeaves(kind, desired).filter(({ path }) => !paths.some((changed) => overlaps(changed, path))).length;
 }
 
 /** A warning in a sentence: the message, and its position or, without one, the remedy. */
@@ -250,7 +250,7 @@ interface TraitView {
  * Describes a resource in clauses: what it listens on, where it leads, who may use it. The kind's table says in `tells`
  * which fields to use.
  */
-export function listTraits(kind: Kind | undefined, spec: Spec, names: Names): readonly TraitView[] {
+export function listTraits(kind: Kind | undefined, spec: Spec, names: ResourceNames): readonly TraitView[] {
   if (kind === undefined) return [];
   return kind.specFields.flatMap(([name, { tells, type }]) => {
     if (tells === undefined) return [];

@@ -19,7 +19,7 @@ import {
   type FieldLine,
   type FieldView,
   listTokenFields,
-  type Names,
+  type ResourceNames,
 } from './field-view.ts';
 import { collectNames, formatFileSentence } from './plan-view.ts';
 import { redactComparison } from './redact.ts';
@@ -120,7 +120,7 @@ interface PartContext {
   readonly heading: string;
   /** Precedes the other plan's value of a field. */
   readonly other: string;
-  readonly names: Names;
+  readonly names: ResourceNames;
 }
 
 function createPart(

@@ -13,7 +13,7 @@ import {
 } from '../../model/danger.ts';
 import type { ManifestStart } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
-import { isAround, parsePath } from '../../model/field-path.ts';
+import { overlaps, parsePath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, toCanonicalJson, toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions, Report } from '../report.ts';
@@ -25,7 +25,7 @@ import {
   isEmpty,
   type KnownType,
   listBriefValues,
-  type Names,
+  type ResourceNames,
   renderScalar,
 } from './field-view.ts';
 import { formatCount, formatWaitTime } from './wording.ts';
@@ -61,7 +61,7 @@ type Tense = 'planned' | 'happened';
 /** Dangers by group, the most severe of each group first. */
 export function listDangerViews(
   changes: readonly Change[],
-  names: Names,
+  names: ResourceNames,
   tense: Tense = 'planned',
 ): readonly DangerView[] {
   const views = changes.flatMap((change) => {
@@ -110,10 +110,14 @@ function isRevert({ differences }: Change, { path = '' }: Danger): boolean {
  */
 function findStatedPath(
   { differences }: Change,
-  { path, kind, names }: { readonly path: string | undefined; readonly kind: Kind | undefined; readonly names: Names },
+  {
+    path,
+    kind,
+    names,
+  }: { readonly path: string | undefined; readonly kind: Kind | undefined; readonly names: ResourceNames },
 ): string | undefined {
   const steps = parsePath(path ?? '');
-  const own = differences.find((one) => steps !== undefined && isAround(parsePath(one.path) ?? [], steps));
+  const own = differences.find((one) => steps !== undefined && overlaps(parsePath(one.path) ?? [], steps));
   const cause = own?.path ?? (isComputed(kind, path) ? differences[0]?.path : path);
   return cause === undefined ? undefined : formatFieldPath(cause, { kind, names });
 }
@@ -169,7 +173,7 @@ export function listQuoted(text: string): readonly { readonly piece: string; rea
 
 /** `3 dangers (2 access, 1 secrets)`; empty: none. */
 export function formatDangerCount(changes: readonly Pick<Change, 'dangers'>[]): string {
-  return describeDangerCounts(countDangers(changes.flatMap(({ dangers = [] }) => dangers)));
+  return formatDangerCounts(countDangers(changes.flatMap(({ dangers = [] }) => dangers)));
 }
 
 /** Counts the dangers of plans, applies and drift by group. */
@@ -184,7 +188,7 @@ export function countReportDangers(reports: readonly Report[]): DangerCounts {
 }
 
 /** `3 dangers (2 access, 1 secrets)`; empty: none. */
-export function describeDangerCounts(counts: DangerCounts): string {
+export function formatDangerCounts(counts: DangerCounts): string {
   const groups = DANGER_GROUPS.filter((group) => counts[group] > 0);
   const total = groups.reduce((sum, group) => sum + counts[group], 0);
   if (total === 0) return '';
@@ -205,7 +209,7 @@ function formatSentence({ lead, values }: Clause, then: string): string {
 interface ClauseContext {
   readonly kind: Kind | undefined;
   readonly change: Change;
-  readonly names: Names;
+  readonly names: ResourceNames;
   readonly tense: Tense;
 }
 
@@ -340,7 +344,7 @@ function listActions(type: KnownType, value: Json | undefined): readonly string[
 function listRuleParts(
   type: KnownType,
   { from, to }: { readonly from: Json | undefined; readonly to: Json | undefined },
-  names: Names,
+  names: ResourceNames,
 ): readonly string[] {
   if (type?.type !== 'object') return [`${formatValue(type, from, names)} → ${formatValue(type, to, names)}`];
   const [before, after] = [from, to].map((side) => (isJsonObject(side) ? side : {}));
@@ -355,7 +359,7 @@ function listRuleParts(
 /** Most characters of a value in a danger. The change shows the whole value. */
 const MAX_VALUE = 240;
 
-function formatSides(kind: Kind | undefined, { danger, path = '', from, to }: Danger, names: Names): string {
+function formatSides(kind: Kind | undefined, { danger, path = '', from, to }: Danger, names: ResourceNames): string {
   const type = kind === undefined ? undefined : findFieldType(kind, path);
   const [before, after] = [from, to].map((side) => formatValue(type, side, names));
   if (danger === 'lets-in') return `+ ${after}`;
@@ -367,14 +371,14 @@ function formatSides(kind: Kind | undefined, { danger, path = '', from, to }: Da
 
 const NOTHING = '(none)';
 
-function formatValue(type: KnownType, value: Json | undefined, names: Names): string {
+function formatValue(type: KnownType, value: Json | undefined, names: ResourceNames): string {
   const text = formatWholeValue(type, value ?? null, names);
   if (text === '') return NOTHING;
   return text.length <= MAX_VALUE ? text : `${text.slice(0, MAX_VALUE).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /** Shows rules by name, object members one after the other, and free JSON in canonical form. */
-function formatWholeValue(type: KnownType, value: Json, names: Names): string {
+function formatWholeValue(type: KnownType, value: Json, names: ResourceNames): string {
   if (typeof value === 'boolean') return String(value);
   if (value === null) return '';
   if (type?.type === 'json') return toPrintable(toCanonicalJson(value));
@@ -388,13 +392,13 @@ function formatWholeValue(type: KnownType, value: Json, names: Names): string {
     .join(' ');
 }
 
-function formatMember(type: KnownType, member: Json, names: Names): string {
+function formatMember(type: KnownType, member: Json, names: ResourceNames): string {
   const isRule = type?.type === 'object' && Object.values(type.fields).some(({ isCaption }) => isCaption);
   return isRule ? formatRuleName(type, member) : formatWholeValue(type, member, names);
 }
 
 /** The scalars of a value, without keys or nesting. `true` gives one empty text. */
-export function listValues(type: KnownType, value: Json, names: Names): readonly string[] {
+export function listValues(type: KnownType, value: Json, names: ResourceNames): readonly string[] {
   if (value === true) return [''];
   if (isEmpty(value)) return [];
   if (isJsonArray(value))
@@ -408,7 +412,7 @@ export function listValues(type: KnownType, value: Json, names: Names): readonly
 }
 
 /** A reference is shown only by the name of its target. */
-function renderName(type: KnownType, value: Json, names: Names): string {
+function renderName(type: KnownType, value: Json, names: ResourceNames): string {
   const isReference = type?.type === 'reference' && typeof value === 'string';
   return isReference ? quoteIfNeeded(names.get(value) ?? value) : renderScalar(type, value, names);
 }

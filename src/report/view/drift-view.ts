@@ -27,9 +27,9 @@ import {
   createDriftedFieldView,
   type FieldView,
   formatFieldPath,
-  type Names,
+  type ResourceNames,
 } from './field-view.ts';
-import { listNarrowing } from './plan-wording.ts';
+import { describeTargets } from './plan-wording.ts';
 import { redactDrift } from './redact.ts';
 import {
   formatCount,
@@ -56,7 +56,7 @@ export interface DriftView {
   /** Resources that differ, by state; no group is empty. */
   readonly groups: readonly DriftGroup[];
   /** Live resources that no stack manages. */
-  readonly unmanaged: readonly UnownedView[];
+  readonly unmanaged: readonly UnmanagedView[];
   /** At least one resource has an owner. */
   readonly hasOwners: boolean;
   readonly counts: Readonly<Record<DriftState, number>>;
@@ -107,7 +107,7 @@ export interface DriftedView {
 }
 
 /** A live resource that no stack manages. */
-export interface UnownedView {
+export interface UnmanagedView {
   readonly kind: string;
   readonly id: string;
   /** In quotes; empty: it has none. */
@@ -119,7 +119,7 @@ export function createDriftView(
   { isPart = false, isAccountTold = false, locate }: Pick<FormatOptions, 'isPart' | 'isAccountTold' | 'locate'> = {},
 ): DriftView {
   const drift = redactDrift(compared);
-  const { strangers } = drift;
+  const { unowned } = drift;
   const scene = { names: collectDriftNames(drift), locate };
   const groups = listGroups(drift, scene);
   const counts = countDriftStates(drift);
@@ -127,7 +127,7 @@ export function createDriftView(
     title: formatDriftTitle(drift),
     compared: formatComparedSentence(drift),
     isAgainstPlan: drift.against !== undefined,
-    notes: listNarrowing(drift.targets),
+    notes: describeTargets(drift.targets),
     dangers: listDriftDangerViews(drift.resources, scene),
     dangerCount: formatDangerCount(drift.resources),
     groups,
@@ -137,8 +137,8 @@ export function createDriftView(
     headline: formatDriftHeadline(drift),
     summary: formatDriftSummary(drift),
     coverage: formatCoverageSentence(countCoverage(drift), {
-      unmanaged: countBy(strangers.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
-      foreign: countBy(strangers.flatMap(({ stack }) => stack ?? [])),
+      unmanaged: countBy(unowned.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
+      foreign: countBy(unowned.flatMap(({ stack }) => stack ?? [])),
     }),
     remarks: listRemarks(drift),
     requests: isPart ? '' : formatReadSentence(drift.requests),
@@ -155,7 +155,7 @@ function formatComparedSentence({ against, plannedAt, commit }: Drift): string {
 
 /** Addresses by id, and the look-up of positions in manifests. */
 interface DriftScene {
-  readonly names: Names;
+  readonly names: ResourceNames;
   readonly locate?: FormatOptions['locate'] | undefined;
 }
 
@@ -201,9 +201,9 @@ function withDoubt(danger: Danger, differences: readonly DriftedField[]): Danger
 const DOUBT = 'so it is compared with its manifest; its value before is not known';
 
 /** Unmanaged resources, except those already shown in the state `unowned`. */
-function listUnmanaged({ strangers, resources }: Drift): readonly UnownedView[] {
+function listUnmanaged({ unowned, resources }: Drift): readonly UnmanagedView[] {
   const shown = new Set(resources.flatMap(({ state, id }) => (state === 'unowned' ? [id] : [])));
-  return strangers
+  return unowned
     .filter(({ stack, id }) => stack === undefined && !shown.has(id))
     .map(({ kind, id, description }) => ({
       kind: quoteIfNeeded(kind),
@@ -262,7 +262,7 @@ function listGroups(drift: Drift, scene: DriftScene): readonly DriftGroup[] {
 }
 
 /** Addresses by live id. */
-export function collectDriftNames({ resources, externals }: Pick<Drift, 'resources' | 'externals'>): Names {
+export function collectDriftNames({ resources, externals }: Pick<Drift, 'resources' | 'externals'>): ResourceNames {
   const named = Object.entries(externals).map(([address, id]) => [id, address] as const);
   return new Map([
     ...named,

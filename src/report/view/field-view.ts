@@ -9,7 +9,7 @@ import { formatPath, parsePath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
-import { listCutWords, type TokenPlace } from '../../model/token-place.ts';
+import { listFullWords, type TokenPlace } from '../../model/token-place.ts';
 import { quoteIfNeeded, quoteText, toPrintableLines } from './escape.ts';
 import { UNSET_WORDING } from './wording.ts';
 
@@ -40,7 +40,7 @@ export type FieldLine = FoldedLine;
 /** Context for rendering values. `kind` is undefined if this version does not know the kind. */
 export interface FieldContext {
   readonly kind: Kind | undefined;
-  readonly names: Names;
+  readonly names: ResourceNames;
   /** Notes on the origins of differences; absent: no notes. */
   readonly origins?: OriginWords;
 }
@@ -135,7 +135,7 @@ export function listFieldViews(
  * both plans.
  */
 export function listTokenFields(token: TokenPlace | undefined, other?: TokenPlace): readonly FieldView[] {
-  const [before, after] = [listCutWords(other), listCutWords(token)];
+  const [before, after] = [listFullWords(other), listFullWords(token)];
   if (before.length + after.length === 0) return [];
   return [{ path: 'token', notes: [], forcesReplace: false, lines: foldSame(diffLines(before, after), CONTEXT_LINES) }];
 }
@@ -149,7 +149,7 @@ interface Sides {
   readonly to?: Json | undefined;
 }
 
-function compareValues({ from, to }: Sides, type: KnownType, names: Names): readonly FoldedLine[] {
+function compareValues({ from, to }: Sides, type: KnownType, names: ResourceNames): readonly FoldedLine[] {
   const isAlone = isEmpty(from) || isEmpty(to);
   const isText = isMultilineText(from) || isMultilineText(to);
   const [before = [], after = []] = [from, to].map((side) => {
@@ -204,7 +204,7 @@ function formatKeyName(path: FieldPath, { kind, names }: FieldContext): string {
 }
 
 /** Renders long text line by line, and members of a plain list without bullets. */
-function renderLines(value: Json, { type, names }: { type: KnownType; names: Names }): readonly string[] {
+function renderLines(value: Json, { type, names }: { type: KnownType; names: ResourceNames }): readonly string[] {
   if (isMultilineText(value)) return toPrintableLines(value);
   const lines = renderValueLines(type, value, names);
   return isPlainList(value) ? lines.map((line) => line.slice('• '.length)) : lines;
@@ -468,18 +468,18 @@ function findField(type: ObjectType, name: string): Field | undefined {
  */
 
 /** Addresses by live id. Reports show them beside ids, because readers do not know ids by heart. */
-export type Names = ReadonlyMap<string, string>;
+export type ResourceNames = ReadonlyMap<string, string>;
 
 const NO_VALUE = '(none)';
 
 /** A value on one line: a scalar, or an empty list or object. */
-export function renderScalar(type: KnownType, value: Json | undefined, names: Names): string {
+export function renderScalar(type: KnownType, value: Json | undefined, names: ResourceNames): string {
   if (typeof value === 'string') return renderText(type, value, names);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : NO_VALUE;
 }
 
 /** A value as lines: list members with bullets, object members as `key: value`, nested values indented. */
-function renderValueLines(type: KnownType, value: Json, names: Names): readonly string[] {
+function renderValueLines(type: KnownType, value: Json, names: ResourceNames): readonly string[] {
   if (isEmpty(value)) return [NO_VALUE];
   if (isJsonArray(value)) {
     const members = value.map((member, index) => renderValueLines(findInnerType(type, index), member, names));
@@ -489,17 +489,17 @@ function renderValueLines(type: KnownType, value: Json, names: Names): readonly 
   return isMultilineText(value) ? ['|', ...indent(toPrintableLines(value))] : [renderScalar(type, value, names)];
 }
 
-function renderText(type: KnownType, text: string, names: Names): string {
+function renderText(type: KnownType, text: string, names: ResourceNames): string {
   if (type?.type === 'reference') return renderReference(text, names);
   const isWord = type?.type === 'enum' || type?.type === 'timestamp' || (type?.type === 'text' && type.format);
   return isWord ? quoteIfNeeded(text) : quoteText(text);
 }
 
-function renderReference(text: string, names: Names): string {
+function renderReference(text: string, names: ResourceNames): string {
   return isAddress(text) ? `${quoteIfNeeded(text)} (known after apply)` : renderKey(text, names);
 }
 
-function renderMembers(type: KnownType, value: JsonObject, names: Names): readonly string[] {
+function renderMembers(type: KnownType, value: JsonObject, names: ResourceNames): readonly string[] {
   return Object.entries(value).flatMap(([key, member]) => {
     const name = isReferenceMap(type) ? renderKey(key, names) : quoteIfNeeded(key);
     const [first = '', ...rest] = renderValueLines(findInnerType(type, key), member, names);
@@ -509,7 +509,7 @@ function renderMembers(type: KnownType, value: JsonObject, names: Names): readon
 }
 
 /** An id, with its name in parentheses if it has one. */
-function renderKey(key: string, names: Names): string {
+function renderKey(key: string, names: ResourceNames): string {
   const name = names.get(key);
   return name === undefined ? quoteIfNeeded(key) : `${quoteIfNeeded(key)} (${quoteIfNeeded(name)})`;
 }

@@ -16,14 +16,14 @@ import { type ChangeView, createChangeView, listPlanParts, type PlanPart } from 
 import { type DangerView, formatDangerCount, listDangerViews } from './danger-view.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
-import type { Names } from './field-view.ts';
+import type { ResourceNames } from './field-view.ts';
 import {
+  describeTargets,
   formatPlanSummary,
   formatPlanTitle,
   formatRehearsalSentence,
   formatRequestSentence,
   listFileCount,
-  listNarrowing,
 } from './plan-wording.ts';
 import { redactPlan } from './redact.ts';
 import { countSeverities, formatCount, formatWriteName } from './wording.ts';
@@ -169,7 +169,7 @@ function listNotes({ targets, mode, awaitedReferences = {} }: Plan): readonly st
   const waits = Object.entries(awaitedReferences).map(([address, { stack, resource }]) => {
     return `${quoteIfNeeded(address)} is ${quoteIfNeeded(resource)} of the stack ${quoteIfNeeded(stack)}: its id is known after that stack is applied.`;
   });
-  return [...listNarrowing(targets), ...waits];
+  return [...describeTargets(targets), ...waits];
 }
 
 function listUnchangedNotes({ address, notes = [] }: Change): readonly string[] {
@@ -233,7 +233,7 @@ function createViolationView(violation: GuardViolation): GuardViolation {
 }
 
 /** Addresses by the ids that a plan knows. */
-export function collectNames({ changes, externals }: Plan): Names {
+export function collectNames({ changes, externals }: Plan): ResourceNames {
   const known = changes.flatMap((change) =>
     change.live === undefined ? [] : [[change.live.id, formatChangeAddress(change)] as const],
   );

@@ -21,7 +21,7 @@ export function formatPlanTitle(about: keyof typeof TITLES, plan: ReportSubject 
 }
 
 /** Says which addresses a report is limited to; empty: no limit. */
-export function listNarrowing(targets: readonly string[]): readonly string[] {
+export function describeTargets(targets: readonly string[]): readonly string[] {
   if (targets.length === 0) return [];
   return [
     `Limited to ${targets.map(quoteIfNeeded).join(', ')} and ${targets.length === 1 ? 'its' : 'their'} dependencies.`,
@@ -49,7 +49,7 @@ export function formatOwnerNote(owner: string): string {
 }
 
 /** Heading of deletes and replaces. */
-export const LOSSES_HEADING = 'Deletes and replacements';
+export const DELETES_HEADING = 'Deletes and replacements';
 
 /** Note on a change whose other fields an earlier part shows. */
 export const SEE_ABOVE = 'see above';
@@ -233,7 +233,7 @@ export const REQUESTS_HEADING = 'Requests, each sent when those that it waits fo
 export const REQUESTS_ORDER = 'in a valid order';
 
 /** `waits for [1], [2]`, or a note that the request comes last; empty: neither. */
-export function listWaits({
+export function formatWaits({
   waitsFor,
   last,
 }: {

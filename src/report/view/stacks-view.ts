@@ -7,7 +7,7 @@ import type { StackListing } from '../../model/stack-tree.ts';
 import type { ApplyReport, PlanReport, Report, StackPart, StacksReport, Validation } from '../report.ts';
 import { formatApplySummary } from './apply-view.ts';
 import { createComparisonView } from './comparison-view.ts';
-import { type DangerView, describeDangerCounts, formatDangerCount, listDangerViews } from './danger-view.ts';
+import { type DangerView, formatDangerCount, formatDangerCounts, listDangerViews } from './danger-view.ts';
 import { createFailureView } from './diagnostic-view.ts';
 import { collectDriftNames, formatDriftHeadline, listDriftDangerViews } from './drift-view.ts';
 import { quoteIfNeeded } from './escape.ts';
@@ -20,7 +20,7 @@ import {
   formatReadSentence,
   formatValidationSize,
   formatWaitTime,
-  trimDot,
+  removeFinalDot,
   withoutZeros,
 } from './wording.ts';
 
@@ -85,7 +85,7 @@ export function createStacksView({ root, parts, selection, requests }: StacksRep
     title: root === '.' ? 'Stacks' : `Stacks below ${toPrintable(root)}`,
     headline: formatRunHeadline(parts, { bad, isDangerous: dangers.length > 0 }),
     dangers,
-    dangerCount: describeDangerCounts(countDangers(dangers.flatMap((one) => one.dangers))),
+    dangerCount: formatDangerCounts(countDangers(dangers.flatMap((one) => one.dangers))),
     rows,
     summary: sentences.join(' '),
   };
@@ -272,7 +272,7 @@ function describeReport({ report }: StackPart): Pick<StackRow, 'said' | 'isQuiet
       return { said, isQuiet: diagnostics.length === 0 };
     }
     case 'comparison':
-      return { said: trimDot(createComparisonView(report).summary), isQuiet: false };
+      return { said: removeFinalDot(createComparisonView(report).summary), isQuiet: false };
     case 'failure': {
       const { diagnostics, error } = createFailureView(report.failure);
       const why = [...(error?.lines ?? []), ...diagnostics.map(({ message }) => message)];
@@ -292,7 +292,7 @@ function isQuietDrift(drift: Drift): boolean {
  * Lists the unmanaged resources of each account only once: in the first part of the account that is shown in full or,
  * if none is, in the first part.
  */
-export function tellAccountsOnce(run: StacksReport): StacksReport {
+export function nameAccountsOnce(run: StacksReport): StacksReport {
   const tellers = new Map<string, StackPart>();
   const isShown = ({ report }: StackPart) => report.about === 'drift' && !isQuietDrift(report.drift);
   for (const part of [...run.parts.filter(isShown), ...run.parts]) {

@@ -70,14 +70,14 @@ export const UNSET_WORDING = '(no longer in the manifest)';
 
 /** Removes zero counts from a list of counts. If all are zero, keeps all. */
 export function withoutZeros(counts: string): string {
-  const some = trimDot(counts)
+  const some = removeFinalDot(counts)
     .split(/[,;] /)
     .filter((count) => !count.startsWith('0 '));
-  return some.length === 0 ? trimDot(counts) : some.join(', ');
+  return some.length === 0 ? removeFinalDot(counts) : some.join(', ');
 }
 
 /** Removes the final full stop, so that a sentence can be part of a longer line. */
-export function trimDot(sentence: string): string {
+export function removeFinalDot(sentence: string): string {
   return sentence.replace(/\.$/, '');
 }
 

@@ -8,12 +8,12 @@ import type { Change } from '../../model/change.ts';
 import type { Json } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState, Spec } from '../../model/state.ts';
-import { findForeign } from '../cross-stack-references.ts';
+import { findCrossStackReference } from '../cross-stack-references.ts';
 import { withDangers } from '../dangers.ts';
 import { isUndelivered } from '../match.ts';
 
 /** Finds the live resources of a saved plan. */
-export interface Finder {
+export interface PlanLookUp {
   /** The live resource from which a change starts. */
   readonly start: (change: Change) => LiveResource | undefined;
   /**
@@ -34,7 +34,7 @@ export interface Finder {
   readonly ids: CreatedIds;
 }
 
-export function createFinder(plan: Plan, live: LiveState): Finder {
+export function createPlanLookUp(plan: Plan, live: LiveState): PlanLookUp {
   const all = [...live.resources.values()].flat();
   const byId = new Map(all.map((resource) => [resource.id, resource]));
   const ours = all.filter(({ mark }) => mark?.stack === plan.stack);
@@ -65,7 +65,7 @@ export function listAwaitedIds(
   live: LiveState,
 ): readonly (readonly [string, string])[] {
   return Object.entries(awaitedReferences).flatMap(([address, foreign]) => {
-    const id = findForeign(foreign, live)?.id;
+    const id = findCrossStackReference(foreign, live)?.id;
     return id === undefined ? [] : [[address, id] as const];
   });
 }

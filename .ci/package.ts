@@ -120,7 +120,7 @@ async function installPackage(name: string, source: string): Promise<string> {
   const companions = COMPANIONS.map((companion) => `${companion}@${packageJson.devDependencies[companion]}`);
   const install = ['install', ...QUIETLY, '--save-dev', source, ...companions];
   await runProgram('npm', install, { cwd: folder });
-  cpSync('.ci/consumer', folder, { recursive: true });
+  cpSync('test/consumer', folder, { recursive: true });
   cpSync('examples/quickstart', join(folder, 'manifests'), { recursive: true });
   return folder;
 }

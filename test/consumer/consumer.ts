@@ -170,4 +170,4 @@ msw.listen();
 await apply(createFetchTransport(), BASE_URL);
 msw.close();
 
-console.log('The library, its server, its msw handlers and its schemas work.');
+process.stdout.write('The library, its server, its msw handlers and its schemas work.\n');

@@ -54,7 +54,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   quickstart: {
     title: 'Quickstart: three new resources',
     opens: 'postgres.yaml',
-    hint: 'Nothing is live yet, so the plan creates everything. Press Apply, then change a value on the left.',
+    hint: 'Nothing is live yet, so the plan creates everything. Press Apply, then change a value in a manifest.',
     files: QUICKSTART,
   },
   everything: {

@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   applyPlan,
+  computeDrift,
   createClient,
   createFetchTransport,
   createFileWriter,
   createPlan,
+  createPlanView,
+  createReadRequest,
   createTokenSinks,
   type DesiredState,
   hasDrift,
@@ -24,9 +27,6 @@ import {
   renderPlanText,
   type StackOptions,
   type Transport,
-  toDrift,
-  toPlanView,
-  toReadRequest,
   toSend,
   validateManifests,
 } from 'edgewise';
@@ -73,7 +73,7 @@ async function createLivePlan(
 ): Promise<{ plan: Plan; live: LiveState; now: Date }> {
   const desired = await readManifests();
   const client = connect(transport, baseUrl);
-  const live = await readLive(client, toReadRequest(desired, []));
+  const live = await readLive(client, createReadRequest(desired, []));
   const { guard } = desired.stack;
   const settings = { versionHeader: 'Service-Version', pageSize: 100, concurrency: 4, rateLimit: 'none', guard };
   const now = new Date();
@@ -97,7 +97,7 @@ async function createLivePlan(
 /** Nothing differs, and says so in forms that are loaded when they are asked for. */
 async function compare(transport: Transport, baseUrl: string): Promise<void> {
   const { plan: compared, live, now } = await createLivePlan(transport, baseUrl);
-  const drift = toDrift(compared, { live, now });
+  const drift = computeDrift(compared, { live, now });
   assert.equal(hasDrift(drift), false);
   const options = { color: false, width: 80, verbose: false, at: now };
   assert.match((await loadReportFormat('text'))({ about: 'drift', drift }, options), /^No drift/m);
@@ -109,7 +109,7 @@ async function compare(transport: Transport, baseUrl: string): Promise<void> {
 
 async function apply(transport: Transport, baseUrl: string): Promise<void> {
   const first = await plan(transport, baseUrl);
-  assert.match(renderPlanText(toPlanView(first), { color: false, width: 80, verbose: false }), /create/);
+  assert.match(renderPlanText(createPlanView(first), { color: false, width: 80, verbose: false }), /create/);
   const file = join(tmpdir(), `edgewise-consumer-${process.pid}.ndjson`);
   const journal = await openJournal(file, first, { now: () => new Date() });
   const result = await applyPlan(first, {

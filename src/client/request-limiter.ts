@@ -16,7 +16,6 @@ export interface RequestLimiter {
   readonly concurrency: () => number;
 }
 
-/** A wait of a request, and its reason. */
 export interface WaitNotice {
   readonly waitMs: number;
   /** `budget`: the rate limit is used up. `pause`: the service asked for a pause. */

@@ -51,7 +51,7 @@ export function renderFileText(file: FileText): string {
   return typeof file === 'string' ? file : file.latin1;
 }
 
-/** Formats the seed with which a bundled server starts with these live resources. */
+/** Formats a seed file. A bundled server that loads it starts with these live resources. */
 export function formatSeed(live: LiveResources): string {
   return `${JSON.stringify({ resources: live }, null, 2)}\n`;
 }

@@ -38,7 +38,6 @@ export interface ExportOptions {
   readonly closerChecks?: DeepFormatChecks;
 }
 
-/** One exported document. */
 export interface ExportedDocument {
   readonly kind: string;
   readonly name: string;

@@ -89,7 +89,10 @@ function toObjectJson(value: unknown): Json {
  * `string`, `list<Danger>`, `map<string, int>`, `dyn`. The type of a nullable field ends in `?`.
  */
 export interface CelDeclarations {
-  /** The types that CEL does not have: by type name, the types of its fields. */
+  /**
+   * The declared types, which CEL itself does not have. Key: the name of a type. Value: the types of that type's
+   * fields.
+   */
   readonly types: Readonly<Record<string, CelFields>>;
   /** Like `types`, but these types are also accepted where a map is expected. */
   readonly records: Readonly<Record<string, CelFields>>;

@@ -28,8 +28,8 @@ export interface LintOptions {
   /** Absent: rules about expressions are not checked. */
   readonly readCel?: ReadCel | undefined;
   /**
-   * For `plan`: skips rules whose warnings the plan gives itself, unless the Stack makes them errors, and leaves
-   * warnings unsorted. See `limitLintWarnings`.
+   * For `plan`: leaves warnings unsorted, and skips rules for which the plan has its own warning. A rule that the Stack
+   * sets to `error` is not skipped. See `limitLintWarnings`.
    */
   readonly isForPlan?: boolean;
 }

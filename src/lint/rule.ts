@@ -16,7 +16,10 @@ export interface Rule {
   readonly remedy: string;
   readonly check: (subject: LintSubject, context: RuleContext) => readonly LintFinding[];
   readonly needsCel?: true;
-  /** A plan with such a change has its own warning. */
+  /**
+   * Plans have their own warning about what this rule finds. `lint.ts` then skips the rule for a plan, unless its
+   * severity is `error`.
+   */
   readonly isToldByPlan?: true;
 }
 

@@ -114,7 +114,10 @@ function formatExplainRemedy(kind: string | undefined, path: FieldPath): string 
   return `To see what is allowed, run \`edgewise explain${topic === '' ? '' : ` ${topic}`}\`.`;
 }
 
-/** Lists the names before the first that is not a field of the table, such as a key of a map. */
+/**
+ * Returns the leading names that are fields of the table. Stops at the first name that is not one, such as a key of a
+ * map.
+ */
 function listKnownSteps(table: Kind, names: readonly string[]): readonly string[] {
   let fields = table.fields;
   const end = names.findIndex((name) => {

@@ -424,7 +424,6 @@ export function listDuplicates(
   });
 }
 
-/** The position of a document's name. */
 function toNamePlace({ position }: ManifestDocument): Place {
   return { position, path: ['metadata', 'name'], target: 'value' };
 }
@@ -554,7 +553,6 @@ function createClaimFinding({ document, path, given }: DocumentClaim, first: Doc
   };
 }
 
-/** The metadata of a document, except its name: `metadata.labels` and `metadata.annotations`. */
 interface LabelsAndAnnotations {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;

@@ -27,7 +27,7 @@ export interface Pair {
    * it over. `attachment`: modules on an existing edge or route. `duplicate`: to be pruned.
    */
   readonly by: 'mark' | 'adopt' | 'attachment' | 'duplicate';
-  /** The former name in the mark, until the manifest's name replaces it. */
+  /** The name in the live mark, if it is still the former name because only the manifest was renamed so far. */
   readonly formerName?: string | undefined;
   /** The former name that the new mark records. */
   readonly was?: string | undefined;

@@ -27,10 +27,13 @@ export function references({ names }: Policy, variable: string): boolean {
   return names.some((name) => name === variable || name.startsWith(`${variable}.`));
 }
 
-/** Steps of one policy for one change: some hundred times the cost of a long rule, and a tenth of a second. */
+/**
+ * The maximum number of steps of one policy for one change. A long rule needs about a hundredth of it. Using all of it
+ * takes a tenth of a second.
+ */
 const MAX_STEPS = 200_000;
 
-/** Steps of all policies together, for all changes of a plan: ten seconds. */
+/** The maximum number of steps of all policies together, for all changes of a plan. They take ten seconds. */
 const MAX_STEPS_OF_RUN = 20_000_000;
 
 /** In characters. */

@@ -36,7 +36,10 @@ export interface PolicyRunContext {
 
 type Added = Pick<DesiredResource, 'labels' | 'annotations'>;
 
-/** Creates the subject for a change of a plan. `resource`: its manifest. `undefined`: it has none. */
+/**
+ * Creates the subject for a change of a plan. `resource`: the manifest of the changed resource, or `undefined` if it
+ * has no manifest.
+ */
 export function createChangeSubject(
   change: Change,
   resource: DesiredResource | undefined,

@@ -193,7 +193,7 @@ interface Users {
   readonly formatRemedy: (id: string) => string;
 }
 
-/** Finds users in the live state. The index is built at the first search. */
+/** Finds the live resources that refer to a resource. The index is built at the first search. */
 export function createUsers(input: PlanInput): Users {
   const { live, isInRun = () => false } = input;
   const { stack } = input.desired;
@@ -258,7 +258,9 @@ interface Gap {
   readonly isValue: boolean;
   /** The unique value that exists without the field, on any resource: `hostports 1.tcp.example.net:20001`. */
   readonly subject?: string;
-  /** Number of consecutive writes after which it was missing. */
+  /**
+   * Length of the gap: the number of consecutive writes after each of which the resource, value or field was missing.
+   */
   readonly writes: number;
 }
 
@@ -467,8 +469,8 @@ export class TouchedResources {
   }
 
   /**
-   * Returns the place of a write, and adds that of a created resource. `undefined`: the plan does not change that
-   * resource.
+   * Returns the place that a write changes. If the write created a resource, adds its place first. `undefined`: the
+   * plan does not change the resource of the write.
    */
   find({ path, id }: SimulatedWrite): TouchedResource | undefined {
     const kind = OWNED_KINDS.find((one) => path === one.path);

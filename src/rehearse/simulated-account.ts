@@ -141,7 +141,7 @@ function parseRejection(text: string): SimulatedRejection {
   return { code: String(code), message: String(message) };
 }
 
-/** Patterns for the ids that a reference may contain and that were not read. */
+/** Patterns for the ids that references may contain, without those of kinds whose resources were read. */
 function listUnread({ resources }: LiveState): readonly string[] {
   const types = KINDS.flatMap(({ fields }) => Object.values(fields)).flatMap(({ type }) => listTypes(type));
   const prefixes = new Set(types.flatMap((type) => (type.type === 'reference' ? type.prefixes : [])));

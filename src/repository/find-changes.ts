@@ -122,8 +122,9 @@ function assignPolicies({ all }: ChangedFiles, causes: Causes, context: Pick<Hos
 }
 
 /**
- * Assigns files that are named in fields. This requires reading manifests, so only stacks without changes are read, and
- * only if some changed file is not assigned yet.
+ * Assigns changed files to the stacks whose manifests name them in fields. To find these names, manifests must be read.
+ * So this reads only stacks to which no changed file is assigned yet, and only if some changed file is assigned to no
+ * stack.
  */
 async function assignNamed({ all }: ChangedFiles, { causes, context }: AssignContext): Promise<void> {
   const known = new Set([...causes.values()].flatMap((found) => [...found]));

@@ -122,8 +122,8 @@ function listTakers(other: StackFolder, subject: Subject): readonly TakeOverStac
 }
 
 /**
- * A stray manifest that takes over the resource. It may belong to a stack whose `Stack` document cannot be read, so the
- * result has a doubt.
+ * Returns a taker if this stray manifest takes over the resource. The taker is uncertain (`doubt`), because the
+ * manifest may belong to a stack whose `Stack` document cannot be read.
  */
 function listStrayTakers({ file, takes }: StrayFile, folder: StackFolder, address: Address): readonly TakeOverStack[] {
   const takesOver = takes.some(({ stack, resource }) => stack === folder.name && resource === address);

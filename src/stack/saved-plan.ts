@@ -109,7 +109,7 @@ function refuseUnsafe({ plan, allowances, guard }: SavedPlan, live: LiveState): 
   const known = changes.map((change) =>
     marks.get(change.live?.id ?? '') === true ? { ...change, protect: true } : change,
   );
-  // Use the limits of `apply`, because no command saves a plan of `destroy`, and the file may have been edited.
+  // Always use the limits of `apply`. No command saves a plan of `destroy`, so a file that says `destroy` was edited.
   const violations = guardPlan({
     changes: known,
     owned,
@@ -207,7 +207,10 @@ export async function replan(client: ReadingClient, given: SavedFile, request: P
   return again;
 }
 
-/** Computes the plan for the state before any write of the file or of the other saved plans of this run. */
+/**
+ * Computes the plan for the live state as it was before any write in this plan file, or in the other saved plans of
+ * this run, was applied.
+ */
 async function planBefore({ input, whole }: Planned, file: Plan, request: PlanRequest): Promise<Plan> {
   const { savedBeside = [] } = request;
   const earlier = { ...input, live: computeLiveBefore(input.live, [file, ...savedBeside]) };

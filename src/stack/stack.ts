@@ -91,7 +91,6 @@ export interface AccountParts {
   readonly given?: ConnectionOverrides;
   /** Called with the connection before anything is sent. */
   readonly onReached?: (reached: ServiceConnection) => void;
-  /** Callbacks of the client. */
   readonly notices?: Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'>;
   /** Wraps the client to observe reads. */
   readonly watch?: (client: Client) => Client;

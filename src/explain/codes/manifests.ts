@@ -250,7 +250,7 @@ export const READING_EXPLANATIONS = {
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
-/** Creates an example with one file. */
+/** Creates an example that runs `validate` on one file, `edge.yaml`. */
 function createFileExample(text: string): Explanation['bad'] {
   return { command: 'validate', files: { 'edge.yaml': text } };
 }

@@ -49,7 +49,8 @@ export interface FieldContext {
 export type OriginWords = Readonly<Partial<Record<Origin, string>>>;
 
 /**
- * Most columns that a path with both values takes on one line. With the indent, that is 80, the width of a terminal.
+ * The maximum width, in columns, of a path and both values on one line. With the indent, that is 80 columns, the width
+ * of a terminal.
  */
 const INLINE_COLUMNS = 72;
 
@@ -131,8 +132,8 @@ export function listFieldViews(
 }
 
 /**
- * All words of the command that receives a token, if its note had to be cut. With `other`, compares the commands of
- * both plans.
+ * Lists all words of the command that receives a token, if the note about the command was cut. Otherwise lists nothing.
+ * With `other`, compares the commands of both plans.
  */
 export function listTokenFields(token: TokenPlace | undefined, other?: TokenPlace): readonly FieldView[] {
   const [before, after] = [listFullWords(other), listFullWords(token)];
@@ -290,7 +291,10 @@ interface FoldedLine {
   readonly text: string;
 }
 
-/** Most cells of the alignment table, 4 bytes each. Texts that need more are shown one after the other. */
+/**
+ * The maximum number of cells of the alignment table. A cell takes 4 bytes. If two texts need more cells, their
+ * differing lines are shown one text after the other.
+ */
 const MAX_CELLS = 4_000_000;
 
 /**

@@ -37,7 +37,12 @@ async function writePlannedFile(
   if (text === undefined) return { address, path, outcome: 'skipped', message: `${address} was not created` };
   const finding = checkText(text, change);
   if (finding !== undefined)
-    return { address, path, outcome: 'failed', message: `it was not written: what the service issued ${finding}` };
+    return {
+      address,
+      path,
+      outcome: 'failed',
+      message: `the file was not written: the certificate from the service ${finding}`,
+    };
   try {
     await context.write(path, text);
     return { address, path, outcome: 'applied' };

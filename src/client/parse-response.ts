@@ -1,6 +1,6 @@
 import type { Field } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { ID_FORM, isId } from '../kinds/paths.ts';
+import { ID_DESCRIPTION, isId } from '../kinds/paths.ts';
 import { NetworkError } from '../model/errors.ts';
 import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import { createModuleSchema, createResponseSchema } from '../schemas/field.ts';
@@ -27,7 +27,7 @@ export function parseListedResource(kind: Kind, json: Json, { place, excerpt }: 
   if (!isJsonObject(json) || typeof id !== 'string' || id === '')
     throw new NetworkError(`${place} is not an object with an id${formatExcerpt(json, excerpt)}`);
   if (!isId(id))
-    throw new NetworkError(`${place} has an invalid id. An id is ${ID_FORM}${formatExcerpt(json, excerpt)}`);
+    throw new NetworkError(`${place} has an invalid id. An id is ${ID_DESCRIPTION}${formatExcerpt(json, excerpt)}`);
   const schema = getSchema(kind, () => createResponseSchema(kind, 'response'));
   expectFit(json, schema, { place: `${place} (${id})`, excerpt });
   return { id, json };

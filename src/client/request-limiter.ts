@@ -16,6 +16,7 @@ export interface RequestLimiter {
   readonly concurrency: () => number;
 }
 
+/** Passed to `onWait` before a request waits. */
 export interface WaitNotice {
   readonly waitMs: number;
   /** `budget`: the rate limit is used up. `pause`: the service asked for a pause. */

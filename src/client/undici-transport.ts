@@ -225,6 +225,7 @@ async function decodeHead(body: Buffer<ArrayBuffer>, decode: Decode): Promise<Bu
   }
 }
 
+/** Options of `createFetchTransport`. */
 export interface FetchTransportOptions {
   /** Until the response is read to its end. */
   readonly timeoutMs?: number;

@@ -38,6 +38,7 @@ export interface ExportOptions {
   readonly closerChecks?: DeepFormatChecks;
 }
 
+/** A manifest that describes one live resource. */
 export interface ExportedDocument {
   readonly kind: string;
   readonly name: string;

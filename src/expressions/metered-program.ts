@@ -152,7 +152,7 @@ class PatternError extends Error {
 /** For each digit of a duration, the library searches for units again, so a long text would take too long. */
 function rejectLongDuration(text: unknown): void {
   if (typeof text === 'string' && text.length > MAX_DURATION)
-    throw new BudgetError('reads a duration that is too long');
+    throw new BudgetError('reads a duration whose text is longer than 64 characters');
 }
 
 const MAX_DURATION = 64;

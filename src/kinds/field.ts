@@ -247,7 +247,7 @@ export const boolean: FieldType = { type: 'boolean' };
 export const timestamp: FieldType = { type: 'timestamp' };
 
 /** An object of any JSON. `references`: the keys that contain lists of references. */
-export function jsonWith(references: JsonType['references'] = {}): JsonType {
+export function jsonWithReferences(references: JsonType['references'] = {}): JsonType {
   return { type: 'json', references };
 }
 

@@ -122,7 +122,7 @@ export function isDisabledAndEmpty(value: Json): boolean {
 }
 
 /** Lists the fields whose digest a mark contains: all that differ from their default. `normal`: in normal form. */
-export function listMarkedFields(kind: Kind, normal: Spec): readonly string[] {
+export function listFieldsInMark(kind: Kind, normal: Spec): readonly string[] {
   return kind.specFields.flatMap(([name, field]) => {
     const value = normal[name];
     if (value === undefined) return [];

@@ -22,7 +22,7 @@ export function isId(text: unknown): text is string {
 }
 
 /** The form of ids from the service, in words, for messages. */
-export const ID_FORM = 'at most 120 letters, digits, `_` and `-`, starting with a letter or digit';
+export const ID_DESCRIPTION = 'at most 120 letters, digits, `_` and `-`, starting with a letter or digit';
 
 type Prefixes = Pick<ReferenceType, 'prefixes'>;
 

@@ -1,7 +1,7 @@
 import { toBuffer } from '../files/read-input.ts';
 import type { DeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { listMarkedFields, normalizeSpec } from '../kinds/normalize.ts';
+import { listFieldsInMark, normalizeSpec } from '../kinds/normalize.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName } from '../model/address.ts';
 import { type Diagnostic, hasErrors, type ManifestStart, type SourcePlace } from '../model/diagnostic.ts';
@@ -511,7 +511,7 @@ function createTooLongFinding(length: number, limit: number): Finding {
 /** The mark after everything is applied. Placeholders of the same length replace digests that are not known yet. */
 function createLongestMark({ kind, stack, name, spec, lifecycle }: MarkContent) {
   const digest = 'x'.repeat(FIELD_DIGEST_LENGTH);
-  const marked = listMarkedFields(kind, normalizeSpec(kind, spec)).filter((field) => !lifecycle.ignore.includes(field));
+  const marked = listFieldsInMark(kind, normalizeSpec(kind, spec)).filter((field) => !lifecycle.ignore.includes(field));
   const fields = [
     ...marked.map((field) => [field, digest]),
     ...lifecycle.ignore.map((field) => [field, UNMANAGED_DIGEST]),

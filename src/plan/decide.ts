@@ -14,7 +14,7 @@ import { type TokenPlace, toTokenPlace } from '../model/token-place.ts';
 import { computeDesiredForm, type DesiredForm, type KnownIds, listUnresolvedFields, withLive } from './desired-form.ts';
 import { type ComparedResource, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
 import type { Pair } from './match.ts';
-import { findValidForMs, listLengthDifference, readTime } from './validity.ts';
+import { findValidForMs, listValidityDifference, readTime } from './validity.ts';
 
 export interface Decision {
   readonly pair: Pair;
@@ -224,7 +224,7 @@ export function findRenewal(pair: Pair, written: Spec, context: RenewalContext):
   const due = tokenLoss ?? (pair.by === 'mark' ? findRotationRequest(subject, context) : undefined);
   if (due !== undefined) return { ...NOT_DUE, reason: due };
   const validForMs = findValidForMs(pair.kind, desired);
-  if (listLengthDifference({ kind: pair.kind, live, validForMs }).length > 0) return NOT_DUE;
+  if (listValidityDifference({ kind: pair.kind, live, validForMs }).length > 0) return NOT_DUE;
   const timed = findExpiry(subject, written, context.now) ?? findAge(subject, context.now) ?? NOT_DUE;
   return pair.by === 'mark' || timed.reason === undefined ? timed : toLaterNote(timed.reason);
 }

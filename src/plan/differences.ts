@@ -1,6 +1,6 @@
 import type { Field } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { getDefaultValue, listMarkedFields, normalizeField } from '../kinds/normalize.ts';
+import { getDefaultValue, listFieldsInMark, normalizeField } from '../kinds/normalize.ts';
 import { fillUnknown, isUnknown } from '../kinds/read-response.ts';
 import { type Address, toName } from '../model/address.ts';
 import type { Difference, Origin } from '../model/change.ts';
@@ -9,7 +9,7 @@ import { type Mark, type MarkDraft, toFieldDigest, UNMANAGED_DIGEST } from '../m
 import type { LiveResource, Spec } from '../model/state.ts';
 import { waitsForId } from './desired-form.ts';
 import { type DescribedResource, diffSpecs, diffUnsetFields } from './diff.ts';
-import { listLengthDifference } from './validity.ts';
+import { listValidityDifference } from './validity.ts';
 
 /**
  * An existing resource and its desired form: all that its differences are computed from, in a plan and in the check of
@@ -33,7 +33,7 @@ export function listDifferences(compared: ComparedResource): readonly Difference
   const { kind, kept } = compared;
   return [
     ...listSpecDifferences(compared).filter(({ field }) => !kept.includes(field)),
-    ...listLengthDifference(compared),
+    ...listValidityDifference(compared),
     ...(kind.role === 'owned' ? listMarkDifferences(compared) : []),
   ];
 }
@@ -111,7 +111,7 @@ export function computeDigests(
 ): Pick<MarkDraft, 'fields' | 'pending'> {
   const fields: Record<string, string> = {};
   const pending: Record<string, Json> = {};
-  for (const name of listMarkedFields(kind, normal)) {
+  for (const name of listFieldsInMark(kind, normal)) {
     if (ignored.includes(name)) continue;
     const value = normal[name] ?? null;
     if (waitsForId(kind, { [name]: value })) pending[name] = value;

@@ -1,6 +1,6 @@
 import { listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { listMarkedFields } from '../kinds/normalize.ts';
+import { listFieldsInMark } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { toAddress } from '../model/address.ts';
@@ -63,7 +63,7 @@ export function createFindHolder(
 function isMatch(kind: Kind, normal: Spec, live: Spec): boolean {
   const claims = joinClaimKeys(kind, normal);
   if (claims !== '') return joinClaimKeys(kind, live) === claims;
-  const hasOwnValues = listMarkedFields(kind, normal).some((name) => name !== METADATA);
+  const hasOwnValues = listFieldsInMark(kind, normal).some((name) => name !== METADATA);
   return hasOwnValues && diffSpecs(kind, live, normal).every(({ field }) => field === METADATA);
 }
 

@@ -241,7 +241,7 @@ class Adoptions {
     if (first === undefined || more.length === 0) return first && checkAdoption(resource, first, this.#ownership);
     const ids = same.map(({ id }) => id).sort();
     return refuse(resource, {
-      message: `${ids.join(', ')} all have its name in the stacks of --take-over`,
+      message: `the stacks of --take-over have several resources with this name: ${ids.join(', ')}`,
       remedy: 'Name the one that you mean by its id, in lifecycle.adopt.',
     });
   }

@@ -22,7 +22,7 @@ interface LengthInput {
 /**
  * The difference in the length of the validity. The service has no field for it, so it is computed from the two times.
  */
-export function listLengthDifference({ kind, live, validForMs }: LengthInput): readonly Difference[] {
+export function listValidityDifference({ kind, live, validForMs }: LengthInput): readonly Difference[] {
   const from = readTime(live.spec, kind.validity?.after);
   const until = readTime(live.spec, kind.validity?.until);
   if (validForMs === undefined || from === undefined || until === undefined || until - from === validForMs) return [];

@@ -194,7 +194,7 @@ interface Users {
 }
 
 /** Finds the live resources that refer to a resource. The index is built at the first search. */
-export function createUsers(input: PlanInput): Users {
+export function createReferrers(input: PlanInput): Users {
   const { live, isInRun = () => false } = input;
   const { stack } = input.desired;
   const isHandedOver = createIsHandedOver(input);

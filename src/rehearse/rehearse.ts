@@ -15,7 +15,7 @@ import type { PlanInput } from '../plan/plan-input.ts';
 import { findTargetClosure } from '../plan/select-targets.ts';
 import {
   canCauseGap,
-  createUsers,
+  createReferrers,
   GapTracker,
   listRehearsalFindings,
   listUnchecked,
@@ -65,7 +65,7 @@ async function tryPlan(
     .filter(({ action, pair }) => action !== 'no-op' && !isLeftOut(pair.address))
     .map((decision) => createChange(decision, []));
   const { rejections, diagnostics } = listRehearsalFindings({
-    ...{ plan, desired: input.desired, left: remaining, users: createUsers(input) },
+    ...{ plan, desired: input.desired, left: remaining, users: createReferrers(input) },
     ...tried,
   });
   const { result } = tried;

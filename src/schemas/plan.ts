@@ -91,7 +91,9 @@ export const DANGER_SCHEMA: z.ZodType<Danger> = z.strictObject({
   from: optional(json).describe('What was there; of a list or map, the members that go. Absent: nothing.'),
   to: optional(json).describe('What is there instead; of a list or map, the members that are new. Absent: nothing.'),
   writes: optional(z.int()).describe('Writes from the delete to the creation (`gap`).'),
-  limitMs: optional(z.int()).describe('Milliseconds that these writes take once the rate limit is reached (`gap`).'),
+  limitMs: optional(z.int()).describe(
+    'Only for the danger `gap`: milliseconds that the writes counted in `writes` take once the rate limit is reached.',
+  ),
   consequence: optional(z.string()).describe('What follows from it.'),
 });
 
@@ -234,7 +236,9 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
       guard: z
         .strictObject({ maxDeletes: z.int().min(0), maxDeleteShare: z.number().min(0).max(1) })
         .describe('When deletes need consent.'),
-      kinds: optional(texts).describe('Kinds that the stack uses; others were not read. Left out: every kind.'),
+      kinds: optional(texts).describe(
+        'Kinds that the stack uses; others were not read. If this field is absent, the stack uses every kind.',
+      ),
     }),
     targets: texts,
     takeOver: texts.describe('Other stacks whose resources the plan may take over.'),

@@ -247,7 +247,7 @@ const summary = z.looseObject({
   counts: optional(z.record(z.string(), z.int())).describe('Of a comparison: resources by state.'),
   dangers: optional(z.record(z.string(), z.int())).describe('Of a plan or a comparison: dangers by group.'),
   same: optional(z.boolean()).describe('Of two plans: they do the same.'),
-  within: optional(z.boolean()).describe('Of two plans: the later one does nothing that the earlier one does not.'),
+  within: optional(z.boolean()).describe('Of two plans: everything that the later one does, the earlier one does too.'),
   error: optional(z.string()).describe('Why the command has no result.'),
 });
 

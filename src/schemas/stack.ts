@@ -172,7 +172,7 @@ function createGuardSchema() {
         .describe('Share of the owned resources of a kind that may be deleted without consent, 0 to 1.'),
     })
     .describe(
-      'When deletes need consent: more than max_deletes of a kind, if they are also more than max_delete_share of it.',
+      `Deletes of a kind need consent if their number is above max_deletes and their share of the kind's owned resources is above max_delete_share.`,
     );
 }
 

@@ -4,7 +4,7 @@ import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { PLAN_SCHEMA } from '../schemas/plan.ts';
 import { findFirstIssue } from '../schemas/results.ts';
 import { StackError } from './host.ts';
-import { verifyShown } from './saved-plan.ts';
+import { verifyWritesMatchChanges } from './saved-plan.ts';
 
 /**
  * Parses the text of a plan file. `name` is its name in messages. Throws `StackError` for an invalid plan, with its
@@ -23,7 +23,7 @@ export function parsePlan(text: string, name = 'The text'): Plan {
   }
   const issue = findFirstIssue(PLAN_SCHEMA, value);
   if (issue !== undefined) throw refusePlan(name, `${issue.path.join('.') || 'the document'}: ${issue.message}`);
-  return verifyShown(name, value as unknown as PlanDocument); // parsed output would lack keys such as __proto__
+  return verifyWritesMatchChanges(name, value as unknown as PlanDocument); // parsed output would lack keys such as __proto__
 }
 
 function refusePlan(name: string, why: string): StackError {

@@ -6,7 +6,7 @@ import { isThisMachine, type Send } from '../model/http.ts';
 import { parseRateLimit } from '../model/stack.ts';
 import { type Transport, toSend } from '../model/transport.ts';
 import { type Host, StackError, type TransportSettings } from './host.ts';
-import { getEmbeddedFile, isEmbedded, type RunSettings, readApiKey } from './settings.ts';
+import { getServerDataFile, isEmbedded, type RunSettings, readApiKey } from './settings.ts';
 
 export interface ServiceConnection {
   readonly send: Send;
@@ -75,7 +75,7 @@ export function createServiceClient(
 /** Loads the server on demand, because other commands would start more slowly with it. */
 async function connectToEmbedded({ baseUrl, versionHeader }: RunSettings, host: Host): Promise<ServiceConnection> {
   const { openEmbeddedServer } = await import('./embedded.ts');
-  const file = getEmbeddedFile(baseUrl);
+  const file = getServerDataFile(baseUrl);
   return { ...(await openEmbeddedServer({ file, host, versionHeader })), warning: undefined };
 }
 

@@ -25,7 +25,7 @@ import { limitLintWarnings } from '../plan/create-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import { type Host, InvalidManifests, type RunSubject, StackError } from './host.ts';
 import { loadStack, refuseOtherTools } from './load-stack.ts';
-import { getEmbeddedFile, isEmbedded } from './settings.ts';
+import { getServerDataFile, isEmbedded } from './settings.ts';
 
 /** The validated manifests of a run. `state` is absent if they are invalid. */
 interface ReadManifests {
@@ -239,7 +239,7 @@ interface NamedPath {
 function listRefusedInStack({ stack }: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
   const { api, policies, inputs = [], tokens } = stack;
   const { baseUrl = '', caFile } = api;
-  const file = isEmbedded(baseUrl) ? getEmbeddedFile(baseUrl) : '';
+  const file = isEmbedded(baseUrl) ? getServerDataFile(baseUrl) : '';
   const named: readonly NamedPath[] = [
     ...(file === '' ? [] : [{ path: ['spec', 'api', 'base_url'], named: file }]),
     ...(caFile === undefined ? [] : [{ path: ['spec', 'api', 'ca_file'], named: caFile }]),

@@ -259,7 +259,7 @@ function withPaths(plan: Plan, paths: readonly string[], cwd: string): Plan {
 }
 
 /** Returns the plan of a plan document. Throws if its writes differ from the changes that it shows. */
-export function verifyShown(name: string, document: PlanDocument): Plan {
+export function verifyWritesMatchChanges(name: string, document: PlanDocument): Plan {
   const plan = verifyPlan(document);
   if (typeof plan !== 'string') return plan;
   throw new StackError(`${name} would make changes that it does not show: ${plan}.`, {

@@ -308,6 +308,6 @@ export function isEmbedded(baseUrl: string): boolean {
 }
 
 /** The file in which the bundled server keeps its data. Empty: it keeps none. */
-export function getEmbeddedFile(baseUrl: string): string {
+export function getServerDataFile(baseUrl: string): string {
   return baseUrl.slice(EMBEDDED.length);
 }

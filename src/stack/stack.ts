@@ -48,7 +48,7 @@ import {
   replan,
   type SavedFile,
   type SavedPlan,
-  verifyShown,
+  verifyWritesMatchChanges,
 } from './saved-plan.ts';
 import type { RunSettings } from './settings.ts';
 import { refuseUntrusted } from './trust.ts';
@@ -523,14 +523,14 @@ function checkApproval(
   { parts, cwd }: Pick<Run, 'parts'> & { readonly cwd: string },
 ): void {
   const name = 'The approved plan';
-  const given = { plan: verifyShown(name, createPlanDocument(approved)), name };
+  const given = { plan: verifyWritesMatchChanges(name, createPlanDocument(approved)), name };
   refuseUnusableApproval(given, parts.version);
   refuseUnapproved(plan, given, cwd);
 }
 
 /** Checks a plan that this stack object did not make, such as a plan from a file. */
 function refuseForeign({ plan, name }: SavedFile, parts: StackParts, account: Account): void {
-  verifyShown(name, createPlanDocument(plan));
+  verifyWritesMatchChanges(name, createPlanDocument(plan));
   refuseOtherVersion({ plan, name }, parts.version);
   refuseOtherStack(plan, parts, account);
 }

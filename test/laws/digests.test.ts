@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listMarkedFields, normalizeSpec } from '../../src/kinds/normalize.ts';
+import { listFieldsInMark, normalizeSpec } from '../../src/kinds/normalize.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { parseMetadata, toFieldDigest, UNMANAGED_DIGEST } from '../../src/model/mark.ts';
@@ -32,7 +32,7 @@ function expectDigests(world: World, { kind: name, name: resource, lifecycle, sp
   const chosen = Object.keys(kind.fields).filter(
     (field) => kind.fields[field]?.serviceDefault && spec[field] === undefined,
   );
-  const marked = listMarkedFields(kind, normal).filter((field) => !chosen.includes(field));
+  const marked = listFieldsInMark(kind, normal).filter((field) => !chosen.includes(field));
   const managed = marked.filter((field) => !lifecycle.ignore.includes(field));
   const digests = managed.map((field): [string, string] => [field, toFieldDigest(normal[field] ?? null)]);
   const others = lifecycle.ignore.map((field): [string, string] => [field, UNMANAGED_DIGEST]);

@@ -6,7 +6,7 @@ import { assertDefined, InvariantError } from '../../src/model/errors.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { findRenewal, listExpiredManifests } from '../../src/plan/decide.ts';
 import type { Pair } from '../../src/plan/match.ts';
-import { findValidForMs, listLengthDifference } from '../../src/plan/validity.ts';
+import { findValidForMs, listValidityDifference } from '../../src/plan/validity.ts';
 
 const CREATED = '2026-03-01T12:00:00Z';
 const DAY_MS = 86_400_000;
@@ -106,14 +106,14 @@ describe('a certificate', () => {
       live: assertDefined(found, 'live certificate'),
       validForMs: findValidForMs(kind, desired),
     };
-    expect(listLengthDifference(compared)).toMatchObject([{ path: 'lifecycle.valid_for', from: text }]);
+    expect(listValidityDifference(compared)).toMatchObject([{ path: 'lifecycle.valid_for', from: text }]);
   });
 
   it('of another length is replaced, and both lengths are named', () => {
     const short = toPair(SSH_USER_CERTIFICATE, settings, validFor(1));
     const { kind, desired, live } = short;
     const validForMs = findValidForMs(kind, desired);
-    expect(listLengthDifference({ kind, live: assertDefined(live, 'live certificate'), validForMs })).toEqual([
+    expect(listValidityDifference({ kind, live: assertDefined(live, 'live certificate'), validForMs })).toEqual([
       { path: 'lifecycle.valid_for', from: '1d', to: '90d', origin: 'manifest', forcesReplace: true },
     ]);
     expect(renewalAfter(0, short)).toEqual({ reason: undefined, notes: [] });

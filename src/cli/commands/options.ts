@@ -348,7 +348,7 @@ export function refuseManifests({ manifests = [] }: { readonly manifests?: reado
   if (manifests !== false && manifests.length === 0) return;
   throw new CommandError('--manifests names the manifests of a plan file, and the command has none.', {
     exitCode: EXIT.invalid,
-    remedy: 'Name a plan file, or leave it out.',
+    remedy: 'Name a plan file, or leave out --manifests.',
   });
 }
 

@@ -5,7 +5,7 @@ import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatWaitClause, type PendingWait } from '../../report/text/progress.ts';
 import { formatWaitTime } from '../../report/view/wording.ts';
-import { getEmbeddedFile, isEmbedded, type RunSettings } from '../../stack/settings.ts';
+import { getServerDataFile, isEmbedded, type RunSettings } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { isLogWanted, resolveLogLevel } from '../output/logger.ts';
 import { createStatusLine, MIN_SHOWN_WAIT_MS } from '../output/progress.ts';
@@ -95,7 +95,7 @@ export async function createServiceNotices(settings: RunSettings, context: Conte
 export function announceService({ baseUrl }: RunSettings, warning: string | undefined, { stderr }: Context): void {
   if (warning !== undefined) stderr.write(`${warning}\n`);
   if (!isEmbedded(baseUrl)) return;
-  const file = getEmbeddedFile(baseUrl);
+  const file = getServerDataFile(baseUrl);
   stderr.write(
     `Using the embedded server${file === '' ? ', which forgets everything at the end of this command' : `, kept in ${file}`}.\n`,
   );

@@ -26,7 +26,7 @@ import { isInvalid, type PlanOptions } from '../../stack/plan-live.ts';
 import { readManifests, readValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokens, type TokenFlags } from '../../stack/run-plan.ts';
 import type { SavedFile } from '../../stack/saved-plan.ts';
-import { getEmbeddedFile, isEmbedded, type RunSettings, readApiKey } from '../../stack/settings.ts';
+import { getServerDataFile, isEmbedded, type RunSettings, readApiKey } from '../../stack/settings.ts';
 import { createStack, type SharedAccount, type Stack, shareAccount } from '../../stack/stack.ts';
 import { announceService, createServiceNotices, type SetLineWriter } from '../connection/notices.ts';
 import { type ConnectionFlags, listenForInterrupts } from '../connection/stack-session.ts';
@@ -414,7 +414,7 @@ function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
 
 /** Returns one id for all names of an embedded data file: two servers on one file would overwrite each other. */
 function resolvePlace(baseUrl: string, cwd: string): string {
-  return isEmbedded(baseUrl) && getEmbeddedFile(baseUrl) !== '' ? resolve(cwd, getEmbeddedFile(baseUrl)) : baseUrl;
+  return isEmbedded(baseUrl) && getServerDataFile(baseUrl) !== '' ? resolve(cwd, getServerDataFile(baseUrl)) : baseUrl;
 }
 
 /** Throws if the settings differ: two clients of one account would each keep the rate limit, and together exceed it. */

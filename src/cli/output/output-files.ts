@@ -6,7 +6,7 @@ import { readInput } from '../../files/read-input.ts';
 import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { NO_SECRETS } from '../../model/secrets.ts';
-import { getEmbeddedFile, isEmbedded, type RunSettings } from '../../stack/settings.ts';
+import { getServerDataFile, isEmbedded, type RunSettings } from '../../stack/settings.ts';
 import type { Context, RunInputs } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { FormatFlags } from './present.ts';
@@ -157,7 +157,7 @@ export async function refuseInputs(
   context: Pick<Context, 'cwd' | 'env' | 'inputs' | 'root'>,
 ): Promise<void> {
   const { env, inputs } = context;
-  const data = isEmbedded(baseUrl) ? getEmbeddedFile(baseUrl) : undefined;
+  const data = isEmbedded(baseUrl) ? getServerDataFile(baseUrl) : undefined;
   const read = [env[toKeyFileVariable(keyEnv)], caFile, data];
   for (const file of read) if (file !== undefined && file !== '') inputs?.add(file);
   const results = [out, journal ?? env['EDGEWISE_JOURNAL'], ...report.map(({ file }) => file)];
@@ -220,7 +220,8 @@ export async function writeInto(path: string, text: string): Promise<void> {
   const follow = isDevice(path) ? 0 : (constants.O_NOFOLLOW ?? 0);
   const handle = await open(path, constants.O_WRONLY | follow);
   try {
-    if ((await handle.stat()).isFile()) throw new Error('it became another file while it was written');
+    if ((await handle.stat()).isFile())
+      throw new Error('it was a device or a pipe, and was replaced by a regular file');
     await handle.writeFile(text);
   } finally {
     await handle.close();

@@ -296,7 +296,7 @@ export const PLANNING_EXPLANATIONS = {
     meaning:
       'According to the rehearsal, the service will reject a write, and the plan was made with --skip-rejected. So the change is left out, and with it every change that depends on it. The plan does everything else. What is left out is planned again next time.',
     remedy:
-      'Correct what the message names as the reason. To send it all the same, use --allow-rejected with its address instead.',
+      'Correct what the message names as the reason. To send the write all the same, use --allow-rejected ADDRESS instead of --skip-rejected.',
     bad: createPlanExample(formatIngress('agents.example.com'), { command: 'plan --skip-rejected', live: USED_POOL }),
     good: { files: { 'manifest.yaml': formatIngress('agents.example.com'), 'pool.yaml': POOL } },
   },

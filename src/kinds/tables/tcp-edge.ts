@@ -1,4 +1,15 @@
-import { field, formatted, idOf, jsonWith, listOf, moduleOf, objectOf, refTo, setOf, text } from '../field.ts';
+import {
+  field,
+  formatted,
+  idOf,
+  jsonWithReferences,
+  listOf,
+  moduleOf,
+  objectOf,
+  refTo,
+  setOf,
+  text,
+} from '../field.ts';
 import { defineKind } from '../kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 
@@ -13,7 +24,7 @@ const ACTION = objectOf(
       { required: true },
     ),
     config: field(
-      jsonWith({ ip_policies: idOf('ipp') }),
+      jsonWithReferences({ ip_policies: idOf('ipp') }),
       'Configuration of the action. `log` takes a `metadata` map; `restrict-ips` takes `enforce`, `allow`, `deny` and `ip_policies`; `deny` takes none.',
     ),
   },

@@ -78,7 +78,7 @@ function createClient(host: string, token: string) {
   const requesterFn = createRequesterFn(
     async (_, options) => options,
     async (endpoint, options = {}) => {
-      const { prefixUrl, searchParams = '', method, headers, body, signal } = options as unknown as HandlerOptions; // as the package makes them
+      const { prefixUrl, searchParams = '', method, headers, body, signal } = options as unknown as HandlerOptions; // @gitbeaker passes these; its types do not say so
       const url = new URL(endpoint, `${prefixUrl.replace(/\/+$/, '')}/`);
       url.search = searchParams;
       const request = { method, headers, ...(body !== undefined && { body }), ...(signal !== undefined && { signal }) };

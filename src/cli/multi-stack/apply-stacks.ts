@@ -93,7 +93,6 @@ async function planOne(
   const { run, flags, mode } = applying;
   const opened = await openStackFolder(run, folder, {
     ...(mode === 'apply' && { lint: 'for-plan' }),
-    isPlanned: true,
     listOutputs: listFilePaths,
   });
   if (saved !== undefined) refuseOtherManifests(saved, opened);

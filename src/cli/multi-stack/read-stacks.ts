@@ -83,7 +83,7 @@ async function planOne(
   folder: StackFolder,
   { flags, plans }: { readonly flags: PlanStacksFlags; readonly plans: PlanFolder | undefined },
 ): Promise<StackResult> {
-  const opened = await openStackFolder(run, folder, { lint: 'for-plan', isPlanned: true, listOutputs: listFilePaths });
+  const opened = await openStackFolder(run, folder, { lint: 'for-plan', listOutputs: listFilePaths });
   const plan = await planStackFolder(run, opened, toPlanOptions(flags));
   const file = formatPlanFileName(folder, run.selected.tree);
   if (!isInvalid(plan)) await plans?.write(file, plan);

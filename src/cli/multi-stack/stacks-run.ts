@@ -210,7 +210,6 @@ export function createFailedStack(error: unknown, { name, file }: StackFolder, c
 
 interface OpenOptions {
   readonly lint?: 'for-plan';
-  readonly isPlanned?: boolean;
   /** Lists the files that an apply would write. */
   readonly listOutputs?: (state: DesiredState) => readonly string[];
 }

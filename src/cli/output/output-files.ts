@@ -135,11 +135,6 @@ export function createRunInputs(words: readonly string[], cwd: string): RunInput
   };
 }
 
-interface OutputFlags extends Pick<FormatFlags, 'report'> {
-  readonly out?: string;
-  readonly journal?: string;
-}
-
 /** The files that a run writes because of manifests, and its settings. */
 export interface WrittenFiles {
   /** Files of `lifecycle.write_to`. */
@@ -152,7 +147,7 @@ export interface WrittenFiles {
  * request.
  */
 export async function refuseInputs(
-  { out, report = [], journal }: OutputFlags,
+  { out, report = [], journal }: NamedOutputs,
   { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: WrittenFiles,
   context: Pick<Context, 'cwd' | 'env' | 'inputs' | 'root'>,
 ): Promise<void> {

@@ -25,54 +25,51 @@ import {
 } from 'edgewise/server';
 
 /**
- * A program on the library, in a worker: it plans manifests, and applies them to the bundled server. Every question brings all that the answer depends on,
- * and the answer all that has become of it, so that a worker that takes too long is ended and another one asked.
+ * A program on the library, run in a worker. It plans manifests and applies them to the bundled server. A task contains
+ * the whole situation and its outcome the whole account, so that the page can end a slow worker and start another one.
  */
 
-/** Everything that a page shows, and a link holds. */
+/** The state of the page, which a link contains. */
 export interface Situation {
   readonly files: readonly { readonly file: string; readonly text: string }[];
-  /** What is live on the page's server; absent: nothing yet. */
+  /** The live resources on the page's server. Absent before the first plan. */
   readonly account?: ServerSnapshot | undefined;
-  /** How far the clock was turned, in hours. */
+  /** Hours by which the account's clock is ahead. */
   readonly hours: number;
-  /** The name of a fault. */
+  /** A key of FAULTS. */
   readonly fault: string;
 }
 
-/** What the page asks for. */
-export type Question = { readonly id: number; readonly situation: Situation } & (
-  | { readonly ask: 'plan' }
-  | { readonly ask: 'drift' }
-  /** `rules`: faults of the server during it, as `edgewise serve --faults` takes them. */
-  | { readonly ask: 'apply'; readonly allowDeletes: boolean; readonly rules: string }
+/** A task for the worker. */
+export type Task = { readonly id: number; readonly situation: Situation } & (
+  | { readonly type: 'plan' | 'drift' }
+  /** `rules`: the server's faults during the apply, as `edgewise serve --faults` takes them. */
+  | { readonly type: 'apply'; readonly allowDeletes: boolean; readonly rules: string }
   | {
-      readonly ask: 'edit';
+      readonly type: 'edit';
       readonly kind: string;
       readonly resource: string;
       readonly fields?: Readonly<Record<string, unknown>>;
     }
 );
 
-/** What it is told, and of which question. */
-export type Answer = Told & { readonly id: number };
+/** What the worker reports about a task: each request and the progress of an apply, then the outcome. */
+export type TaskEvent =
+  | { readonly type: 'request'; readonly line: string }
+  | { readonly type: 'progress'; readonly done: number; readonly total: number }
+  | { readonly type: 'end'; readonly outcome: Outcome };
 
-/** The requests of an apply, how far it is, and the end of any question. */
-export type Told =
-  | { readonly tell: 'request'; readonly line: string }
-  | { readonly tell: 'progress'; readonly done: number; readonly total: number }
-  | { readonly tell: 'end'; readonly outcome: Outcome };
-
-/** How it ended. */
+/** The result of a task. */
 export interface Outcome {
+  readonly about: Report['about'];
   readonly html: string;
   readonly text: string;
   readonly markdown: string;
   readonly json: string;
-  /** In one sentence. */
+  /** One or two sentences. */
   readonly sentence: string;
   readonly isFailure: boolean;
-  /** Writes of the plan; 0: nothing to apply. */
+  /** The number of writes of the plan. */
   readonly writes: number;
   /** The plan deletes more than its rules allow without consent. */
   readonly needsConsent: boolean;
@@ -84,21 +81,20 @@ const BASE_URL = 'https://api.example.com';
 const HOUR_MS = 3_600_000;
 const LOOK = { color: false, width: 0, verbose: false };
 
-type Tell = (told: Told) => void;
+type Emit = (event: TaskEvent) => void;
 
-/** Answers one question. Never rejects: what went wrong is a report, too. */
-export async function answer(question: Question, tell: Tell): Promise<Outcome> {
-  const { situation } = question;
+/** Runs one task. Never rejects: a failure is a report, too. */
+export async function runTask(task: Task, emit: Emit): Promise<Outcome> {
+  const { situation } = task;
   const now = () => new Date(Date.now() + situation.hours * HOUR_MS);
   let server = createServer({ now, idSeed: 'try' });
   let plan: Plan | undefined;
   try {
-    // An account may come with a link: it is checked as the file of a server is.
+    // The account may come from a link, so it is checked like the file of a server.
     const seed = situation.account && parseServerSeed(JSON.stringify(situation.account));
     server = createServer({ now, idSeed: 'try', ...(seed !== undefined && { seed }) });
-    if (question.ask === 'edit') await edit(server, question);
-    const faulty =
-      question.ask === 'apply' ? withFaults(server, parseServerFaults(`{ rules: ${question.rules} }`)) : server;
+    if (task.type === 'edit') await edit(server, task);
+    const faulty = task.type === 'apply' ? withFaults(server, parseServerFaults(`{ rules: ${task.rules} }`)) : server;
     await using stack = await openStack({
       manifests: situation.files,
       transport: faulty.handle,
@@ -109,48 +105,50 @@ export async function answer(question: Question, tell: Tell): Promise<Outcome> {
       root: '/',
       now,
       rateLimit: 'none',
-      sinks: createSinks(tell),
-      onRequest: (notice) => question.ask === 'apply' && tell({ tell: 'request', line: describe(notice) }),
+      sinks: createSinks(emit),
+      onRequest: (notice) => task.type === 'apply' && emit({ type: 'request', line: describe(notice) }),
     });
     plan = await stack.plan();
-    // An editor says more than a plan: everything that `edgewise lint` finds.
+    // The editor also shows the findings of `edgewise lint`.
     const found = [...plan.diagnostics, ...lintManifests(stack.desired, { now: now(), readCel })];
     const diagnostics = [
       ...new Map(found.map((one) => [JSON.stringify([one.code, one.address, one.message]), one])).values(),
     ];
-    const report: Report = await toReport(stack, plan, question, tell);
+    const report: Report = await createReport(stack, plan, task, emit);
     const needsConsent = plan.violations.some(({ rule }) => rule === 'delete-share' || rule === 'nothing-described');
     const writes = report.about === 'plan' ? plan.writes.length : 0;
     const account = server.snapshot();
     return { ...(await render(report)), isFailure: false, writes, needsConsent, diagnostics, account };
   } catch (error) {
     const diagnostics = error instanceof InvalidManifests ? error.diagnostics : [];
-    const report = toFailure(error, diagnostics, plan);
+    const report = createFailure(error, diagnostics, plan);
     const account = server.snapshot();
     return { ...(await render(report)), isFailure: true, writes: 0, needsConsent: false, diagnostics, account };
   }
 }
 
-async function toReport(stack: Stack, plan: Plan, question: Question, tell: Tell): Promise<Report> {
-  if (question.ask === 'drift') return { about: 'drift', drift: await stack.drift() };
-  if (question.ask !== 'apply') {
+async function createReport(stack: Stack, plan: Plan, task: Task, emit: Emit): Promise<Report> {
+  if (task.type === 'drift') return { about: 'drift', drift: await stack.drift() };
+  if (task.type !== 'apply') {
     const allowed = { deletes: false, protected: [], rejected: [] };
     return { about: 'plan', plan, blocking: listBlockingViolations(plan.violations, allowed) };
   }
   const onEvent = (event: ApplyEvent) => {
-    if (event.event === 'write-ended') tell({ tell: 'progress', done: event.done, total: event.total });
+    if (event.event === 'write-ended') emit({ type: 'progress', done: event.done, total: event.total });
   };
-  const result = await stack.apply(plan, { onEvent, allowDeletes: question.allowDeletes });
+  const result = await stack.apply(plan, { onEvent, allowDeletes: task.allowDeletes });
   return { about: 'apply', plan, result };
 }
 
-function toFailure(error: unknown, diagnostics: readonly Diagnostic[], plan: Plan | undefined): FailureReport {
+function createFailure(error: unknown, diagnostics: readonly Diagnostic[], plan: Plan | undefined): FailureReport {
   const thrown = error instanceof Error ? error : new Error(String(error));
   const failure = { command: 'plan', diagnostics, ...(plan !== undefined && { plan }) };
   return { about: 'failure', failure: diagnostics.length > 0 ? failure : { ...failure, error: thrown } };
 }
 
-async function render(report: Report): Promise<Pick<Outcome, 'html' | 'text' | 'markdown' | 'json' | 'sentence'>> {
+async function render(
+  report: Report,
+): Promise<Pick<Outcome, 'about' | 'html' | 'text' | 'markdown' | 'json' | 'sentence'>> {
   const render = async (name: 'html' | 'text' | 'markdown' | 'json') => (await loadReportFormat(name))(report, LOOK);
   const [html, text, markdown, json] = await Promise.all([
     render('html'),
@@ -158,19 +156,21 @@ async function render(report: Report): Promise<Pick<Outcome, 'html' | 'text' | '
     render('markdown'),
     render('json'),
   ]);
-  return { html, text, markdown, json, sentence: toSentence(report, text) };
+  return { about: report.about, html, text, markdown, json, sentence: summarize(report, text) };
 }
 
-function toSentence(report: Report, text: string): string {
+function summarize(report: Report, text: string): string {
   if (report.about === 'failure')
     return `Nothing can be planned: ${report.failure.diagnostics?.[0]?.message ?? report.failure.error?.message}`;
-  const said = report.about === 'apply' ? /^\d+ writes? applied/ : /^(\d+ (to delete|safety rule)|No |Nothing)/;
   const lines = text.trim().split('\n');
+  // The totals of drift are the last paragraph.
+  if (report.about === 'drift') return lines[lines.lastIndexOf('') + 1] ?? '';
+  const said = report.about === 'apply' ? /^\d+ writes? applied/ : /^(\d+ (to delete|safety rule)|No |Nothing)/;
   return lines.filter((line) => said.test(line)).join(' ') || (lines.at(-1) ?? '');
 }
 
-/** Changes a live resource past the manifests: some of its fields, or without any the whole of it. Modules of what is attached have paths of their own. */
-async function edit(server: Server, { kind, resource, fields }: Extract<Question, { ask: 'edit' }>): Promise<void> {
+/** Changes fields of a live resource, or deletes it if no fields are given. Attached modules have their own paths. */
+async function edit(server: Server, { kind, resource, fields }: Extract<Task, { type: 'edit' }>): Promise<void> {
   const found = findKind(kind);
   const live = server.snapshot().resources[kind]?.find(({ id }) => id === resource);
   if (found === undefined || live === undefined) throw new Error(`There is no ${kind} ${resource}.`);
@@ -190,12 +190,12 @@ async function edit(server: Server, { kind, resource, fields }: Extract<Question
   }
 }
 
-/** Tokens of the page's server are made up: they open nothing, and go nowhere. */
-function createSinks(tell: Tell): TokenSinks {
+/** The tokens of the page's server are made up and grant no access, so they are delivered nowhere. */
+function createSinks(emit: Emit): TokenSinks {
   const sink = {
     test: async () => [],
     deliver: async ({ name }: { readonly name: string }) => {
-      tell({ tell: 'request', line: `The made-up token of ${name} would be delivered now` });
+      emit({ type: 'request', line: `The made-up token of ${name} would be delivered now` });
       return 'nowhere: it is made up';
     },
   };

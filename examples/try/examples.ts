@@ -2,16 +2,15 @@ import type { Situation } from './account.ts';
 
 /** Situations to begin with, made of the examples of the repository. */
 
-/** One of them: what was applied before, what a user then changed by hand, and what the manifests say now. */
 export interface Example {
   readonly title: string;
-  /** What to look at. */
   readonly hint: string;
-  /** The file that it is about. */
+  /** The file that is opened. */
   readonly opens: string;
   readonly files: Situation['files'];
+  /** The manifests that were applied before. */
   readonly before?: Situation['files'];
-  /** Fields that a user changed by hand, of the first resource of a kind. */
+  /** Fields of the first live resource of a kind that a user then changed by hand. */
   readonly edit?: { readonly kind: string; readonly fields: Readonly<Record<string, unknown>> };
 }
 
@@ -60,7 +59,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   everything: {
     title: 'Every kind of resource',
     opens: 'postgres.yaml',
-    hint: 'Every kind, with every field that it has.',
+    hint: 'Every kind, with every field that it has. HTTPS edges and routes exist already: edgewise only manages their modules.',
     // A page has no files: neither certificates to read nor a folder for tokens.
     files: take('everything', (text) => text.replace(/^ +ca_file: .*\n/m, '')),
   },
@@ -103,7 +102,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   policy: {
     title: 'A policy that refuses',
     opens: 'edges-are-restricted.yaml',
-    hint: 'The edge lost its IP restriction, so everybody could connect. The plan shows that danger, and the policy on the left refuses the plan: it cannot be applied.',
+    hint: 'The edge lost its IP restriction, so everybody could connect. The plan shows that danger, and the policy edges-are-restricted.yaml refuses the plan: it cannot be applied.',
     before: QUICKSTART,
     files: [
       ...take('quickstart', (text) => text.replace(/ {2}ip_restriction:[\s\S]*$/, '')),

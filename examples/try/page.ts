@@ -1,61 +1,67 @@
-import type { Outcome, Situation, Told } from './account.ts';
-import { type Asked, askWorker } from './ask.ts';
+import type { Outcome, Situation, TaskEvent } from './account.ts';
 import { createEditor } from './editor.ts';
 import { EXAMPLES, FAULTS } from './examples.ts';
 import { pack, unpack } from './link.ts';
+import { runInWorker, type TaskInput } from './run.ts';
 
-/** The page: what a person does changes the situation, and each situation is planned by the worker. */
+/** The page. Each input of the user changes the situation, and the worker plans the new one. */
 
 const get = <T extends HTMLElement = HTMLElement>(id: string) => document.getElementById(id) as T;
 
 let situation: Situation = { files: [{ file: 'manifests.yaml', text: '' }], hours: 0, fault: 'none' };
 let shown = 0;
 let outcome: Outcome | undefined;
-let form: 'review' | 'text' | 'markdown' | 'json' | 'command' = 'review';
+let format: 'review' | 'text' | 'markdown' | 'json' | 'command' = 'review';
 
-// The worker gets one question at a time. Of plans that wait, only the last is made.
-
-let line = Promise.resolve();
+/** Tasks run one after another. Of several waiting plans, only the latest runs. */
+let queue = Promise.resolve();
 let latest = 0;
-/** What was asked before somebody began anew is of no interest. */
-let beginning = 0;
+/** Counts the chosen examples and opened links. Tasks of an earlier one are dropped. */
+let session = 0;
 
-function ask(asked: Asked): Promise<void> {
+function run(input: TaskInput): Promise<void> {
   latest += 1;
-  const [mine, began] = [latest, beginning];
-  line = line.then(async () => {
-    if (began !== beginning || (asked.ask === 'plan' && mine !== latest)) return;
-    document.body.dataset['busy'] = asked.ask;
+  const [number, started] = [latest, session];
+  queue = queue.then(async () => {
+    if (started !== session || (input.type === 'plan' && number !== latest)) return;
+    document.body.dataset['busy'] = input.type;
     const apply = get<HTMLButtonElement>('apply');
-    if (asked.ask === 'apply') apply.disabled = true;
-    const told = await askWorker({ ...asked, situation }, hear).catch((error: Error) => error);
+    if (input.type === 'apply') apply.disabled = true;
+    const result = await runInWorker({ ...input, situation }, showEvent).catch((error: Error) => error);
     document.body.dataset['busy'] = '';
-    if (began !== beginning) return;
-    if (told instanceof Error) {
+    if (started !== session) return;
+    if (result instanceof Error) {
       apply.disabled = true;
-      say(told.message, true);
+      say(result.message, true);
       return;
     }
-    outcome = told;
-    situation = { ...situation, account: told.account };
+    outcome = result;
+    situation = { ...situation, account: result.account };
     show();
   });
-  return line;
+  return queue;
 }
 
-function hear(told: Told): void {
-  if (told.tell === 'request') log(told.line);
-  if (told.tell === 'progress') say(`Applying: ${told.done} of ${told.total} writes`);
+function showEvent(event: TaskEvent): void {
+  if (event.type === 'request') get('journal').append(make('li', event.line));
+  if (event.type === 'request') get('journal').scrollTop = get('journal').scrollHeight;
+  if (event.type === 'progress') say(`Applying: ${event.done} of ${event.total} writes`);
 }
 
 const frame = get<HTMLIFrameElement>('review');
 const editor = createEditor(get('editor'), (text) => {
   situation = { ...situation, files: situation.files.map((one, at) => (at === shown ? { ...one, text } : one)) };
-  void ask({ ask: 'plan' });
+  void run({ type: 'plan' });
 });
+
+const HEADINGS: Partial<Record<Outcome['about'], string>> = { apply: 'Result of the apply', drift: 'Drift' };
+const AFTER_APPLY =
+  'The account below is the result of the apply. Change a manifest, or edit a live resource, to get the next plan.';
 
 function show(): void {
   if (outcome === undefined) return;
+  get('would').textContent = HEADINGS[outcome.about] ?? 'Plan';
+  if (outcome.about === 'apply') get('hint').textContent = AFTER_APPLY;
   showReport(outcome);
   editor.mark(outcome.diagnostics);
   showFiles();
@@ -65,16 +71,16 @@ function show(): void {
 }
 
 function showReport({ html, text, markdown, json }: Outcome): void {
-  const isReview = form === 'review';
+  const isReview = format === 'review';
   frame.hidden = !isReview;
   get('plain').hidden = isReview;
-  for (const tab of document.querySelectorAll<HTMLElement>('[role=tab][data-form]')) {
-    tab.ariaSelected = String(tab.dataset['form'] === form);
-    tab.tabIndex = tab.dataset['form'] === form ? 0 : -1;
+  for (const tab of document.querySelectorAll<HTMLElement>('[role=tab][data-format]')) {
+    tab.ariaSelected = String(tab.dataset['format'] === format);
+    tab.tabIndex = tab.dataset['format'] === format ? 0 : -1;
   }
-  get('plain').textContent = { review: '', text, markdown, json, command: toCommand() }[form];
+  get('plain').textContent = { review: '', text, markdown, json, command: renderCommand() }[format];
   if (!isReview) return;
-  // Nothing in the frame can run: it is a sandbox without scripts. Its text is exchanged in place, so that it does not scroll.
+  // The frame is a sandbox without scripts. Only its body is replaced, so that its scroll position stays.
   const inside = frame.contentDocument;
   const page = new DOMParser().parseFromString(html, 'text/html');
   page.querySelector('script')?.remove();
@@ -82,7 +88,7 @@ function showReport({ html, text, markdown, json }: Outcome): void {
   else inside.body.replaceWith(inside.importNode(page.body, true));
 }
 
-function toCommand(): string {
+function renderCommand(): string {
   const allow = outcome?.needsConsent ? ' --allow-deletes' : '';
   return `# With these files in the folder manifests:\nexport EDGEWISE_BASE_URL=https://api.example.com EDGEWISE_API_KEY=…\nedgewise plan manifests -o plan.json\nedgewise apply plan.json --manifests manifests${allow}\n\n# Without a service, on the bundled server of the command line:\nedgewise plan manifests --base-url embedded:account.json\n`;
 }
@@ -118,29 +124,26 @@ function showAccount(): void {
   const now = new Date(Date.now() + situation.hours * 3_600_000);
   get('now').textContent = now.toISOString().slice(0, 16).replace('T', ' ');
   const rows = Object.entries(situation.account?.resources ?? {}).flatMap(([kind, all]) =>
-    all.map((one) => toRow(kind, one)),
+    all.map((one) => renderRow(kind, one)),
   );
   get('live').replaceChildren(...rows.slice(0, 200));
   get('count').textContent =
     rows.length === 0
-      ? 'Nothing is live yet.'
+      ? 'Nothing of the manifests is live yet.'
       : `${rows.length} live${rows.length > 200 ? ', the first 200 are shown' : ''}.`;
 }
 
-function toRow(kind: string, one: Readonly<Record<string, unknown>>): HTMLElement {
+function renderRow(kind: string, one: Readonly<Record<string, unknown>>): HTMLElement {
   const { id, created_at: _, state: __, metadata: ___, ...fields } = one;
-  const row = document.createElement('tr');
+  const row = make('tr', '');
   const text = JSON.stringify(fields);
-  row.append(
-    make('td', kind),
-    make('td', String(id)),
-    make('td', text.length > 140 ? `${text.slice(0, 140)}…` : text),
-    document.createElement('td'),
-  );
   const change = make('button', 'Edit');
   change.ariaLabel = `Edit ${kind} ${id}`;
   change.addEventListener('click', () => edit(kind, String(id), fields));
-  row.lastElementChild?.append(change);
+  const first = make('td', '');
+  first.append(change);
+  row.append(first, make('td', kind), make('td', String(id)), make('td', text.slice(0, 140)));
+  if (text.length > 140) row.lastElementChild?.append('…');
   return row;
 }
 
@@ -150,12 +153,12 @@ function edit(kind: string, id: string, fields: Readonly<Record<string, unknown>
   area.value = JSON.stringify(fields, null, 2);
   dialog.returnValue = '';
   dialog.onclose = () => {
-    if (dialog.returnValue === 'delete') void ask({ ask: 'edit', kind, resource: id });
+    if (dialog.returnValue === 'delete') void run({ type: 'edit', kind, resource: id });
     if (dialog.returnValue !== 'save') return;
     try {
       const isSame = ([name, value]: [string, unknown]) => JSON.stringify(value) === JSON.stringify(fields[name]);
       const changed = Object.fromEntries(Object.entries(JSON.parse(area.value)).filter((entry) => !isSame(entry)));
-      void ask({ ask: 'edit', kind, resource: id, fields: changed });
+      void run({ type: 'edit', kind, resource: id, fields: changed });
     } catch {
       say('These fields are not JSON: nothing was changed.', true);
     }
@@ -174,14 +177,8 @@ function say(text: string, isBad = false): void {
   get('status').classList.toggle('bad', isBad);
 }
 
-function log(line: string): void {
-  const journal = get('journal');
-  journal.append(make('li', line));
-  journal.scrollTop = journal.scrollHeight;
-}
-
-function begin(next: Situation): void {
-  beginning += 1;
+function reset(next: Situation): void {
+  session += 1;
   situation = next;
   outcome = undefined;
   get('hint').className = '';
@@ -194,51 +191,51 @@ async function choose(name: string): Promise<void> {
   const example = EXAMPLES[name];
   if (example === undefined) return;
   const { files, hint, opens, before, edit: edited } = example;
-  begin({ files: before ?? files, hours: 0, fault: 'none' });
+  reset({ files: before ?? files, hours: 0, fault: 'none' });
   get('hint').textContent = hint;
-  const began = beginning;
-  if (before !== undefined) await ask({ ask: 'apply', allowDeletes: false, rules: '[]' });
-  if (began !== beginning) return;
+  const started = session;
+  if (before !== undefined) await run({ type: 'apply', allowDeletes: false, rules: '[]' });
+  if (started !== session) return;
   situation = { ...situation, files };
   get('journal').replaceChildren();
   open(files.findIndex(({ file }) => file === opens));
   const [target] = edited === undefined ? [] : (situation.account?.resources[edited.kind] ?? []);
-  if (edited === undefined || target === undefined) await ask({ ask: 'plan' });
-  else await ask({ ask: 'edit', kind: edited.kind, resource: String(target['id']), fields: edited.fields });
+  if (edited === undefined || target === undefined) await run({ type: 'plan' });
+  else await run({ type: 'edit', kind: edited.kind, resource: String(target['id']), fields: edited.fields });
 }
 
 function onClick(id: string, act: () => void): void {
   get(id).addEventListener('click', act);
 }
 
-for (const [name, { title }] of Object.entries(EXAMPLES))
-  get('example').append(Object.assign(make('option', title), { value: name }));
-for (const [name, { title }] of Object.entries(FAULTS))
-  get('fault').append(Object.assign(make('option', title), { value: name }));
-get<HTMLSelectElement>('example').addEventListener(
-  'change',
-  ({ currentTarget }) => void choose((currentTarget as HTMLSelectElement).value),
-);
-get<HTMLSelectElement>('fault').addEventListener('change', ({ currentTarget }) => {
-  situation = { ...situation, fault: (currentTarget as HTMLSelectElement).value };
+function onSelect(
+  id: string,
+  options: Readonly<Record<string, { readonly title: string }>>,
+  act: (name: string) => void,
+) {
+  for (const [value, { title }] of Object.entries(options))
+    get(id).append(Object.assign(make('option', title), { value }));
+  get(id).addEventListener('change', () => act(get<HTMLSelectElement>(id).value));
+}
+
+onSelect('example', EXAMPLES, (name) => void choose(name));
+onSelect('fault', FAULTS, (fault) => {
+  situation = { ...situation, fault };
 });
 onClick('apply', () => {
   get('journal').replaceChildren();
-  void ask({
-    ask: 'apply',
+  void run({
+    type: 'apply',
     allowDeletes: get<HTMLInputElement>('deletes').checked,
     rules: FAULTS[situation.fault]?.rules ?? '[]',
   });
 });
-onClick('replan', () => void ask({ ask: 'plan' }));
-onClick('drift', () => void ask({ ask: 'drift' }));
-for (const [id, hours] of [
-  ['day', 24],
-  ['year', 8760],
-] as const)
+onClick('replan', () => void run({ type: 'plan' }));
+onClick('drift', () => void run({ type: 'drift' }));
+for (const [id, hours] of Object.entries({ day: 24, year: 8760 }))
   onClick(id, () => {
     situation = { ...situation, hours: situation.hours + hours };
-    void ask({ ask: 'plan' });
+    void run({ type: 'plan' });
   });
 onClick('again', () => {
   history.replaceState(null, '', location.pathname);
@@ -255,7 +252,7 @@ onClick('remove', () => {
   if (situation.files.length === 1) return;
   situation = { ...situation, files: situation.files.filter((_, at) => at !== shown) };
   open(shown);
-  void ask({ ask: 'plan' });
+  void run({ type: 'plan' });
 });
 onClick('share', async () => {
   try {
@@ -279,21 +276,21 @@ for (const list of document.querySelectorAll<HTMLElement>('[role=tablist]')) {
     (id ? get(id) : next)?.focus();
   });
 }
-for (const tab of document.querySelectorAll<HTMLElement>('[data-form]'))
+for (const tab of document.querySelectorAll<HTMLElement>('[data-format]'))
   tab.addEventListener('click', () => {
-    form = (tab.dataset['form'] ?? 'review') as typeof form;
+    format = (tab.dataset['format'] ?? 'review') as typeof format;
     if (outcome !== undefined) showReport(outcome);
   });
 
-// Who uses the keyboard alone can scroll there.
+// Makes these areas scrollable with the keyboard.
 for (const area of [get('plain'), get('journal'), get('live').closest('section')]) area?.setAttribute('tabindex', '0');
 
 async function start(): Promise<void> {
   const packed = location.hash.slice(1);
   if (packed === '') return void choose('quickstart');
   try {
-    begin(await unpack(packed));
-    void ask({ ask: 'plan' });
+    reset(await unpack(packed));
+    void run({ type: 'plan' });
   } catch (error) {
     void choose('quickstart');
     get('hint').textContent = error instanceof Error ? error.message : String(error);

@@ -1,14 +1,14 @@
-import { type Answer, answer, type Question } from './account.ts';
+import { runTask, type Task } from './account.ts';
 
-/** What runs beside the page, so that the page never waits: one question after another. */
+/** Runs tasks one after another beside the page, so that the page stays responsive. */
 
 let last = Promise.resolve();
 
-self.addEventListener('message', ({ data }: MessageEvent<Question>) => {
+self.addEventListener('message', ({ data }: MessageEvent<Task>) => {
   last = last.then(async () => {
-    const outcome = await answer(data, (told) => self.postMessage({ id: data.id, ...told } satisfies Answer));
-    self.postMessage({ id: data.id, tell: 'end', outcome } satisfies Answer);
+    const outcome = await runTask(data, (event) => self.postMessage({ id: data.id, event }));
+    self.postMessage({ id: data.id, event: { type: 'end', outcome } });
   });
-  // A bug: the page hears of it as of any error that nobody caught.
+  // A rejection is a bug. The page gets it as an uncaught error of the worker.
   last.catch((error: unknown) => self.reportError(error));
 });

@@ -213,7 +213,7 @@ for (const { browser: name, path, args } of BROWSERS) {
         Object.defineProperty(Worker.prototype, 'onmessage', {
           set(this: Worker, hear: (event: MessageEvent) => void) {
             const keep = (event: MessageEvent) => {
-              Object.assign(window, { found: event.data.outcome?.diagnostics });
+              Object.assign(window, { found: event.data.event?.outcome?.diagnostics });
               hear(event);
             };
             set?.call(this, keep);
@@ -258,8 +258,8 @@ for (const { browser: name, path, args } of BROWSERS) {
     it('shows the plan as text, Markdown, JSON and the command that would do it', async () => {
       await open();
       const shown: string[] = [];
-      for (const form of ['text', 'markdown', 'json', 'command']) {
-        await press(`#form-${form}`);
+      for (const format of ['text', 'markdown', 'json', 'command']) {
+        await press(`#format-${format}`);
         shown.push(await read('#plain'));
       }
       expect(shown[0]).toContain('+ TCPEdge/postgres');
@@ -286,6 +286,42 @@ for (const { browser: name, path, args } of BROWSERS) {
       expect(await read('#count')).toBe('3 live.');
     });
 
+    it('lists the dangers before the changes, with the rehearsal and the requests', async () => {
+      await open();
+      await choose('drift');
+      const review = await page.$eval('#review', (frame) => {
+        const body = (frame as HTMLIFrameElement).contentDocument?.body;
+        const [dangers, change] = [body?.querySelector('.dangers'), body?.querySelector('.item')];
+        const isFirst = dangers?.compareDocumentPosition(change as Node) === Node.DOCUMENT_POSITION_FOLLOWING;
+        return { isFirst, dangers: dangers?.textContent, text: body?.textContent?.replace(/\s+/g, ' ') };
+      });
+      expect(review.dangers).toContain('1.tcp.example.net:20999');
+      expect(review.isFirst).toBe(true);
+      expect(review.text).toMatch(/Reading took \d+ requests; applying takes 1 write/);
+      expect(review.text).toContain('Rehearsed');
+    });
+
+    it('shows the progress of an apply, its result, and what to do next', async () => {
+      await open();
+      await page.evaluate(() => {
+        const sentences: (string | null)[] = [];
+        const status = document.getElementById('status') as HTMLElement;
+        const add = () => sentences.push(status.textContent);
+        new MutationObserver(add).observe(status, { childList: true, characterData: true, subtree: true });
+        Object.assign(window, { sentences });
+      });
+      expect(await read('#would')).toBe('Plan');
+      expect(await press('#apply')).toContain('3 writes applied');
+      const sentences = await page.evaluate(() => (window as unknown as { sentences: string[] }).sentences);
+      expect(sentences.slice(0, 3)).toEqual([1, 2, 3].map((done) => `Applying: ${done} of 3 writes`));
+      expect(await read('#would')).toBe('Result of the apply');
+      expect(await read('#hint')).toContain('Change a manifest, or edit a live resource');
+      expect(await press('#drift')).toMatch(/in sync|no drift/i);
+      expect(await read('#would')).toBe('Drift');
+      await press('#replan');
+      expect(await read('#would')).toBe('Plan');
+    });
+
     it('shows a live value that was changed by hand as drift', async () => {
       await open();
       await press('#apply');
@@ -296,7 +332,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       });
       expect(await press('#edit [value=save]')).toMatch(/1 to update/);
       await press('#drift');
-      await press('#form-text');
+      await press('#format-text');
       expect(await read('#plain')).toContain('20999');
     });
 
@@ -311,7 +347,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       });
       expect(await press('#edit [value=save]')).toMatch(/1 to update/);
       await press('#drift');
-      await press('#form-text');
+      await press('#format-text');
       expect(await read('#plain')).toContain('circuit_breaker.num_buckets: 10 → 5');
       await page.$eval('#live [aria-label^="Edit HTTPSEdge "]', (button) => (button as HTMLElement).click());
       expect(await press('#edit [value=delete]')).toMatch(/2 to update/);
@@ -324,7 +360,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       await press('#apply');
       expect(await read('#journal')).toContain('made-up token');
       await press('#year');
-      await press('#form-text');
+      await press('#format-text');
       expect(await read('#plain')).toMatch(/SSHUserCertificate\/bob .*replace: it expired/);
     });
 
@@ -338,7 +374,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       expect(await read('#status')).not.toContain('3 to create');
       await press('#again');
       expect([await read('#count'), await read('#status')]).toEqual([
-        'Nothing is live yet.',
+        'Nothing of the manifests is live yet.',
         expect.stringContaining('3 to create'),
       ]);
     });

@@ -192,10 +192,10 @@ async function choose(name: string): Promise<void> {
   if (example === undefined) return;
   const { files, hint, opens, before, edit: edited } = example;
   reset({ files: before ?? files, hours: 0, fault: 'none' });
-  get('hint').textContent = hint;
   const started = session;
   if (before !== undefined) await run({ type: 'apply', allowDeletes: false, rules: '[]' });
   if (started !== session) return;
+  get('hint').textContent = hint;
   situation = { ...situation, files };
   get('journal').replaceChildren();
   open(files.findIndex(({ file }) => file === opens));

@@ -187,6 +187,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       await open();
       expect(await choose(example)).toMatch(said);
       expect(await read('#files [aria-selected=true]')).toBe(file);
+      expect(await read('#hint')).not.toContain('result of the apply');
     });
 
     it('plans what is typed, and underlines what is wrong with its remedy', async () => {

@@ -211,10 +211,7 @@ interface PlacedRule {
   readonly index: number;
 }
 
-/**
- * Compares rules without their captions. A rule without an equal rule on the other side is paired with a rule of the
- * same caption, else of the same position.
- */
+/** Compares rules without captions. If no rule is equal, pairs rules of the same caption, then of the same position. */
 function compareRules(type: FieldType, { from, to }: RuleSides, path: FieldPath): readonly Fact[] {
   const texts = [from, to].map((rules) => rules.map((rule) => toCanonicalJson(withoutCaptions(type, rule))));
   const [before = [], after = []] = texts;

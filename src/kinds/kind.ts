@@ -48,10 +48,7 @@ export interface Kind {
   readonly submission: Submission | undefined;
   /** Checks several fields together. Called only if each field is valid by itself. */
   readonly check: (spec: Spec) => readonly SpecFinding[];
-  /**
-   * Checks several settings of `lifecycle` together. Paths in findings start below `lifecycle`. Called only if all
-   * fields and settings are valid by themselves.
-   */
+  /** Like `check`, for several settings of `lifecycle` together. Paths in findings start below `lifecycle`. */
   readonly checkLifecycle: (settings: Spec, spec: Spec) => readonly SpecFinding[];
   /** Lists the tasks that the service currently cannot complete for a resource, according to its computed fields. */
   readonly checkHealth: (computed: JsonObject) => readonly HealthFinding[];

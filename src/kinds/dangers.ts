@@ -66,7 +66,7 @@ function createUnrestrictedFact(path: FieldPath, from: Json | undefined): Fact {
   return { danger: 'unrestricted', path: formatPath(path), ...toSides(from, undefined) };
 }
 
-/** Ignores the fields next to a switch that is off, because they have no effect. */
+/** Compares the fields of an object. Ignores fields next to a switch that is off, because they have no effect. */
 function compareFields(
   fields: readonly NamedField[],
   from: JsonObject,
@@ -125,7 +125,7 @@ function compareSwitch(field: Field, from: Json | undefined, to: Json | undefine
   return [{ danger, path: formatPath(path), ...toSides(from, isUnset(to) ? undefined : to) }];
 }
 
-/** When a whole policy is enabled or removed, each of its rules is added or removed. */
+/** Compares the rules of a policy that is enabled or removed as a whole. */
 function compareAllRules(
   type: FieldType,
   from: Json | undefined,
@@ -211,7 +211,7 @@ interface PlacedRule {
   readonly index: number;
 }
 
-/** Compares rules without captions. If no rule is equal, pairs rules of the same caption, then of the same position. */
+/** Compares rules without captions. Pairs unequal rules by caption, then by position. */
 function compareRules(type: FieldType, { from, to }: RuleSides, path: FieldPath): readonly Fact[] {
   const texts = [from, to].map((rules) => rules.map((rule) => toCanonicalJson(withoutCaptions(type, rule))));
   const [before = [], after = []] = texts;

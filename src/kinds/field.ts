@@ -34,7 +34,7 @@ export interface TextType {
   readonly format?: TextFormat;
   /** Whether a manifest may contain `{ file: path }` instead. The content of that file is then the value. */
   readonly orFile?: boolean;
-  /** Variables, such as `conn.geo.*`, that the text may use as a CEL expression. Absent if it is not an expression. */
+  /** The variables of the CEL expression in the text, such as `conn.geo.*`. Absent if the text is no expression. */
   readonly cel?: readonly string[];
   /** Values that are known to work. The service stores other values too. */
   readonly known?: readonly string[];
@@ -55,7 +55,7 @@ export interface NumberType {
 }
 
 /**
- * The id of another resource. In a manifest it may be `Kind/name`. In a response, `asRef` means a Ref (`{ id, uri }`).
+ * The id of another resource, or `Kind/name` in a manifest, or a Ref (`{ id, uri }`) in responses if `asRef` is true.
  */
 export interface ReferenceType {
   readonly type: 'reference';
@@ -101,7 +101,7 @@ export interface ObjectType {
   readonly title: string | undefined;
   /** Whether the object is a module: it has `enabled`, and is set and removed as a whole. */
   readonly module: boolean;
-  /** Lists reasons why an object has no effect. `undefined` if objects of this type always have an effect. */
+  /** Lists reasons why an object has no effect. `undefined` if this type has no such check. */
   readonly findIdle: ((value: JsonObject) => readonly InactiveReason[]) | undefined;
 }
 
@@ -120,7 +120,7 @@ interface UnsetAdvice {
 }
 
 /**
- * How a value restricts access, and so which effect a change of it has.
+ * How a value restricts access. It decides which changes are dangers.
  *
  * - `while-on`: restricts while it is true, or set and not disabled.
  * - `by-each`: each member (or the text) is a restriction. Removing one admits more callers.
@@ -140,11 +140,11 @@ export type AccessRestriction = 'while-on' | 'by-each' | 'but-each' | 'but-each-
  */
 export type TrafficRole = 'by-each' | 'while-on' | 'by-share';
 
-/** A clause that describes a resource, such as `listens on` and the values of the field. */
+/** Describes a resource in a clause: a text such as `listens on`, followed by the values of the field. */
 interface SummaryClause {
   /** Text before the values. */
   readonly said: string;
-  /** The whole clause if the field has no values or is switched off. Absent if there is then no clause. */
+  /** Replaces the clause if the field has no values or is switched off. If absent, there is then no clause. */
   readonly unset?: string;
 }
 
@@ -184,17 +184,17 @@ export interface Field {
   readonly nullWhenUnset: boolean;
   /** Whether responses may leave the field out to mean its default. Any other field that they leave out is unknown. */
   readonly absentWhenDefault: boolean;
-  /** How the field restricts access, which decides which of its changes are dangers. `undefined` if it does not. */
+  /** How the field restricts access. Decides which changes are dangers. `undefined` if it does not restrict access. */
   readonly protects: AccessRestriction | undefined;
-  /** How the field carries traffic, which decides which of its changes are dangers. `undefined` if it does not. */
+  /** How the field carries traffic. Decides which changes are dangers. `undefined` if it does not carry traffic. */
   readonly carries: TrafficRole | undefined;
-  /** A clause on what follows if the value changes or is removed: `agents with the old token are disconnected`. */
+  /** The consequence of a changed or removed value, as a clause: `agents with the old token are disconnected`. */
   readonly whenReplaced: string | undefined;
   /** The user's task after the creation, as text before computed values: `set the NS records of its domain to`. */
   readonly whenCreated: string | undefined;
   /** Whether the field is only a caption of its object. Changing a caption does not affect access. */
   readonly isCaption: boolean;
-  /** A clause about the resource for people who approve plans. `undefined` if plans do not mention the field. */
+  /** A clause that describes the resource to people who approve plans. `undefined` if there is none. */
   readonly tells: SummaryClause | undefined;
   /** The lint finding if the field is unset. `undefined` if lint accepts an unset field. */
   readonly whenUnset: UnsetAdvice | undefined;

@@ -186,7 +186,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
   },
 };
 
-/** Returns the key type that the API shows: `rsa`, `ecdsa` or `ed25519`. `undefined` for any other type of key. */
+/** Returns the API's type of an OpenSSH public key: `rsa`, `ecdsa` or `ed25519`. `undefined` for other types. */
 export function findKeyType(publicKey: string): string | undefined {
   return KEY_TYPES[publicKey.trim().split(/\s+/)[0] ?? ''];
 }

@@ -18,7 +18,9 @@ export interface Kind {
   readonly description: string;
   /** The prefix of ids, without the underscore. */
   readonly idPrefix: string;
-  /** The path to list and create resources. For attached kinds, with ids: `/edges/https/{edge_id}/routes/{id}`. */
+  /**
+   * The path to list and create resources. For attached kinds, of one resource: `/edges/https/{edge_id}/routes/{id}`.
+   */
   readonly path: string;
   /** The key of the list in list responses. Only owned kinds have one. */
   readonly listKey: string | undefined;
@@ -48,7 +50,7 @@ export interface Kind {
   readonly submission: Submission | undefined;
   /** Checks several fields together. Called only if each field is valid by itself. */
   readonly check: (spec: Spec) => readonly SpecFinding[];
-  /** Like `check`, for several settings of `lifecycle` together. Paths in findings start below `lifecycle`. */
+  /** Checks several settings of `lifecycle` together if each is valid. Paths in findings start below `lifecycle`. */
   readonly checkLifecycle: (settings: Spec, spec: Spec) => readonly SpecFinding[];
   /** Lists the tasks that the service currently cannot complete for a resource, according to its computed fields. */
   readonly checkHealth: (computed: JsonObject) => readonly HealthFinding[];
@@ -79,11 +81,11 @@ export interface ProvisionedResource {
   readonly computed: JsonObject;
 }
 
-/** Work that the service does on a resource after its response. */
+/** Work of the service on a resource that continues after the response to a write. */
 export interface Work {
   /** The work as a clause, such as `its certificate is being provisioned`. */
   readonly message: string;
-  /** Whether the work failed. It continues only after the user fixes the cause (see `checkHealth`). */
+  /** Whether the work failed and continues only after the user fixes the cause (see `checkHealth`). */
   readonly isFailed: boolean;
 }
 

@@ -121,7 +121,7 @@ export function isDisabledAndEmpty(value: Json): boolean {
   );
 }
 
-/** Lists the fields whose digest a mark contains: all that differ from their default. `normal` is in normal form. */
+/** Lists the fields whose digest a mark contains: all that differ from their default. `normal`: a normalized spec. */
 export function listFieldsInMark(kind: Kind, normal: Spec): readonly string[] {
   return kind.specFields.flatMap(([name, field]) => {
     const value = normal[name];

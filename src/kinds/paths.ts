@@ -46,7 +46,10 @@ export function describeIds({ prefixes }: Prefixes): string {
   return prefixes.map((prefix) => `${prefix}_…`).join(' or ');
 }
 
-/** Returns why a text with an expected prefix is not an id. Follows the path in a message. Otherwise `undefined`. */
+/**
+ * Returns why a text with an expected prefix is not an id, as a clause that follows the path. `undefined` if the text
+ * is an id or has another prefix.
+ */
 export function describeMalformedId(expected: Prefixes, text: string): string | undefined {
   const prefix = toPrefix(text);
   if (!expected.prefixes.includes(prefix) || isIdOf(expected, text)) return undefined;
@@ -72,7 +75,7 @@ export function toPathTemplate(kind: Kind): string {
   return kind.role === 'attached' ? kind.path : `${kind.path}/{id}`;
 }
 
-/** Lists the names of the ids in the path of a resource, parents first. Attached kinds have fields with these names. */
+/** Lists the names of the ids in the path of a resource, parents first. For attached kinds, they are spec fields. */
 export function listPathFields(kind: Kind): readonly string[] {
   return listPathParameters(toPathTemplate(kind));
 }
@@ -92,7 +95,7 @@ export function toModulePath(kind: Kind, ids: Spec, module: string): string {
   return `${toResourcePath(kind, ids)}/${module}`;
 }
 
-/** Resource types that the API only refers to, without operations, by id prefix. `title` is a plural for people. */
+/** Resource types, by id prefix, that the API refers to but has no operations for. `title` is a plural for people. */
 const EXTERNALS: Readonly<Record<string, { readonly path: string; readonly title: string }>> = {
   ipp: { path: '/ip_policies', title: 'IP policies' },
   bkdhr: { path: '/backends/http_response', title: 'HTTP-response backends' },
@@ -108,7 +111,7 @@ export function toExternalPath(id: string): string {
   return `${EXTERNALS[toPrefix(id)]?.path ?? ''}/${encodeURIComponent(id)}`;
 }
 
-/** Returns the plural display name of an id's type, such as `IP policies`, if the type is in `EXTERNALS`. */
+/** Returns the plural display name of an id's type, such as `IP policies`. `undefined` if it is not in `EXTERNALS`. */
 export function findExternalTitle(id: string): string | undefined {
   return EXTERNALS[toPrefix(id)]?.title;
 }

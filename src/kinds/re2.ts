@@ -43,7 +43,9 @@ export function estimateRe2Cost(pattern: string): number {
 const CLASS_STEPS = 1000;
 const RANGE_STEPS = 30_000;
 
-/** Returns the factor by which counted repetitions enlarge a compiled pattern. RE2 limits nested ones to 1000. */
+/**
+ * Returns the factor by which repetitions enlarge a compiled pattern. Nested repetitions multiply, up to 1000 in RE2.
+ */
 function countRepetitions(pattern: string): number {
   const counts = Array.from(pattern.matchAll(/\{(\d{1,4})(?:,(\d{0,4}))?\}/g), ([, from, to]) => Number(to || from));
   return Math.min(

@@ -155,7 +155,7 @@ function nullIfDisabled({ clear }: Field, value: Json): Json {
   return clear === 'disable' && isDisabledAndEmpty(value) ? null : value;
 }
 
-/** Fills a list member that the service does not show. Such a member is null in `value`. */
+/** Fills in a value that the service does not show: `undefined` or, in a list, null. */
 function fillValue(type: FieldType, value: Json | undefined, from: Json | undefined): Json | undefined {
   if (value === undefined) return from;
   if (type.type === 'object' && isJsonObject(value) && isJsonObject(from))
@@ -205,8 +205,8 @@ function fillInside(type: FieldType, value: Json, isMeant: IsMeant): Json {
 }
 
 /**
- * Returns the value of a field that a response leaves out. `undefined` if the value is unknown: the field is never
- * empty, because the service chooses its value, or because every resource gets one at its creation.
+ * Returns the value of a field that a response leaves out. `undefined` if unknown, because the field is never empty:
+ * the service chooses its value, or every resource gets a value at its creation.
  */
 function findLeftOutValue(field: Field, isMeant: IsMeant): Json | undefined {
   const { type, required, lifecycle, serviceDefault } = field;
@@ -230,7 +230,7 @@ export class ShownFields {
     noteFields(kind.specFields, json, this.#of(kind));
   }
 
-  /** Sets each field to empty that the response about this resource left out and another response showed. */
+  /** Sets a field to empty if the response about this resource left it out and another response showed it. */
   complete(kind: Kind, live: LiveResource): LiveResource {
     const spec = fillLeftOut(kind, live.spec, this.#of(kind));
     return spec === live.spec ? live : { ...live, spec };

@@ -11,7 +11,7 @@ import { ID_PLACEHOLDER, toModulePath, toResourcePath } from './paths.ts';
 import { getKind } from './tables/registry.ts';
 
 /**
- * Returns the value that resets a field to its default in a PATCH. `undefined` if that takes a DELETE of its own path.
+ * Returns the value that resets a field in a PATCH. `undefined` if the reset needs a DELETE of the field's own path.
  */
 export function findClearValue(field: Field): Json | undefined {
   switch (field.clear) {

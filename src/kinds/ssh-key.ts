@@ -2,7 +2,7 @@ import sshpk from 'sshpk';
 
 /** All code that uses the package for SSH keys. It is slow to load, so import this file only if there is a key. */
 
-/** The members of a public key that are used here. Users of the library do not have the types of the package. */
+/** Replaces the package's own type, which users of the library do not have. Lists only the members that are used. */
 export interface Key {
   readonly type: string;
   readonly size: number;

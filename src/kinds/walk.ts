@@ -28,7 +28,7 @@ type Fields = Readonly<Record<string, Field>>;
 /**
  * Visits the direct members of a value and returns the result. A value without members, or of the wrong type, is
  * returned unchanged. If no member changes, the same object is returned: most values are already in their final form,
- * and collecting ten thousand copies takes longer than creating them.
+ * and ten thousand copies take longer to garbage-collect than to create.
  */
 export function mapInner(type: FieldType, value: Json, visitor: Visitor): Json {
   if (isLeaf(type)) return value;

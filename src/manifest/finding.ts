@@ -36,7 +36,7 @@ export interface ManifestDocument {
   readonly value: JsonObject;
   /** Whether all fields conform to the kind. */
   readonly isValid: boolean;
-  /** Set for a Stack whose `value` includes Defaults: the Stack before that, then the Defaults, nearest first. */
+  /** Set for a Stack whose `value` includes Defaults: the original Stack, then the Defaults, nearest first. */
   readonly layers?: readonly ManifestDocument[];
 }
 
@@ -130,7 +130,7 @@ export function shorten(message: string): string {
   return message.length <= 2 * MAX_HALF ? message : `${message.slice(0, MAX_HALF)}…${message.slice(-MAX_HALF)}`;
 }
 
-/** Returns the position of a finding in its file, with an excerpt and the origin of a file that a tool made. */
+/** Returns the position of a finding, with an excerpt and, if a tool made the document, its source file. */
 export function locatePlace({ position, path, target }: Place, locator: Locator, part?: TextPart): SourcePlace {
   const span = locator.locate(position, path, target);
   const { source, origin } = position;
@@ -313,7 +313,7 @@ function findSpan(tree: Tree, path: FieldPath, target: Target): Span | undefined
   return findTargetSpan(found, target);
 }
 
-/** Returns the member at a step. A single value counts as a list with one member, because some fields allow either. */
+/** Returns the member at a step of a path. A single value equals a list of one, because some fields allow either. */
 function findMember(tree: Tree, node: Node | null, step: string | number): FoundNode | undefined {
   const inner = (node === null ? undefined : tree.targets.get(node)) ?? node;
   if (isSeq<Node>(inner)) {

@@ -36,9 +36,7 @@ export interface ManifestBytes {
   /** The path from the user, or `<stdin>` for `-`. For output of a command, the name from `formatRenderSource`. */
   readonly file: string;
   readonly bytes: Uint8Array;
-  /**
-   * Set if only the Defaults in this file are used, because the file is above the stack or was not named by the user.
-   */
+  /** Set if only the Defaults in this file are used: it is above the stack, or the user did not name it. */
   readonly onlyDefaults?: true;
 }
 
@@ -69,7 +67,7 @@ export interface LoadContext {
 /** Limits on all files of one stack. The limit on YAML words is reached before `maxBytes`. */
 const STACK_LIMITS = { maxBytes: 64 * 1024 * 1024, maxFiles: 50_000, of: 'one stack' };
 
-/** Creates a budget for the files of one stack. Its bytes and files also count against `run`, the budget of the run. */
+/** Creates a budget for the files of one stack. The same files also count against `run`, the budget of the run. */
 export function createStackBudget(run?: ReadBudget): ReadBudget {
   return createReadBudget(STACK_LIMITS, run);
 }
@@ -121,7 +119,7 @@ export function visitManifests(
   return findings;
 }
 
-/** Reads the files with Defaults for stacks in these folders, up to the root. `known`: files that were already read. */
+/** Reads files with Defaults in these folders and their parents, up to the root. Skips files in `known`. */
 export function readDefaults(
   folders: readonly string[],
   known: readonly string[],
@@ -190,7 +188,7 @@ export interface FolderDiagnostic {
   readonly diagnostic: Diagnostic;
 }
 
-/** The files that were read, and diagnostics of the others with their folders. */
+/** The files that were read, and a diagnostic for each file or folder that could not be read. */
 interface LocatedManifests extends Pick<LoadedManifests, 'sources'> {
   readonly findings: readonly FolderDiagnostic[];
 }
@@ -316,7 +314,6 @@ interface Walk extends Omit<Reading, 'sources'> {
   /** Real paths of visited folders, because symbolic links can form circles. */
   readonly folders: Set<string>;
   readonly visit: (found: FoundManifest, real: string) => void;
-  /** Whether to stop the walk. */
   readonly isDone: () => boolean;
 }
 
@@ -433,7 +430,10 @@ interface FieldFileContext extends Pick<LoadContext, 'cwd' | 'budget'> {
   readonly onInput?: (file: string) => void;
 }
 
-/** Creates a reader of files that manifests name. For standard input, paths are relative to the working folder. */
+/**
+ * Creates a reader of files that manifests name. A path is relative to the folder of the manifest, or for standard
+ * input to the working folder.
+ */
 export function createFieldFileReader(context: FieldFileContext): ReadFieldFile {
   const { cwd, onInput = () => undefined, roots = findRoots([], context), budget = createStackBudget() } = context;
   return (manifest, path) => {

@@ -256,9 +256,7 @@ interface Walk {
   /** The whole text of the file. */
   readonly text: string;
   readonly findings: SyntaxFinding[];
-  /**
-   * The values of anchors, and their sizes in nodes. Absent until the first anchor, because most documents have none.
-   */
+  /** Values of anchors, with sizes in nodes. Absent until the first anchor, because most documents have none. */
   anchors: Map<string, { readonly value: Json; readonly size: number }> | undefined;
   /** Anchors of the nodes that are being converted. Absent until the first anchor. */
   open: Set<string> | undefined;

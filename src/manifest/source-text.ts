@@ -117,7 +117,6 @@ function listLineStarts(text: string): Uint32Array {
   return starts;
 }
 
-/** Returns the line number of an offset. The first line is 1. */
 function findLine(starts: Uint32Array, offset: number): number {
   let [low, high] = [0, starts.length];
   while (high - low > 1) {
@@ -149,8 +148,8 @@ const MAX_WIDTH = 100;
 const LEAD = 40;
 
 /**
- * Renders a line of a source with a caret below it, and the lines before and after it unless they are empty or separate
- * documents. `getLine` counts from 1. Unprintable characters are shown as escapes, and the caret is moved accordingly.
+ * Renders a line of a source with a caret below it, and the lines before and after it if they have content. `getLine`
+ * counts from 1. Unprintable characters are shown as escapes, and the caret is moved accordingly.
  */
 export function renderExcerpt(getLine: (line: number) => string | undefined, caret: Caret): string {
   const gutter = String(caret.line + 1).length;

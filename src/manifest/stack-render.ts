@@ -21,14 +21,14 @@ export interface StackRender {
   readonly place: SourcePlace;
 }
 
-/** Returns the first `spec.render` in a file that belongs to a document of this kind. */
+/** Returns the first `spec.render` in a file, from documents of this kind only. */
 export function findStackRender(
   source: ManifestBytes,
   env: Environment,
   kind: 'Stack' | 'Defaults',
 ): StackRender | undefined {
   const { buffer, byteOffset, byteLength } = source.bytes;
-  // Search the bytes first, because it is much faster than parsing a file of ten thousand documents.
+  // Search the bytes first, because parsing a file of ten thousand documents is much slower.
   const mayHold = kind === 'Stack' ? mayContainStack : mayContainDefaults;
   if (!mayHold(source.bytes) || !Buffer.from(buffer, byteOffset, byteLength).includes('render')) return undefined;
   const text = decodeSource(source);

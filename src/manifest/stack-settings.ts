@@ -131,7 +131,7 @@ function parseSinkSettings(sink: SinkSpec, stack: string): SinkSettings {
   return { command, timeoutMs: parseCheckedMs(timeout), ...(test !== undefined && { test }) };
 }
 
-/** Settings that are merged field by field. Any other setting comes from one document as a whole, such as a list. */
+/** Settings that are merged field by field. Any other setting, such as a list, comes whole from one document. */
 const DIVISIBLE: ReadonlySet<string> = new Set([
   'api',
   'api.timeouts',
@@ -216,7 +216,6 @@ function holdsPath(value: Json, [step, ...rest]: FieldPath): boolean {
   return held && holdsPath((value as JsonObject)[step] ?? null, rest); // a list has numeric keys
 }
 
-/** Returns the position of a setting of a Stack. */
 export function locateSetting(stack: ManifestDocument, path: FieldPath, locator: Locator): SourcePlace {
   return locatePlace({ position: findSettingDocument(stack, path).position, path, target: 'value' }, locator);
 }
@@ -276,7 +275,7 @@ function toKindPlace({ position }: ManifestDocument): Place {
   return { position, path: ['kind'], target: 'value' };
 }
 
-/** Reports every `Stack` except the first. Allows an unchanged copy in the output of `spec.render`. */
+/** Reports every `Stack` except the first. Allows an unchanged copy of the first in the output of `spec.render`. */
 export function listExtraStacks([first, ...others]: readonly ManifestDocument[]): readonly DocumentFinding[] {
   if (first === undefined) return [];
   return others
@@ -293,7 +292,7 @@ export function listExtraStacks([first, ...others]: readonly ManifestDocument[])
     }));
 }
 
-/** The number of stacks that a message names. */
+/** The maximum number of stacks that a message names. */
 const MAX_NAMED = 5;
 
 /**

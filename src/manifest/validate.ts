@@ -483,9 +483,7 @@ function isSurelyShort(
   return toByteLength(JSON.stringify(user)) + stated + KEYS <= limit;
 }
 
-/**
- * `QUOTES`: bytes between two entries of an object of strings. `KEYS`: upper limit for all keys of a mark, in bytes.
- */
+/** `QUOTES`: bytes of `"":"",`, an entry without its texts. `KEYS`: upper limit for the bytes of all keys in a mark. */
 const QUOTES = 6;
 const KEYS = 200;
 

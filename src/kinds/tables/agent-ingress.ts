@@ -90,7 +90,6 @@ function checkProvisioning({
   return [{ message, remedy, field: 'certificate_management_policy' }];
 }
 
-/** Describes the state of the automatic certificate. */
 function describeCertificate(
   { certificate_management_status: status = null }: JsonObject,
   now: Date,

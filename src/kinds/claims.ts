@@ -7,19 +7,17 @@ import { isUnset, normalizeField } from './normalize.ts';
 /** A unique value of a spec. At most one resource can have it at a time. */
 export interface Claim {
   readonly field: string;
-  /** Path inside the spec: of the field, or of a member of its list. */
+  /** The path in the spec to the field, or to one member of its list. */
   readonly path: FieldPath;
-  /** The value as the spec contains it. */
+  /** The value before normalization. */
   readonly given: string;
-  /** In normal form. */
+  /** The value in normal form. */
   readonly value: string;
-  /** Equal for claims that exclude each other, different for all others. */
+  /** Two claims exclude each other if their keys are equal. */
   readonly key: string;
 }
 
-/**
- * Lists the values of a spec's unique fields. For an attached kind, these are ids of the resource that it attaches to.
- */
+/** Lists the values of a spec's unique fields. Attached kinds claim the id of the resource that they attach to. */
 export function listClaims(kind: Kind, spec: Spec): readonly Claim[] {
   const claims: Claim[] = [];
   for (const unique of listUniqueFields(kind))

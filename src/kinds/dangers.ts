@@ -8,19 +8,19 @@ import { FORMATS } from './formats.ts';
 import type { Kind } from './kind.ts';
 import { isUnset } from './normalize.ts';
 
-/** A state of a resource, compared with another state. */
+/** One of two states of a resource that are compared. */
 export interface ResourceSide {
-  /** In normal form. */
+  /** The spec in normal form. */
   readonly spec: Spec;
   readonly protect?: boolean | undefined;
-  /** The stack that owns the resource. Absent: none. */
+  /** The stack that owns the resource. Absent if no stack owns it. */
   readonly stack?: string | undefined;
 }
 
 /**
  * Lists the dangers of a transition between two states of a resource. For a plan, `from` is the live and `to` the
- * desired state. For drift, `from` is the expected and `to` the live state. `undefined`: the resource does not exist in
- * this state.
+ * desired state. For drift, `from` is the expected and `to` the live state. A state is `undefined` if the resource does
+ * not exist in it.
  */
 export function compareSides(
   kind: Kind,
@@ -38,7 +38,7 @@ export function compareSides(
 
 type Fact = Omit<Danger, 'group'>;
 
-/** Access to a token or certificate belongs to the group `secrets`, like its other dangers. */
+/** Puts access to a token or certificate into the group `secrets`, with the other dangers of such a kind. */
 function toAccessGroup(kind: Kind): DangerGroup {
   return isSecret(kind) ? 'secrets' : 'access';
 }
@@ -54,7 +54,7 @@ function listAccessFacts(kind: Kind, from: Spec | undefined, to: Spec | undefine
   return [{ danger: 'restriction-removed' }];
 }
 
-/** Lists fields of a new resource that allow every caller. */
+/** Lists the fields of a new resource that allow every caller because they are empty. */
 function listUnrestricted(fields: readonly NamedField[], to: Spec): readonly Fact[] {
   return fields.flatMap(([name, field]): readonly Fact[] => {
     const isOpen = field.protects === 'but-each-or-all' && listMembers(to[name]).length === 0;
@@ -66,7 +66,7 @@ function createUnrestrictedFact(path: FieldPath, from: Json | undefined): Fact {
   return { danger: 'unrestricted', path: formatPath(path), ...toSides(from, undefined) };
 }
 
-/** When a switch is off, the fields next to it have no effect. */
+/** Compares the fields of an object. Ignores fields next to a switch that is off, because they have no effect. */
 function compareFields(
   fields: readonly NamedField[],
   from: JsonObject,
@@ -119,13 +119,13 @@ function compareSwitch(field: Field, from: Json | undefined, to: Json | undefine
   const wasInForce = isOn(from) && restricts(field.type, from);
   if (!wasInForce) return isOn(to) ? compareAllRules(field.type, {}, to, path) : [];
   if (isOn(to)) return compareInner(field, from, to, path);
-  // Report each rule, because it is not known whether the rules kept any caller out.
+  // Report each rule instead of one removed restriction, because the rules may not have kept any caller out.
   if (isUnset(to) && isOfRules(field.type)) return compareAllRules(field.type, from, {}, path);
   const danger = isUnset(to) ? 'restriction-removed' : 'restriction-disabled';
   return [{ danger, path: formatPath(path), ...toSides(from, isUnset(to) ? undefined : to) }];
 }
 
-/** When a whole policy is enabled or removed, each of its rules is added or removed. */
+/** Compares the rules of a policy that is enabled or removed as a whole. */
 function compareAllRules(
   type: FieldType,
   from: Json | undefined,
@@ -158,10 +158,7 @@ function isOn(value: Json | undefined): boolean {
   return value === true || (isJsonObject(value) && value['enabled'] !== false);
 }
 
-/**
- * Each member is a restriction. A changed value in a map may restrict more or less, so the fact is only that it
- * changed.
- */
+/** Reports each removed member as a removed restriction. A changed value in a map may restrict more or less. */
 function compareRestrictions(from: Json | undefined, to: Json | undefined, path: FieldPath): readonly Fact[] {
   const { lost } = compareMembers(from, to);
   if (lost.length === 0) return [];
@@ -214,7 +211,7 @@ interface PlacedRule {
   readonly index: number;
 }
 
-/** Compares rules without their captions. Rules without an equal one are paired by caption, then by position. */
+/** Compares rules without captions. Pairs unequal rules by caption, then by position. */
 function compareRules(type: FieldType, { from, to }: RuleSides, path: FieldPath): readonly Fact[] {
   const texts = [from, to].map((rules) => rules.map((rule) => toCanonicalJson(withoutCaptions(type, rule))));
   const [before = [], after = []] = texts;
@@ -272,7 +269,7 @@ function isSameCaption(type: FieldType, left: PlacedRule, right: PlacedRule): bo
   return one !== undefined && one === other;
 }
 
-/** Returns the caption of a rule: a text without effect on access. `undefined`: none. `type`: the type of the rule. */
+/** Returns the caption of a rule of this type. Captions do not affect access. `undefined` if the rule has none. */
 export function readCaption(type: FieldType | undefined, rule: Json): string | undefined {
   if (type?.type !== 'object' || !isJsonObject(rule)) return undefined;
   const name = type.namedFields.find(([, { isCaption }]) => isCaption)?.[0];
@@ -286,10 +283,7 @@ function withoutCaptions(type: FieldType, rule: Json): Json {
   return Object.fromEntries(Object.entries(rule).filter(([name]) => fields[name]?.isCaption !== true));
 }
 
-/**
- * Returns a danger if the resource can lock edgewise itself out of the API, and a field that restricts access differs
- * from before.
- */
+/** Returns a danger if a field that restricts access changes and edgewise may lose its own access to the API. */
 function listLockouts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Danger[] {
   if (to === undefined || !kind.canLockOut(to)) return [];
   const isSame = ([name, { protects }]: NamedField) =>
@@ -299,8 +293,8 @@ function listLockouts(kind: Kind, from: Spec | undefined, to: Spec | undefined):
 }
 
 /**
- * Lists traffic that is no longer served. For a deleted resource only its addresses are listed, because the rest
- * follows from them.
+ * Lists traffic that is no longer served. For a deleted resource, lists only the released addresses, because lost
+ * targets and shares follow from the deletion.
  */
 function listTrafficFacts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Fact[] {
   if (from === undefined) return [];
@@ -347,7 +341,7 @@ function listSecretDangers(kind: Kind, from: Spec | undefined, to: Spec | undefi
   return [{ group: 'secrets', danger: 'longer-validity', path: until ?? '', from: before, to: after }];
 }
 
-/** Returns the first group of dangers that the absence of the resource causes. `undefined`: none. */
+/** Returns the group of the first danger that the absence of the resource causes. `undefined` if it causes none. */
 export function findAbsenceGroup(kind: Kind, spec: Spec): DangerGroup | undefined {
   const [first] = compareSides(kind, { spec }, undefined);
   return first?.group;

@@ -1,7 +1,6 @@
 /** The form of a duration, in words, for messages and schemas. */
 export const DURATION_EXPECTED = 'a whole number and a unit: `s`, `m`, `h`, `d` or `w`, such as `90d`';
 
-/** A regular expression that matches durations only. */
 export const DURATION_PATTERN = '^([1-9][0-9]{0,5})([smhdw])$';
 
 const DURATION = new RegExp(DURATION_PATTERN);
@@ -13,16 +12,13 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** Parses a duration such as `90d`. `undefined`: the text is not a duration. */
+/** Parses a duration such as `90d`. Returns `undefined` if the text is not a duration. */
 export function parseDurationMs(text: string): number | undefined {
   const [, count, unit = ''] = DURATION.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (UNITS_MS[unit] ?? 0);
 }
 
-/**
- * Formats a duration for a manifest, in the largest unit (up to days) that divides it: `90d`. Drops fractions of a
- * second.
- */
+/** Formats a duration for a manifest, in the largest unit (up to days) that divides it. Drops fractions of a second. */
 export function formatDuration(ms: number): string {
   const unit = ['d', 'h', 'm'].find((one) => ms % toUnitMs(one) === 0) ?? 's';
   return `${Math.floor(ms / toUnitMs(unit))}${unit}`;
@@ -50,7 +46,7 @@ export function renderTimeSpan(ms: number): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
-/** With fewer than two of a unit, the next smaller unit is used: `36 hours`, not `1 day`. */
+/** The minimum count of days, hours or minutes in a text: `36 hours`, not `1 day`. */
 const MIN_UNITS = 2;
 
 function toUnitMs(unit: string): number {

@@ -25,22 +25,20 @@ export type FieldType =
   | MapType
   | ObjectType
   | JsonType
-  /** The metadata field: text. A manifest may give a mapping instead. */
+  /** The metadata field, whose value is text. A manifest may contain a mapping instead. */
   | { readonly type: 'metadata'; readonly maxBytes: number };
 
 export interface TextType {
   readonly type: 'text';
   readonly maxBytes?: number;
   readonly format?: TextFormat;
-  /** A manifest may give `{ file: path }` instead. The content of that file is then the value. */
+  /** Whether a manifest may contain `{ file: path }` instead. The content of that file is then the value. */
   readonly orFile?: boolean;
-  /**
-   * The text is a CEL expression that may use these variables: `conn.client_ip`, `conn.geo.*`. Absent: no expression.
-   */
+  /** The variables of the CEL expression in the text, such as `conn.geo.*`. Absent if the text is no expression. */
   readonly cel?: readonly string[];
   /** Values that are known to work. The service stores other values too. */
   readonly known?: readonly string[];
-  /** The path of a file, relative to the folder of the manifest. */
+  /** Whether the text is the path of a file, relative to the folder of the manifest. */
   readonly isPath?: boolean;
 }
 
@@ -56,7 +54,9 @@ export interface NumberType {
   readonly max: number;
 }
 
-/** The id of another resource. In a manifest it may be `Kind/name`. In a response it is a Ref if `asRef` is true. */
+/**
+ * The id of another resource, or `Kind/name` in a manifest, or a Ref (`{ id, uri }`) in responses if `asRef` is true.
+ */
 export interface ReferenceType {
   readonly type: 'reference';
   /** Allowed id prefixes, without the underscore. */
@@ -67,12 +67,12 @@ export interface ReferenceType {
 export interface ListType {
   readonly type: 'list';
   readonly of: FieldType;
-  /** The order has no meaning: lists are compared as sets. */
+  /** Whether lists are compared as sets, because the order has no meaning. */
   readonly unordered: boolean;
   readonly minItems: number;
-  /** A single value counts as a list of one. */
+  /** Whether a single value is accepted and equals a list with one member. */
   readonly orSingle: boolean;
-  /** A member that makes the list equal to an empty list, such as `*`. `undefined`: none. */
+  /** A member that makes the list equal to an empty list, such as `*`. `undefined` if there is no such member. */
   readonly unrestricted: string | undefined;
 }
 
@@ -80,13 +80,13 @@ export interface MapType {
   readonly type: 'map';
   readonly keys: TextType | ReferenceType;
   readonly of: FieldType;
-  /** Keys that differ only in case are the same key. */
+  /** Whether keys that differ only in case are the same key. */
   readonly caseInsensitive: boolean;
-  /** The values are shares of a total. */
+  /** Whether the values are shares of a total. */
   readonly isShares: boolean;
 }
 
-/** An object of any JSON, kept unchanged except for known lists of references. */
+/** An object with any JSON, which is kept unchanged. The keys of `references` contain lists of references. */
 export interface JsonType {
   readonly type: 'json';
   readonly references: Readonly<Record<string, ReferenceType>>;
@@ -95,13 +95,13 @@ export interface JsonType {
 export interface ObjectType {
   readonly type: 'object';
   readonly fields: Readonly<Record<string, Field>>;
-  /** The same fields as a list, for loops over all of them. */
+  /** The entries of `fields`, to iterate over. */
   readonly namedFields: readonly NamedField[];
-  /** A name for people if the type occurs in several places: `policy rule`. */
+  /** A display name, such as `policy rule`, for a type that occurs in several places. */
   readonly title: string | undefined;
-  /** Whether it is a module: it has `enabled`, and is set and removed as a whole. */
+  /** Whether the object is a module: it has `enabled`, and is set and removed as a whole. */
   readonly module: boolean;
-  /** Lists reasons why an object has no effect. `undefined`: not checked. */
+  /** Lists reasons why an object has no effect. `undefined` if this type has no such check. */
   readonly findIdle: ((value: JsonObject) => readonly InactiveReason[]) | undefined;
 }
 
@@ -115,12 +115,12 @@ export interface InactiveReason {
 /** The lint finding for a field that is empty or false, or for a disabled module. */
 interface UnsetAdvice {
   readonly code: LintCode;
-  /** The reason, without the address. */
+  /** The reason, without the address of the resource. */
   readonly message: string;
 }
 
 /**
- * How a value restricts access, and so which effect a change of it has.
+ * How a value restricts access. It decides which changes are dangers.
  *
  * - `while-on`: restricts while it is true, or set and not disabled.
  * - `by-each`: each member (or the text) is a restriction. Removing one admits more callers.
@@ -140,11 +140,11 @@ export type AccessRestriction = 'while-on' | 'by-each' | 'but-each' | 'but-each-
  */
 export type TrafficRole = 'by-each' | 'while-on' | 'by-share';
 
-/** A clause that describes a resource: a text such as `listens on`, followed by the values of the field. */
+/** Describes a resource in a clause: a text such as `listens on`, followed by the values of the field. */
 interface SummaryClause {
   /** Text before the values. */
   readonly said: string;
-  /** The whole clause if the field has no values or is switched off. Absent: no clause. */
+  /** Replaces the clause if the field has no values or is switched off. If absent, there is then no clause. */
   readonly unset?: string;
 }
 
@@ -153,59 +153,56 @@ export interface Field {
   readonly description: string;
   readonly type: FieldType;
   readonly lifecycle: Lifecycle;
-  /** A manifest must set it. */
+  /** Whether a manifest must set the field. */
   readonly required: boolean;
   /**
-   * The value, in normal form, if a manifest leaves the field out. `undefined`: the empty value of its type (null, or
-   * an empty text, list or map).
+   * The value, in normal form, if a manifest does not set the field. `undefined` means the empty value of its type:
+   * null, or an empty text, list or map.
    */
   readonly default: Json | undefined;
-  /** If a manifest leaves it out, the service chooses the value, and the field is not compared. */
+  /** Whether the service chooses the value if a manifest does not set the field. The field is then not compared. */
   readonly serviceDefault: boolean;
   /**
-   * The service's default depends on the caller. So if a manifest unsets the field, the live value is kept and the
-   * resource is not replaced.
+   * Whether the live value is kept if a manifest no longer sets the field. The service's default depends on the caller.
    */
   readonly staysWhenLeftOut: boolean;
-  /** Its name in responses, if different. */
+  /** The name of the field in responses. `undefined` if it is the same as in requests. */
   readonly responseName: string | undefined;
-  /** Every PATCH contains it, changed or not, because some services clear it otherwise. */
+  /** Whether every PATCH contains the field, even if it is unchanged, because some services clear it otherwise. */
   readonly alwaysSent: boolean;
   /**
-   * How a value is removed: `'null'` and `'disable'` by a PATCH, `'delete'` by a DELETE on its own path. `undefined`:
-   * by a PATCH with the default or the empty value of its type.
+   * The request that unsets the field: `'null'` is a PATCH with null, `'disable'` a PATCH with `enabled: false`,
+   * `'delete'` a DELETE of the field's own path. `undefined` is a PATCH with the default or the empty value of the
+   * type.
    */
   readonly clear: 'delete' | 'null' | 'disable' | undefined;
-  /** It has its own path below the path of the resource, and is read, replaced and deleted there. */
+  /** Whether the field has its own path below the path of the resource, where it is read, replaced and deleted. */
   readonly hasPath: boolean;
-  /** At most one resource of the kind can have a value, or a member of the list. */
+  /** Whether at most one resource of the kind can have a given value, or a given member of the list. */
   readonly unique: boolean;
-  /** Responses contain null if it is not set. For other fields of its type they contain an empty value. */
+  /** Whether responses contain null if the field is not set. Otherwise they contain the empty value of the type. */
   readonly nullWhenUnset: boolean;
-  /** Responses may leave it out if it has its default. Any other field that a response leaves out is unknown. */
+  /** Whether responses may leave the field out to mean its default. Any other field that they leave out is unknown. */
   readonly absentWhenDefault: boolean;
-  /** How it restricts access. `undefined`: not at all. Decides which changes of it are dangers to access. */
+  /** How the field restricts access. Decides which changes are dangers. `undefined` if it does not restrict access. */
   readonly protects: AccessRestriction | undefined;
-  /** How it carries traffic. `undefined`: not at all. Decides which changes of it are dangers to traffic. */
+  /** How the field carries traffic. Decides which changes are dangers. `undefined` if it does not carry traffic. */
   readonly carries: TrafficRole | undefined;
-  /** What follows if the service chooses another value, or the value is removed: `delegate the domain again`. */
+  /** The consequence of a changed or removed value, as a clause: `agents with the old token are disconnected`. */
   readonly whenReplaced: string | undefined;
-  /**
-   * The user's task after the resource is created, as text before the computed values: `set the NS records of its
-   * domain to`.
-   */
+  /** The user's task after the creation, as text before computed values: `set the NS records of its domain to`. */
   readonly whenCreated: string | undefined;
-  /** Only a caption of the object that contains it. A change of it does not affect access. */
+  /** Whether the field is only a caption of its object. Changing a caption does not affect access. */
   readonly isCaption: boolean;
-  /** A clause about the resource for people who approve plans. `undefined`: none. */
+  /** A clause that describes the resource to people who approve plans. `undefined` if there is none. */
   readonly tells: SummaryClause | undefined;
-  /** What lint reports if the field is unset. `undefined`: nothing. */
+  /** The lint finding if the field is unset. `undefined` if lint accepts an unset field. */
   readonly whenUnset: UnsetAdvice | undefined;
 }
 
 type FieldOptions = Partial<Omit<Field, 'description' | 'type'>>;
 
-/** Creates a field. Options that are left out get their defaults. */
+/** Creates a field, which is mutable and optional unless `options` say otherwise. */
 export function field(type: FieldType, description: string, options: FieldOptions = {}): Field {
   return {
     description,
@@ -233,12 +230,12 @@ export function field(type: FieldType, description: string, options: FieldOption
   };
 }
 
-/** Text; `maxBytes` counts UTF-8 bytes. */
+/** Creates a text type. `maxBytes` counts UTF-8 bytes. */
 export function text(options: Omit<TextType, 'type'> = {}): TextType {
   return { type: 'text', ...options };
 }
 
-/** Text in a format that is checked. */
+/** Creates the type of a text whose format is checked. */
 export function formatted(format: TextFormat): TextType {
   return { type: 'text', format };
 }
@@ -246,7 +243,7 @@ export function formatted(format: TextFormat): TextType {
 export const boolean: FieldType = { type: 'boolean' };
 export const timestamp: FieldType = { type: 'timestamp' };
 
-/** An object of any JSON. `references`: the keys that contain lists of references. */
+/** Creates the type of an object with any JSON. The keys of `references` contain lists of references. */
 export function jsonWithReferences(references: JsonType['references'] = {}): JsonType {
   return { type: 'json', references };
 }
@@ -255,22 +252,22 @@ export function oneOf(...values: readonly string[]): EnumType {
   return { type: 'enum', values };
 }
 
-/** A whole number in a closed range. */
+/** Creates the type of a whole number from `min` to `max`, inclusive. */
 export function integer(min: number, max: number): NumberType {
   return { type: 'number', integer: true, min, max };
 }
 
-/** A number in a closed range. */
+/** Creates the type of a number from `min` to `max`, inclusive. */
 export function number(min: number, max: number): NumberType {
   return { type: 'number', integer: false, min, max };
 }
 
-/** An id that is a plain string in responses too. */
+/** Creates the type of an id that responses contain as plain text. */
 export function idOf(...prefixes: readonly string[]): ReferenceType {
   return { type: 'reference', prefixes, asRef: false };
 }
 
-/** An id in requests that is a Ref in responses. */
+/** Creates the type of an id that responses contain as a Ref (`{ id, uri }`). */
 export function refTo(...prefixes: readonly string[]): ReferenceType {
   return { type: 'reference', prefixes, asRef: true };
 }
@@ -278,12 +275,12 @@ export function refTo(...prefixes: readonly string[]): ReferenceType {
 type ListOptions = Partial<Omit<ListType, 'type' | 'of' | 'unordered'>>;
 const PLAIN_LIST = { minItems: 0, orSingle: false, unrestricted: undefined } as const;
 
-/** A list whose order counts. */
+/** Creates the type of a list whose order has a meaning. */
 export function listOf(of: FieldType, options: ListOptions = {}): ListType {
   return { type: 'list', of, unordered: false, ...PLAIN_LIST, ...options };
 }
 
-/** A list whose order has no meaning. */
+/** Creates the type of a list that is compared as a set, because its order has no meaning. */
 export function setOf(of: FieldType, options: ListOptions = {}): ListType {
   return { type: 'list', of, unordered: true, ...PLAIN_LIST, ...options };
 }
@@ -297,7 +294,7 @@ export function mapOf(
   return { type: 'map', keys, of, caseInsensitive, isShares };
 }
 
-/** An object with fields. If not set, it is absent as a whole. */
+/** Creates the type of an object that is not a module. */
 export function objectOf(fields: Readonly<Record<string, Field>>, title?: string): ObjectType {
   return { ...createTable(fields), title, module: false, findIdle: undefined };
 }
@@ -311,7 +308,7 @@ export function defineFields(fields: Readonly<Record<string, Field>>): Readonly<
   return Object.assign(Object.create(null), fields);
 }
 
-/** An edge module: an object with `enabled`, which is true when unspecified. */
+/** Creates the type of an edge module: an object with `enabled`, which is true by default. */
 export function moduleOf(
   fields: Readonly<Record<string, Field>>,
   options: Partial<Pick<ObjectType, 'findIdle'>> = {},
@@ -323,7 +320,7 @@ export function moduleOf(
   return { ...createTable({ enabled, ...fields }), title: undefined, module: true, findIdle: undefined, ...options };
 }
 
-/** The fields of an object. For a list or map, the fields of its members. Empty for other types. */
+/** Returns the fields of an object, or of the members of a list or map. Empty for other types. */
 export function listInnerFields(type: FieldType | undefined): Readonly<Record<string, Field>> {
   if (type?.type === 'list' || type?.type === 'map') return listInnerFields(type.of);
   return type?.type === 'object' ? type.fields : {};

@@ -15,7 +15,7 @@ export type TextFormat =
   | 'certificate-extension'
   | 'duration';
 
-/** Returns why a text is invalid. The reason follows the path in a message. `undefined`: the text is valid. */
+/** Returns why a text is invalid. The reason follows the path in a message. `undefined` if the text is valid. */
 export type TextCheck = (text: string) => string | undefined;
 
 /** A text format: how to check a text, and which texts are equal. */
@@ -27,19 +27,19 @@ export interface FormatRule {
   readonly example: string;
   /**
    * A regular expression for JSON Schema that every valid text matches. It uses only syntax that JSON Schema validators
-   * in other languages support, so no `\u0000`. Absent: no expression would be precise enough.
+   * in other languages support, so no `\u0000`. Absent if no expression would be precise enough.
    */
   readonly pattern?: string;
-  /** In characters. */
+  /** The maximum number of characters. */
   readonly maxLength?: number;
-  /** Name of the format in JSON Schema. */
+  /** The name of this format in JSON Schema, if it has one. */
   readonly format?: 'uri';
   readonly check: TextCheck;
   /** Loads a deep check for texts that pass `check`. It is separate because its package is slow to load. */
   readonly loadCloserCheck?: () => Promise<TextCheck>;
-  /** Returns the same result for all texts that are equal. */
+  /** Returns the same text for all texts that have the same meaning. */
   readonly normalize: (text: string) => string;
-  /** `*` in the text is a wildcard. */
+  /** Set if `*` in a text is a wildcard. */
   readonly hasWildcards?: true;
 }
 
@@ -59,7 +59,7 @@ const BINDING_PATTERN = [
   `(\\*|${LABEL_PART_PATTERN})=(\\*|${LABEL_PART_PATTERN})`,
 ].join('|');
 const MAX_DOMAIN_LENGTH = 253;
-/** The byte order mark is listed because not every engine counts it as white space. */
+/** Excludes the byte order mark explicitly, because not every engine counts it as white space. */
 const PRINCIPAL_PATTERN = '^[^\\s,\ufeff\\x00-\\x1f\\x7f-\\x9f]+$';
 const PRINCIPAL = new RegExp(PRINCIPAL_PATTERN);
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -72,13 +72,12 @@ const KEY_TYPES: Readonly<Record<string, string>> = {
   'ecdsa-sha2-nistp384': 'ecdsa',
   'ecdsa-sha2-nistp521': 'ecdsa',
 };
-/** One line: type, key and an optional comment. */
+/** Matches one line: type, key and an optional comment. */
 const SSH_LINE = `(${Object.keys(KEY_TYPES).join('|')})[ \\t]+AAAA[A-Za-z0-9+/]+={0,3}([ \\t][^\\r\\n\\x00]*)?`;
 /** Allows white space around the line, such as the line break at the end of a file. */
 const SSH_PUBLIC_KEY_PATTERN = `^\\s*${SSH_LINE}\\s*$`;
 /**
- * For trimmed text. With white space at the end, both the comment and `\s*` could match it, and backtracking would be
- * slow.
+ * Matches trimmed text. White space at its end could match both the comment and `\s*`, and backtracking would be slow.
  */
 const SSH_PUBLIC_KEY = new RegExp(`^${SSH_LINE}$`);
 
@@ -187,14 +186,12 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
   },
 };
 
-/**
- * The key type that the API shows for an OpenSSH public key: `rsa`, `ecdsa` or `ed25519`. `undefined`: another type.
- */
+/** Returns the API's type of an OpenSSH public key: `rsa`, `ecdsa` or `ed25519`. `undefined` for other types. */
 export function findKeyType(publicKey: string): string | undefined {
   return KEY_TYPES[publicKey.trim().split(/\s+/)[0] ?? ''];
 }
 
-/** The comment of an OpenSSH public key. It is for people and not part of the key. */
+/** Returns the comment of an OpenSSH public key, which is for people and not part of the key. */
 export function parseKeyComment(publicKey: string): string {
   return publicKey.trim().split(/\s+/).slice(2).join(' ');
 }

@@ -13,14 +13,13 @@ import { defineFields, type Field, type FieldType, type NamedField, type ObjectT
 export interface Kind {
   readonly name: string;
   readonly role: 'owned' | 'attached' | 'submitted';
-  /** For people: "TCP edge". */
+  /** The display name, such as `TCP edge`. */
   readonly title: string;
   readonly description: string;
-  /** Without the underscore. */
+  /** The prefix of ids, without the underscore. */
   readonly idPrefix: string;
   /**
-   * The path to list and create resources. For attached kinds: the path of the resource that it attaches to, with
-   * `{id}` and the names of parents' ids as placeholders.
+   * The path to list and create resources. For attached kinds, of one resource: `/edges/https/{edge_id}/routes/{id}`.
    */
   readonly path: string;
   /** The key of the list in list responses. Only owned kinds have one. */
@@ -38,40 +37,37 @@ export interface Kind {
   readonly computedFields: readonly string[];
   /** Settings under `lifecycle` that only manifests of this kind can have. */
   readonly lifecycle: Readonly<Record<string, Field>>;
-  /** The fields with the start and end of its validity. `undefined`: valid as long as it exists. */
+  /** The fields with the start and end of the validity. `undefined` if a resource is valid as long as it exists. */
   readonly validity: Validity | undefined;
-  /** The computed field that apply writes to the file in `lifecycle.write_to`. `undefined`: none. */
+  /** The computed field that apply writes to the file in `lifecycle.write_to`. `undefined` if there is none. */
   readonly fileField: string | undefined;
   /**
-   * Returns why a text must not be written to that file, such as `is for another public key`. `undefined`: it may be
-   * written. `spec`: the desired values, as far as they are known.
+   * Returns why a text must not be written to the file in `lifecycle.write_to`, such as `is for another public key`.
+   * `undefined` if it may be written. `spec` has the desired values, as far as they are known.
    */
   readonly checkFile: (text: string, spec: Spec) => string | undefined;
-  /** For submitted kinds only: how a resource is submitted and decided. */
+  /** How a resource is submitted and decided. Set for submitted kinds only. */
   readonly submission: Submission | undefined;
   /** Checks several fields together. Called only if each field is valid by itself. */
   readonly check: (spec: Spec) => readonly SpecFinding[];
-  /**
-   * Checks several settings of `lifecycle` together. Paths in findings start below `lifecycle`. Called only if all
-   * fields and settings are valid by themselves.
-   */
+  /** Checks several settings of `lifecycle` together if each is valid. Paths in findings start below `lifecycle`. */
   readonly checkLifecycle: (settings: Spec, spec: Spec) => readonly SpecFinding[];
-  /** Lists what the service currently cannot do for an existing resource, according to its computed fields. */
+  /** Lists the tasks that the service currently cannot complete for a resource, according to its computed fields. */
   readonly checkHealth: (computed: JsonObject) => readonly HealthFinding[];
-  /** Summarizes the state of the resource from its computed fields: `certificate renews in 60 days`. */
+  /** Summarizes the state of the resource from its computed fields, such as `certificate renews in 60 days`. */
   readonly describeState: (computed: JsonObject, now: Date) => readonly string[];
   /**
-   * Returns the work that the service continues after its response. The function returns `undefined` if the work is
-   * done, and is itself `undefined` if the kind has no such work.
+   * Returns the work that the service continues after its response, or `undefined` if the work is done. The function
+   * itself is `undefined` if the kind has no such work.
    */
   readonly findWork: ((resource: ProvisionedResource) => Work | undefined) | undefined;
-  /** It restricts access to other resources, so deleting it opens them. */
+  /** Whether resources of this kind restrict access to other resources. Deleting such a resource opens the others. */
   readonly isProtection: boolean;
   /** Whether a resource with this spec can lock edgewise out of the API. Its writes are then sent last. */
   readonly canLockOut: (spec: Spec) => boolean;
 }
 
-/** Names of the fields with the start and end of the validity, both immutable timestamps. */
+/** Names of the two immutable timestamp fields with the start and end of the validity. */
 interface Validity {
   readonly after: string;
   readonly until: string;
@@ -85,20 +81,20 @@ export interface ProvisionedResource {
   readonly computed: JsonObject;
 }
 
-/** Work of the service on a resource. */
+/** Work of the service on a resource that continues after the response to a write. */
 export interface Work {
-  /** As a clause: `its certificate is being provisioned`. */
+  /** The work as a clause, such as `its certificate is being provisioned`. */
   readonly message: string;
-  /** The work failed, and continues only after the user fixes the cause (see `checkHealth`). */
+  /** Whether the work failed and continues only after the user fixes the cause (see `checkHealth`). */
   readonly isFailed: boolean;
 }
 
-/** Something that the service currently cannot do for a resource. */
+/** A task that the service currently cannot complete for a resource. */
 export interface HealthFinding {
-  /** As a clause: `its certificate cannot be provisioned`. */
+  /** The problem as a clause, such as `its certificate cannot be provisioned`. */
   readonly message: string;
   readonly remedy: string;
-  /** The field of the spec that requests it. */
+  /** The field of the spec that requests the task. */
   readonly field: string;
 }
 
@@ -201,7 +197,7 @@ export function isModule(field: Field): boolean {
   return field.type.type === 'object' && field.type.module;
 }
 
-/** The type of all fields of a kind, including computed ones. */
+/** Returns the type of an object with all fields of a kind, including computed ones. */
 export function toSpecType({ fields }: Kind): ObjectType {
   return objectOf(fields);
 }
@@ -213,11 +209,11 @@ export function isRotatable(kind: Kind): boolean {
 
 /** How the command line submits a resource of a submitted kind, and how the service decides about each part. */
 export interface Submission {
-  /** Short name: `report`. */
+  /** A short name of the submission, such as `report`. */
   readonly noun: string;
-  /** What the user does by submitting it: `report URLs with suspected abusive content`. */
+  /** The user's action, such as `report URLs with suspected abusive content`. */
   readonly purpose: string;
-  /** The field for the arguments of the command line. Every other settable field is an option. */
+  /** The field that gets the arguments of the command line. Every other settable field is an option. */
   readonly words: string;
   /** Two example arguments. */
   readonly examples: readonly [string, string];
@@ -229,20 +225,20 @@ export interface Submission {
 /** The computed list of the parts that the service decides about. Each part has a name and a status. */
 export interface SubmissionParts {
   readonly field: string;
-  /** For people: `host name`. */
+  /** The display name of a part, such as `host name`. */
   readonly title: string;
   readonly name: string;
   readonly status: string;
-  /** The decision that each status means. */
+  /** Maps each status of a part to the decision that the status means. */
   readonly decisions: Readonly<Record<string, PartDecision>>;
 }
 
-/** The decision about a part; `open`: none yet. */
+/** The decision about a part. `open` means that the service has not decided yet. */
 export type PartDecision = 'open' | 'rejected' | 'accepted' | 'ignored';
 
 type Fields = Readonly<Record<string, Field>>;
 
-/** Returns how the submission contradicts the fields of the table. `undefined`: it does not. */
+/** Returns how the submission contradicts the fields of the table. `undefined` if it is consistent. */
 function checkSubmission(fields: Fields, submission: Submission): string | undefined {
   const { words, status, parts } = submission;
   const list = fields[words]?.type;
@@ -260,7 +256,7 @@ function checkSubmission(fields: Fields, submission: Submission): string | undef
   return undefined;
 }
 
-/** `a report`, `an inquiry`. */
+/** Adds the indefinite article: `a report`, `an inquiry`. */
 export function withArticle(noun: string): string {
   return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`;
 }

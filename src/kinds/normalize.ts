@@ -31,7 +31,7 @@ export function normalizeField(field: Field, value: Json | undefined): Json {
   return field.clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal;
 }
 
-/** The normal form of a field that is left out. */
+/** Returns the normal form of a field that a manifest does not set. */
 export function getDefaultValue(field: Field): Json {
   return normalizeField(field, undefined);
 }
@@ -111,8 +111,8 @@ function sortUnique(members: readonly Json[]): readonly Json[] {
 }
 
 /**
- * Whether a module is disabled and all its known members are empty. Such a module equals an unset one if it can only be
- * removed by disabling it.
+ * Whether a module is disabled and all its other fields are empty lists. Such a module equals an unset one if it can
+ * only be removed by disabling it.
  */
 export function isDisabledAndEmpty(value: Json): boolean {
   if (!isJsonObject(value) || value['enabled'] !== false) return false;
@@ -121,7 +121,7 @@ export function isDisabledAndEmpty(value: Json): boolean {
   );
 }
 
-/** Lists the fields whose digest a mark contains: all that differ from their default. `normal`: in normal form. */
+/** Lists the fields whose digest a mark contains: all that differ from their default. `normal`: a normalized spec. */
 export function listFieldsInMark(kind: Kind, normal: Spec): readonly string[] {
   return kind.specFields.flatMap(([name, field]) => {
     const value = normal[name];

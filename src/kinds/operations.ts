@@ -3,7 +3,7 @@ import type { Kind } from './kind.ts';
 import { toPathTemplate } from './paths.ts';
 import { KINDS } from './tables/registry.ts';
 
-/** What an API operation does to a resource, or to a module with its own path. */
+/** The effect of an API operation on a resource, or on a module with its own path. */
 export type OperationAction =
   | 'create'
   | 'list'
@@ -29,18 +29,17 @@ export const METHODS = {
 
 /** An API operation: an action on a kind, with its method and path. */
 export interface Operation {
-  /** Unique: `createTCPEdge`, `replaceTCPEdgeBackend`. */
+  /** A unique id, such as `createTCPEdge` or `replaceTCPEdgeBackend`. */
   readonly id: string;
   readonly action: OperationAction;
   readonly method: Method;
-  /** Relative to the base URL, with `{id}` and the names of parents' ids as placeholders. */
+  /** The path relative to the base URL, with `{id}` and the names of parents' ids as placeholders. */
   readonly path: string;
   readonly kind: Kind;
-  /** The module that the operation concerns. `undefined`: the whole resource. */
+  /** The module that the operation concerns. `undefined` if it concerns the whole resource. */
   readonly module: OperationModule | undefined;
 }
 
-/** A module with its own path. */
 export interface OperationModule {
   readonly name: string;
   readonly field: Field;

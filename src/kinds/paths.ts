@@ -26,7 +26,7 @@ export const ID_DESCRIPTION = 'at most 120 letters, digits, `_` and `-`, startin
 
 type Prefixes = Pick<ReferenceType, 'prefixes'>;
 
-/** A regular expression for ids with one of the prefixes, without anchors. */
+/** Returns a regular expression, without anchors, for ids with one of the prefixes. */
 export function toIdPattern({ prefixes }: Prefixes): string {
   return `(${prefixes.join('|')})_${OWN_TEXT}`;
 }
@@ -47,8 +47,8 @@ export function describeIds({ prefixes }: Prefixes): string {
 }
 
 /**
- * Returns why a text with an expected prefix is not an id. The reason follows the path in a message. `undefined`: the
- * text is an id, or has another prefix.
+ * Returns why a text with an expected prefix is not an id, as a clause that follows the path. `undefined` if the text
+ * is an id or has another prefix.
  */
 export function describeMalformedId(expected: Prefixes, text: string): string | undefined {
   const prefix = toPrefix(text);
@@ -60,35 +60,33 @@ function toPrefix(text: string): string {
   return text.slice(0, Math.max(text.indexOf('_'), 0));
 }
 
-/** The placeholder in a path for an id that is known after apply. */
+/** The placeholder in a path for an id that is known only after apply. */
 export const ID_PLACEHOLDER = '{id}';
 
-/** The path of one resource, relative to the base URL. `ids` has `id` and, for attached kinds, the ids of parents. */
+/** Returns the path of a resource, relative to the base URL. `ids` has `id` and, for attached kinds, parents' ids. */
 export function toResourcePath(kind: Kind, ids: Spec): string {
   // The usual case needs no template.
   if (kind.role !== 'attached') return `${kind.path}/${encodeId(kind, 'id', ids)}`;
   return toPathTemplate(kind).replace(/\{(\w+)\}/g, (_, name: string) => encodeId(kind, name, ids));
 }
 
-/** The path of one resource with `{id}` and the names of parents' ids as placeholders. */
+/** Returns the path of one resource with `{id}` and the names of parents' ids as placeholders. */
 export function toPathTemplate(kind: Kind): string {
   return kind.role === 'attached' ? kind.path : `${kind.path}/{id}`;
 }
 
-/**
- * The names of the ids in the path of one resource, parents first: `id`, and for attached kinds fields of their specs.
- */
+/** Lists the names of the ids in the path of a resource, parents first. For attached kinds, they are spec fields. */
 export function listPathFields(kind: Kind): readonly string[] {
   return listPathParameters(toPathTemplate(kind));
 }
 
-/** The ids in the path of one resource: its own, and for attached kinds those in its spec. */
+/** Returns the ids in the path of one resource: `id` and, for attached kinds, the ids in `spec`. */
 export function toPathIds(kind: Kind, { id, spec = {} }: { readonly id: string; readonly spec?: Spec }): PathIds {
   const ids = listPathFields(kind).map((name) => [name, name === 'id' ? id : String(spec[name])] as const);
   return { ...Object.fromEntries(ids), id };
 }
 
-/** The names in the braces of a path. */
+/** Lists the names in the braces of a path. */
 export function listPathParameters(path: string): readonly string[] {
   return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
 }
@@ -97,7 +95,7 @@ export function toModulePath(kind: Kind, ids: Spec, module: string): string {
   return `${toResourcePath(kind, ids)}/${module}`;
 }
 
-/** Types of resources that the API can only refer to, by id prefix: their path, and a plural for people. */
+/** Resource types, by id prefix, that the API refers to but has no operations for. `title` is a plural for people. */
 const EXTERNALS: Readonly<Record<string, { readonly path: string; readonly title: string }>> = {
   ipp: { path: '/ip_policies', title: 'IP policies' },
   bkdhr: { path: '/backends/http_response', title: 'HTTP-response backends' },
@@ -108,14 +106,12 @@ const EXTERNALS: Readonly<Record<string, { readonly path: string; readonly title
   bot: { path: '', title: 'bots' },
 };
 
-/** The path of a resource that the API can only refer to, relative to the base URL. */
+/** Returns the path of a resource whose type is in `EXTERNALS`, relative to the base URL. */
 export function toExternalPath(id: string): string {
   return `${EXTERNALS[toPrefix(id)]?.path ?? ''}/${encodeURIComponent(id)}`;
 }
 
-/**
- * The plural for the type of an id, if the API can only refer to this type: `IP policies`. `undefined` for other ids.
- */
+/** Returns the plural display name of an id's type, such as `IP policies`. `undefined` if it is not in `EXTERNALS`. */
 export function findExternalTitle(id: string): string | undefined {
   return EXTERNALS[toPrefix(id)]?.title;
 }
@@ -132,16 +128,16 @@ export interface Attachment {
   /** Address of the manifest that attaches the modules. */
   readonly address: Address;
   readonly kind: Kind;
-  /** The ids in the kind's path. */
+  /** The ids in the path of the resource, by name. */
   readonly ids: Spec;
   readonly modules: readonly string[];
 }
 
 interface AttachmentSource {
   readonly address: Address;
-  /** Contains the ids. */
+  /** A spec that contains the ids in the path of the resource. */
   readonly spec: Spec;
-  /** Whether to read a module. Absent: all modules are read. */
+  /** Whether to read a module. If absent, all modules are read. */
   readonly isRead?: (module: string) => boolean;
 }
 

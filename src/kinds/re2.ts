@@ -1,10 +1,10 @@
 import { RE2JS, RE2JSException, RE2JSSyntaxException, RE2Set } from 're2js';
 
-/** A compiled RE2 pattern. Matching takes time linear in the length of the text and in the size of the pattern. */
+/** A compiled RE2 pattern. Matching takes time linear in the length of the text and in `size`. */
 interface Re2Pattern {
   /** Number of instructions of the compiled pattern. */
   readonly size: number;
-  /** Whether a part of the text matches. */
+  /** Returns whether the pattern matches any part of the text. */
   readonly isFoundIn: (text: string) => boolean;
 }
 
@@ -27,7 +27,7 @@ export function checkRe2(pattern: string): string | undefined {
     return undefined;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    // The message quotes the simplified pattern; the description quotes nothing.
+    // `message` quotes the simplified pattern, which the user did not write. The description quotes nothing.
     return error instanceof RE2JSSyntaxException && light !== pattern ? error.getDescription() : error.message;
   }
 }
@@ -39,12 +39,12 @@ export function estimateRe2Cost(pattern: string): number {
   return pattern.length * countRepetitions(pattern) + classes * CLASS_STEPS + ranges * RANGE_STEPS;
 }
 
-/** A Unicode class has hundreds of ranges. With the flag `i`, a range may contain a hundred thousand letters. */
+/** Steps for a Unicode class (hundreds of ranges), and for a range with the flag `i` (up to 100,000 letters). */
 const CLASS_STEPS = 1000;
 const RANGE_STEPS = 30_000;
 
 /**
- * Factor by which counted repetitions enlarge a compiled pattern. RE2 allows nested repetitions up to 1000 in total.
+ * Returns the factor by which repetitions enlarge a compiled pattern. Nested repetitions multiply, up to 1000 in RE2.
  */
 function countRepetitions(pattern: string): number {
   const counts = Array.from(pattern.matchAll(/\{(\d{1,4})(?:,(\d{0,4}))?\}/g), ([, from, to]) => Number(to || from));

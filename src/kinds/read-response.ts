@@ -8,7 +8,7 @@ import { mapInner } from './walk.ts';
 
 /**
  * Reads a live resource from the service's JSON, which must conform to the response schema of the kind. A field that
- * the JSON leaves out is absent from the spec. `ShownFields` decides whether it is empty or unknown.
+ * the JSON leaves out is absent from the spec. `ShownFields` decides later whether the field is empty or unknown.
  */
 export function readResource(kind: Kind, json: JsonObject): LiveResource {
   const metadata = parseMetadata(toText(json['metadata']));
@@ -31,9 +31,7 @@ function pickComputed(kind: Kind, json: JsonObject): Spec {
   return computed;
 }
 
-/**
- * Reads an attached resource. `modules`: the response to a GET of each module, or null for a module that is not set.
- */
+/** Reads an attached resource. `modules` has the response to the GET of each module, or null for an unset one. */
 export function readAttachment(kind: Kind, ids: Spec, modules: JsonObject): LiveResource {
   return {
     kind: kind.name,
@@ -46,7 +44,7 @@ export function readAttachment(kind: Kind, ids: Spec, modules: JsonObject): Live
   };
 }
 
-/** Converts response fields to the shape of requests: request names, ids for Refs, null for unset modules. */
+/** Converts response fields to the shape of requests: request names, ids instead of Refs, null for unset modules. */
 function readFields(fields: readonly NamedField[], json: JsonObject): Record<string, Json> {
   const read: Record<string, Json> = {};
   for (const [name, field] of fields) {
@@ -56,7 +54,7 @@ function readFields(fields: readonly NamedField[], json: JsonObject): Record<str
   return read;
 }
 
-/** Returns the value of a field in a response. `undefined`: the response does not show it. */
+/** Returns the value of a field in a response. `undefined` if the response does not show it. */
 function findShownValue(json: JsonObject, name: string, field: Field): Json | undefined {
   const value = pick(json, name, field);
   return value === undefined || isUnknownNull(field, value) ? undefined : value;
@@ -91,7 +89,7 @@ function keepShown(fields: readonly NamedField[], shown: JsonObject, normal: Jso
   return kept;
 }
 
-/** A disabled module equals an unset one only if it is known to be empty. */
+/** Keeps a disabled module if some of its fields are unknown, because only an empty module equals an unset one. */
 function normalizeDisabled(field: Field, shown: Json): Json {
   if (field.clear !== 'disable' || !isUnknown(field.type, shown)) return null;
   return normalizeField({ ...field, clear: undefined }, shown);
@@ -111,7 +109,7 @@ function readValue(type: FieldType, value: Json): Json {
   return mapInner(type, isSingle ? [value] : value, { visit: readMember, visitFields: readObject });
 }
 
-/** An object in a list exists even if the response leaves out all of its fields. */
+/** Keeps an object in a list even if all its fields are null. Anywhere else, such an object means unset. */
 function readMember(type: FieldType, value: Json): Json {
   if (type.type === 'object' && isJsonObject(value)) return readFields(type.namedFields, value);
   return readValue(type, value);
@@ -130,14 +128,12 @@ function toText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/**
- * Fills in fields of a live spec that the service does not show. `from`: the spec with their values, in normal form.
- */
+/** Fills in fields of a live spec that the service does not show. `from` is a normalized spec with their values. */
 export function fillUnknown(kind: Kind, live: Spec, from: Spec): Spec {
   return fillFields(kind.specFields, live, from);
 }
 
-/** Whether the service does not show a field of a live spec, or not all of it. */
+/** Whether the service does not show a field of a live spec, or shows only a part of it. */
 export function isUnknown(type: FieldType, value: Json | undefined): boolean {
   if (value === undefined) return true;
   if (type.type === 'object' && isJsonObject(value))
@@ -154,12 +150,12 @@ function fillFields(fields: readonly NamedField[], value: JsonObject, from: Json
   return all;
 }
 
-/** A disabled module that shows no values equals an unset one. */
+/** Returns null for an empty module that is disabled, if disabling is the only way to unset it. */
 function nullIfDisabled({ clear }: Field, value: Json): Json {
   return clear === 'disable' && isDisabledAndEmpty(value) ? null : value;
 }
 
-/** A list member that the service does not show is null. */
+/** Fills in a value that the service does not show: `undefined` or, in a list, null. */
 function fillValue(type: FieldType, value: Json | undefined, from: Json | undefined): Json | undefined {
   if (value === undefined) return from;
   if (type.type === 'object' && isJsonObject(value) && isJsonObject(from))
@@ -169,7 +165,7 @@ function fillValue(type: FieldType, value: Json | undefined, from: Json | undefi
 }
 
 /**
- * Sets left-out fields of a live spec to empty if other responses show them. Returns the same object if nothing
+ * Sets a left-out field of a live spec to empty if another response shows the field. Returns the same object if nothing
  * changes. An absent module of an attached resource stays absent, because it was not read.
  */
 function fillLeftOut(kind: Kind, live: Spec, shown: ReadonlySet<Field>): Spec {
@@ -177,10 +173,7 @@ function fillLeftOut(kind: Kind, live: Spec, shown: ReadonlySet<Field>): Spec {
   return fillEmpty(fields, live, (field) => shown.has(field));
 }
 
-/**
- * Sets every left-out field that can be empty to empty, whether or not other responses show it. For comparing two
- * reads.
- */
+/** Sets every left-out field that can be empty to empty, even if no response shows it. Use it to compare two reads. */
 export function fillAllLeftOut(kind: Kind, live: Spec): Spec {
   return fillEmpty(kind.specFields, live, () => true);
 }
@@ -212,8 +205,8 @@ function fillInside(type: FieldType, value: Json, isMeant: IsMeant): Json {
 }
 
 /**
- * Returns the value of a field that a response leaves out. `undefined`: unknown. Such a field always has a value: one
- * that the service chooses, or one that every resource gets when it is created and then keeps.
+ * Returns the value of a field that a response leaves out. `undefined` if unknown, because the field is never empty:
+ * the service chooses its value, or every resource gets a value at its creation.
  */
 function findLeftOutValue(field: Field, isMeant: IsMeant): Json | undefined {
   const { type, required, lifecycle, serviceDefault } = field;
@@ -226,13 +219,13 @@ function findLeftOutValue(field: Field, isMeant: IsMeant): Json | undefined {
 
 /**
  * The fields that the responses of a run contained, by kind. Many services leave out empty, null or false values, for
- * some resources and not for others. So if any response about a kind contains a field, its absence in another means
- * that it is empty. A field that no response contained is unknown.
+ * some resources and not for others. So if any response about a kind contains a field, the absence of the field in
+ * another response means that it is empty. A field that no response contained is unknown.
  */
 export class ShownFields {
   readonly #byKind = new Map<string, Set<Field>>();
 
-  /** Records which fields a response shows. `json`: a whole resource, or some of its modules by name. */
+  /** Records which fields a response shows. `json` is a whole resource, or some of its modules by name. */
   note(kind: Kind, json: JsonObject): void {
     noteFields(kind.specFields, json, this.#of(kind));
   }

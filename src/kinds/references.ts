@@ -7,7 +7,7 @@ import type { Kind } from './kind.ts';
 import { KINDS, MANIFEST_KINDS } from './tables/registry.ts';
 import { listTypes, mapInner, mapPresentFields } from './walk.ts';
 
-/** A position in a spec with an id, or with the address of the resource instead. */
+/** A position in a spec that contains the id or the address of another resource. */
 export interface Reference {
   readonly path: FieldPath;
   readonly value: string;
@@ -26,15 +26,12 @@ export function listReferences(kind: Kind, spec: Spec): readonly Reference[] {
   return found;
 }
 
-/**
- * Replaces each reference in a spec. Returns the same object if nothing changes. Also accepts a part of a spec, such as
- * a request body.
- */
+/** Replaces each reference in a spec, or in a part of a spec. Returns the same object if nothing changes. */
 export function mapReferences(kind: Kind, spec: Spec, replace: Replace): Spec {
   return mapPresentFields(kind.specFields, spec, (type, value, name) => mapValue(type, value, [name], replace));
 }
 
-/** Replaces each reference in a value of a type. */
+/** Like `mapReferences`, for a value of any type. */
 export function mapReferencesIn(type: FieldType, value: Json, replace: Replace): Json {
   return mapValue(type, value, [], replace);
 }
@@ -46,7 +43,7 @@ export function resolveSpecReferences(kind: Kind, spec: Spec, ids: ReadonlyMap<s
   );
 }
 
-/** The manifest kinds whose resources a reference may name, without `External`. */
+/** Lists the manifest kinds that a reference of this type may refer to, except `External`. */
 export function listReferableKinds(type: ReferenceType): readonly Kind[] {
   return MANIFEST_KINDS.filter(({ idPrefix }) => type.prefixes.includes(idPrefix));
 }

@@ -10,7 +10,9 @@ import { METHODS, type OperationAction } from './operations.ts';
 import { ID_PLACEHOLDER, toModulePath, toResourcePath } from './paths.ts';
 import { getKind } from './tables/registry.ts';
 
-/** The value that resets a field to its default in a PATCH. `undefined`: only a DELETE of the field's own path can. */
+/**
+ * Returns the value that resets a field in a PATCH. `undefined` if the reset needs a DELETE of the field's own path.
+ */
 export function findClearValue(field: Field): Json | undefined {
   switch (field.clear) {
     case 'delete':
@@ -24,20 +26,17 @@ export function findClearValue(field: Field): Json | undefined {
   }
 }
 
-/** Method and path of the request for a write. */
+/** The method and path of the request for a write. */
 export interface WriteRequest {
   readonly method: (typeof METHODS)[WriteAction];
-  /** Relative to the base URL. `{id}` replaces an id that is known after apply. */
+  /** The path relative to the base URL. `{id}` is the placeholder for an id that is known only after apply. */
   readonly path: string;
 }
 
-/** Ids of created resources, by address. */
+/** The ids of created resources, by address. */
 export type CreatedIds = ReadonlyMap<string, string>;
 
-/**
- * Returns method and path of the request for a write. Throws `InvariantError` if an id in the path is not valid
- * (`isId`).
- */
+/** Returns method and path of the request for a write. Throws `InvariantError` if an id in the path is invalid. */
 export function createWriteRequest(write: Write, created: CreatedIds = new Map()): WriteRequest {
   return { method: METHODS[toOperationAction(write)], path: createPath(write, created) };
 }
@@ -88,7 +87,7 @@ function createPath(write: Write, created: CreatedIds): string {
   }
 }
 
-/** A write in a plan file: with the method and path of its request. */
+/** A write in a plan file, with the method and path of its request. */
 export type ShownWrite = Write & WriteRequest;
 
 /** The content of a plan file: the plan, and for readers the totals, dangers and requests that are derived from it. */
@@ -98,7 +97,7 @@ export type PlanDocument = Omit<Plan, 'writes'> & {
   readonly writes: readonly ShownWrite[];
 };
 
-/** Creates the content of a plan file. */
+/** Creates the content of a plan file: adds the totals, dangers and requests, which are derived from the plan. */
 export function createPlanDocument(plan: Plan): PlanDocument {
   return {
     ...plan,

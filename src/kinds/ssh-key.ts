@@ -1,14 +1,8 @@
 import sshpk from 'sshpk';
 
-/**
- * All code that uses the package for SSH keys. The package is slow to load, so import this file only when there is a
- * key.
- */
+/** All code that uses the package for SSH keys. It is slow to load, so import this file only if there is a key. */
 
-/**
- * The members of a public key that are used here. The package's own type is not exported, because users of the library
- * do not have the package's types.
- */
+/** Replaces the package's own type, which users of the library do not have. Lists only the members that are used. */
 export interface Key {
   readonly type: string;
   readonly size: number;
@@ -30,9 +24,7 @@ interface KeySigner {
 /** Shorter RSA keys can be broken. */
 const MIN_RSA_BITS = 2048;
 
-/**
- * Returns why an OpenSSH public key of a known type is invalid. `undefined`: valid. The message does not quote the key.
- */
+/** Returns why an OpenSSH public key of a known type is invalid, without quoting it. `undefined` if it is valid. */
 export function checkSshKey(text: string): string | undefined {
   const key = parseSshPublicKey(text);
   if (key === undefined) return 'is not a complete SSH public key';
@@ -41,7 +33,7 @@ export function checkSshKey(text: string): string | undefined {
   return undefined;
 }
 
-/** Parses a public key in OpenSSH authorized-keys format. `undefined`: no key, or an incomplete one. */
+/** Parses a public key in OpenSSH authorized-keys format. `undefined` if the text is no key or an incomplete one. */
 export function parseSshPublicKey(text: string): Key | undefined {
   const bytes = Buffer.from(text.trim().split(/\s+/)[1] ?? '', 'base64');
   const key = readKey(text.trim());
@@ -49,7 +41,7 @@ export function parseSshPublicKey(text: string): Key | undefined {
   return key?.toBuffer('rfc4253', {}).equals(bytes) ? key : undefined;
 }
 
-/** Parses a private key in PEM and PKCS #8. Throws on any other input. */
+/** Parses a private key in PKCS #8 PEM format. Throws on any other input. */
 export function parsePkcs8Key(pem: string | Buffer): PrivateKey {
   return sshpk.parsePrivateKey(pem, 'pkcs8');
 }

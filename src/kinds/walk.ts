@@ -12,20 +12,14 @@ import {
   type ObjectType,
 } from './field.ts';
 
-/**
- * The only walk over types and their values. It visits the direct members of a value. To go deeper, a visitor calls it
- * again for a member.
- */
+/** The only walk over types and values. It visits direct members. To go deeper, a visitor calls it again. */
 
 export interface Visitor {
-  /**
-   * Returns the new value of a member. `at`: the path to the member; empty for a single value that counts as a list of
-   * one.
-   */
+  /** Returns the new value of a member. `at`: the path to it, empty if a single value is visited as a list of one. */
   readonly visit: (type: FieldType, value: Json, at: FieldPath) => Json;
-  /** Returns the new fields of an object. Absent: known fields are visited, and unknown ones are kept. */
+  /** Returns the new fields of an object. If absent, known fields are visited and unknown ones are kept. */
   readonly visitFields?: (type: ObjectType, value: JsonObject) => Json;
-  /** Returns the new key for a key of a map. Absent: keys are kept. */
+  /** Returns the new key for a key of a map. If absent, keys are kept. */
   readonly visitKey?: (type: MapType, key: string) => string;
 }
 
@@ -34,7 +28,7 @@ type Fields = Readonly<Record<string, Field>>;
 /**
  * Visits the direct members of a value and returns the result. A value without members, or of the wrong type, is
  * returned unchanged. If no member changes, the same object is returned: most values are already in their final form,
- * and collecting ten thousand copies takes longer than creating them.
+ * and ten thousand copies take longer to garbage-collect than to create.
  */
 export function mapInner(type: FieldType, value: Json, visitor: Visitor): Json {
   if (isLeaf(type)) return value;
@@ -78,7 +72,7 @@ function mapFields(fields: Fields, value: JsonObject, { visit }: Pick<Visitor, '
   });
 }
 
-/** Visits the fields that an object has. Returns the same object if nothing changes. */
+/** Visits the fields that are present in an object. Returns the same object if nothing changes. */
 export function mapPresentFields(
   fields: readonly NamedField[],
   value: JsonObject,
@@ -101,7 +95,7 @@ export function listTypes(type: FieldType): readonly FieldType[] {
   return [type, ...listInnerTypes(type).flatMap(listTypes)];
 }
 
-/** Returns the type of the member at a step. `undefined`: no table describes it. */
+/** Returns the type of the member at a step of a path. `undefined` if no table describes the member. */
 export function findInnerType(type: FieldType | undefined, step: string | number): FieldType | undefined {
   if (type === undefined || isLeaf(type)) return undefined;
   switch (type.type) {
@@ -141,7 +135,7 @@ function mapMembers(type: MapType, value: JsonObject, { visit, visitKey }: Visit
   return mapEntries(value, (key, member) => [visitKey?.(type, key) ?? key, visit(type.of, member, [key])]);
 }
 
-/** Visits only the known lists of references in free JSON. */
+/** Visits the lists of references in free JSON, and keeps all other members. */
 function mapKnownLists(type: JsonType, value: JsonObject, { visit }: Visitor): JsonObject {
   return mapEntries(value, (key, member) => {
     const held = findKnownListType(type, key);

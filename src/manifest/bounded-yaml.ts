@@ -2,7 +2,7 @@ import { Lexer, type Parser } from 'yaml';
 import type { Diagnostic, DiagnosticCode } from '../model/diagnostic.ts';
 import { MAX_DEPTH } from '../model/json.ts';
 
-/** Limits on YAML, so that reading takes at most some seconds and some hundred megabytes. */
+/** Limits on YAML, so that reading takes at most a few seconds and a few hundred megabytes. */
 interface YamlLimits {
   /** Keys, values and lists in one document. */
   readonly parts: number;
@@ -12,7 +12,7 @@ interface YamlLimits {
   readonly text: number;
 }
 
-/** `parts` fits a `List` of ten thousand resources, `words` about 25,000 resources. `text` is the size of the largest request. */
+/** `parts` allows a `List` of 10,000 resources, `words` about 25,000 resources. `text` is the largest request size. */
 export const YAML_LIMITS: YamlLimits = { parts: 300_000, words: 2_000_000, text: 1_048_576 };
 
 /** The limits that remain for the files that are not read yet. */
@@ -26,7 +26,7 @@ export function createAllowance(limits: YamlLimits = YAML_LIMITS): YamlAllowance
   return { limits, words: limits.words };
 }
 
-/** The text exceeds a limit. */
+/** Thrown when a text exceeds a limit. */
 export class YamlLimitError extends Error {
   override readonly name = 'YamlLimitError';
   readonly remedy: string;
@@ -37,13 +37,13 @@ export class YamlLimitError extends Error {
   }
 }
 
-/** The limit for open nodes in the parser. A manifest within MAX_DEPTH needs fewer: each level opens a key and a value. */
+/** The limit for open nodes. A manifest within MAX_DEPTH needs fewer: each level opens two, a key and a value. */
 const MAX_OPEN = 3 * MAX_DEPTH;
 
-/** The number of words that each document counts as, because a document costs more than a word. */
+/** The number of words that a document counts as, because a document costs more than a word. */
 const DOCUMENT_WORDS = 10;
 
-/** Parses the tokens of a text, one document at a time. Throws `YamlLimitError` before the syntax tree exceeds the limits. */
+/** Yields parser tokens, one document at a time. Throws `YamlLimitError` before the syntax tree exceeds the limits. */
 export function* parseWithin(parser: Parser, text: string, allowance: YamlAllowance): ReturnType<Parser['parse']> {
   const { limits } = allowance;
   let parts = 0;
@@ -57,7 +57,7 @@ export function* parseWithin(parser: Parser, text: string, allowance: YamlAllowa
     if (lexeme.length > limits.text) throw createTextLimitError(limits);
     if (parts > limits.parts * PART_COST) throw createPartsLimitError(limits);
     if (allowance.words < 0) throw createWordsLimitError(limits);
-    // Rarely yields, because nearly every word leaves the document incomplete.
+    // A word rarely completes a document, so this loop rarely yields.
     for (const token of parser.next(lexeme)) yield token;
     if (parser.stack.length > MAX_OPEN) throw createDepthLimitError();
   }
@@ -87,7 +87,7 @@ function countParts(lexeme: string, before: string): number {
   return before === SCALAR ? PART_COST : (PARTS_BY_CHARACTER[lexeme.charCodeAt(0)] ?? 0);
 }
 
-/** Indexed by character code, because every word of every manifest is looked up. */
+/** Creates a table indexed by character code, for speed: every word of every manifest is looked up. */
 function createTable(parts: Readonly<Record<string, number>>): Uint8Array {
   const table = new Uint8Array(0x80);
   for (const [sign, count] of Object.entries(parts)) table[sign.charCodeAt(0)] = count;
@@ -121,25 +121,25 @@ function count(number: number): string {
   return number.toLocaleString('en');
 }
 
-/** The message about nesting that is too deep to build a syntax tree. */
+/** The message for a text whose nesting is too deep to build a syntax tree. */
 export const TOO_DEEP = 'this is nested too deeply';
 
 export const NESTING_REMEDY = 'No field of a manifest is nested as deeply.';
 
-/** Diagnostics of one code that are shown for each document. The others are counted. */
+/** The maximum number of diagnostics of one code that are shown for a document. The others are counted. */
 const MAX_PER_CODE = 20;
 
-/** Diagnostics that are shown for all manifests together. */
+/** The maximum number of diagnostics that are shown for all manifests together. */
 const MAX_SHOWN = 1000;
 
-/** The first items of each code, and a count of the others. */
+/** The first items of each code, and the number of the other items. */
 interface Cut<T> {
   readonly told: readonly T[];
   /** For each code with omitted items: the first omitted item, and the number of omitted items. */
   readonly more: readonly { readonly first: T; readonly count: number }[];
 }
 
-/** Limits the diagnostics of one document to as many as a person would read. */
+/** Keeps the first MAX_PER_CODE diagnostics of each code in a document, and counts the others. */
 export function limitPerCode<T extends { readonly code: DiagnosticCode }>(items: Iterable<T>): Cut<T> {
   const counts = new Map<DiagnosticCode, number>();
   const firsts = new Map<DiagnosticCode, T>();
@@ -154,7 +154,7 @@ export function limitPerCode<T extends { readonly code: DiagnosticCode }>(items:
   return { told, more };
 }
 
-/** The text of a diagnostic that replaces omitted ones. */
+/** Returns the text of the diagnostic that replaces omitted diagnostics of a code. */
 export function describeOmitted(
   code: DiagnosticCode,
   count: number,

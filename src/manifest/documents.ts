@@ -29,7 +29,7 @@ import { findSecretInDocument, withoutSecretFiles } from './secrets.ts';
 import type { SourceText } from './source-text.ts';
 import { suggest } from './suggest.ts';
 
-/** The documents of some files, and the findings of each document alone. */
+/** The documents of some files, and the diagnostics of checks within single documents. */
 export interface ReadDocuments {
   readonly documents: readonly ManifestDocument[];
   readonly diagnostics: readonly Diagnostic[];
@@ -43,12 +43,12 @@ export interface ReadContext {
   readonly locator: Locator;
   readonly readFile: ReadFieldFile;
   readonly closerChecks: DeepFormatChecks;
-  /** The remaining limits for YAML and diagnostics. */
+  /** `allowance` and `tally` are the remaining limits for YAML and for diagnostics. */
   readonly allowance: YamlAllowance;
   readonly tally: DiagnosticCounter;
 }
 
-/** Reads every document of a file, including members of a `List`. `onlyDefaults`: ignores all documents but Defaults. */
+/** Reads every document of a file, including members of a `List`. `onlyDefaults`: ignores all but Defaults. */
 export function readDocuments(
   source: SourceText,
   context: ReadContext,
@@ -81,7 +81,7 @@ function listDiagnostics(
   const [only] = read;
   const subject = read.length === 1 ? only?.subject : undefined;
   const syntax = parsed.findings
-    // Always report that a file was not read to its end.
+    // Without a tree, the file was not read to its end. Always report that.
     .filter(({ code }) => parsed.tree === undefined || tally.admit(code))
     .map((finding) => createSyntaxDiagnostic(source, finding, subject));
   const values = parsed.findings.map(({ span, within = span }) => source.toPlace(within));
@@ -125,7 +125,7 @@ function unfold(parsed: ParsedDocument, position: Position, value: Json): readon
   return [{ ...candidate, value: { ...value, items: [] } }, ...members];
 }
 
-/** Whether a document is a `Defaults`, or is broken and may be one. Ignores a kind of this name from another tool. */
+/** Whether a document is a `Defaults`, or is broken and may be one. Ignores a `Defaults` of another tool. */
 function mayBeDefaults({ value, isBroken }: Candidate): boolean {
   if (!isJsonObject(value)) return isBroken;
   const { apiVersion = '', kind } = value;
@@ -192,7 +192,7 @@ function inspectKind(
   return { subject, findings, maybeStack: false, ...(kind !== 'List' && { document }) };
 }
 
-/** Removes nulls from a document where a member is optional. */
+/** Removes null members from a document if they are optional. */
 function withoutOptionalNulls(kind: string, value: JsonObject): JsonObject {
   const { spec } = value;
   if (spec === null && kind !== 'List') {
@@ -219,7 +219,7 @@ function createRootFinding(code: Finding['code'], message: string): Finding {
   return { code, message, path: [], target: 'value' };
 }
 
-/** Returns the error in `apiVersion` or `kind`. Fields are checked only if both are valid. */
+/** Returns the error in `apiVersion` or `kind`. The caller checks fields only if there is none. */
 function findHeaderFinding({ apiVersion, kind }: JsonObject): Finding | undefined {
   if (apiVersion === undefined && kind === undefined)
     return { ...createRootFinding('missing-field', 'apiVersion and kind are missing'), remedy: ADD_HEADER };
@@ -306,8 +306,8 @@ function createSpecFinding(part: 'spec' | 'lifecycle', { path, message }: SpecFi
 }
 
 /**
- * Returns the file from which a tool made a document, according to kustomize's `originAnnotations`. `undefined` also
- * for a document from another repository, whose paths are unknown here. Source: "Kustomize built-ins, buildMetadata".
+ * Returns the file from which a tool made a document, according to kustomize's `originAnnotations`. `undefined` if
+ * there is no such annotation or the file is in another repository. Source: "Kustomize built-ins, buildMetadata".
  */
 export function findKustomizeOrigin(document: Json): string | undefined {
   const metadata = isJsonObject(document) ? document['metadata'] : undefined;
@@ -347,7 +347,7 @@ function fillInFiles(
   return { value: { ...value, spec: { ...spec, ...Object.fromEntries(texts) } }, findings };
 }
 
-/** The fields that accept the text of a file. */
+/** Lists the fields that accept the text of a file. */
 function listFileFields(kind: Kind): readonly (readonly [name: string, type: TextType])[] {
   return kind.specFields.flatMap(([name, { type }]) =>
     type.type === 'text' && type.orFile ? [[name, type] as const] : [],

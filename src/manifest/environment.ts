@@ -3,16 +3,16 @@ import { isWithheldVariable } from '../model/api-key.ts';
 import { parseRenderSource } from '../model/field-path.ts';
 import { YAML_LIMITS } from './bounded-yaml.ts';
 
-/** Environment variables, and which of them manifests may read. */
+/** Environment variables, and the names of those that manifests may read. */
 export interface Environment {
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** Variables that the caller offers to manifests: names, and prefixes of names that end in `*`. */
+  /** The variables that manifests may read: names, or prefixes followed by `*`. */
   readonly offered: readonly string[];
 }
 
 export const NO_ENVIRONMENT: Environment = { variables: {}, offered: [] };
 
-/** Creates an environment. Manifests may read no variable unless it is offered. */
+/** Creates an environment. Manifests may read only the variables that are offered. */
 export function toEnvironment({
   env,
   offered = [],
@@ -32,13 +32,13 @@ interface FilledText {
   readonly withheld: readonly string[];
   /** Parts that start like a variable but are not valid. */
   readonly malformed: readonly string[];
-  /** Set if the filled-in text would exceed the length limit of a field. `text` is then the original. */
+  /** Set if the filled-in text would exceed the length limit of a field. `text` is then the original text. */
   readonly isTooLong?: true;
 }
 
 /**
  * Replaces `${env:NAME}` and `${env:NAME:-default}`, and unescapes `$${` to `${`. The default is used if the variable
- * is unset, empty or not offered; it cannot contain braces. Any other `$` stays as it is.
+ * is unset, empty or not offered. A default cannot contain braces. Any other `$` stays unchanged.
  */
 export function fillEnvironment(text: string, env: Environment): FilledText {
   if (!text.includes('${')) return { text, unset: [], withheld: [], malformed: [] };
@@ -73,7 +73,7 @@ function readVariable(
   return value === undefined ? { finding: 'unset' } : { value };
 }
 
-/** The maximum length of a filled-in text: the same as of any other text. */
+/** The maximum length of a filled-in text. Any other text has the same limit. */
 const MAX_LENGTH = YAML_LIMITS.text;
 
 /** Matches an escape, a variable, or a malformed variable up to its apparent end. */
@@ -82,22 +82,21 @@ const VARIABLE = /\$\$\{|\$\{env:(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|[^
 export const STDIN = '<stdin>';
 
 /**
- * The text of a file that a manifest names, or why it cannot be read. `finding` follows the path in a message, such as
- * `does not exist`. `isRefused`: no manifest may name this file.
+ * The text of a file that a manifest names, or the reason why it cannot be read. `finding` follows the path in a
+ * message, such as `does not exist`. `isRefused`: no manifest may name this file.
  */
 export type FieldFile = { readonly text: string } | { readonly finding: string; readonly isRefused?: true };
 
 /** Reads a file that a manifest names. `path` is relative to the folder of `manifest`. */
 export type ReadFieldFile = (manifest: string, path: string) => FieldFile;
 
-/** A reader that refuses every file, for manifests that have no folder. */
+/** Refuses every file, for manifests that have no folder. */
 export const NO_FIELD_FILES: ReadFieldFile = () => ({
   finding: 'cannot be read: nothing but the manifests is read here',
 });
 
 /**
- * Resolves a path in a manifest against the manifest's folder. The result is relative to the same folder as the
- * manifest's own path.
+ * Resolves a path in a manifest against the manifest's folder. The result is relative to the same folder as `manifest`.
  */
 export function resolveManifestPath(manifest: string, path: string): string {
   const file = parseRenderSource(manifest)?.file ?? manifest;

@@ -29,17 +29,14 @@ import { suggestRemedy } from './suggest.ts';
 export interface ManifestDocument {
   readonly position: Position;
   readonly kind: string;
-  /** Absent: the name is missing or invalid, or the kind is `Defaults`. */
+  /** Absent if the name is missing or invalid, or if the kind is `Defaults`. */
   readonly address: Address | undefined;
   readonly name: string;
   /** The whole document, with variables filled in. */
   readonly value: JsonObject;
   /** Whether all fields conform to the kind. */
   readonly isValid: boolean;
-  /**
-   * Set for a Stack whose `value` includes settings of Defaults: the Stack as written, then those Defaults, the nearest
-   * first.
-   */
+  /** Set for a Stack whose `value` includes Defaults: the original Stack, then the Defaults, nearest first. */
   readonly layers?: readonly ManifestDocument[];
 }
 
@@ -49,10 +46,10 @@ export interface Place {
   readonly target: Target;
 }
 
-/** A mistake in a document. `path` is relative to the document. */
+/** A mistake in a document. `path` starts at the document. */
 export interface Finding {
   readonly code: DiagnosticCode;
-  /** Without the address: the diagnostic adds it. */
+  /** The message without the address, which the diagnostic adds. */
   readonly message: string;
   readonly remedy?: string | undefined;
   readonly path: FieldPath;
@@ -65,7 +62,7 @@ export interface DocumentFinding {
   readonly finding: Finding;
 }
 
-/** The documents by address. If several have the same address, the first one. */
+/** Maps each address to the first document that has it. */
 export type DocumentIndex = ReadonlyMap<Address, ManifestDocument>;
 
 /** The subject of a finding: a document, or a value that should be a document. */
@@ -104,7 +101,7 @@ export function createDiagnostic(
   };
 }
 
-/** The remedy for a finding that has none: how to look up the field. */
+/** Returns the default remedy, which says how to look up the field. */
 function formatExplainRemedy(kind: string | undefined, path: FieldPath): string {
   const names = path.filter((step) => typeof step === 'string');
   const [part, ...inner] = names;
@@ -114,10 +111,7 @@ function formatExplainRemedy(kind: string | undefined, path: FieldPath): string 
   return `To see what is allowed, run \`edgewise explain${topic === '' ? '' : ` ${topic}`}\`.`;
 }
 
-/**
- * Returns the leading names that are fields of the table. Stops at the first name that is not one, such as a key of a
- * map.
- */
+/** Returns the leading names that are fields of the table. Stops at any other name, such as a key of a map. */
 function listKnownSteps(table: Kind, names: readonly string[]): readonly string[] {
   let fields = table.fields;
   const end = names.findIndex((name) => {
@@ -128,7 +122,7 @@ function listKnownSteps(table: Kind, names: readonly string[]): readonly string[
   return end < 0 ? names : names.slice(0, end);
 }
 
-/** The number of characters kept at each end of a message. Messages quote texts of any length. */
+/** The number of characters kept at each end of a long message. Messages quote texts of any length. */
 const MAX_HALF = 400;
 
 /** Cuts the middle out of a message that is too long. */
@@ -136,7 +130,7 @@ export function shorten(message: string): string {
   return message.length <= 2 * MAX_HALF ? message : `${message.slice(0, MAX_HALF)}…${message.slice(-MAX_HALF)}`;
 }
 
-/** Returns the position of a finding in its file, with an excerpt. If a tool made the file, also its origin. */
+/** Returns the position of a finding, with an excerpt and, if a tool made the document, its source file. */
 export function locatePlace({ position, path, target }: Place, locator: Locator, part?: TextPart): SourcePlace {
   const span = locator.locate(position, path, target);
   const { source, origin } = position;
@@ -168,7 +162,7 @@ function findRemedy(finding: SchemaFinding, kind: string): string | undefined {
   return suggestRemedy(unknown.given, unknown.known, code === 'unknown-field');
 }
 
-/** The remedy for an invalid name or reference: the one that the user probably meant. */
+/** Suggests the name or reference that the user probably meant. */
 function findNameRemedy(
   given: string,
   finding: Pick<SchemaFinding, 'code' | 'path' | 'at'>,
@@ -190,7 +184,7 @@ function findNameRemedy(
     : undefined;
 }
 
-/** Returns the type of a reference in a spec, or of a key in one of its maps. */
+/** Returns the type of a reference in a spec, or of a reference that is a map key. */
 function findReferenceType(kind: string, { path, at }: Pick<SchemaFinding, 'path' | 'at'>): ReferenceType | undefined {
   const [spec, ...steps] = path.slice(0, -1);
   const { fields = {} } = (spec === 'spec' ? findKind(kind) : undefined) ?? {};
@@ -199,7 +193,7 @@ function findReferenceType(kind: string, { path, at }: Pick<SchemaFinding, 'path
   return type?.type === 'reference' ? type : undefined;
 }
 
-/** Remedies for common unknown fields. */
+/** Returns the remedy for some common unknown fields. */
 function findSpecialRemedy(path: FieldPath, given: string, kind: string): string | undefined {
   if (given === '<<') return 'YAML 1.2 has no merge keys. Write the fields out, or use an alias for a whole value.';
   const table = findKind(kind);
@@ -214,27 +208,27 @@ function findSpecialRemedy(path: FieldPath, given: string, kind: string): string
 
 export interface Position {
   readonly source: SourceText;
-  /** The YAML document, or for a member of a `List`, the YAML document that contains it. */
+  /** The YAML document. For a member of a `List`, the YAML document that contains the `List`. */
   readonly span: Span;
-  /** The path from the YAML document to this document. Empty unless it is a member of a `List`. */
+  /** The path from the YAML document to this document. Empty unless this document is a member of a `List`. */
   readonly base: FieldPath;
   /** The source file from which a tool made this document. */
   readonly origin?: string;
 }
 
-/** The part of a field that a diagnostic points at. If the value is a block below its key, this is always the key. */
+/** The part of a field that a diagnostic points at. For a value in a block below its key, this is always the key. */
 type Target = 'key' | 'value';
 
 /**
  * Finds positions in documents by parsing them again, because their syntax trees are not kept. Keeps only the last
- * tree, because diagnostics of one document follow each other.
+ * tree, because the diagnostics of a document follow each other.
  */
 export interface Locator {
-  /** Returns the span of a path. If the path does not exist, the span of its longest existing part. */
+  /** Returns the span of a path. If the path does not exist, returns the span of its longest existing part. */
   readonly locate: (position: Position, path: FieldPath, target: Target) => Span;
-  /** Passes the syntax tree of a document that was just parsed, so that it is not parsed again. */
+  /** Passes the syntax tree of a document that was just parsed, so that the locator does not parse it again. */
   readonly offer: (position: Pick<Position, 'source' | 'span'>, tree: Document.Parsed) => void;
-  /** Drops the last document. */
+  /** Drops the last syntax tree. */
   readonly forget: () => void;
 }
 
@@ -260,9 +254,9 @@ export function createLocator(): Locator {
 interface LastDocument {
   readonly position: Pick<Position, 'source' | 'span'>;
   readonly offered: Document.Parsed | undefined;
-  /** Created on first use. */
+  /** Created when a position is first requested. */
   tree: Tree | undefined;
-  /** The offset of the tree's positions in the file. */
+  /** The offset to add to positions in `tree` to get positions in the file. */
   readonly offset: number;
 }
 
@@ -280,7 +274,7 @@ interface Tree {
   readonly members: Map<Node, ReadonlyMap<string, FoundNode>>;
 }
 
-/** Returns `undefined` if the text is nested too deeply to build its tree. */
+/** Parses one document. Returns `undefined` if there is none, or if it is nested too deeply to build its tree. */
 function parseTree(text: string): Tree | undefined {
   try {
     const document = composeDocument(text);
@@ -319,7 +313,7 @@ function findSpan(tree: Tree, path: FieldPath, target: Target): Span | undefined
   return findTargetSpan(found, target);
 }
 
-/** Returns the member at a step. A single value counts as a list with one member, because some fields allow either. */
+/** Returns the member at a step of a path. A single value equals a list of one, because some fields allow either. */
 function findMember(tree: Tree, node: Node | null, step: string | number): FoundNode | undefined {
   const inner = (node === null ? undefined : tree.targets.get(node)) ?? node;
   if (isSeq<Node>(inner)) {
@@ -349,7 +343,7 @@ function findTargetSpan({ node, key }: FoundNode, target: Target): Span | undefi
   return isWide ? locateFirst(node) : toSpan(node);
 }
 
-/** Returns the span of a collection's first key or first scalar. */
+/** Returns the span of the first key or first scalar in a collection. */
 function locateFirst(node: Node): Span {
   const [first] = isCollection(node) ? node.items : [];
   if (isMap(node) && first !== undefined) return locateFirst((first as Pair<Node>).key); // the items of a map are pairs

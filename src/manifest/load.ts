@@ -28,19 +28,19 @@ import { parseDocuments } from './parse.ts';
 import { createStackFilter, expandList, type FoundManifest, mayContainDefaults } from './stack-folders.ts';
 import { suggest } from './suggest.ts';
 
-/** A manifest file as it was read, or manifests from a program, as bytes or as text. */
+/** Manifests as the bytes of a file, or as text from a program. */
 export type ManifestSource = ManifestBytes | ManifestText;
 
-/** The bytes of a manifest file. */
+/** A manifest as bytes, such as a file that was read. */
 export interface ManifestBytes {
-  /** The path as the user gave it, or `<stdin>` for `-`. For output of a command, the name from `formatRenderSource`. */
+  /** The path from the user, or `<stdin>` for `-`. For output of a command, the name from `formatRenderSource`. */
   readonly file: string;
   readonly bytes: Uint8Array;
-  /** Only the Defaults in this file count, because the file is above the stack or was not named by the user. */
+  /** Set if only the Defaults in this file are used: it is above the stack, or the user did not name it. */
   readonly onlyDefaults?: true;
 }
 
-/** Manifests in memory. `file` is a name for messages; paths in the text are relative to its folder. */
+/** Manifests in memory. `file` is a name for messages. Paths in the text are relative to the folder of `file`. */
 export interface ManifestText {
   readonly file: string;
   readonly text: string;
@@ -51,41 +51,37 @@ export function encodeSource(source: ManifestSource): ManifestBytes {
   return 'bytes' in source ? source : { file: source.file, bytes: Buffer.from(source.text, 'utf8') };
 }
 
-/** Access to the process, and limits on what is read. */
+/** Access to the process, and limits on reading. */
 export interface LoadContext {
   /** The folder that relative paths start from. */
   readonly cwd: string;
   readonly readStdin: () => Promise<Uint8Array>;
-  /** The folder that must contain every file that manifests name. Absent: the repository of each path. */
+  /** The folder that must contain every file that manifests name. Default: the repository of each path. */
   readonly root?: string | undefined;
-  /** The budget for all bytes and files that are read. Absent: the limits of one stack. */
+  /** The budget for all bytes and files that are read. If absent, the limits of one stack apply. */
   readonly budget?: ReadBudget | undefined;
-  /** The folders that must contain the paths, if manifests name the paths. Absent: the user named the paths. */
+  /** The folders that must contain the paths, if the paths come from manifests. Absent if the user named the paths. */
   readonly roots?: readonly string[] | undefined;
 }
 
-/**
- * Limits on all files of one stack. The limit on YAML words is reached before `maxBytes`. A stack with one file for
- * each of ten thousand resources has a fifth of `maxFiles`.
- */
+/** Limits on all files of one stack. The limit on YAML words is reached before `maxBytes`. */
 const STACK_LIMITS = { maxBytes: 64 * 1024 * 1024, maxFiles: 50_000, of: 'one stack' };
 
-/** Creates a budget for the files of one stack, which also counts against the budget of the run. */
+/** Creates a budget for the files of one stack. The same files also count against `run`, the budget of the run. */
 export function createStackBudget(run?: ReadBudget): ReadBudget {
   return createReadBudget(STACK_LIMITS, run);
 }
 
-/** The files that were read, and diagnostics of those that could not be read. */
+/** The files that were read, and diagnostics of files that could not be read. */
 export interface LoadedManifests {
   readonly sources: readonly ManifestBytes[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Reads files, folders (recursively, names sorted) and standard input (`-`). This is the only effect in this folder.
- * Reads each real file once. In folders, reads only `*.yaml`, `*.yml` and `*.json`. Skips hidden files, node_modules,
- * files of kustomize and other tools, and files that edgewise wrote there. If a folder contains a `Stack`, skips
- * subfolders that contain another one.
+ * Reads files, folders (recursively, names sorted) and standard input (`-`). Reads each real file once. In folders,
+ * reads only `*.yaml`, `*.yml` and `*.json`. Skips hidden files, node_modules, and files of edgewise, kustomize and
+ * other tools. If a folder contains a `Stack`, skips subfolders that contain another `Stack`.
  */
 export async function loadManifests(paths: readonly string[], context: LoadContext): Promise<LoadedManifests> {
   const { sources, findings } = await loadLocated(paths, context);
@@ -103,7 +99,7 @@ export async function loadLocated(paths: readonly string[], context: LoadContext
   return { sources: reading.sources, findings: reading.findings };
 }
 
-/** Calls `visit` for every manifest file below a folder, in reading order, until `isDone` returns true. Keeps no bytes itself. */
+/** Calls `visit` for every manifest file below a folder, in reading order, until `isDone` returns true. */
 export function visitManifests(
   root: string,
   { isDone = () => false, ...context }: Omit<LoadContext, 'readStdin'> & { readonly isDone?: () => boolean },
@@ -123,10 +119,7 @@ export function visitManifests(
   return findings;
 }
 
-/**
- * Reads the files that contain Defaults for stacks in these folders. Searches the folders and their parents, up to the
- * root. `known`: files that were already read.
- */
+/** Reads files with Defaults in these folders and their parents, up to the root. Skips files in `known`. */
 export function readDefaults(
   folders: readonly string[],
   known: readonly string[],
@@ -160,7 +153,7 @@ function* listUpward(
   }
 }
 
-/** Does nothing if the folder does not exist yet. */
+/** Reads the Defaults in a folder. Does nothing if the folder does not exist yet. */
 function readDefaultsIn(folder: Path, reading: Reading): void {
   if (statSync(folder.real, { throwIfNoEntry: false })?.isDirectory() !== true) return;
   for (const entry of readdirSync(folder.real, { withFileTypes: true }).sort(byName)) {
@@ -173,7 +166,7 @@ function readDefaultsIn(folder: Path, reading: Reading): void {
 function readDefaultsFile({ shown, real }: Path, reading: Reading): void {
   const folder = dirname(shown);
   const place = placeWithin(real, reading.roots);
-  // Ignore a link to another place, which may have nothing to do with edgewise.
+  // Ignore a link that leaves `roots`, because its target may have nothing to do with edgewise.
   if ('finding' in place) return;
   try {
     const stats = statSync(real, { throwIfNoEntry: false });
@@ -188,14 +181,14 @@ function readDefaultsFile({ shown, real }: Path, reading: Reading): void {
 /** A larger file above a stack is not a Defaults, because no stack has that many settings. */
 const MAX_DEFAULTS_BYTES = 1_048_576;
 
-/** A diagnostic of a file that could not be read, or of its folder. */
+/** A diagnostic of a file or folder that could not be read, with the folder. */
 export interface FolderDiagnostic {
-  /** The folder to show. `''` for standard input, which has no folder. */
+  /** The folder as it is shown. `''` for standard input, which has no folder. */
   readonly folder: string;
   readonly diagnostic: Diagnostic;
 }
 
-/** The files that were read, and findings with their folders. */
+/** The files that were read, and a diagnostic for each file or folder that could not be read. */
 interface LocatedManifests extends Pick<LoadedManifests, 'sources'> {
   readonly findings: readonly FolderDiagnostic[];
 }
@@ -203,11 +196,11 @@ interface LocatedManifests extends Pick<LoadedManifests, 'sources'> {
 interface Reading {
   readonly sources: ManifestBytes[];
   readonly findings: FolderDiagnostic[];
-  /** Real paths of files. */
+  /** Real paths of the files that were already read. */
   readonly seen: Set<string>;
   readonly roots: readonly string[];
   readonly budget: ReadBudget;
-  /** Whether the budget is used up. An error was reported, and nothing more is read. */
+  /** Whether the budget is used up. An error was then reported, and nothing more is read. */
   isFull: boolean;
 }
 
@@ -223,7 +216,7 @@ async function readStdin(context: LoadContext, reading: Reading): Promise<void> 
   }
 }
 
-/** Keeps a source. Reports an empty one, which usually means that the command that wrote it failed. */
+/** Adds a source. Reports an empty source, which usually means that the command that wrote it failed. */
 function keep(source: ManifestBytes, reading: Reading): void {
   reading.sources.push(source);
   const remedy =
@@ -253,7 +246,7 @@ function readNamed(path: string, context: LoadContext, reading: Reading): void {
   try {
     const stats = statSync(file.real);
     if (stats.isDirectory()) readNamedFolder(file, reading);
-    // A pipe has no real path. A shell passes one for `<(command)`.
+    // A pipe, such as the one that a shell passes for `<(command)`, has no real path.
     else if (!stats.isFile() || isNew(file.real, reading.seen))
       keep({ file: path, bytes: readInput(file.real, reading) }, reading);
   } catch (error) {
@@ -265,7 +258,7 @@ function readNamed(path: string, context: LoadContext, reading: Reading): void {
   }
 }
 
-/** Returns the name in the same folder that the user probably meant. */
+/** Returns a name in the same folder that the user probably meant. */
 function suggestPath({ shown, real }: Path): string | undefined {
   try {
     const nearest = suggest(basename(real), readdirSync(dirname(real)));
@@ -305,7 +298,7 @@ function isNew(path: string, seen: Set<string>): boolean {
   return addNew(path, seen) !== undefined;
 }
 
-/** Returns the real path, or `undefined` if it was already in the set. */
+/** Returns the real path, or `undefined` if the set already contained it. */
 function addNew(path: string, seen: Set<string>): string | undefined {
   return addReal(realpathSync.native(path), seen);
 }
@@ -321,14 +314,10 @@ interface Walk extends Omit<Reading, 'sources'> {
   /** Real paths of visited folders, because symbolic links can form circles. */
   readonly folders: Set<string>;
   readonly visit: (found: FoundManifest, real: string) => void;
-  /** Whether to stop reading. */
   readonly isDone: () => boolean;
 }
 
-/**
- * A path to show, and the path to open. Below a visited folder, the path to open is the real path, unless it is a
- * symbolic link.
- */
+/** A path to show, and the path to open. Below a visited folder, `real` is the real path or a symbolic link. */
 interface Path {
   readonly shown: string;
   readonly real: string;
@@ -382,8 +371,7 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
 }
 
 /**
- * Returns the entry whose name is not valid UTF-8 and was decoded as `name`, with escapes for invalid bytes. Such an
- * entry cannot be opened by its decoded name.
+ * Returns the entry whose name is invalid UTF-8 and decodes to `name`, with escapes. `name` itself cannot be opened.
  */
 function findIllNamed(folder: string, name: string): string | undefined {
   if (!name.includes('\u{FFFD}')) return undefined;
@@ -403,7 +391,7 @@ function join(folder: string, name: string): string {
   return folder === '.' ? name : `${folder.replace(/\/+$/, '')}/${name}`;
 }
 
-/** Whether a file in a folder is read, according to its name. */
+/** Whether a file in a folder is read as a manifest, according to its name. */
 export function isManifestName(name: string): boolean {
   return /\.(ya?ml|json)$/.test(name) && !/^kustomization\.ya?ml$/.test(name);
 }
@@ -412,7 +400,7 @@ function createEmptyDiagnostic(path: string, message: string, remedy: string): D
   return { code: 'no-manifests', severity: 'error', message: `${path} ${message}`, remedy };
 }
 
-/** The message does not reveal the file's content, because the path may lead to a secret. */
+/** Does not reveal the file's content in the message, because the path may lead to a secret. */
 function createRefusedDiagnostic(
   path: string,
   { finding }: Extract<BoundaryResult, { readonly finding: string }>,
@@ -436,14 +424,14 @@ function formatReadRemedy(error: unknown, meant: string | undefined): string {
 const MAX_FIELD_FILE_BYTES = 65_536;
 
 interface FieldFileContext extends Pick<LoadContext, 'cwd' | 'budget'> {
-  /** Folders that must contain the files, after links are resolved. Default: the repository of the working folder. */
+  /** Folders that must contain the files after links are resolved. Default: the repository of the working folder. */
   readonly roots?: readonly string[];
   /** Called for each file before it is read. */
   readonly onInput?: (file: string) => void;
 }
 
 /**
- * Creates a reader of files that manifests name. Paths are relative to the folder of the manifest, or for standard
+ * Creates a reader of files that manifests name. A path is relative to the folder of the manifest, or for standard
  * input to the working folder.
  */
 export function createFieldFileReader(context: FieldFileContext): ReadFieldFile {
@@ -462,22 +450,19 @@ export function createFieldFileReader(context: FieldFileContext): ReadFieldFile 
   };
 }
 
-/** The fields of a document. A file with none of them is not a manifest with a mistake, but something else. */
+/** The fields of a document. A file without any of them is not a manifest with a mistake, but another kind of file. */
 const FIELDS = ['apiVersion', 'kind', 'metadata', 'spec', 'lifecycle', 'lint'] as const;
 
-/** Matches one of these fields at any position and in any case. */
+/** Matches one of the fields of a document at any position and in any case. */
 const ANY_FIELD = new RegExp(`(?:^|[\\s{,"'])(?:${FIELDS.join('|')})["']?\\s*:`, 'im');
 
 /**
- * Matches a line with any field. A file without any field may be a truncated manifest. No two parts of this pattern
- * match the same character, so that matching a long file takes linear time.
+ * Matches a line with any field. A file without such a line may be a truncated manifest. Adjacent repetitions in this
+ * pattern match different characters, so matching a long file takes linear time.
  */
 const OTHER_FIELD = /^[ \t{-]*["']?[\w@$./][\w@$./-]*["']?[ \t]*:(?:\s|$)/m;
 
-/**
- * Whether a file in a folder belongs to edgewise itself, such as a saved plan, or to another tool, such as
- * package.json. A file that may be a manifest with a mistake is not foreign.
- */
+/** Whether a file belongs to edgewise or to another tool, such as package.json. False if it may be a manifest. */
 export function isForeignFile(name: string, bytes: Uint8Array): boolean {
   if (!isUtf8(bytes)) return false;
   const text = toBuffer(bytes).toString('utf8');
@@ -495,7 +480,7 @@ function hasField(json: JsonObject): boolean {
   return FIELDS.some((name) => Object.hasOwn(json, name));
 }
 
-/** Lists the addresses in manifests, for command-line completion. Checks nothing, and stops when `isLate` returns true. */
+/** Lists the addresses in manifests for command-line completion, without checks. Stops when `isLate` returns true. */
 export function listAddresses(sources: readonly ManifestBytes[], isLate: () => boolean): readonly Address[] {
   const found = new Set<Address>();
   const allowance = createAllowance();

@@ -34,18 +34,20 @@ import { type Environment, fillEnvironment } from './environment.ts';
 import { locatePart, type Span } from './source-text.ts';
 
 export interface ParsedDocument {
-  /** The position in the file. This part of the text can be parsed on its own. */
+  /** The position in the file. The text of this span can be parsed on its own. */
   readonly span: Span;
-  /** The part of its value that could be read. `null`: the document is empty. */
+  /** The part of the document's value that could be read. `null` if the document is empty. */
   readonly value: Json;
   readonly findings: readonly SyntaxFinding[];
-  /** Whether the findings leave the meaning of the document unclear. Its fields are then not checked. */
+  /** Whether the findings leave the meaning of the document unclear. Fields of such a document are not checked. */
   readonly isBroken: boolean;
-  /** The syntax tree. Its positions refer to the whole text. Do not keep it: ten thousand trees do not fit in memory. */
+  /** The syntax tree, with positions in the whole text. Do not keep it: ten thousand trees do not fit in memory. */
   readonly tree?: Document.Parsed;
 }
 
-/** Parses one document at a time. Accepts YAML 1.2, which includes JSON. Keys are always text, even if they look like numbers. */
+/**
+ * Parses YAML 1.2, which includes JSON, one document at a time. Keys are always text, even if they look like numbers.
+ */
 export function* parseDocuments(
   text: string,
   env: Environment,
@@ -73,8 +75,8 @@ export function composeDocument(text: string): Document.Parsed | undefined {
 }
 
 /**
- * Matches most plain texts by their first character, which starts no other scalar of the core schema. This saves
- * comparing them with every number format. Source: YAML 1.2.2, 10.3.2 Tag Resolution.
+ * Matches most plain texts by their first character, which cannot start any other scalar of the core schema. This
+ * avoids comparing them with every number format. Source: YAML 1.2.2, 10.3.2 Tag Resolution.
  */
 const PLAIN_TEXT: ScalarTag = {
   tag: 'tag:yaml.org,2002:str',
@@ -133,7 +135,7 @@ function limitFindings(all: readonly SyntaxFinding[]): readonly SyntaxFinding[] 
   ];
 }
 
-/** Splits the errors into those about a tag, which concern one value, and all others. Both are in the order of the text. */
+/** Returns the errors about tags, which concern one value each, and all other errors. Both lists are in text order. */
 function listErrors({ errors, warnings }: Document.Parsed): readonly [readonly YAMLError[], readonly YAMLError[]] {
   if (errors.length === 0 && warnings.length === 0) return [[], []];
   // The parser only warns of an unknown tag, although it changes the meaning of the value.
@@ -150,7 +152,7 @@ function createBrokenDocument(findings: readonly SyntaxFinding[]): ParsedDocumen
   return { span: { start, end: start }, value: null, findings: findings.slice(0, 1), isBroken: true };
 }
 
-/** Extends the span to the whole word, because the parser reports one character only. */
+/** Extends the span to the whole word, because the parser reports only the first character. */
 function createSyntaxFinding(error: YAMLError, text: string): SyntaxFinding {
   const [start, end] = error.pos;
   const [word = ''] = /^[\w./-]+/.exec(text.slice(start, start + MAX_WORD)) ?? [];
@@ -172,7 +174,7 @@ function describeError(error: YAMLError): string {
     : `not valid YAML: ${error.message}`;
 }
 
-/** The remedy that helps most often. The `yaml` package defines the codes. */
+/** Returns the remedy that helps most often. The `yaml` package defines the codes. */
 function chooseRemedy(code: YAMLError['code']): string {
   switch (code) {
     case 'BLOCK_AS_IMPLICIT_KEY':
@@ -203,20 +205,20 @@ export interface SyntaxFinding {
   readonly message: string;
   readonly remedy: string;
   readonly span: Span;
-  /** The span of the value that contains `span`. Absent: `span` is the whole value. */
+  /** The span of the value that contains `span`. Absent if `span` is the whole value. */
   readonly within?: Span;
   readonly related?: { readonly message: string; readonly span: Span };
 }
 
-/** A YAML node as JSON, with its variables filled in. */
+/** The JSON value of a YAML node, with variables filled in. */
 interface YamlValue {
   readonly value: Json;
   readonly findings: readonly SyntaxFinding[];
-  /** Whether aliases make the value larger than the limit. */
+  /** Whether aliases enlarge the value beyond the limit. */
   readonly isBomb: boolean;
 }
 
-/** The limit for nodes that aliases add to a document: FREE_COPIES, plus COPIES_PER_NODE for each node of the document. */
+/** Aliases may add FREE_COPIES nodes to a document, plus COPIES_PER_NODE for each node of the document itself. */
 const FREE_COPIES = 1_000;
 const COPIES_PER_NODE = 10;
 
@@ -254,12 +256,12 @@ interface Walk {
   /** The whole text of the file. */
   readonly text: string;
   readonly findings: SyntaxFinding[];
-  /** Like `open`, created for the first anchor, because most documents have no anchor. */
+  /** Values of anchors, with sizes in nodes. Absent until the first anchor, because most documents have none. */
   anchors: Map<string, { readonly value: Json; readonly size: number }> | undefined;
-  /** Anchors of the nodes that are being converted. */
+  /** Anchors of the nodes that are being converted. Absent until the first anchor. */
   open: Set<string> | undefined;
   nodes: number;
-  /** The number of nodes that aliases add. */
+  /** The number of nodes that aliases have added so far. */
   copies: number;
   /** The alias that adds the most nodes. */
   largest: { readonly size: number; readonly span: Span } | undefined;
@@ -336,8 +338,7 @@ function refuseDepth(node: Node, walk: Walk): Json {
 }
 
 /**
- * Twice the longest `List` that fits in a document. Stops early, because the findings of more members would use too
- * much memory.
+ * Twice the length of the longest `List` that fits in a document. Findings of more members would use too much memory.
  */
 const MAX_MEMBERS = 20_000;
 
@@ -430,7 +431,7 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
   });
   for (const part of new Set(malformed)) walk.findings.push({ ...createMalformedFinding(part), ...toPart(part) });
   for (const name of new Set(withheld)) {
-    // A withheld variable is rejected even if it has a default.
+    // Omit the `}`, because a withheld variable is rejected even if a default follows its name.
     const part = isWithheldVariable(name) ? `\${env:${name}` : `\${env:${name}}`;
     walk.findings.push({ ...createWithheldFinding(name), ...toPart(part) });
   }
@@ -461,7 +462,7 @@ function createWithheldFinding(name: string): Pick<SyntaxFinding, 'code' | 'mess
   };
 }
 
-/** Rejects text that services cannot store unchanged, because the manifest would differ from the live resource forever. */
+/** Rejects text that services cannot store unchanged, because it would always differ from the live resource. */
 function checkStorable(what: 'key' | 'text', text: string, node: Node, walk: Walk): void {
   const finding = checkPrintable(text);
   if (finding === undefined) return;

@@ -10,11 +10,13 @@ import { suggest } from './suggest.ts';
 
 /** The results of resolving the references of all documents. */
 export interface ResolvedReferences {
-  /** Specs with addresses replaced by known ids. An address that remains gets its id during apply, or could not be resolved. */
+  /**
+   * Specs in which known ids replace addresses. A remaining address gets its id during apply, or could not be resolved.
+   */
   readonly specs: ReadonlyMap<ManifestDocument, Spec>;
-  /** The id of each External that states one. */
+  /** The ids of the Externals that contain an id. */
   readonly externals: ReadonlyMap<Address, string>;
-  /** Externals that refer to a resource of another stack. The id of that resource is found by its mark. */
+  /** Externals that refer to a resource of another stack. The mark of that resource leads to its id. */
   readonly foreign: ReadonlyMap<Address, CrossStackReference>;
   readonly findings: readonly DocumentFinding[];
 }
@@ -59,12 +61,12 @@ function resolveSpec(document: ManifestDocument, resolution: Resolution, report:
   });
 }
 
-/** The path of a map key ends with the reference itself. No other path does. */
+/** Whether a reference is a map key. Only the path of a map key ends with the reference itself. */
 function isMapKey({ path, value }: Reference): boolean {
   return path.at(-1) === value;
 }
 
-/** By path and resolved id: the first map key that refers to it. A second key for the same id is an error. */
+/** Maps a path and a resolved id to the last map key with that id. A second key with the same id is an error. */
 type Keys = Map<string, Reference>;
 
 interface ResolvedKey {
@@ -111,7 +113,7 @@ function isReferable(type: Reference['type'], kind: string): boolean {
   return listReferableKinds(type).some(({ name }) => name === kind);
 }
 
-/** An External may contain only an id or the address of another External. Its schema has checked that. */
+/** Resolves an External, which contains an id or the address of another External. Its schema has checked that. */
 function resolveExternal(spec: Spec, resolution: Resolution, report: Report): Spec {
   const { id } = spec;
   if (typeof id !== 'string' || parseAddress(id)?.kind !== 'External' || !isAddress(id) || resolution.index.has(id))
@@ -125,7 +127,7 @@ function resolveExternal(spec: Spec, resolution: Resolution, report: Report): Sp
   return spec;
 }
 
-/** Suggestions stop after this many errors, because each one compares with every address, and users do not read that many. */
+/** The number of dangling references that get a suggestion. A suggestion is slow: it compares with every address. */
 const MAX_SUGGESTIONS = 100;
 
 function createDanglingFinding(reference: Reference, resolution: Resolution): Finding {
@@ -175,13 +177,13 @@ interface KnownIds {
   readonly ids: ReadonlyMap<Address, string>;
   /** Externals that refer to a resource of another stack. */
   readonly foreign: ReadonlyMap<Address, CrossStackReference>;
-  /** Each circle once, reported for the first of its documents. */
+  /** Circles of documents. Each circle is reported once, for the first of its documents. */
   readonly circles: readonly DocumentFinding[];
 }
 
 /**
- * Resolves the ids that are written in manifests: those of Externals and of HTTPS edges and routes. `id` may also be
- * the address of another such document, so documents can form chains, and a chain can be a circle.
+ * Resolves the ids that are written in manifests: in Externals, HTTPS edges and HTTPS routes. Such an `id` may also be
+ * the address of another such document. So documents can form chains, and a chain can be a circle.
  */
 export function resolveKnownIds(index: DocumentIndex): KnownIds {
   const ends = new Map<ManifestDocument, ManifestDocument | undefined>();
@@ -216,10 +218,7 @@ function findCrossStackReference(document: ManifestDocument | undefined): CrossS
   return { stack, resource };
 }
 
-/**
- * Lists the document and those that its `id` leads to. Stops at the end of the chain, at a repetition, or at a document
- * whose end is known.
- */
+/** Lists a document and the chain that its `id` leads to. Stops at a repetition, or at a document in `ends`. */
 function listChain(
   document: ManifestDocument,
   index: DocumentIndex,
@@ -252,7 +251,7 @@ function findStatedId({ kind, value }: ManifestDocument): string | undefined {
 
 const ANY_ID = { prefixes: listIdPrefixes() };
 
-/** Returns the id in a document. `undefined`: it has none, or an invalid one. */
+/** Returns the id in a document. `undefined` if the id is missing or invalid. */
 function findValidId(document: ManifestDocument | undefined): string | undefined {
   const id = document === undefined ? undefined : findStatedId(document);
   return id !== undefined && isIdOf(ANY_ID, id) ? id : undefined;

@@ -3,28 +3,25 @@ import type { JsonObject } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
 import { fillEnvironment, NO_ENVIRONMENT } from './environment.ts';
 
-/** Invisible characters. They are escaped, so that a reader sees everything that a manifest contains. */
+/** Matches invisible characters. They are escaped so that a reader sees everything that a manifest contains. */
 const INVISIBLE = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
- * Matches text that fits in a literal block: no white space at its start or at the end of a line, and no control
- * character except tab.
+ * Matches text that fits in a literal block: no white space at its start or at line ends, and only tab as a control
+ * character.
  */
 const BLOCK = /^(?=\S)(?:(?:\t|[^\p{Cc}])*[^\p{Cc}\s])?(?:\n(?:(?:\t|[^\p{Cc}])*[^\p{Cc}\s])?)+$/u;
 
 /** Long lines are not folded, and double-quoted text stays on one line. */
 const STYLE = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER } as const;
 
-/**
- * Renders one document as YAML, below its comment. Reading the result returns the same value, for any text and any
- * environment.
- */
+/** Renders one document as YAML below the comment. Parsing it returns the same value, for any text and environment. */
 export function renderManifestDocument(value: JsonObject, comment: readonly string[] = []): string {
   const lines = comment.map((line) => `# ${toPrintable(line)}\n`);
   return `${lines.join('')}${renderStyled(value, escapeVariables)}`;
 }
 
-/** Renders a value that is not a manifest as YAML. Does not escape variables, because no reader replaces them. */
+/** Renders a value that is not a manifest as YAML. Does not escape variables, because no reader fills them in. */
 export function renderYaml(value: JsonObject): string {
   return renderStyled(value, (text) => text);
 }
@@ -41,14 +38,14 @@ function renderStyled(value: JsonObject, write: (text: string) => string): strin
   return document.toString(STYLE).replace(INVISIBLE, formatEscape);
 }
 
-/** Leaves variables as they are, because no reader fills in variables in keys. */
+/** Styles a key. Does not escape variables, because readers do not fill in variables in keys. */
 function styleKey(key: Scalar): void {
   if (typeof key.value === 'string' && !isPlain(key.value)) key.type = Scalar.QUOTE_DOUBLE;
 }
 
 function styleValue(scalar: Scalar, write: (text: string) => string): void {
   const { value } = scalar;
-  // An exponent shows that an unsafe integer was rounded.
+  // Use an exponent to show that an unsafe integer was rounded.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) scalar.format = 'EXP';
   if (typeof value !== 'string') return;
   scalar.value = write(value);
@@ -56,7 +53,7 @@ function styleValue(scalar: Scalar, write: (text: string) => string): void {
   scalar.type = BLOCK.test(value) && value.search(INVISIBLE) < 0 ? Scalar.BLOCK_LITERAL : Scalar.QUOTE_DOUBLE;
 }
 
-/** Escapes `${` only in text that contains a variable or an escaped one, because other tools use `${…}` too. */
+/** Escapes `${` only in text that contains a variable or an escaped variable, because other tools also use `${…}`. */
 function escapeVariables(text: string): string {
   const { text: filled, withheld, malformed } = fillEnvironment(text, NO_ENVIRONMENT);
   const isLeftAlone = filled === text && withheld.length + malformed.length === 0;

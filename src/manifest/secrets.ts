@@ -14,10 +14,10 @@ type Search = Pick<Secrets, 'redact' | 'find'>;
 
 const REMEDY = 'Remove it. If others can read its source, replace the secret.';
 
-/** The replacement for a secret. It has no special meaning anywhere in YAML. */
+/** The replacement for a secret. It has no special meaning in YAML. */
 const REPLACEMENT = 'REDACTED';
 
-/** Redacts the text of a file. `held`: the diagnostic, if the file contains a secret. */
+/** Redacts the text of a file. `held` is the diagnostic if the file contains a secret. */
 export function redactSource(
   source: SourceText,
   secrets: Search,
@@ -44,7 +44,7 @@ interface HeldSecret {
   readonly remedy: string;
 }
 
-/** Returns the first secret in a value. `undefined`: there is none. */
+/** Returns the first secret in a document. `undefined` if there is no secret. */
 export function findSecretInDocument(value: Json, secrets: Search): HeldSecret | undefined {
   const held = findSecret(value, secrets);
   if (held === undefined) return undefined;
@@ -52,7 +52,7 @@ export function findSecretInDocument(value: Json, secrets: Search): HeldSecret |
   return { value: redactJson(value, secrets), path, message: `this would contain ${found.name}`, remedy: REMEDY };
 }
 
-/** The first secret in a value, and its path in the value. */
+/** Returns the first secret in a value, and its path in the value. */
 function findSecret(
   value: Json,
   secrets: Search,
@@ -65,7 +65,7 @@ function findSecret(
     }
   } else if (isJsonObject(value))
     for (const [key, member] of Object.entries(value)) {
-      // The path stops at the map, because naming the key would reveal the secret.
+      // Stop the path at the map, because naming the key would reveal the secret.
       const inKey = findSecretInText(key, secrets);
       if (inKey !== undefined) return inKey;
       const held = findSecret(member, secrets);

@@ -8,16 +8,16 @@ export interface Span {
 }
 
 export interface SourceText {
-  /** The path as the user gave it, or `<stdin>`. */
+  /** The path from the user, or `<stdin>`. */
   readonly file: string;
   readonly text: string;
-  /** Returns the position of a span, with its excerpt. */
+  /** Returns the position of a span in the file, with an excerpt. */
   readonly toPlace: (span: Span) => SourcePlace;
-  /** Returns the line of an offset, counted from 1. */
+  /** Returns the line number of an offset. The first line is 1. */
   readonly toLine: (offset: number) => number;
 }
 
-/** Creates the source text of a file. Finds its lines when a position is first requested. */
+/** Creates the source text of a file. Computes where lines start only when a position is first requested. */
 export function createSourceText(file: string, text: string): SourceText {
   return new CountedText(file, text);
 }
@@ -48,10 +48,7 @@ class CountedText implements SourceText {
   }
 }
 
-/**
- * Returns the span of a part of a value's text. If the source writes the value differently, returns the span of the
- * whole value.
- */
+/** Returns the span of a part of a value, or of the whole value if the source spells the value differently. */
 export function locatePart(source: string, span: Span, part: TextPart): Span {
   const { of, start, length } = part;
   const written = source.slice(span.start, span.end);
@@ -60,7 +57,7 @@ export function locatePart(source: string, span: Span, part: TextPart): Span {
   return from === undefined ? span : { start: span.start + from, end: span.start + from + length };
 }
 
-/** Returns the offset of a part in a folded text. `undefined` if anything but white space differs. */
+/** Returns the offset of a part in a folded text. `undefined` if the texts differ in more than white space. */
 function findFolded(written: string, { of, start }: TextPart): number | undefined {
   let at = /^[|>][^\n]*/.exec(written)?.[0].length ?? 0;
   let from: number | undefined;
@@ -78,7 +75,9 @@ function isSpace(character: string): boolean {
   return character === ' ' || character === '\n' || character === '\t' || character === '\r';
 }
 
-/** Returns the offset of a part in a literal block (`|`), where each line is indented. `undefined` if it is not found. */
+/**
+ * Returns the offset of a part in a literal block (`|`), where each line is indented. `undefined` if there is no match.
+ */
 function findInBlock(written: string, { of, start }: TextPart): number | undefined {
   if (!written.startsWith('|')) return undefined;
   const before = of.slice(0, start).split('\n');
@@ -118,7 +117,6 @@ function listLineStarts(text: string): Uint32Array {
   return starts;
 }
 
-/** Returns the line of an offset, counted from 1. */
 function findLine(starts: Uint32Array, offset: number): number {
   let [low, high] = [0, starts.length];
   while (high - low > 1) {
@@ -143,15 +141,15 @@ interface Caret {
   readonly length: number;
 }
 
-/** The width of an excerpt, in columns. A longer line is cut around the caret. */
+/** The maximum width of an excerpt in columns. A longer line is cut around the caret. */
 const MAX_WIDTH = 100;
 
-/** Columns that a cut line keeps before the caret. */
+/** The number of columns that a cut line keeps before the caret. */
 const LEAD = 40;
 
 /**
- * Renders a line of a source with a caret below it, and the lines before and after it unless they are empty or separate
- * documents. `getLine` counts from 1. Unprintable characters are shown as escapes, and the caret is moved accordingly.
+ * Renders a line of a source with a caret below it, and the lines before and after it if they have content. `getLine`
+ * counts from 1. Unprintable characters are shown as escapes, and the caret is moved accordingly.
  */
 export function renderExcerpt(getLine: (line: number) => string | undefined, caret: Caret): string {
   const gutter = String(caret.line + 1).length;
@@ -174,7 +172,7 @@ function hasContent(line: string): boolean {
   return line.trim() !== '' && !/^(---|\.\.\.)\s*$/.test(line);
 }
 
-/** A printed part of a line, and the columns of the caret. */
+/** A line, cut for printing, and the columns of the caret. */
 interface Cut {
   readonly text: string;
   readonly from: number;
@@ -194,27 +192,27 @@ function cutAround(line: string, offset: number, length: number): Cut {
   return { text: [...lead, ...kept, ...(isCut ? ['…'] : [])].join(''), from, to };
 }
 
-/** Where the shown part of a line starts: at 0, unless the caret would then be cut off. */
+/** Returns the offset at which the shown part of a line starts: 0 unless the caret would be cut off. */
 function findCutStart(line: string, offset: number, length: number): number {
   if (line.length <= MAX_WIDTH || offset + Math.min(length, LEAD) <= MAX_WIDTH) return 0;
   const start = offset - LEAD;
   return /[\uDC00-\uDFFF]/.test(line.charAt(start)) ? start - 1 : start;
 }
 
-/** Lists the characters of a text as printed: a tab as two spaces, an unprintable character as its escape. */
+/** Lists the characters of a text as printed. A tab becomes two spaces, an unprintable character its escape. */
 function listCells(text: string): readonly string[] {
   return Array.from(text.replace(HALF_CHARACTER, ''), (character) =>
     character === '\t' ? '  ' : toPrintable(character),
   );
 }
 
-/** Half of a surrogate pair, which remains where a text is cut. */
+/** Matches half of a surrogate pair at the end, which remains where a text is cut. */
 const HALF_CHARACTER = /[\uD800-\uDBFF]$/;
 
 const WIDE = /[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303F\uFF01-\uFF60]/u;
 const COMBINING = /\p{Mark}/u;
 
-/** The approximate number of terminal columns that printed characters use. */
+/** Returns the approximate number of terminal columns of printed characters. */
 function measureWidth(cells: readonly string[]): number {
   return cells.reduce((width, cell) => width + measureCell(cell), 0);
 }

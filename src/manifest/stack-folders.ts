@@ -6,9 +6,9 @@ import { parseDocuments } from './parse.ts';
 
 /** A manifest file below a folder that the user named. */
 export interface FoundManifest {
-  /** The path to show. */
+  /** The path of the file, as it is shown. */
   readonly file: string;
-  /** The folder to show. */
+  /** The folder of the file, as it is shown. */
   readonly folder: string;
   readonly bytes: Uint8Array;
 }
@@ -19,8 +19,8 @@ const STACK = /["']?\bkind["']?\s*:\s*["']?Stack\b/;
 const DEFAULTS = /["']?\bkind["']?\s*:\s*["']?Defaults\b/;
 
 /**
- * Returns a predicate: whether a file below the named folder `root` belongs to the stack of `root`. If `root` contains
- * a `Stack`, the folders of other stacks do not belong to it. Otherwise every file belongs, and a second `Stack` is a
+ * Returns a predicate that says whether a file below `root` belongs to the stack of `root`. If `root` contains a
+ * `Stack`, files in folders of other stacks do not belong. Otherwise every file belongs, and a second `Stack` is a
  * mistake.
  */
 export function createStackFilter(
@@ -37,9 +37,9 @@ export function createStackFilter(
 
 /** The documents of a file that could be read. Their fields are not checked. */
 export interface RawDocuments {
-  /** Every mapping, including the members of a `List`. */
+  /** Every mapping in the file, including the members of a `List`. */
   readonly documents: readonly JsonObject[];
-  /** Whether the text is invalid YAML. It may then contain more documents. */
+  /** Whether the text is invalid YAML. The file may then contain more documents. */
   readonly isBroken: boolean;
 }
 
@@ -56,7 +56,7 @@ export function listRawDocuments(bytes: Uint8Array, env: Environment): readonly 
   return readRawDocuments(bytes, env).documents;
 }
 
-/** Whether a file may contain a `Stack`. Fast, because most files contain none. */
+/** Whether a file may contain a `Stack`. Searches the bytes without parsing, because most files contain none. */
 export function mayContainStack(bytes: Uint8Array): boolean {
   const buffer = toBuffer(bytes);
   return buffer.includes('Stack') && STACK.test(buffer.toString('utf8'));

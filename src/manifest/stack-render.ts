@@ -14,21 +14,21 @@ import { mayContainDefaults, mayContainStack } from './stack-folders.ts';
 export interface StackRender {
   readonly file: string;
   /**
-   * Program and arguments. `undefined`: the value is not a valid command, or the document has a finding. Validation
-   * reports both.
+   * The program and its arguments. `undefined` if they are invalid or the document has a finding. Validation reports
+   * both.
    */
   readonly words: readonly string[] | undefined;
   readonly place: SourcePlace;
 }
 
-/** Returns the first `spec.render` in a file, of a document of this kind. */
+/** Returns the first `spec.render` in a file, from documents of this kind only. */
 export function findStackRender(
   source: ManifestBytes,
   env: Environment,
   kind: 'Stack' | 'Defaults',
 ): StackRender | undefined {
   const { buffer, byteOffset, byteLength } = source.bytes;
-  // Search the bytes first, because parsing a file of ten thousand documents takes as long as reading it as manifests.
+  // Search the bytes first, because parsing a file of ten thousand documents is much slower.
   const mayHold = kind === 'Stack' ? mayContainStack : mayContainDefaults;
   if (!mayHold(source.bytes) || !Buffer.from(buffer, byteOffset, byteLength).includes('render')) return undefined;
   const text = decodeSource(source);
@@ -48,7 +48,7 @@ interface FoundRender {
   readonly render: Json;
 }
 
-/** Lists `spec.render` of a document, or of the members of a `List`. */
+/** Lists the `spec.render` of a document, or of each member of a `List`. */
 function listRenders(value: Json, wanted: string, base: FieldPath): readonly FoundRender[] {
   if (!isJsonObject(value)) return [];
   const { kind, items, spec } = value;
@@ -71,7 +71,6 @@ export function decodeSource(source: ManifestBytes): SourceText | Diagnostic {
   return isUtf8(source.bytes) ? text : createEncodingDiagnostic(text, source.bytes);
 }
 
-/** Shared, because it is stateless. */
 const DECODER = new TextDecoder('utf-8');
 
 function createEncodingDiagnostic(source: SourceText, bytes: Uint8Array): Diagnostic {

@@ -32,7 +32,7 @@ import {
   type Place,
 } from './finding.ts';
 
-/** Reads the settings of a valid `Stack` document and fills in defaults. Without a document: only defaults, and an empty name. */
+/** Reads the settings of a valid `Stack` and fills in defaults. Without a document, the name is empty. */
 export function readStackSettings(document?: ManifestDocument, locator: Locator = createLocator()): StackSettings {
   const { name = '', value } = document ?? {};
   const resolvePath = (path: string, ...stated: FieldPath): string =>
@@ -131,7 +131,7 @@ function parseSinkSettings(sink: SinkSpec, stack: string): SinkSettings {
   return { command, timeoutMs: parseCheckedMs(timeout), ...(test !== undefined && { test }) };
 }
 
-/** The settings that layers can set field by field. Any other setting is taken whole from one layer, including lists. */
+/** Settings that are merged field by field. Any other setting, such as a list, comes whole from one document. */
 const DIVISIBLE: ReadonlySet<string> = new Set([
   'api',
   'api.timeouts',
@@ -181,8 +181,8 @@ export function listDefaultsOf<One>(
 }
 
 /**
- * Returns how many folders `outer` is above `inner`. `undefined`: `outer` does not contain `inner`. Both are relative
- * to the same folder, or absolute.
+ * Returns how many folders `outer` is above `inner`. `undefined` if `outer` does not contain `inner`. Both paths are
+ * relative to the same folder, or absolute.
  */
 function findDistance(inner: string, outer: string): number | undefined {
   const [from, to] = [toSteps(inner), toSteps(outer)];
@@ -216,20 +216,19 @@ function holdsPath(value: Json, [step, ...rest]: FieldPath): boolean {
   return held && holdsPath((value as JsonObject)[step] ?? null, rest); // a list has numeric keys
 }
 
-/** Returns the position of a setting of a Stack. */
 export function locateSetting(stack: ManifestDocument, path: FieldPath, locator: Locator): SourcePlace {
   return locatePlace({ position: findSettingDocument(stack, path).position, path, target: 'value' }, locator);
 }
 
 export interface StackSetting {
-  /** The path in `spec`, such as `api.rate_limit`. */
+  /** The path below `spec`, such as `api.rate_limit`. */
   readonly name: string;
   readonly value: Json;
-  /** The kind of document that sets it, and the position. Absent: the value is the default. */
+  /** The kind of the document that sets the value, and the position. Absent if the value is the default of edgewise. */
   readonly stated?: { readonly by: string; readonly place: SourcePlace };
 }
 
-/** Lists every setting of a valid Stack, including settings of its Defaults and the defaults of edgewise. */
+/** Lists every setting of a valid Stack, including the settings from its Defaults and the defaults of edgewise. */
 export function listStackSettings(stack: ManifestDocument, locator: Locator): readonly StackSetting[] {
   const spec = createStackSpecSchema().parse(stack.value['spec'] ?? {}) as JsonObject; // values in a document are JSON
   return listLeaves(spec, []).map(({ path, value }) => {
@@ -254,7 +253,7 @@ function listLeaves(settings: JsonObject, before: readonly string[]): readonly L
   });
 }
 
-/** Reports a second Defaults in one folder, because neither would be the nearest. */
+/** Reports a second Defaults in one folder, because it is unclear which of the two is the nearest. */
 export function listSecondDefaults(documents: readonly ManifestDocument[]): readonly DocumentFinding[] {
   const defaults = documents.filter(({ kind }) => kind === 'Defaults');
   return [...Map.groupBy(defaults, toFolder).values()].flatMap(([first, ...others]) =>
@@ -276,7 +275,7 @@ function toKindPlace({ position }: ManifestDocument): Place {
   return { position, path: ['kind'], target: 'value' };
 }
 
-/** Reports every `Stack` except the first. An unchanged copy printed by the Stack's own command is allowed. */
+/** Reports every `Stack` except the first. Allows an unchanged copy of the first in the output of `spec.render`. */
 export function listExtraStacks([first, ...others]: readonly ManifestDocument[]): readonly DocumentFinding[] {
   if (first === undefined) return [];
   return others
@@ -293,12 +292,12 @@ export function listExtraStacks([first, ...others]: readonly ManifestDocument[])
     }));
 }
 
-/** The number of stacks that a message names. */
+/** The maximum number of stacks that a message names. */
 const MAX_NAMED = 5;
 
 /**
  * Returns the error for Stacks in several folders, which are separate stacks. All other findings are then meaningless.
- * `undefined`: there is at most one Stack, or all are in one folder.
+ * `undefined` if there is at most one Stack, or if all are in one folder.
  */
 export function findSeveralStacks(stacks: readonly ManifestDocument[]): Diagnostic | undefined {
   const own = stacks.filter((document) => !isPrinted(document));
@@ -330,7 +329,7 @@ const PRINTED_STACK = {
   remedy: 'Leave the Stack out of what the command prints, or print it unchanged: the settings come from the file.',
 };
 
-/** Whether a document was printed by the command of `spec.render`. */
+/** Whether a document comes from the output of `spec.render`. */
 function isPrinted({ position }: ManifestDocument): boolean {
   return parseRenderSource(position.source.file) !== undefined;
 }
@@ -341,7 +340,7 @@ function isHandedThrough(document: ManifestDocument, first: ManifestDocument): b
   return isPrinted(document) && isSame;
 }
 
-/** Reports documents of kinds that the Stack does not use. */
+/** Reports documents whose kind is not in the Stack's `spec.kinds`. */
 export function listUnusedKinds(
   documents: readonly ManifestDocument[],
   stack: ManifestDocument | undefined,
@@ -389,7 +388,7 @@ export function listDescribedHandOvers(
   });
 }
 
-/** The remedy contains the lines to add. */
+/** The error for manifests without a Stack. Its remedy contains the lines to add. */
 export const NO_STACK: Diagnostic = {
   code: 'no-stack',
   severity: 'error',
@@ -404,7 +403,7 @@ export const NO_STACK: Diagnostic = {
   ].join('\n'),
 };
 
-/** Reports documents whose address an earlier document already describes. */
+/** Reports documents that have the same address as an earlier document. */
 export function listDuplicates(
   documents: readonly ManifestDocument[],
   index: DocumentIndex,
@@ -428,7 +427,7 @@ function toNamePlace({ position }: ManifestDocument): Place {
   return { position, path: ['metadata', 'name'], target: 'value' };
 }
 
-/** Reports unique values that a second document claims. Ids in the specs must be resolved. */
+/** Reports unique values that a second document claims. References in the specs must be resolved. */
 export function listDuplicateClaims(specs: ReadonlyMap<ManifestDocument, Spec>): readonly DocumentFinding[] {
   const holders = new Map<string, DocumentClaim>();
   return [...specs].flatMap(([document, spec]) =>
@@ -458,12 +457,12 @@ function listDocumentClaims(document: ManifestDocument, spec: Spec): readonly Do
   ];
 }
 
-/** Only one document can adopt an existing resource. */
+/** Lists the id in `lifecycle.adopt`, because only one document can adopt a resource. */
 function listAdoptions(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
   return listLifecycleClaims(document, 'adopt', (id) => ({ value: id, key: `${kind.name} lifecycle.adopt ${id}` }));
 }
 
-/** Only one document can claim a former name. */
+/** Lists the name in `lifecycle.renamed_from`, because only one document can have a former name. */
 function listRenames(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
   const toClaim = (name: string): Pick<Claim, 'value' | 'key'> => ({
     value: name,
@@ -505,7 +504,7 @@ function findFormerAddress({ value, kind }: ManifestDocument): Address | undefin
   return typeof name === 'string' ? toAddress(kind, name) : undefined;
 }
 
-/** Only one document can write a file. */
+/** Lists the paths in `lifecycle`, because only one document can write a file. */
 function listWrittenFiles(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
   const paths = Object.entries(kind.lifecycle).filter(([, { type }]) => type.type === 'text' && type.isPath);
   return paths.flatMap(([name]) =>

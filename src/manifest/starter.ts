@@ -2,11 +2,11 @@ import { stringify } from 'yaml';
 
 interface StarterOptions {
   readonly stack: string;
-  /** Absent: the URL comes from the environment or a flag. */
+  /** `undefined` if the URL comes from the environment or a flag. */
   readonly baseUrl: string | undefined;
-  /** Whether a Defaults applies to the stack. Then the Stack needs no more than its name. */
+  /** Whether a Defaults applies to the stack. The Stack then needs only its name. */
   readonly hasDefaults: boolean;
-  /** The schema for editors: a path relative to the files, or a URL. */
+  /** The schema for editors, as a path relative to the files or as a URL. */
   readonly schema: string;
 }
 
@@ -16,7 +16,7 @@ interface StarterFile {
   readonly text: string;
 }
 
-/** Creates the files of a new stack: its settings, and an example with comments. They are valid without changes. */
+/** Creates the files of a new stack: its settings, and an example with comments. Both are valid without changes. */
 export function createStarter({ stack, baseUrl, hasDefaults, schema }: StarterOptions): readonly StarterFile[] {
   const modeline = `# yaml-language-server: $schema=${schema}\n`;
   const settings = {

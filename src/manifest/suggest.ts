@@ -1,6 +1,6 @@
 import { closestMatch } from 'leven';
 
-/** Returns the known word that is closest to a misspelled one, if any is close. Ignores case, `-` and `_`. */
+/** Returns the known word that is closest to a misspelled word, if any is close. Ignores case, `-` and `_`. */
 export function suggest(given: string, known: readonly string[]): string | undefined {
   const byForm = new Map(known.map((word) => [normalizeWord(word), word]));
   const form = normalizeWord(given);
@@ -9,10 +9,10 @@ export function suggest(given: string, known: readonly string[]): string | undef
   return nearest === undefined ? undefined : byForm.get(nearest);
 }
 
-/** Shorter names are too unspecific for a suggestion. */
+/** The minimum length of a name that gets a suggestion. Shorter names are too unspecific. */
 const LEAST_NAME_LENGTH = 3;
 
-/** Returns the known address whose kind and name are closest to a misspelled one, if both are close. */
+/** Returns the known address whose kind and name are closest to a misspelled address, if both are close. */
 export function suggestAddress(given: string, known: readonly string[]): string | undefined {
   const [kind, name] = splitAddress(given);
   const parts = known.map(splitAddress);
@@ -28,21 +28,21 @@ function splitAddress(address: string): readonly [kind: string, name: string] {
   return [address.slice(0, Math.max(at, 0)), address.slice(at + 1)];
 }
 
-/** The remedy for an unknown word: the closest known word, else the list of known words. `undefined` if no word is known. */
+/** Suggests the closest known word. If none is close, lists the known words. `undefined` if no word is known. */
 export function suggestRemedy(given: string, known: readonly string[], listsKnown = true): string | undefined {
   const nearest = suggest(given, known);
   if (nearest !== undefined) return `Did you mean \`${nearest}\`?`;
   return listsKnown && known.length > 0 ? `Known here: ${known.join(', ')}.` : undefined;
 }
 
-/** Words are compared up to this many characters. */
+/** The number of characters of a word that are compared. */
 const MAX_LENGTH = 100;
 
 function normalizeWord(word: string): string {
   return word.slice(0, MAX_LENGTH).toLowerCase().replace(/[-_]/g, '');
 }
 
-/** Lists the word with each pair of neighbours swapped. A swap counts as one mistake here, but as two in edit distance. */
+/** Lists the word with each pair of neighbours swapped. A swap is one typing mistake, but has an edit distance of 2. */
 function listSwaps(form: string): readonly string[] {
   return Array.from(
     form,
@@ -50,7 +50,7 @@ function listSwaps(form: string): readonly string[] {
   );
 }
 
-/** The largest edit distance of a suggestion: a third of the word, at least 1 and at most 3. */
+/** Returns the maximum edit distance of a suggestion: a third of the word, at least 1 and at most 3. */
 function computeMaxDistance(form: string): number {
   return Math.max(1, Math.min(3, Math.floor(form.length / 3)));
 }

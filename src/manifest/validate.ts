@@ -70,44 +70,44 @@ import {
 
 /** Options of `validateManifests`. */
 export interface ValidateOptions {
-  /** Fills in `${env:NAME}`. */
+  /** The environment that fills in `${env:NAME}`. */
   readonly env: Environment;
-  /** Secrets that no manifest may contain. Absent: none is known. */
+  /** Secrets that no manifest may contain. Absent if no secret is known. */
   readonly secrets?: Pick<Secrets, 'redact' | 'find'>;
-  /** Whether a missing `Stack` is an error. Default: true. Pass false if nothing will be compared or written. */
+  /** Whether a missing `Stack` is an error (default: true). Pass false if nothing will be compared or written. */
   readonly requireStack?: boolean;
-  /** Reads the files that fields name. Absent: a field that names a file is an error. */
+  /** Reads files that fields name. If absent, a field that names a file is an error. */
   readonly readFile?: ReadFieldFile;
-  /** Additional checks of texts whose format is valid, from `loadDeepFormatChecks`. Absent: only formats are checked. */
+  /** Deep checks of texts whose format is valid, from `loadDeepFormatChecks`. If absent, only formats are checked. */
   readonly closerChecks?: DeepFormatChecks;
 }
 
-/** The desired state, if the manifests have no errors, and all diagnostics. */
+/** The desired state, and all diagnostics. The state is `undefined` if a manifest has an error. */
 export interface ValidatedManifests {
   readonly state: DesiredState | undefined;
   /** Sorted by file in the given order, then by line and column. Diagnostics without a position are last. */
   readonly diagnostics: readonly Diagnostic[];
-  /** The first `Stack` document, even if it is invalid. Absent: none could be read. */
+  /** The first `Stack`, even if it is invalid. Absent if no `Stack` could be read. */
   readonly stack?: FoundStack;
-  /** The policies and policy tests whose own fields are valid, even if other documents are not. */
+  /** The policies and policy tests whose own fields are valid, even if other documents are invalid. */
   readonly rules: PolicyDocuments;
 }
 
 /** The readable parts of a `Stack`, which may be invalid. */
 interface FoundStack {
-  /** Absent: the name is missing or invalid. */
+  /** Absent if the name is missing or invalid. */
   readonly name?: string;
-  /** Returns the position of the document's start, or of a path in it. Parses the document again. */
+  /** Returns the position of a path in the document, or of the document's start. Parses the document again. */
   readonly locate: (path?: FieldPath) => SourcePlace;
-  /** Lists its settings. Call it only if the `Stack` is valid. */
+  /** Lists the settings of the `Stack`. Call it only if the `Stack` is valid. */
   readonly listSettings: () => readonly StackSetting[];
 }
 
-/** Validates manifests. Never throws. */
+/** Turns manifests into the desired state, and reports every mistake as a diagnostic. Never throws. */
 export function validateManifests(given: readonly ManifestSource[], options: ValidateOptions): ValidatedManifests {
   const sources = given.map(encodeSource);
   const locator = createLocator();
-  // Text that a program passes is always quoted in diagnostics, because the program means it as manifests.
+  // Diagnostics may quote all text from a program, because a program passes only manifests as text.
   const handed = new Set(given.filter((source) => 'text' in source).map(({ file }) => file));
   const tally = createDiagnosticCounter();
   const { documents: written, diagnostics, mayHideStack } = readAll(sources, options, { locator, tally, handed });
@@ -157,7 +157,7 @@ function toFoundStack(stack: ManifestDocument, locator: Locator): FoundStack {
   };
 }
 
-/** Limits the diagnostics of each document to as many as a person would read. */
+/** Keeps the first findings of each code in a document, and replaces the others by one finding with their number. */
 function limitFindings(findings: readonly DocumentFinding[]): readonly DocumentFinding[] {
   return [...Map.groupBy(findings, ({ document }) => document)].flatMap(([document, group]) => {
     const { told, more } = limitPerCode(group.map(({ finding }) => finding));
@@ -198,7 +198,7 @@ function readAll(
   return { documents, diagnostics, mayHideStack };
 }
 
-/** Returns the first error in the documents of one file. Ignores other files, and does not read files that fields name. */
+/** Returns the first error in the documents of one file. Does not read other files, even if fields name them. */
 export function findDocumentError(
   source: ManifestBytes,
   { env }: Pick<ValidateOptions, 'env'>,
@@ -225,7 +225,7 @@ function createIndex(documents: readonly ManifestDocument[]): ReadonlyMap<Addres
   return index;
 }
 
-/** Omits duplicate documents, because a duplicate repeats every claim of the first and is already reported. */
+/** Omits duplicate documents, which are already reported and repeat every claim of the first document. */
 function withoutDuplicates(
   specs: ResolvedReferences['specs'],
   duplicates: readonly DocumentFinding[],
@@ -305,7 +305,7 @@ function createState(sources: readonly ManifestBytes[], { documents, references,
   };
 }
 
-/** Computes the digest on first use, because only plans need it. */
+/** Computes the digest only when it is requested, because only plans need it. */
 function toInput({ file, bytes }: ManifestBytes): ManifestInput {
   return {
     file,
@@ -372,7 +372,7 @@ function compareRanks(left: readonly number[], right: readonly number[]): number
   return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0);
 }
 
-/** The policies and policy tests whose fields are valid. */
+/** Parses the policies and policy tests whose fields are valid. */
 function parsePolicyDocuments(documents: readonly ManifestDocument[], locator: Locator): PolicyDocuments {
   const valid = documents.filter(({ isValid }) => isValid);
   return {
@@ -438,14 +438,14 @@ function describeUnquoted(file: string, [first]: readonly Diagnostic[]): readonl
   ];
 }
 
-/** The content of a mark, except its digests. */
+/** The data that a mark contains, except the digests. */
 interface MarkContent {
   readonly kind: Kind;
   readonly stack: string;
   readonly name: string;
   readonly spec: Spec;
   readonly lifecycle: ResourceLifecycle;
-  /** Whether all fields conform to the kind. If not, the length is not checked. */
+  /** Whether all fields conform to the kind. If not, the length of the metadata is not checked. */
   readonly isValid: boolean;
 }
 
@@ -469,8 +469,8 @@ function mayHoldMark(user: string | JsonObject): boolean {
 }
 
 /**
- * Whether metadata is below the limit for any mark. This avoids the exact count for most metadata. Without it,
- * `validate` of 10,000 edges uses 0.15 s more CPU time, in addition to 2.7 s.
+ * Whether metadata is below the limit with any mark. This avoids the exact count for most metadata, which would add
+ * 0.15 s to the 2.7 s of CPU time for `validate` of 10,000 edges.
  */
 function isSurelyShort(
   { kind, stack, name, lifecycle }: MarkContent,
@@ -483,7 +483,7 @@ function isSurelyShort(
   return toByteLength(JSON.stringify(user)) + stated + KEYS <= limit;
 }
 
-/** `QUOTES`: bytes between two entries of an object of strings. `KEYS`: an upper limit for the bytes of all keys in a mark. */
+/** `QUOTES`: bytes of `"":"",`, an entry without its texts. `KEYS`: upper limit for the bytes of all keys in a mark. */
 const QUOTES = 6;
 const KEYS = 200;
 
@@ -508,7 +508,7 @@ function createTooLongFinding(length: number, limit: number): Finding {
   };
 }
 
-/** The mark after everything is applied. Placeholders of the same length replace digests that are not known yet. */
+/** Returns the mark after apply. Placeholders replace digests that are not known yet, and have the same length. */
 function createLongestMark({ kind, stack, name, spec, lifecycle }: MarkContent) {
   const digest = 'x'.repeat(FIELD_DIGEST_LENGTH);
   const marked = listFieldsInMark(kind, normalizeSpec(kind, spec)).filter((field) => !lifecycle.ignore.includes(field));

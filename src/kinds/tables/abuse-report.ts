@@ -2,7 +2,7 @@ import { field, formatted, listOf, objectOf, oneOf, text } from '../field.ts';
 import { defineKind } from '../kind.ts';
 import { IDENTITY, METADATA } from './standard-fields.ts';
 
-/** The service's decisions about a host name. PENDING: none yet. */
+/** The service's decisions about a host name. `PENDING` means that it has not decided yet. */
 export const HOSTNAME_STATUSES = ['PENDING', 'BANNED', 'UNBANNED', 'IGNORE'] as const;
 
 const HOSTNAME = objectOf({

@@ -90,7 +90,6 @@ function checkProvisioning({
   return [{ message, remedy, field: 'certificate_management_policy' }];
 }
 
-/** Describes the state of the automatic certificate. */
 function describeCertificate(
   { certificate_management_status: status = null }: JsonObject,
   now: Date,
@@ -103,7 +102,7 @@ function describeCertificate(
   return [leftMs > 0 ? `certificate renews in ${renderTimeSpan(leftMs)}` : 'certificate is due for renewal'];
 }
 
-/** Of the API's error codes, only INTERNAL_ERROR can end without action by the user. */
+/** Only INTERNAL_ERROR can end without action by the user. All other error codes of the API require one. */
 function findProvisioning({
   spec: { certificate_management_policy: policy = null },
   computed: { certificate_management_status: status = null },

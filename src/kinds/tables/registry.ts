@@ -31,10 +31,7 @@ export const ATTACHED_KINDS: readonly Kind[] = KINDS.filter(({ role }) => role =
 /** The kinds that a user submits and the service decides about. */
 export const SUBMITTED_KINDS: readonly SubmittedKind[] = KINDS.filter(isSubmitted);
 
-/**
- * The kinds of resources that a manifest can describe. Documents such as `External`, `Stack` and `List` are not
- * resources.
- */
+/** The kinds of resources that a manifest can describe. `External`, `Stack` and `List` are not resources. */
 export const MANIFEST_KINDS: readonly Kind[] = [...OWNED_KINDS, ...ATTACHED_KINDS];
 
 /** Joins the titles of the owned kinds that `isMeant` selects: `credential or SSH user certificate`. */
@@ -46,12 +43,12 @@ export function formatKindTitles(isMeant: (kind: Kind) => boolean): string {
 
 const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));
 
-/** Returns the kind with this name. `undefined`: there is none. */
+/** Returns the kind with this name. `undefined` if there is no such kind. */
 export function findKind(name: string): Kind | undefined {
   return BY_NAME.get(name);
 }
 
-/** Returns the kind with this name, which was checked before. Throws `InvariantError` if there is none. */
+/** Returns the kind with this name, which was checked before. Throws `InvariantError` if there is no such kind. */
 export function getKind(name: string): Kind {
   return assertDefined(BY_NAME.get(name), `kind ${name}`);
 }

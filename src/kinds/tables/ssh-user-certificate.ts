@@ -6,7 +6,7 @@ import { field, formatted, idOf, mapOf, oneOf, setOf, text, timestamp } from '..
 import { defineKind, type SpecFinding } from '../kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 
-/** Validity of a certificate by default. Source: section 8 of the API documentation. */
+/** The default validity of a certificate. Source: section 8 of the API documentation. */
 export const DEFAULT_VALIDITY_MS = 24 * 3_600_000;
 
 export const SSH_USER_CERTIFICATE = defineKind({
@@ -150,8 +150,8 @@ const LINE = /^([a-z0-9-]+)-cert-v01@openssh\.com ([A-Za-z0-9+/]+={0,2})(?: [\w.
 const USER_CERTIFICATE = 1;
 
 /**
- * Returns why the text of a certificate is invalid. `undefined`: it is valid. `publicKey`: from the manifest; if
- * `undefined`, the key is not compared.
+ * Returns why the text of a certificate is invalid. `undefined` if it is valid. The key is compared with `publicKey`
+ * from the manifest unless that is `undefined`.
  */
 function checkSshCertificate(text: string, publicKey: Json | undefined): string | undefined {
   const [, type = '', base64 = ''] = LINE.exec(text.replace(/\n$/, '')) ?? [];
@@ -165,7 +165,9 @@ function checkSshCertificate(text: string, publicKey: Json | undefined): string 
   return isSame ? undefined : 'is for another public key';
 }
 
-/** Reads the whole certificate and returns the bytes of its key. `undefined`: incomplete, or not a user certificate. */
+/**
+ * Reads the whole certificate. Returns the bytes of its key, or `undefined` if it is not a complete user certificate.
+ */
 function readKey(bytes: Buffer, type: string): Buffer | undefined {
   let at = 0;
   const take = (length: number): Buffer => {
@@ -195,7 +197,7 @@ function readKey(bytes: Buffer, type: string): Buffer | undefined {
   }
 }
 
-/** Number of fields after the name in a key of each type. */
+/** The number of fields after the type name in a key, by type. */
 const KEY_FIELDS: Readonly<Record<string, number>> = {
   'ssh-ed25519': 1,
   'ssh-rsa': 2,

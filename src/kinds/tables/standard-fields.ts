@@ -1,6 +1,6 @@
 import { type Field, field, text, timestamp } from '../field.ts';
 
-/** Fields of every resource: those that the service sets, and two for people that a manifest may set. */
+/** Fields of every resource: the fields that the service sets, and two that a manifest may set, for people. */
 
 export const DESCRIPTION: Field = field(text({ maxBytes: 255 }), 'Free text for people. At most 255 bytes.', {
   absentWhenDefault: true,

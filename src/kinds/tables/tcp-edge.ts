@@ -13,7 +13,7 @@ import {
 import { defineKind } from '../kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 
-/** The variables of a policy on TCP traffic. */
+/** The variables that a policy on TCP traffic may use. */
 const VARIABLES = ['conn.ClientIP', 'conn.client_ip', 'conn.geo.*'];
 
 const ACTION = objectOf(

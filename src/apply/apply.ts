@@ -27,26 +27,18 @@ export interface ApplyContext {
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** When aborted, no further write starts. Writes under way finish. */
   readonly signal: AbortSignal;
-  /**
-   * Writes of the plan that an earlier apply has done, such as `PlanCheck.done`. Value: the id of the resource, if
-   * known.
-   */
+  /** Writes that an earlier apply has done, such as `PlanCheck.done`. Value: the id of the resource, if known. */
   readonly done: ReadonlyMap<WriteId, string | undefined>;
-  /** Ids that creations of an earlier apply or of another stack have produced, by address, such as `PlanCheck.ids`. */
+  /** Known ids of resources that this plan or another stack creates, by address, such as `PlanCheck.ids`. */
   readonly ids: ReadonlyMap<string, string>;
-  /** Contents for planned files from resources that already exist, by address, such as `PlanCheck.texts`. */
+  /** Known contents for planned files, by address of the resource, such as `PlanCheck.texts`. */
   readonly texts: ReadonlyMap<string, string>;
   readonly writeFile: WriteFile;
-  /**
-   * The pipeline that runs the apply, to be recorded in marks: `commit 1a2b3c4d5e6f, https://…`. Absent: marks record
-   * no pipeline.
-   */
+  /** The pipeline to record in marks: `commit 1a2b3c4d5e6f, https://…`. Absent: marks record no pipeline. */
   readonly by?: string | undefined;
   /** Receives an entry before and after each request. Absent: no journal is written. */
   readonly journal?: Journal | undefined;
-  /**
-   * Coordinates this plan with plans of other stacks that are applied at the same time. Absent: it is applied alone.
-   */
+  /** Set if plans of other stacks are applied at the same time. Absent: this plan is applied alone. */
   readonly sideBySide?: ParallelApplyContext | undefined;
 }
 
@@ -71,9 +63,10 @@ export interface ParallelApplyContext {
 
 /**
  * Applies a plan. Each write starts as soon as its dependencies have succeeded. If a write fails, the writes that
- * depend on it are skipped and the others continue. Also lists kinds, to find out whether a creation took effect and
- * whether a concurrent apply created the same resource first; if so, deletes its own creation. Does not check whether
- * the plan is stale (see `checkPlan`). Never rejects because of the service or the network: failures are in the result.
+ * depend on it are skipped and the others continue. An apply also lists kinds, to find out whether a creation took
+ * effect and whether a concurrent apply created the same resource first. In the latter case it deletes its own
+ * creation. Does not check whether the plan is stale (see `checkPlan`). Never rejects because of the service or the
+ * network: failures are in the result.
  */
 export async function applyPlan(plan: Plan, context: ApplyContext): Promise<ApplyResult> {
   const { onEvent, signal, now } = context;
@@ -178,14 +171,14 @@ function createRunOptions(
 }
 
 /**
- * Whether a write may start although `needed` failed: `needed` delivered a token, but could not record that in the
- * mark. The token was delivered, so the replaced credential can be deleted.
+ * Whether a write may start although `needed` failed. It may if `needed` only failed to record a delivery in the mark:
+ * the token was delivered, so the replaced credential can be deleted.
  */
 function canFollowUnrecorded({ type }: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
   return (type === 'delete' || type === 'redeliver') && unrecorded.has(needed.write.id);
 }
 
-/** Omits contents of resources whose creation failed or was deleted again. */
+/** Selects the file contents to write. Omits resources whose creation failed or was deleted again. */
 function selectFileTexts(
   outcomes: readonly Outcome[],
   texts: ReadonlyMap<string, string>,

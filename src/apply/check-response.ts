@@ -77,7 +77,7 @@ function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] 
   });
 }
 
-/** Not compared like other fields, because it contains the mark. */
+/** This field is compared separately, because it contains the mark. */
 const METADATA = 'metadata';
 
 function areAllTaken(kind: Kind, sent: Spec, live: Spec): boolean {
@@ -86,9 +86,7 @@ function areAllTaken(kind: Kind, sent: Spec, live: Spec): boolean {
   return true;
 }
 
-/**
- * Whether the response contains the sent value in normal form. A name that the kind does not have as a field passes.
- */
+/** Whether the response contains the sent value in normal form. True for a name that is not a field of the kind. */
 function isTaken(field: Field | undefined, sent: Json, live: Json | undefined): boolean {
   return field === undefined || (live !== undefined && isSameJson(normalizeField(field, sent), live));
 }
@@ -104,8 +102,8 @@ export interface ResolvedWrite extends WriteRequest {
 }
 
 /**
- * Creates the request of a write. Replaces addresses by ids that earlier writes returned, and the length of a validity
- * by its start and end. `ids` must contain every address to which the write refers.
+ * Creates the request of a write. Replaces addresses by ids that earlier writes returned, and turns the length of a
+ * validity into a start and an end. `ids` must contain every address to which the write refers.
  */
 export function resolveWrite(write: Write, { ids, now, by }: WriteInputs): ResolvedWrite {
   return { ...createWriteRequest(write, ids), body: resolveBody(write, { ids, now, by }) };
@@ -115,7 +113,7 @@ export function resolveWrite(write: Write, { ids, now, by }: WriteInputs): Resol
 export interface WriteInputs {
   readonly ids: CreatedIds;
   readonly now: Date;
-  /** The pipeline that runs the apply, to be recorded in the mark. `undefined`: the mark records no pipeline. */
+  /** The pipeline to record in the mark. `undefined`: the mark records no pipeline. */
   readonly by: string | undefined;
 }
 

@@ -18,17 +18,11 @@ export interface CreatedResource {
   readonly id: string;
 }
 
-/**
- * The result of a search for duplicates of a resource that this run created. A duplicate has the same mark and is not
- * in the plan.
- */
+/** The result of a search for duplicates of a new resource. A duplicate has the same mark and is not in the plan. */
 interface ConcurrentDuplicates {
   /** The duplicate to keep instead of the created resource. `undefined`: the created resource is kept. */
   readonly winner: LiveResource | undefined;
-  /**
-   * Duplicates that other applies created and should delete, because the created resource is kept. Empty if there is a
-   * winner.
-   */
+  /** Duplicates to be deleted by their own applies, because the new resource is kept. Empty if there is a winner. */
   readonly losers: readonly LiveResource[];
   /** Whether the service lists the created resource without its mark. Later runs would not recognize the resource. */
   readonly isUnmarked: boolean;
@@ -113,7 +107,7 @@ function rankMarked(marked: readonly LiveResource[], id: string): Omit<Concurren
 
 /**
  * Lists resources during an apply. Calls for the same kind that are made before a list request starts share its
- * response, which therefore contains everything that their callers have created.
+ * response. The response contains everything that was created before these calls.
  */
 export class ListReader {
   readonly #list: ReturnType<typeof coalesceLists>;
@@ -135,10 +129,7 @@ export class ListReader {
     return this.#count;
   }
 
-  /**
-   * Lists all resources of a kind, newest first, with a request that starts after this call. Rejects as the client
-   * does.
-   */
+  /** Lists all resources of a kind, newest first. The request starts after this call. Rejects as the client does. */
   async list(kind: Kind): Promise<readonly LiveResource[]> {
     const list = await this.#list(kind);
     const known = LISTS.get(list) ?? this.#readAll(kind, list);
@@ -156,10 +147,7 @@ export class ListReader {
     return this.#readAll(kind, await this.#listNewest(kind));
   }
 
-  /**
-   * Parses the resource in the response to a write. Sets an omitted field to empty if another response of the run
-   * contained that field.
-   */
+  /** Parses the resource in a response. An omitted field becomes empty if another response of the run contained it. */
   readResponseBody(write: Write, answer: JsonObject): LiveResource {
     const kind = getKind(write.kind);
     this.#shown.note(kind, write.type === 'set-module' ? { [write.module]: answer } : answer);
@@ -190,16 +178,16 @@ const PARTS = new WeakMap<JsonObject, LiveResource>();
 type List = (kind: Kind, stop?: AbortController, waitSignal?: AbortSignal) => Promise<readonly JsonObject[]>;
 
 /**
- * Wraps `list`. Calls for the same kind that are made before a request starts share its response, which therefore
- * contains everything that their callers have created. At most one request per kind is under way; the next one starts
- * when it ends. Rejects as the client does.
+ * Wraps `list`. Calls for the same kind that are made before a request starts share its response. The response contains
+ * everything that was created before these calls. At most one request per kind is under way; the next one starts when
+ * it ends. Rejects as the client does.
  */
 export function coalesceLists(list: Client['list']): List {
   const running = new Map<string, Promise<unknown>>();
   const waiting = new Map<string, Promise<readonly JsonObject[]>>();
   const listAfter: List = async (kind, ...more) => {
     await running.get(kind.name);
-    // Callers that received the previous response call again one after another. Wait until all of them have joined.
+    // Callers that received the previous response call again one after another. Let all of them join this request.
     await setImmediate();
     const answer = list(kind, ...more);
     waiting.delete(kind.name);
@@ -290,7 +278,7 @@ async function lookUp(made: CreatedResource, context: DuplicateContext): Promise
 
 /**
  * Warns if a concurrent apply has created the resource. Called when the service rejects a creation as a duplicate.
- * Looks up each kind once in a run, and records it in `looked`. Ignores a failed look-up.
+ * Looks up each kind once in a run, and records the kind in `looked`. Ignores a failed look-up.
  */
 export async function reportConcurrentApply(
   write: CreateWrite,
@@ -322,10 +310,7 @@ function formatAuthor({ mark }: LiveResource): string {
   return mark?.by === undefined ? '' : ` (${mark.by})`;
 }
 
-/**
- * Deletes a new resource that the service lists without its mark. Later applies would not recognize the resource, and
- * each would create another one.
- */
+/** Deletes a new resource that the service lists without its mark. Otherwise each apply would create another one. */
 async function withdrawUnmarked(made: CreatedResource, context: SettleContext): Promise<string> {
   const message = await deleteOwnCreation(made, context, 'Delete it by hand');
   return `the service lists it without its metadata, which holds the mark; ${message}`;
@@ -368,8 +353,7 @@ interface TakeBackContext {
 }
 
 /**
- * Deletes a resource that this run created. Returns a message about the result. `otherwise`: the remedy to add to the
- * message if the deletion fails.
+ * Deletes a resource that this run created. Returns a message about the result. `otherwise`: the remedy if that fails.
  */
 export async function deleteOwnCreation(
   made: CreatedResource,

@@ -26,7 +26,7 @@ export interface JournalEntry {
   readonly outcome?: 'done' | 'failed' | 'not-sent';
   /** Resource id. Absent if it is not known yet. */
   readonly id?: string;
-  /** Status of the error response. Absent if there was none. */
+  /** HTTP status of the error response. Absent if there was none. */
   readonly status?: number;
   readonly message?: string;
 }
@@ -88,10 +88,7 @@ async function writeBefore(journal: Journal, entry: Omit<JournalEntry, 'event'>)
   }
 }
 
-/**
- * Ignores errors, because the request was sent and its result must be reported. `JournalFile.close` reports the lost
- * entry.
- */
+/** Ignores errors: the request was sent, so its result must be reported. `JournalFile.close` reports lost entries. */
 async function writeAfter(journal: Journal, entry: JournalEntry): Promise<void> {
   await journal(entry).catch(() => undefined);
 }
@@ -99,10 +96,7 @@ async function writeAfter(journal: Journal, entry: JournalEntry): Promise<void> 
 /** A journal that is appended to a file. */
 export interface JournalFile {
   readonly write: Journal;
-  /**
-   * Closes the file. Resolves with the error of the first entry that could not be written; `undefined` if all were
-   * written.
-   */
+  /** Closes the file. Resolves with the error of the first entry that was not written; `undefined` if there is none. */
   readonly close: () => Promise<string | undefined>;
 }
 
@@ -118,8 +112,8 @@ interface JournalContext {
 const JOURNAL_FORMAT = 1;
 
 /**
- * Flags for appending to a file that is not a symbolic link. Not for devices, because the system itself links some of
- * them, such as `/dev/stdout`.
+ * Flags to open a file for appending, unless it is a symbolic link. Devices are opened without these flags, because the
+ * system itself links some of them, such as `/dev/stdout`.
  */
 const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
@@ -167,7 +161,7 @@ export async function openJournal(
 
 /**
  * Rejects a file of another user, because that user could read the journal. Rejects a file with several hard links,
- * because its other names may belong to anything.
+ * because the file may be in use under another name.
  */
 async function rejectShared(handle: FileHandle, file: string, uid: number | undefined): Promise<void> {
   const stats = await handle.stat();

@@ -36,14 +36,11 @@ export interface WriteContext {
   readonly ids: Map<string, string>;
   /** Contents for planned files, by address. Each creation of a resource with a file adds an entry. */
   readonly texts: Map<string, string>;
-  /**
-   * Ids of `deliver` and `redeliver` writes that failed because the service did not accept the new mark. Such a write
-   * adds itself.
-   */
+  /** Ids of `deliver` and `redeliver` writes that failed because the service did not accept the new mark. */
   readonly unrecorded: Set<WriteId>;
-  /** Names of the kinds that `reportConcurrentApply` has looked up. It adds to this set. */
+  /** Names of kinds. `reportConcurrentApply` adds each kind that it has looked up. */
   readonly looked: Set<string>;
-  /** The pipeline that runs the apply, to be recorded in the mark. `undefined`: the mark records no pipeline. */
+  /** The pipeline to record in the mark. `undefined`: the mark records no pipeline. */
   readonly by: string | undefined;
   /** Maps the outcome of each write to the outcome to report. See `ConnectionWatch.judge`. */
   readonly judge: (outcome: Outcome) => Outcome;
@@ -147,10 +144,7 @@ async function deliverAgain(write: RedeliverWrite, context: WriteContext): Promi
   return failure === undefined ? recordDelivery(write, context) : createFailure(write, failure);
 }
 
-/**
- * Creates a resource exactly once. A retry sends the same body, with the same validity times. Rejects as the client
- * does.
- */
+/** Creates a resource exactly once. A retry sends the same body, with the same times. Rejects as the client does. */
 async function createResource(write: CreateWrite, context: WriteContext): Promise<Outcome> {
   const { requests, ids, now, by, settle } = context;
   let sent: ResolvedWrite | undefined;
@@ -212,10 +206,7 @@ interface CreationResult {
   readonly live: LiveResource;
 }
 
-/**
- * Stores the id and the file content of a created resource for later writes. Returns a message for each difference from
- * the request.
- */
+/** Stores the id and file content of a created resource. Returns a message for each difference from the request. */
 function storeCreation(
   write: CreateWrite,
   { sent, live }: CreationResult,
@@ -332,8 +323,8 @@ async function verifyCreation(
 }
 
 /**
- * Returns `live` if its id is valid; otherwise looks up the created resource by its mark. `undefined` if that does not
- * find exactly one. Does not reject if the look-up fails, so that the token is still delivered.
+ * Returns `live` if its id is valid; otherwise looks up the created resource by its mark. `undefined` if the look-up
+ * fails or does not find exactly one resource: it must not reject, because the token must still be delivered.
  */
 async function identify(
   write: CreateWrite,
@@ -396,7 +387,7 @@ export function describeRejection(write: Write, error: ApiError): RejectionFacts
 }
 
 /**
- * Finds the spec field that an error response names. Returns its path as far as the kind's table contains it;
+ * Finds the spec field that an error response names. Returns the part of its path that the kind's table contains;
  * `undefined` if the response names no field.
  */
 function findNamedField(write: Write, error: ApiError): string | undefined {

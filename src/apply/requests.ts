@@ -33,10 +33,7 @@ interface Exchanged {
  * does, or with `JournalError`.
  */
 export interface Requests {
-  /**
-   * Sends a write. Calls `resolve` just before that. Resolves with `undefined` if the run was interrupted before the
-   * write was sent.
-   */
+  /** Sends a write. Calls `resolve` just before it sends. Resolves with `undefined` if interrupted before that. */
   readonly send: (write: Write, resolve: () => ResolvedWrite) => Promise<Exchanged | undefined>;
   readonly list: (kind: Kind) => Promise<readonly JsonObject[]>;
   /**
@@ -46,7 +43,7 @@ export interface Requests {
   readonly listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   /** Deletes a resource that this run created. */
   readonly remove: (made: CreatedResource) => Promise<void>;
-  /** Sends a PATCH to the credential with this id. `write` is the write to name in the journal. */
+  /** Sends a PATCH to the credential with this id. `write`: named in the journal. */
   readonly patch: (write: RecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
 
@@ -108,10 +105,7 @@ async function exchange(
   }
 }
 
-/**
- * Sends a request that is not a write of the plan. If the run is interrupted before the request is sent, rejects with
- * `NetworkError`.
- */
+/** Sends a request that is not a write of the plan. Rejects with `NetworkError` if interrupted before it is sent. */
 async function sendAside<T>(
   { journal, signal }: RequestContext,
   entry: Omit<JournalEntry, 'event'>,
@@ -133,10 +127,7 @@ function createEntry(write: Write, { method, path, body }: ResolvedWrite): Omit<
   return { request: 'write', write: id, method, path, address, ...computeBodyDigest(body), ...known };
 }
 
-/**
- * The id of the resource that a write changes. `undefined` if the plan does not contain the id, because the plan
- * creates the resource.
- */
+/** The id of the resource that a write changes. `undefined` if the plan creates the resource. */
 export function findResourceId(write: Write): string | undefined {
   if ('resourceId' in write) return write.resourceId;
   return 'ids' in write ? write.ids.id : undefined;
@@ -154,9 +145,9 @@ function findId(answer: JsonObject | null): string | undefined {
  * Two concurrent applies of one stack can overtake each other. Apply A creates a credential and is about to deliver its
  * token. Apply B considers that credential abandoned and replaces it. Both deliver, and the token of the deleted
  * credential may arrive last. Two rules keep that token from staying in the sink, in any order of events. First, an
- * apply that deletes an undelivered credential (here B) delivers its own token again afterwards, and records the
- * delivery. Second, an apply whose credential was deleted after its token was delivered (here A) marks the replacement
- * as undelivered, so that the next apply replaces it.
+ * apply that deletes an undelivered credential (B) delivers its own token again afterwards, and records the delivery.
+ * Second, an apply whose credential was deleted after the delivery of its token (A) marks the replacement as
+ * undelivered, so that the next apply replaces it.
  */
 
 /** A write that records in a mark that a token was delivered. */

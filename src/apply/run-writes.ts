@@ -30,13 +30,9 @@ export async function runWrites(writes: readonly Write[], options: RunWritesOpti
   return [...early, ...late].map(({ id }) => assertDefined(ended.get(id), `outcome of ${id}`));
 }
 
-/**
- * After this many writes in a row that could not be sent, the service counts as unreachable. Each of them was already
- * retried.
- */
+/** After this many unsent writes in a row, the service counts as unreachable. Each of them was already retried. */
 const MAX_UNSENT = 3;
 
-/** Detects that the service is no longer reachable. */
 export interface ConnectionWatch {
   /** Aborted when the service is no longer reachable. */
   readonly signal: AbortSignal;
@@ -48,7 +44,7 @@ export interface ConnectionWatch {
 }
 
 /**
- * Creates a watch for one run. `interrupted` is aborted when the user interrupts the run: writes that are skipped then
+ * Creates a watch for one run. `interrupted` is aborted when the user interrupts the run: writes that are then skipped
  * are reported as interrupted, not as unreachable.
  */
 export function watchConnection(interrupted: AbortSignal): ConnectionWatch {
@@ -86,7 +82,7 @@ interface Settle {
 class Run {
   readonly #ended: Map<WriteId, Outcome>;
   readonly #options: RunWritesOptions & Settle;
-  /** The number of dependencies of each waiting write that have not ended. */
+  /** For each waiting write, the number of its dependencies that have not ended. */
   readonly #open = new Map<WriteId, number>();
   readonly #waiting = new Map<WriteId, Write[]>();
   readonly #start = createConcurrencyLimit(MAX_UNDER_WAY);

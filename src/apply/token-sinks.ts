@@ -32,10 +32,7 @@ export interface TokenCredential {
  * be called before an apply, and a token whose delivery fails goes to a rescue sink.
  */
 export interface TokenSink {
-  /**
-   * Rejects if a token could not be delivered now. Resolves with warnings about the sink. Leaves nothing behind but an
-   * empty folder.
-   */
+  /** Rejects if a token could not be delivered now. Resolves with warnings. Leaves at most an empty folder. */
   readonly test: () => Promise<readonly string[]>;
   /** Delivers a token. Resolves with a text that says where the token is. Rejects if the delivery fails. */
   readonly deliver: (recipient: TokenCredential, token: string) => Promise<string>;
@@ -203,10 +200,7 @@ async function runInOrder<T>(task: () => Promise<T>): Promise<T> {
   return next;
 }
 
-/**
- * Renames an existing file, which another stack may have written, and returns its new name. `undefined`: the file does
- * not exist.
- */
+/** Renames an existing file, which another stack may need. Returns the new name; `undefined` if there is no file. */
 function keepAside(directory: string, file: string): string | undefined {
   if (!existsSync(join(directory, file))) return undefined;
   let number = 1;
@@ -261,10 +255,7 @@ async function withFolderName<T>(shown: string, act: () => Promise<T>): Promise<
   }
 }
 
-/**
- * Creates the sink for tokens whose own sink failed. It writes each token to a new folder below `parent`, which only
- * the owner can read.
- */
+/** Creates the sink for tokens whose own sink failed: each token gets a new private folder below `parent`. */
 export function createRescueSink(parent: string): TokenSink {
   return {
     test: async () => [],
@@ -329,7 +320,6 @@ interface DeliveryContext {
   readonly known: ReadonlySet<Address>;
 }
 
-/** Delivers the tokens of a run's new credentials. */
 export class Deliveries {
   /** Where each delivered or rescued token is. */
   readonly tokens: ApplyResult['tokens'][number][] = [];

@@ -51,15 +51,14 @@ async function writePlannedFile(
   }
 }
 
-/**
- * Returns the reason if a text does not match the manifest and so must not be written: other programs read the file.
- * `undefined` if the text matches.
- */
+/** Returns the reason not to write a text, which other programs will read. `undefined` if it matches the manifest. */
 function checkText(text: string, change: Change | undefined): string | undefined {
   return findKind(change?.kind ?? '')?.checkFile(text, change?.desired ?? {});
 }
 
-/** Writes a file that a plan lists. `path` is as in the plan. Rejects with the reason if the file cannot be written. */
+/**
+ * Writes a file that a plan lists, with the path in the plan. Rejects with the reason if the file cannot be written.
+ */
 export type WriteFile = (path: string, text: string) => Promise<void>;
 
 /** Readable by all users, because certificates are public. */

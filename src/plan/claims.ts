@@ -20,8 +20,8 @@ interface ConflictContext {
 }
 
 /**
- * Returns an error for each claim of a unique value that another resource keeps in this plan: the service would reject
- * the write. Returns a warning instead if a stack of the same run has the value.
+ * Returns an error for each change that claims a unique value which another live resource still has after this plan,
+ * because the service would reject the write. If a stack of the same run has the value, returns a warning instead.
  */
 export function listConflicts(
   decisions: readonly Decision[],
@@ -52,9 +52,7 @@ export function listConflicts(
   return decisions.flatMap((decision) => listConflictsOf(decision, owners, isInRun));
 }
 
-/**
- * Lists the unique values that the resource has after the change. Empty if nothing changes or the resource is deleted.
- */
+/** Lists the unique values that the resource has after the change. Empty if the change is a no-op or a delete. */
 function listClaimed({ action, pair, form }: Decision): readonly Claim[] {
   if (action === 'no-op' || form === undefined || pair.desired === undefined) return [];
   return listClaims(pair.kind, form.normal);

@@ -127,10 +127,7 @@ function createResourceDrift(change: Change, live: LiveResource | undefined): Re
   };
 }
 
-/**
- * Reverses a difference: in a plan it leads from the live to the desired value, in a drift report from the expected to
- * the live value.
- */
+/** Reverses a difference: in a plan it leads from live to desired, in a drift report from expected to live. */
 export function toDriftedField({ field, path, from: live, to: expected, ...rest }: Difference): DriftedField {
   return {
     ...(field !== undefined && { field }),
@@ -141,7 +138,7 @@ export function toDriftedField({ field, path, from: live, to: expected, ...rest 
   };
 }
 
-/** Adds whether the file to which the resource's value is written is missing or has other content. */
+/** Adds a reason if the file to which the resource's value is written is missing or has other content. */
 function withFile(resource: ResourceDrift, files: readonly PlannedFile[]): ResourceDrift {
   const file = files.find(({ address, text }) => address === resource.address && text !== undefined);
   if (file === undefined || resource.duplicateOf !== undefined) return resource;
@@ -176,10 +173,7 @@ function computeState(change: Change): DriftState {
   }
 }
 
-/**
- * Derives the drift state from the origins of the differences. Without differences the change is a renewal, so the
- * state is `pending`.
- */
+/** Derives the drift state from the origins of differences. Without differences, the change is a pending renewal. */
 export function computeDriftState(differences: readonly Pick<Difference, 'origin'>[]): DriftState {
   const origins = new Set(differences.map(({ origin }) => origin));
   const isDrifted = origins.has('drift') || origins.has('both');

@@ -122,10 +122,7 @@ function listNotes(decision: Decision, { desired }: PlanInput): readonly string[
   return [...describeTokens(decision), ...describeKeys(decision), ...decision.notes];
 }
 
-/**
- * Notes on the public keys of a resource, such as `for an ed25519 key, alice@example.com`: people cannot read the keys
- * themselves.
- */
+/** Describes the public keys of a resource, as in `for an ed25519 key, alice@example.com`. */
 function describeKeys({ pair, form }: Decision): readonly string[] {
   return Object.entries(pair.kind.fields).flatMap(([name, { type }]) => {
     const key = form?.written[name];
@@ -134,10 +131,7 @@ function describeKeys({ pair, form }: Decision): readonly string[] {
   });
 }
 
-/**
- * Adds a reason to each replace that deletes the old resource before it creates the new one, because neither exists in
- * between.
- */
+/** Adds a reason to each replace that deletes before it creates, because neither resource exists in between. */
 function explainDeletedFirst(changes: readonly Change[], writes: readonly Write[]): readonly Change[] {
   const deleted = new Set<string>();
   const createdAfterDelete = new Set<string>();
@@ -153,15 +147,12 @@ function explainDeletedFirst(changes: readonly Change[], writes: readonly Write[
 const DELETED_FIRST =
   'the old one is deleted before the new one is created, because a unique value must be freed first';
 
-/**
- * The maximum number of warnings per rule that are shown in addition to those that changes cause. Low, because the
- * changes matter more.
- */
+/** The maximum number of shown warnings per rule that no change causes. Low, because the changes matter more. */
 const MAX_WARNINGS = 10;
 
 /**
- * The maximum number of warnings per rule, among those that changes cause, that are shown with their position. Locating
- * a warning takes longer than finding it.
+ * The maximum number of warnings per rule that are shown with their position, if changes cause them. Locating a warning
+ * takes longer than finding it.
  */
 const MAX_PLACED = 100;
 
@@ -200,10 +191,7 @@ function markCaused(diagnostic: Diagnostic): Diagnostic {
   return { ...diagnostic, isOfChange: true };
 }
 
-/**
- * Marks a diagnostic and removes its position, which takes time to compute, and its remedy, which other shown warnings
- * of the rule have.
- */
+/** Removes the position, which takes time to compute, and the remedy, which other warnings of the rule have. */
 function markCausedWithoutPlace({ code, severity, message, address, field }: Diagnostic): Diagnostic {
   return {
     code,

@@ -12,7 +12,7 @@ import {
   type LiveState,
 } from '../model/state.ts';
 
-/** The desired state, in which known ids replace references to resources of other stacks. */
+/** The desired state, with ids in place of references to resources of other stacks, as far as the ids are known. */
 interface ResolvedForeign {
   readonly desired: DesiredState;
   /**
@@ -81,10 +81,7 @@ export function resolveCrossStackReferences(
   };
 }
 
-/**
- * Finds the live resource whose mark has the stack and name of the reference. If several have this mark, returns the
- * oldest.
- */
+/** Finds the live resource with the mark that the reference names. If several have this mark, returns the oldest. */
 export function findCrossStackReference(
   { stack, resource }: CrossStackReference,
   { resources }: LiveState,

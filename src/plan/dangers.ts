@@ -14,13 +14,9 @@ import { formatWriteAddress, type Write } from '../model/write.ts';
 import { isUndelivered } from './match.ts';
 import { readTime } from './validity.ts';
 
-/** The parts of a plan from which its dangers are computed. */
 type DangerSource = Pick<Plan, 'changes' | 'stack' | 'settings'> & { readonly writes: readonly Write[] };
 
-/**
- * Returns the changes of a plan with newly computed dangers. These depend on the changes and on the order of the
- * writes.
- */
+/** Returns the changes of a plan with newly computed dangers. These depend on the changes and the order of writes. */
 export function withDangers(plan: DangerSource): readonly Change[] {
   const context = { stack: plan.stack, findGap: createFindGap(plan), findClaimant: createFindClaimant(plan.changes) };
   return plan.changes.map((change) => {
@@ -65,10 +61,7 @@ function compareDuplicate(kind: Kind, { live }: Change): readonly Danger[] {
   return compareSides(kind, { spec: live?.spec ?? {} }, undefined).filter(({ danger }) => danger === 'token-revoked');
 }
 
-/**
- * Whether the token of a live resource may be in use. True for a resource without a mark, because nothing is known
- * about its token.
- */
+/** Whether the token of a live resource may be in use. True for a resource without a mark, which shows nothing. */
 function isInUse(kind: Kind, live: Change['live']): boolean {
   return live !== undefined && (live.mark === undefined || !isUndelivered(kind, { mark: live.mark }));
 }
@@ -92,10 +85,7 @@ function pickDesiredSide(
   return { spec, protect, ...(getKind(kind).role === 'owned' && { stack }) };
 }
 
-/**
- * If a danger is a released or changed address, adds as its consequence which resource of the plan will serve that
- * address.
- */
+/** If an address is released or changed, adds to the danger which resource of the plan will serve that address. */
 function withClaimant(fact: Danger, kind: Kind, { findClaimant }: DangerContext): Danger {
   const { danger, path = '', from = null } = fact;
   if (danger !== 'address-released' && danger !== 'address-changed') return fact;
@@ -116,7 +106,7 @@ function withClaimant(fact: Danger, kind: Kind, { findClaimant }: DangerContext)
 }
 
 /**
- * Creates a search for the change that claims a unique value of a spec. The search returns the address of the change.
+ * Creates a search for the change that claims a unique value of a spec. The search returns the address of that change.
  */
 function createFindClaimant(changes: readonly Change[]): DangerContext['findClaimant'] {
   let claimants: ReadonlyMap<string, string> | undefined;

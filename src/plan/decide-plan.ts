@@ -63,7 +63,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
 }
 
 /**
- * Returns the live resource of a decision with the fields to compare: those of the desired spec, without those in
+ * Returns the live resource of a decision with the fields to compare: all fields of the desired spec except those in
  * `lifecycle.ignore`. Empty if there is no live resource or no manifest.
  */
 function listComparedLive({ pair, form }: Decision): readonly ComparedLive[] {
@@ -90,8 +90,8 @@ function createLockoutWarning({ pair }: Decision): Diagnostic {
 }
 
 /**
- * Diagnostics on live resources that fail at the service or expire soon. Also on resources that the plan does not
- * change, but not on resources that it deletes or replaces.
+ * Diagnostics on live resources that fail at the service or expire soon. Includes resources that the plan does not
+ * change, but not those that it deletes or replaces.
  */
 function listHealthWarnings(decisions: readonly Decision[], now: Date): readonly Diagnostic[] {
   return decisions.flatMap((decision) => {
@@ -119,8 +119,8 @@ function listHealthFindings({ pair }: Decision, desired: DesiredResource): reado
 }
 
 /**
- * Returns an error if the live value that belongs in a file does not match the manifest. The file is not written,
- * because other programs read it.
+ * Returns an error if the live value that is to be written to a file does not match the manifest. The file is not
+ * written, because other programs read it.
  */
 function listFileFindings({ pair }: Decision, desired: DesiredResource): readonly Diagnostic[] {
   const { kind, live, address } = pair;
@@ -172,10 +172,7 @@ function listExpiryWarnings({ pair, form }: Decision, desired: DesiredResource, 
   ];
 }
 
-/**
- * Warnings on fields that keep their value although the manifest no longer sets them. The remedy says how to keep or
- * change the value.
- */
+/** Warnings on fields that keep their value although the manifest no longer sets them. */
 function listRetainedValueWarnings(decisions: readonly Decision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const { kind, desired, address } = pair;
@@ -198,10 +195,7 @@ function listRetainedValueWarnings(decisions: readonly Decision[]): readonly Dia
   });
 }
 
-/**
- * A validity counts as set by a user only if it is longer than the default by this factor, because services backdate
- * validities a little.
- */
+/** Services backdate validities a little. So only a validity that is longer by this factor counts as set by a user. */
 const MIN_LENGTH_RATIO = 2;
 
 /**
@@ -318,10 +312,7 @@ export interface ComparedLive {
   readonly isCompared: (name: string) => boolean;
 }
 
-/**
- * Returns one warning for each kind with compared fields that the service does not show. The warning names each such
- * field once.
- */
+/** Returns one warning for each kind with compared fields that the service does not show. It names each field once. */
 export function listNotShown(compared: readonly ComparedLive[]): readonly Diagnostic[] {
   const found = new Map<string, Set<string>>();
   for (const { kind, live, isCompared } of compared)

@@ -148,7 +148,7 @@ function chooseAction(pair: Pair, differences: readonly Difference[], isDue: boo
   return differences.length > 0 ? 'update' : 'no-op';
 }
 
-/** The former name or stack of a resource that is renamed or taken over. `undefined` for other resources. */
+/** The former name or stack of a renamed or taken over resource. `undefined` for other resources. */
 function describeMove({ kind, formerName, live, by }: Pair, stack: string): string | undefined {
   if (formerName !== undefined) return `renamed from ${kind.name}/${formerName}`;
   const mark = by === 'adopt' ? live?.mark : undefined;
@@ -234,10 +234,7 @@ export function findRenewal(pair: Pair, written: Spec, context: RenewalContext):
   return pair.by === 'mark' || timed.reason === undefined ? timed : toLaterNote(timed.reason);
 }
 
-/**
- * Warns if the manifest of a certificate sets an end that is past or near, because a new certificate would end at the
- * same time.
- */
+/** Warns if a manifest sets an end that is past or near, because a new certificate would end at the same time. */
 export function listExpiredManifests(pair: Pair, written: Spec, now: Date): readonly Diagnostic[] {
   const { kind, desired, address } = pair;
   const end = readTime(written, kind.validity?.until);
@@ -274,7 +271,7 @@ function computeWarningMs({ kind }: Pair, desired: DesiredResource, spec: Spec):
 
 /**
  * Whether the resource is taken over from another stack, whose manifests no longer describe it. Then only this stack
- * can deliver its token.
+ * can deliver a token for it.
  */
 function isHandedOver({ by, live }: Subject): boolean {
   return by === 'adopt' && live.mark !== undefined;
@@ -346,10 +343,7 @@ function readSettingMs({ lifecycle }: DesiredResource, name: string): number {
   return typeof text === 'string' ? (parseDurationMs(text) ?? 0) : 0;
 }
 
-/**
- * The sink for the token of a credential that the change creates. `undefined` if it creates none, or if no sink is
- * configured.
- */
+/** The sink for the token that a change creates. `undefined` if it creates none, or if no sink is configured. */
 export function findTokenPlace(decision: Decision, settings: TokenSettings): TokenPlace | undefined {
   const sink = createsToken(decision) ? findOwnSink(decision, settings) : undefined;
   return sink && toTokenPlace(sink);

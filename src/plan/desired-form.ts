@@ -60,7 +60,7 @@ export function waitsForId(kind: Kind, part: Spec): boolean {
   return isWaiting;
 }
 
-/** The addresses to which a spec, or a part of a spec, refers and whose ids are not known yet. */
+/** The addresses in a spec, or in a part of a spec, whose ids are not known yet. */
 export function listUnresolvedFields(kind: Kind, part: Spec): readonly Address[] {
   const found = new Set<Address>();
   mapReferences(kind, part, ({ value }) => {

@@ -11,10 +11,7 @@ import { waitsForId } from './desired-form.ts';
 import { type DescribedResource, diffSpecs, diffUnsetFields } from './diff.ts';
 import { listValidityDifference } from './validity.ts';
 
-/**
- * Everything from which the differences of an existing resource are computed, in a plan and in the check of a plan
- * file.
- */
+/** Everything from which the differences of a resource are computed, in a plan and in the check of a plan file. */
 export interface ComparedResource extends DescribedResource {
   readonly address: Address;
   /** The stack that owns the resource after the apply. */
@@ -41,10 +38,7 @@ export function listDifferences(compared: ComparedResource): readonly Difference
 /** A difference in a spec field. All differences in one field have the same origin. */
 export type FieldDifference = Difference & { readonly field: string };
 
-/**
- * The differences in the fields of a spec. A field that the service does not show is assumed to have its last applied
- * value.
- */
+/** The differences in spec fields. A field that the service does not show is assumed to be as last applied. */
 export function listSpecDifferences(compared: ComparedResource): readonly FieldDifference[] {
   const { kind, live, normal, ignored } = compared;
   const spec = assumeApplied({ kind, ignored }, live, normal);
@@ -55,10 +49,7 @@ export function listSpecDifferences(compared: ComparedResource): readonly FieldD
   return [...stated, ...diffUnsetFields(compared, normal)];
 }
 
-/**
- * Differences in ownership, name and protection. A resource without a mark is being adopted, so only its protection can
- * differ.
- */
+/** Differences in ownership, name and protection. A resource without a mark can differ only in protection. */
 function listMarkDifferences({ address, stack, live: { mark }, protect }: ComparedResource): readonly Difference[] {
   const moved =
     mark === undefined
@@ -74,7 +65,6 @@ function listPlainDifference(path: string, from: Json, to: Json): readonly Diffe
   return from === to ? [] : [{ path, from, to, origin: 'manifest', forcesReplace: false }];
 }
 
-/** The values from which the origin of a difference is computed. */
 interface OriginInput {
   readonly desired: Spec;
   readonly live: Spec;
@@ -103,10 +93,7 @@ function computeOrigin(kind: Kind, name: string, { desired, live, mark }: Origin
 interface FieldDigestOverrides {
   /** Fields in `lifecycle.ignore`. */
   readonly ignored: readonly string[];
-  /**
-   * Fields that keep their digest from the live mark. Value: that digest; `undefined` if the live mark has none for the
-   * field.
-   */
+  /** Fields that keep the digest in the live mark. Value: that digest; `undefined` if the live mark has none. */
   readonly kept: ReadonlyMap<string, string | undefined>;
 }
 
@@ -132,10 +119,7 @@ export function computeDigests(
   return { fields, pending };
 }
 
-/**
- * The digest of a field's default value, for marks without a digest for the field. `undefined` if the service chooses
- * the default.
- */
+/** The digest of a field's default value. `undefined` if the service chooses the default. */
 export function findDefaultDigest(kind: Kind, name: string): string | undefined {
   const field = kind.fields[name];
   return field === undefined || field.serviceDefault ? undefined : toFieldDigest(getDefaultValue(field));

@@ -33,10 +33,7 @@ export function createFindAdoptionCandidate(
   };
 }
 
-/**
- * Finds a live resource that has a unique value of a spec. If several resources do, returns the one with most of the
- * values.
- */
+/** Finds a live resource that has unique values of a spec. Prefers the resource that has most of them. */
 type FindHolder = (kind: Kind, normal: Spec) => LiveResource | undefined;
 
 /**
@@ -73,10 +70,7 @@ function isMatch(kind: Kind, normal: Spec, live: Spec): boolean {
 /** The field that contains the mark. */
 const METADATA = 'metadata';
 
-/**
- * Joins the unique values of a spec to one string, for comparison with another spec of the kind. Empty if there are
- * none.
- */
+/** Joins the unique values of a spec, for comparison with another spec of the kind. Empty if there are none. */
 function joinClaimKeys(kind: Kind, spec: Spec): string {
   return listClaims(kind, spec)
     .map(({ key }) => key)
@@ -228,7 +222,7 @@ function formatLifecycleHint(resource: DesiredResource, { name, value }: Lifecyc
   return `${isWrong ? 'correct' : 'add to'} its lifecycle:\n${line}`;
 }
 
-/** Says where to add the line: in a mapping in braces, after the opening brace. */
+/** Says where to add the line. If the place is a mapping in braces, that is after the opening brace. */
 function formatAddition(what: string, place: SourcePlace, line: string): string {
   return isInBraces(place) ? `add after the { of ${what}:\n${line},` : `add to ${what}:\n${line}`;
 }
@@ -265,10 +259,7 @@ function locateLifecycle({ locate }: DesiredResource): {
   return { start, block: isThere ? block : undefined };
 }
 
-/**
- * Whether the value at a place is written as `{ … }`. In the excerpt, a caret below the line marks the first character
- * of the value.
- */
+/** Whether a value is written as `{ … }`. In the excerpt, a caret below the line marks its first character. */
 function isInBraces({ excerpt }: SourcePlace): boolean {
   const lines = excerpt.split('\n');
   const at = lines.findIndex((line) => /^ *\| *\^+/.test(line));
@@ -276,8 +267,8 @@ function isInBraces({ excerpt }: SourcePlace): boolean {
 }
 
 /**
- * Whether a concurrent apply could create the same resource again, because the resource has no unique value for which
- * the service would reject the second creation.
+ * Whether a concurrent apply could create the same resource again: the resource has no unique value, so the service
+ * does not reject the second creation.
  */
 export function allowsDuplicates(write: Write): write is CreateWrite {
   return write.type === 'create' && listClaims(getKind(write.kind), write.body).length === 0;

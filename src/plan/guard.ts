@@ -27,16 +27,11 @@ export interface Allowances {
   readonly deletes: boolean;
   /** Addresses whose protection may be overridden (`--allow-protected`). */
   readonly protected: readonly string[];
-  /**
-   * Addresses whose writes are sent although the rehearsal predicts that the service rejects them (`--allow-rejected`).
-   */
+  /** Addresses whose writes are sent although the rehearsal predicts that they are rejected (`--allow-rejected`). */
   readonly rejected: readonly string[];
 }
 
-/**
- * Returns the safety rules that a plan breaks. Protection is always checked; the limits on deletes are not checked in a
- * plan to destroy.
- */
+/** Returns the safety rules that a plan breaks. The limits on deletes do not apply to a plan to destroy. */
 export function guardPlan(input: GuardInput): readonly GuardViolation[] {
   const protect = listProtected(input);
   if (input.mode === 'destroy') return protect;
@@ -65,7 +60,7 @@ const CONSENTS = {
   'rejected-write': { flag: '--allow-rejected', allowance: 'rejected' },
 } as const;
 
-/** Extends the remedy if the flag names an address that is similar to one of the violation. */
+/** Extends the remedy if an address in the flag is similar to an address of the violation, so probably misspelled. */
 function withMisspelt(
   violation: GuardViolation,
   { flag, allowed }: { readonly flag: string; readonly allowed: readonly string[] },

@@ -6,7 +6,6 @@ import type { Inventory, OwnedResource } from '../model/drift.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
 import { listAttachments, listUsedKinds, type ReadRequest } from './select-targets.ts';
 
-/** Which resources of a stack to list. */
 interface InventoryQuery {
   /** Addresses and names of kinds. Empty: all resources. */
   readonly names: readonly string[];
@@ -14,7 +13,7 @@ interface InventoryQuery {
   readonly isOfUse?: (kind: Kind) => boolean;
 }
 
-/** Returns the kinds to list and the modules to read, for the kinds and addresses in `names`. */
+/** Returns the kinds to list and the modules to read, in order to find the resources that `names` selects. */
 export function createInventoryRequest(
   desired: DesiredState,
   { names, isOfUse = () => true }: InventoryQuery,
@@ -71,10 +70,7 @@ export function listMissing(
     }));
 }
 
-/**
- * Whether `names` selects a resource. Empty `names` select everything. `Kind/name` selects all resources with the same
- * mark.
- */
+/** Whether `names` selects a resource. Empty `names` select all, `Kind/name` selects all with the same mark. */
 function isNamed({ address, kind }: Pick<DesiredResource, 'address' | 'kind'>, names: readonly string[]): boolean {
   return names.length === 0 || names.some((name) => name === kind || stripDuplicateId(name) === address);
 }

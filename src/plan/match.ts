@@ -17,7 +17,7 @@ import { findValidForMs } from './validity.ts';
 /** A desired resource and the matching live resource, or one of them alone. */
 export interface Pair {
   readonly address: Address;
-  /** Id of the live resource that is kept at the address. Absent if this live resource is not a duplicate. */
+  /** Id of the live resource that is kept at the address. Absent if the live resource is not a duplicate. */
   readonly duplicateOf?: string;
   readonly kind: Kind;
   readonly desired: DesiredResource | undefined;
@@ -374,10 +374,7 @@ function pickAdoptionPath({ adopt, takenFrom }: DesiredResource['lifecycle']): F
 /** The live resources with the mark of the stack, by the address in the mark. */
 type Owned = ReadonlyMap<Address, readonly LiveResource[]>;
 
-/**
- * The live resources of a manifest. `formerName`: the name that their marks still have, if only the manifest was
- * renamed so far.
- */
+/** The live resources of a manifest. `formerName`: the name still in their marks, if only the manifest was renamed. */
 interface MarkedResources {
   readonly live: readonly LiveResource[];
   readonly formerName?: string;
@@ -385,7 +382,7 @@ interface MarkedResources {
 
 /**
  * Finds the live resources of a manifest: those with its name or, if there are none, those with the name from which it
- * was renamed. If resources swap names or pass them on, marks also record the former name, because otherwise a
+ * was renamed. If a name passes from one resource to another, marks also record the former name, because otherwise a
  * completed rename would look like a pending one.
  */
 class Renames {
@@ -412,15 +409,14 @@ class Renames {
     return { live: isTaken ? settled : this.#listMarked(resource.address) };
   }
 
-  /** Whether a renamed manifest takes the live resources that still have this address. */
+  /** Whether a renamed manifest takes the live resources that still have this address in their mark. */
   isTaken(address: Address): boolean {
     const successor = this.#successors.get(address);
     return successor !== undefined && this.#takes(successor);
   }
 
   /**
-   * The former name to record in the mark. `undefined` if no other manifest was renamed from the present name of this
-   * resource.
+   * The former name to record in the mark. `undefined` if no manifest was renamed from this resource's present name.
    */
   findNameToRecord(resource: DesiredResource): string | undefined {
     return this.#successors.has(resource.address) ? resource.lifecycle.renamedFrom : undefined;

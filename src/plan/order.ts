@@ -111,7 +111,7 @@ class DependencyGraph {
     this.#claimants.get(needed)?.delete(id);
   }
 
-  /** Makes the writes that claim a value which `from` frees depend on `to` instead. */
+  /** Moves the claim dependencies on the write `from` to the write `to`. */
   moveClaims(from: WriteId, to: WriteId): void {
     for (const claimant of this.#claimants.get(from) ?? NONE) {
       this.#byId.get(claimant)?.delete(from);
@@ -197,8 +197,8 @@ function removesReference(write: DraftWrite, field: string): boolean {
 }
 
 /**
- * A duplicate is deleted only after the token of the resource that is kept was delivered, because until then the token
- * of the duplicate may be in use.
+ * A duplicate is deleted only after the token of the kept resource was delivered: until then, the token of the
+ * duplicate may be in use.
  */
 function addDuplicateDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   for (const { change, kind, writes } of planned) {
@@ -289,7 +289,7 @@ function isOfCreation(draft: DraftWrite | undefined): boolean {
 }
 
 /**
- * Inserts a write before the write `id` that only frees unique values. Returns false if `id` frees none, or if the
+ * Inserts a write that only frees unique values before the write `id`. Returns false if `id` frees none, or if the
  * inserted write exists already.
  */
 function vacateFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext): boolean {
@@ -305,7 +305,7 @@ function vacateFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext
 }
 
 /**
- * Creates a PATCH that frees the unique values which a later PATCH of the same resource replaces, and keeps the other
+ * Creates a PATCH that frees the unique values that a later PATCH of the same resource replaces, and keeps the other
  * values. `undefined` if the later PATCH replaces no list of unique values.
  */
 function createVacateWrite(

@@ -33,9 +33,7 @@ export interface PlanInput {
   readonly noDelete?: boolean;
   /** Contents of the files that `listFilePaths` returns, by path. A file that does not exist is absent. */
   readonly files: ReadonlyMap<string, string>;
-  /**
-   * References to resources of other stacks whose ids are known only after the apply, by the address of the `External`.
-   */
+  /** References whose ids are known only after the apply of another stack, by the address of the `External`. */
   readonly awaited?: Plan['awaitedReferences'];
   /**
    * Finds another stack of the run that takes over an address for which this stack has no manifest. The plan then keeps

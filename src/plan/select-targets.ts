@@ -111,10 +111,7 @@ export function findTargetClosure(desired: DesiredState, targets: readonly strin
   return wanted;
 }
 
-/**
- * The modules to read for a manifest of an attached kind. Omits ignored modules, which the stack does not manage. Empty
- * for other kinds.
- */
+/** The modules to read for a manifest of an attached kind, without ignored modules. Empty for other kinds. */
 export function listAttachments({ address, kind: name, spec, lifecycle }: DesiredResource): readonly Attachment[] {
   const kind = getKind(name);
   const isRead = (module: string) => !lifecycle.ignore.includes(module);

@@ -19,10 +19,7 @@ interface LengthInput {
   readonly validForMs: number | undefined;
 }
 
-/**
- * The difference in the length of the validity. The service has no field for the length, so it is computed from the
- * start and the end.
- */
+/** The difference in the length of the validity. The service has no such field, so start and end are subtracted. */
 export function listValidityDifference({ kind, live, validForMs }: LengthInput): readonly Difference[] {
   const from = readTime(live.spec, kind.validity?.after);
   const until = readTime(live.spec, kind.validity?.until);

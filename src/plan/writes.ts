@@ -330,17 +330,14 @@ function pickOwner(kind: Kind, draft: MarkDraft, owner: string | undefined): Pic
   return toByteLength(longest) <= type.maxBytes ? { owner } : {};
 }
 
-/**
- * Whether the new mark records a delivered token. The token of an adopted credential counts as delivered, because it is
- * in use.
- */
+/** Whether the new mark records a delivered token. This includes adopted credentials, because their token is in use. */
 function isDelivered(kind: Kind, { action, live }: Change): boolean {
   if (action === 'create' || action === 'replace') return false;
   const isAdopted = action === 'adopt' && live?.mark === undefined;
   return isAdopted ? kind.oneTimeFields.length > 0 : live?.mark?.delivered === true;
 }
 
-/** Whether the mark of a live resource is already up to date. */
+/** Whether the mark of a live resource needs no update. */
 function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
   return (
     live !== undefined &&

@@ -19,7 +19,7 @@ import { diffSpecs } from '../diff.ts';
 import { listSent, mapSavedChanges, type SavedChange } from '../saved/saved-change.ts';
 
 /**
- * Compares two plans by their effects: each field with its values before and after, each danger, file and token sink.
+ * Compares the effects of two plans: each field with its values before and after, dangers, files and token sinks.
  * Ignores ids that the service chooses, the order of entries, and when and from where a plan was made.
  */
 export function comparePlans(before: Plan, after: Plan): PlanComparison {
@@ -58,20 +58,14 @@ function listExtraChanges(side: Side, other: Side): ExtraChanges {
   return { changes, files: side.plan.files.filter((file) => !other.plan.files.some((one) => covers(one, file))) };
 }
 
-/**
- * Whether the approval of one file covers the other file. If the content was unknown at approval, the approval covers
- * any content.
- */
+/** Whether the approval of the first file covers the second. An approval of unknown content covers any content. */
 function covers(approved: PlannedFile, { address, path, text, replaces }: PlannedFile): boolean {
   const isSameText = approved.text === undefined || approved.text === text;
   const isSamePlace = approved.address === address && approved.path === path;
   return isSamePlace && isSameText && (replaces !== true || approved.replaces === true);
 }
 
-/**
- * Removes from `less` each field that both plans change, but differently: its entry in `more` already contains both
- * values.
- */
+/** Removes from `less` each field that both plans change, because its entry in `more` contains both values. */
 function withoutMirrored(less: ExtraChanges, more: ExtraChanges): ExtraChanges {
   const mirrors = new Map(more.changes.map((extra) => [formatChangeAddress(extra.change), extra]));
   const changes = less.changes.flatMap((extra): readonly ExtraChange[] => {
@@ -84,7 +78,7 @@ function withoutMirrored(less: ExtraChanges, more: ExtraChanges): ExtraChanges {
   return { changes, files: less.files };
 }
 
-/** Maps the id of a resource to its address, because a resource may have different ids in the two plans. */
+/** Maps resource ids to addresses, because a resource may have different ids in the two plans. */
 type IdNames = ReadonlyMap<string, string>;
 
 /**
@@ -154,9 +148,7 @@ interface ChangeOfSide<Had extends Change | undefined = Change> {
   readonly change: Had;
 }
 
-/**
- * Returns the effects of a change that its counterpart in the other plan does not have; `undefined` if there are none.
- */
+/** Returns the effects that a change has and its counterpart in the other plan lacks; `undefined` if there are none. */
 function findExtraChange(own: ChangeOfSide, other: ChangeOfSide<Change | undefined>): ExtraChange | undefined {
   const { change } = own;
   const counterpart = other.change;
@@ -173,8 +165,8 @@ function findExtraChange(own: ChangeOfSide, other: ChangeOfSide<Change | undefin
 }
 
 /**
- * Whether two changes can be compared field by field: both have the same action, or only the create of a replace is
- * left, because an apply was interrupted after the delete.
+ * Whether two changes can be compared field by field. They can if their actions are equal. They also can if the other
+ * change is a replace of which only the create is left, because an apply was interrupted after the delete.
  */
 function isComparable({ action }: Change, other: Change): boolean {
   return action === other.action || (action === 'create' && other.action === 'replace');
@@ -219,7 +211,7 @@ function listFields(own: ChangeOfSide, other: ChangeOfSide): readonly ExtraField
 }
 
 /**
- * Lists the differences of a change that its counterpart does not have. Two differences are the same if path, old value
+ * Lists the differences that a change has and its counterpart lacks. Two differences are the same if path, old value
  * and new value are equal.
  */
 function listOwnDifferences({ side, change }: ChangeOfSide, other: ChangeOfSide): readonly ExtraField[] {
@@ -255,20 +247,14 @@ function isSetInBetween({ field, path, from }: Difference, { side, change }: Cha
   return saved !== undefined && listSent(saved, field).some((value) => isSame(value, from));
 }
 
-/**
- * The live spec, with omitted fields set to empty, because a field that the service omits equals a field that it shows
- * as empty.
- */
+/** The live spec. Omitted fields are set to empty, because an omitted field equals an empty one. */
 function fillLiveSpec({ kind, live }: Change): Spec | undefined {
   return live?.spec && fillAllLeftOut(getKind(kind), live.spec);
 }
 
 type PickSpec = (change: Change) => Spec | undefined;
 
-/**
- * Compares the specs that `pick` returns for two changes. `from` is the value of the other change, `to` the value of
- * this change.
- */
+/** Compares the specs that `pick` returns. `from` is the value of the other change, `to` that of this change. */
 function compareSpecs({ side, change }: ChangeOfSide, other: ChangeOfSide, pick: PickSpec): readonly Difference[] {
   const kind = getKind(change.kind);
   const own = toComparableSpec(kind, pick(change) ?? {}, side.names);
@@ -294,7 +280,7 @@ function mergeByPath(first: readonly ExtraField[], second: readonly ExtraField[]
   return [...first, ...second.filter(({ difference }) => !paths.has(difference.path))];
 }
 
-/** Compares properties that are not spec fields: an id that a user wrote, and the parts of the future mark. */
+/** Compares properties outside the spec: an id that a user wrote, and parts of the mark that an apply writes. */
 function listTraits(change: Change, other: Change): readonly ExtraField[] {
   const kind = getKind(change.kind);
   const named = (one: Change): readonly (readonly [string, Json | undefined])[] => [

@@ -27,10 +27,7 @@ export interface PlanCheck {
   readonly done: ReadonlyMap<WriteId, string | undefined>;
   /** Addresses of updates whose fields all have the desired value. The mark may still be the old one. */
   readonly met: ReadonlySet<string>;
-  /**
-   * Ids, by address, of resources that the plan creates and that exist already, and of awaited resources of other
-   * stacks.
-   */
+  /** Ids, by address, of existing resources that the plan creates, and of awaited resources of other stacks. */
   readonly ids: CreatedIds;
   /** Contents for planned files, by address, from resources that the plan creates and that exist already. */
   readonly texts: ReadonlyMap<string, string>;
@@ -53,7 +50,7 @@ export function createStaleCheckRequest(plan: Plan): ReadRequest {
   };
 }
 
-/** Creates the read of the modules that a change writes. */
+/** Creates the read request for the modules that a change writes. */
 function createWrittenAttachment({ change, kind, writes }: SavedChange) {
   const modules = new Set(writes.flatMap(listModules));
   const { address, live } = change;
@@ -100,10 +97,7 @@ function readFileText({ kind, computed }: LiveResource): string | undefined {
   return findFileText(computed[getKind(kind).fileField ?? '']);
 }
 
-/**
- * Lists the files whose planned content is not the value at the service: the plan file was edited, or the value
- * changed.
- */
+/** Lists files whose planned content is not the live value: the plan file was edited, or the value changed. */
 function listMovedFiles({ files, changes }: Plan, found: PlanLookUp): readonly StaleItem[] {
   return files.flatMap(({ address, path, text }): readonly StaleItem[] => {
     const change = changes.find((one) => one.address === address && one.duplicateOf === undefined);
@@ -122,7 +116,6 @@ interface ChangeCheck {
 
 const UNMOVED: ChangeCheck = { moved: [], done: new Map() };
 
-/** The live resources, and all changes of the plan. */
 interface Context extends PlanLookUp {
   readonly changes: readonly Change[];
 }
@@ -170,10 +163,7 @@ function checkAbandoned(subject: SavedChange, live: LiveResource, context: Conte
   return { ...UNMOVED, moved: moved.map((one) => ({ ...one, isAbandoned: true })) };
 }
 
-/**
- * Returns how an existing resource differs from the resource that the plan would create; `undefined` if it does not
- * differ.
- */
+/** Returns how an existing resource differs from the one that the plan would create; `undefined` if it does not. */
 function findDifferentCreation(subject: SavedChange, exists: LiveResource, context: Context): ChangeCheck | undefined {
   const whole = (message: string): ChangeCheck =>
     createStaleCheck(subject.change, `exists already as ${exists.id}, and ${message}`);
@@ -291,7 +281,7 @@ function isSameAsKnown(
   return isSameJson(from, seen[field] ?? null);
 }
 
-/** Adds the parts that the service did not show to a value, as empty values. */
+/** Adds empty values for the parts of a value that the service did not show. */
 function fillLeftOut(kind: Kind, field: string, value: Json | undefined): Json | undefined {
   return fillAllLeftOut(kind, value === undefined ? {} : { [field]: value })[field];
 }
@@ -304,10 +294,7 @@ function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: PlanLook
   );
 }
 
-/**
- * Whether a live resource has the planned mark. If no write sets the mark, it must be the mark from when the plan was
- * made.
- */
+/** Whether a live resource has the mark that a write sets or, if no write sets it, the mark at planning time. */
 function hasMarkOf(
   { change, kind, writes }: SavedChange,
   { mark }: LiveResource,
@@ -320,10 +307,7 @@ function hasMarkOf(
   return isSameMark(mark, { ...resolveMark(kind, draft, ids), delivered: mark.delivered });
 }
 
-/**
- * Lists the unchanged resources to which changes refer. No write changes them, but the user approved references to
- * their names.
- */
+/** Lists the unchanged resources to which changes refer. The user approved the references by name. */
 function listReferenced({ changes }: Plan): readonly Change[] {
   const ids = new Set(
     changes.flatMap(({ kind, desired = {} }) => listReferences(getKind(kind), desired).map(({ value }) => value)),
@@ -348,23 +332,17 @@ function listNameMismatches(plan: Plan, found: Pick<PlanLookUp, 'start'>): reado
   });
 }
 
-/**
- * A value that makes a plan stale: it is neither the value from when the plan was made nor the value that the plan
- * sets.
- */
+/** A value that makes a plan stale: it is neither the value at planning time nor the value that the plan sets. */
 export interface StaleItem {
   /** As shown in reports, with the id of a duplicate. */
   readonly address: string;
-  /** The top-level field. Absent if the item is about the whole resource. */
+  /** The top-level field. Absent if the whole resource is stale. */
   readonly field?: string;
-  /** The change of the whole resource, such as `… is gone`. Absent if the item is about a field. */
+  /** The change of the whole resource, such as `… is gone`. Absent if only a field is stale. */
   readonly message?: string;
   readonly planned?: Json;
   readonly live?: Json;
-  /**
-   * Set if an interrupted apply of the plan created the resource but did not deliver its token. A new plan replaces the
-   * resource.
-   */
+  /** Set if an interrupted apply created the resource but did not deliver its token. A new plan replaces it. */
   readonly isAbandoned?: true;
 }
 

@@ -26,10 +26,7 @@ import { findFileText } from '../files.ts';
 import { listUsedKinds, type ReadRequest } from '../select-targets.ts';
 import { createPlanLookUp, isCreation, type PlanLookUp, resolveSpec } from './plan-look-up.ts';
 
-/**
- * Returns the reads that `computeDriftAgainst` needs: every kind that the stack uses, and the modules that the plan
- * found or sets.
- */
+/** Returns the reads for `computeDriftAgainst`: all kinds in use, and the modules that the plan found or sets. */
 export function createDriftReadRequest(plan: Plan): ReadRequest {
   const attached = plan.changes.filter(({ kind }) => getKind(kind).role === 'attached');
   return { kinds: listUsedKinds(plan.settings), attachments: attached.map(createComparedAttachment) };
@@ -79,10 +76,7 @@ function findResult(change: Change, found: PlanLookUp): LiveResource | undefined
   return isCreation(change) ? (found.findCreated(change) ?? found.start(change)) : found.start(change);
 }
 
-/**
- * Compares the intended result of a change with the live resource. Empty if the plan deletes the resource and it does
- * not exist.
- */
+/** Compares the intended result of a change with the live resource. Empty if a resource to delete does not exist. */
 function compareChange(change: Change, found: PlanLookUp & Pick<Plan, 'stack'>): readonly ResourceDrift[] {
   const { address, duplicateOf, kind } = change;
   const live = findResult(change, found);
@@ -109,10 +103,7 @@ function compareChange(change: Change, found: PlanLookUp & Pick<Plan, 'stack'>):
   ];
 }
 
-/**
- * The reason and the dangers of a resource that was deleted after the plan was made. Empty if the plan contains no live
- * resource.
- */
+/** The reason and the dangers if a resource was deleted after planning. Empty if it did not exist at planning time. */
 function describeDeleted({ kind, live, desired }: Change): Pick<ResourceDrift, 'reason' | 'dangers'> {
   if (live === undefined) return {};
   const dangers = listDeletionDangers({ kind, expected: live.spec ?? desired });
@@ -138,7 +129,7 @@ function listComparedLive(change: Change, found: PlanLookUp): readonly ComparedL
   return [{ kind, live: live.spec, isCompared }];
 }
 
-/** Adds whether the file that the plan writes for a resource is missing or has other content. */
+/** Adds a reason to an in-sync resource if its planned file is missing or has other content. */
 function withFile(
   resource: ResourceDrift,
   files: Plan['files'],
@@ -160,10 +151,7 @@ function pickFacts(live: LiveResource): Pick<ResourceDrift, 'id' | 'validUntil'>
 
 type Compared = Pick<ResourceDrift, 'state' | 'differences' | 'moved' | 'dangers'>;
 
-/**
- * Compares field by field. A field that still has the value from when the plan was made is pending; any other
- * difference is drift.
- */
+/** Compares field by field. A field that still has its value from planning time is pending; any other has drifted. */
 function compareSpecs(change: Change, live: LiveResource, { ids }: PlanLookUp): Compared {
   const kind = getKind(change.kind);
   const start = change.live?.spec;

@@ -14,8 +14,8 @@ import { listSent, mapSavedChanges, type SavedChange } from './saved-change.ts';
 /** Results of earlier checks of the plan file. */
 interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
   /**
-   * Set if an apply of the file, or of a file that is applied together with it, has begun: the plan that is made again
-   * for the state before that apply.
+   * The plan that is made again for the state before an apply of the file began, or before an apply of another file in
+   * the same run began. Absent if no apply has begun.
    */
   readonly before?: Plan | undefined;
 }
@@ -24,7 +24,7 @@ interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
  * Compares a plan file (`saved`) with the plan that is made again from the manifests and the live state (`made`).
  * Returns a sentence for each difference. The file may be partly applied. Then the changes that are done are in the
  * file only, and its rehearsal, diagnostics and violations are compared with those of `check.before`. The rest of the
- * file is not compared, because `made` is the plan that is applied.
+ * file needs no check, because the apply uses `made`.
  */
 export function listPlanMismatches(saved: Plan, made: Plan, check: FileCheck): readonly string[] {
   const { plan: again, renewed } = countAsCreated(made, saved);
@@ -127,7 +127,8 @@ function isDone(
   if (other !== undefined && fields.length > 0) {
     const desired = resolveSpec(change.kind, change.desired ?? {}, check.ids);
     return fields.every(({ difference: { path, field = path } }) =>
-      // A write may set a temporary value, which frees a unique value, and an interrupted apply may leave it.
+      // The live value may also be temporary: a write set it to free a unique value, and then the apply was
+      // interrupted.
       [desired[field], ...listSent(saved, field)].some((value) =>
         isSameJson(other.live?.spec?.[field] ?? null, value ?? null),
       ),
@@ -162,10 +163,7 @@ function isDeletedIn(deletes: Deletes, change: Change): boolean {
   return other?.address === change.address && formatChangeAddress(other) !== formatChangeAddress(change);
 }
 
-/**
- * Whether an earlier apply has written a file, because the resource whose value the file contains is unchanged in the
- * new plan.
- */
+/** Whether an earlier apply has written a file: its resource is unchanged in the new plan. */
 function isWritten({ address }: PlannedFile, { changes }: Plan): boolean {
   return changes.some((change) => change.address === address && change.action === 'no-op');
 }
@@ -213,7 +211,7 @@ function formatShort(value: Json | undefined): string {
 
 type PlanFacts = Readonly<Record<string, Json>>;
 
-/** The settings that limit a plan. They are the same if the plan is partly applied. */
+/** The settings that limit a plan. A partial apply does not change them. */
 function listScope({ targets, takeOver, settings: { guard, kinds }, ownerLabel }: Plan): PlanFacts {
   return {
     'the targets': [...targets].sort(),
@@ -224,10 +222,7 @@ function listScope({ targets, takeOver, settings: { guard, kinds }, ownerLabel }
   };
 }
 
-/**
- * Removes `unchecked` from a rehearsal: references of other stacks may change after the rehearsal, and no write depends
- * on them.
- */
+/** Removes `unchecked`: references of other stacks may change after the rehearsal, and no write depends on them. */
 function omitUnchecked({ unchecked: _, ...rehearsal }: NonNullable<Plan['rehearsal']>): JsonObject {
   return rehearsal;
 }

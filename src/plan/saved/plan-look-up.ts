@@ -175,8 +175,8 @@ function undoModules(address: Address, one: LiveResource, { changes }: Plan): Li
 }
 
 /**
- * The live resource from which a change started. A plan contains no creation times. So the time is chosen such that a
- * new plan keeps the same one of several resources with one mark.
+ * The live resource from which a change started. A plan contains no creation times. So the time is chosen so that,
+ * among resources with the same mark, a new plan keeps the same one.
  */
 function listStarts({ kind: name, live, duplicateOf }: Change): readonly LiveResource[] {
   const kind = getKind(name);

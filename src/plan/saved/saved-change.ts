@@ -35,10 +35,7 @@ function belongsTo(write: Write, { duplicateOf, live }: Change): boolean {
   return isOfDuplicate ? duplicateOf !== undefined && write.resourceId === live?.id : duplicateOf === undefined;
 }
 
-/**
- * The fields to check for staleness. For an attached kind, only modules that the plan writes are checked, because only
- * those are read.
- */
+/** The fields to check for staleness. For an attached kind, these are only the modules that the plan writes. */
 export function listCheckedFields({ kind, writes }: SavedChange): readonly string[] {
   const written = new Set(writes.flatMap(listModules));
   return kind.specFields.flatMap(([name, field]) =>

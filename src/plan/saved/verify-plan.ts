@@ -115,10 +115,7 @@ function findStrayAwaited(awaited: NonNullable<PlanDocument['awaitedReferences']
   return stray && `it waits for ${stray.resource}, which no stack can own`;
 }
 
-/**
- * Returns a sentence about the first difference between the writes in the file and the writes that are computed from
- * the changes.
- */
+/** Returns a sentence about the first difference between the writes in the file and the newly computed writes. */
 function findWriteFinding(writes: readonly ShownWrite[], computed: readonly ShownWrite[]): string | undefined {
   const known = new Set<string>(computed.map(({ id }) => id));
   const found = new Set<string>(writes.map(({ id }) => id));
@@ -256,10 +253,7 @@ function findDifferingField(left: Spec, right: Spec): string | undefined {
   return Object.keys({ ...left, ...right }).find((name) => !isSameValue(left[name], right[name]));
 }
 
-/**
- * The live mark must have the stack and the name of the change. Exceptions: a take-over or a rename that the plan
- * shows, and a duplicate.
- */
+/** The live mark must have the stack and name of the change, unless the plan shows a take-over, rename or duplicate. */
 function findOwnerFinding(
   kind: Kind,
   { action, address, live, differences, duplicateOf }: Change,

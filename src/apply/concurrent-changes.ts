@@ -28,7 +28,7 @@ export class ConcurrentChangeDetector {
   }
 
   /**
-   * Compares the resource in the response to a write with that resource in the plan. Returns a warning that lists the
+   * Compares the resource in the response to a write with the same resource in the plan. Returns a warning with the
    * fields that changed although no write of the plan sends them; `undefined` if there are none. Ignored fields are not
    * compared. Writes of attached modules need no check, because their responses contain nothing but the module.
    */

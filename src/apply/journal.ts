@@ -112,8 +112,8 @@ interface JournalContext {
 const JOURNAL_FORMAT = 1;
 
 /**
- * Flags to open a file for appending, unless it is a symbolic link. Devices are opened without these flags, because the
- * system itself links some of them, such as `/dev/stdout`.
+ * Flags to open a file for appending, unless the file is a symbolic link. Not used for devices, because some, such as
+ * `/dev/stdout`, are links that the system created.
  */
 const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 

@@ -163,8 +163,8 @@ async function createResource(write: CreateWrite, context: WriteContext): Promis
 }
 
 /**
- * Accepts a resource whose creation got no response and which a look-up found. If its kind has a token, the write
- * fails: the token was lost with the response, and only a new credential can replace it.
+ * Accepts a resource that a look-up found after its creation got no response. If the kind has a token, the write fails:
+ * the token was lost with the response, and only a new credential can replace it.
  */
 function acceptFound(write: CreateWrite, { sent, live }: CreationResult, context: WriteContext): Outcome {
   const [field] = getKind(write.kind).oneTimeFields;

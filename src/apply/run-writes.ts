@@ -37,8 +37,8 @@ export interface ConnectionWatch {
   /** Aborted when the service is no longer reachable. */
   readonly signal: AbortSignal;
   /**
-   * Must be called with the outcome of each write. Returns the outcome to report: if `signal` stopped the write, its
-   * message says that the service cannot be reached.
+   * Must be called with the outcome of each write. Returns the outcome to report, which names the cause if `signal`
+   * stopped the write: the service cannot be reached.
    */
   readonly judge: (outcome: Outcome) => Outcome;
 }

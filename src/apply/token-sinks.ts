@@ -145,9 +145,9 @@ interface DirectoryLimits {
 
 /**
  * Creates a sink that writes each token to a file `<name>.token` (mode 0600) in a folder (mode 0700, created if
- * missing). The file is replaced atomically. A file that exists before the first credential with this name is created
- * is kept as `<name>.token.1`, because another stack may need it. `shown`: the name of the folder in messages. The
- * limits are checked before each use, because a folder may have been replaced by a symbolic link.
+ * missing). The file is replaced atomically. If the credential is the first with its name, an existing file is kept as
+ * `<name>.token.1`, because another stack may need it. `shown`: the name of the folder in messages. The limits are
+ * checked before each use, because a folder may have been replaced by a symbolic link.
  */
 export function createDirectorySink(
   directory: string,
@@ -243,8 +243,8 @@ function formatMode(mode: number): string {
 const OTHERS = 0o077;
 
 /**
- * Runs `act`. If it fails, rejects with an error that names the folder as the user wrote it, without the resolved paths
- * that Node appends after a comma.
+ * Runs `act`. If it fails, rejects with an error that shows the name of the folder as the user wrote it. Omits the
+ * resolved paths that Node appends after a comma.
  */
 async function withFolderName<T>(shown: string, act: () => Promise<T>): Promise<T> {
   try {

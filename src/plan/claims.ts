@@ -20,8 +20,8 @@ interface ConflictContext {
 }
 
 /**
- * Returns an error for each change that claims a unique value which another live resource still has after this plan,
- * because the service would reject the write. If a stack of the same run has the value, returns a warning instead.
+ * Returns an error for each claim of a unique value that another live resource still has after this plan, because the
+ * service would reject the write. If a stack of the same run has the value, returns a warning instead.
  */
 export function listConflicts(
   decisions: readonly Decision[],

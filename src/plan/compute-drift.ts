@@ -61,7 +61,7 @@ function withoutNext({ next: _, ...rest }: ResourceDrift): ResourceDrift {
 interface UnownedCandidates {
   readonly found: LiveResource | undefined;
   readonly candidate: LiveResource | undefined;
-  /** A resource that has a unique value which the manifest claims. */
+  /** A resource with a unique value that the manifest claims. */
   readonly holder: LiveResource | undefined;
 }
 

@@ -151,7 +151,7 @@ const DELETED_FIRST =
 const MAX_WARNINGS = 10;
 
 /**
- * The maximum number of warnings per rule that are shown with their position, if changes cause them. Locating a warning
+ * The maximum number of warnings per rule that changes cause and that are shown with a position. Locating a warning
  * takes longer than finding it.
  */
 const MAX_PLACED = 100;

@@ -187,8 +187,8 @@ function listGaps(kind: Kind, change: Change, { findGap }: DangerContext): reado
 type Gap = Pick<Danger, 'writes' | 'limitMs'>;
 
 /**
- * Creates a function that returns the number of writes from the delete of a resource to its creation, and the time that
- * they take at the rate limit. It returns `undefined` if the resource is not deleted first.
+ * Creates a function that returns the gap of a change: the number of writes from the delete to the creation of the
+ * resource, and their duration at the rate limit. It returns `undefined` if there is no gap.
  */
 function createFindGap({ writes, settings }: DangerSource): DangerContext['findGap'] {
   const deleted = new Map<string, number>();

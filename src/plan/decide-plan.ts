@@ -142,8 +142,8 @@ function listFileFindings({ pair }: Decision, desired: DesiredResource): readonl
 }
 
 /**
- * Warnings on certificates that expire soon. Skips certificates with `renew_before`, which are replaced in time, and
- * certificates whose manifest sets the end, for which `listExpiredManifests` warns.
+ * Warnings on certificates that expire soon. Skips certificates with `renew_before`: they are replaced in time. Skips
+ * certificates whose manifest sets the end: `listExpiredManifests` warns about them.
  */
 function listExpiryWarnings({ pair, form }: Decision, desired: DesiredResource, now: Date): readonly Diagnostic[] {
   const { kind, live, address } = pair;
@@ -195,7 +195,9 @@ function listRetainedValueWarnings(decisions: readonly Decision[]): readonly Dia
   });
 }
 
-/** Services backdate validities a little. So only a validity that is longer by this factor counts as set by a user. */
+/**
+ * A validity counts as set by a user if it exceeds the default by this factor: services backdate validities a little.
+ */
 const MIN_LENGTH_RATIO = 2;
 
 /**

@@ -137,9 +137,9 @@ export interface DescribedResource {
 }
 
 /**
- * Lists the fields that the last apply set, according to the mark, and that the manifest no longer sets. Only fields
- * whose value the service chooses if a request omits them. `forcesReplace`: the service chooses the value only for a
- * new resource. `normal`: the desired spec in normal form.
+ * Lists the fields that the manifest no longer sets, but that the last apply set according to the mark. Only fields
+ * whose default the service chooses. `forcesReplace`: the service chooses the default only for a new resource.
+ * `normal`: the desired spec in normal form.
  */
 export function diffUnsetFields(
   described: DescribedResource,

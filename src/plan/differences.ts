@@ -167,9 +167,9 @@ interface HiddenField extends Subject {
 }
 
 /**
- * Whether to write a field that the service does not show. It is written if the manifest changed since the last apply.
- * If the mark does not show whether it changed, the field is written only if it is not the default and needs no new
- * resource.
+ * Whether to write a field that the service does not show. True if the manifest changed the field since the last apply.
+ * If the mark does not show whether the manifest changed, true only if the value is not the default and the write needs
+ * no new resource.
  */
 function isChanged({ kind, ignored, live, name, field, wanted, isDefault }: HiddenField): boolean {
   if (ignored.includes(name)) return false;

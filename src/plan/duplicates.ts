@@ -37,8 +37,8 @@ export function createFindAdoptionCandidate(
 type FindHolder = (kind: Kind, normal: Spec) => LiveResource | undefined;
 
 /**
- * Creates a search among live resources that are outside the plan and that the stack does not own. `taken`: ids of the
- * live resources in the plan.
+ * Creates a search among the live resources outside the plan that the stack does not own. `taken`: ids of the live
+ * resources in the plan.
  */
 export function createFindHolder(
   { resources }: LiveState,
@@ -287,8 +287,8 @@ interface RequestCount {
 }
 
 /**
- * Counts the list requests with which an apply checks for duplicates that a concurrent apply created. The apply lists
- * each kind in which its creations can have duplicates.
+ * Counts the list requests with which an apply checks for duplicates by concurrent applies. It lists only kinds in
+ * which it creates resources without unique values.
  */
 export function countDuplicateChecks(writes: readonly Write[], held: AccountSize): RequestCount {
   const byKind = Map.groupBy(writes.filter(allowsDuplicates), ({ kind }) => kind);

@@ -60,7 +60,7 @@ const CONSENTS = {
   'rejected-write': { flag: '--allow-rejected', allowance: 'rejected' },
 } as const;
 
-/** Extends the remedy if an address in the flag is similar to an address of the violation, so probably misspelled. */
+/** Extends the remedy if an address in the flag resembles an address of the violation and is probably misspelled. */
 function withMisspelt(
   violation: GuardViolation,
   { flag, allowed }: { readonly flag: string; readonly allowed: readonly string[] },

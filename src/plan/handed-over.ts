@@ -6,9 +6,9 @@ import type { Decision } from './decide.ts';
 import type { PlanInput } from './plan-input.ts';
 
 /**
- * Creates a predicate: whether the plan keeps the live resources at an address without a manifest. It keeps them if
- * another stack takes them over or if `spec.handed_over` lists the address. Once the other stack owns its resource, a
- * leftover with the mark of this stack is pruned like any other.
+ * Creates a predicate for addresses without a manifest: whether the plan keeps their live resources, because another
+ * stack takes them over or `spec.handed_over` lists the address. Once the other stack owns its resource, a leftover
+ * with the mark of this stack is pruned like any other.
  */
 export function createIsHandedOver({
   desired: { stack },
@@ -22,8 +22,8 @@ export function createIsHandedOver({
 }
 
 /**
- * Warnings on resources that are kept because another stack may take them over. `decided`: ids of live resources that
- * the plan contains, which need no warning.
+ * Warnings on resources that are kept because another stack may take them over. `decided`: ids of the live resources in
+ * the plan, for which no warning is needed.
  */
 export function listPossibleTakeOvers(
   { desired, live, mode, findTaker }: PlanInput,

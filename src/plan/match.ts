@@ -428,7 +428,7 @@ class Renames {
 
   /**
    * The live resources that have the name of a manifest and keep it. If another manifest was renamed from this name,
-   * only those whose mark shows that they were already renamed to it.
+   * these are only the resources that were already renamed to it, according to their mark.
    */
   #settled(resource: DesiredResource): readonly LiveResource[] {
     const marked = this.#listMarked(resource.address);
@@ -438,7 +438,7 @@ class Renames {
   }
 
   /**
-   * The live resources with the former name of a manifest, except those that were already renamed to this name for
+   * The live resources with the former name of a manifest. Omits resources that were already renamed to this name for
    * another manifest.
    */
   #offered(resource: DesiredResource): readonly LiveResource[] {

@@ -84,7 +84,7 @@ interface Planned {
 /** The dependencies between writes. Mutable, and used only in this file. */
 class DependencyGraph {
   readonly #byId = new Map<WriteId, Set<WriteId>>();
-  /** Maps a write that frees a value to the writes that depend on it only because they claim that value. */
+  /** Maps a write that frees a value to the writes that depend on it only because they claim the value. */
   readonly #claimants = new Map<WriteId, Set<WriteId>>();
 
   constructor(drafts: readonly DraftWrite[]) {

@@ -265,8 +265,7 @@ function findSentValue(name: string, field: Field, { desired = {}, sent = {} }: 
 }
 
 /**
- * The values of the named fields that differ from their normal form although they mean the same. A request sends them
- * as the manifest has them.
+ * For the named fields, the values whose written form differs from the normal form. A request sends the written form.
  */
 export function listSentForms(kind: Kind, form: DesiredForm, names: ReadonlySet<string>): Spec {
   const entries = kind.specFields.flatMap(([name, field]): [string, Json][] => {

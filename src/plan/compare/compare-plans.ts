@@ -82,8 +82,8 @@ function withoutMirrored(less: ExtraChanges, more: ExtraChanges): ExtraChanges {
 type IdNames = ReadonlyMap<string, string>;
 
 /**
- * Maps the ids of the resources that the stack owns. Omits ids that users write (of attached kinds, of externals),
- * which are compared unchanged.
+ * Maps ids to addresses, for resources that the stack owns. Omits ids that users write (of attached kinds and
+ * externals): they are compared unchanged.
  */
 function listNames({ changes }: Plan): IdNames {
   return new Map(
@@ -138,7 +138,7 @@ function findTypeAt(kind: Kind, path: FieldPath): FieldType | undefined {
 interface Side {
   readonly plan: Plan;
   readonly names: IdNames;
-  /** Maps each change of the plan to the change with its writes. */
+  /** The changes of the plan, each with its writes. */
   readonly shown: () => ReadonlyMap<Change, SavedChange>;
 }
 
@@ -307,8 +307,8 @@ function isIdStated({ role }: Kind, { action }: Change): boolean {
 }
 
 /**
- * Whether the other plan shows the same danger for the same path. The values of a danger are not compared: they come
- * from differences, which are compared already, or from the length of a gap, which depends on other writes.
+ * Whether the other plan shows the same danger for the same path. Values are not compared: usually they come from
+ * differences, which are compared already. For a gap, they depend on other writes.
  */
 function isKnownDanger({ danger, path }: Danger, known: readonly Danger[]): boolean {
   return known.some((one) => one.danger === danger && one.path === path);

@@ -19,7 +19,7 @@ import { resolveMark } from '../writes.ts';
 import { createPlanLookUp, type PlanLookUp, resolveSpec } from './plan-look-up.ts';
 import { listCheckedFields, listModules, listSavedChanges, listSent, type SavedChange } from './saved-change.ts';
 
-/** The result of `checkPlan`. */
+/** The result of `checkPlan`: stale values, and the writes that an earlier apply has done. */
 export interface PlanCheck {
   /** If not empty, the plan is stale and must not be applied. */
   readonly moved: readonly StaleItem[];
@@ -27,9 +27,9 @@ export interface PlanCheck {
   readonly done: ReadonlyMap<WriteId, string | undefined>;
   /** Addresses of updates whose fields all have the desired value. The mark may still be the old one. */
   readonly met: ReadonlySet<string>;
-  /** Ids, by address, of existing resources that the plan creates, and of awaited resources of other stacks. */
+  /** Ids, by address, of resources that exist now and that the plan creates or awaits from other stacks. */
   readonly ids: CreatedIds;
-  /** Contents for planned files, by address, from resources that the plan creates and that exist already. */
+  /** Contents for planned files, by address, from resources that the plan creates and that exist now. */
   readonly texts: ReadonlyMap<string, string>;
 }
 

@@ -23,8 +23,8 @@ interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
 /**
  * Compares a plan file (`saved`) with the plan that is made again from the manifests and the live state (`made`).
  * Returns a sentence for each difference. The file may be partly applied. Then the changes that are done are in the
- * file only, and its rehearsal, diagnostics and violations are compared with those of `check.before`. The rest of the
- * file needs no check, because the apply uses `made`.
+ * file only, and the rehearsal, diagnostics and violations of the file are compared with those of `check.before`. The
+ * rest of the file needs no check, because the apply uses `made`.
  */
 export function listPlanMismatches(saved: Plan, made: Plan, check: FileCheck): readonly string[] {
   const { plan: again, renewed } = countAsCreated(made, saved);

@@ -22,13 +22,13 @@ export interface PlanLookUp {
    */
   readonly findCreated: (change: Change) => LiveResource | undefined;
   /**
-   * All resources that have the mark of the change, were created after planning, and whose token was not delivered.
-   * Each interrupted apply may have left one.
+   * All resources with the mark of the change that were created after planning and whose token was not delivered. Each
+   * interrupted apply may have left one.
    */
   readonly abandoned: (change: Change) => readonly LiveResource[];
   /** All resources of the stack with this address in their mark. */
   readonly listMarked: (address: Address) => readonly LiveResource[];
-  /** The resources that the plan creates and that exist already, by address. */
+  /** The resources that the plan creates and that exist now, by address. */
   readonly created: ReadonlyMap<Address, LiveResource>;
   /** The ids of `created` and of the awaited resources of other stacks, by address. */
   readonly ids: CreatedIds;

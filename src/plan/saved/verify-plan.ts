@@ -196,7 +196,7 @@ function findChangeFinding(change: Change, plan: PlanFrame): string | undefined 
   return finding === undefined ? undefined : `${shown} ${finding}`;
 }
 
-/** Whether a change with this action contains a live resource and a desired spec. */
+/** Whether a change must contain a live resource and a desired spec, by action. */
 const SHAPES: Readonly<Record<Action, { readonly hasLive: boolean; readonly hasDesired: boolean }>> = {
   create: { hasLive: false, hasDesired: true },
   update: { hasLive: true, hasDesired: true },

@@ -15,56 +15,59 @@ import { type RunWritesOptions, runWrites, watchConnection } from './run-writes.
 import { Deliveries, type TokenSinks } from './token-sinks.ts';
 import { type WriteFile, writePlannedFiles } from './write-files.ts';
 
-/**
- * Applies a plan. Each write starts as soon as its dependencies have succeeded. If a write fails, the writes that depend on it are skipped and the
- * others continue. An apply also lists a kind, to find out whether a creation took effect and whether a concurrent apply created the same resource; in
- * that case it deletes its own creation. Deliberately absent: comparing and deciding.
- */
+/** The input of `applyPlan` in addition to the plan. */
 export interface ApplyContext {
   readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'> & Partial<Pick<Client, 'get'>>;
-  /** The token sinks. Must have one for each credential that the plan creates. */
+  /** Must contain a sink for each credential that the plan creates. */
   readonly sinks: TokenSinks;
   readonly onEvent: (event: ApplyEvent) => void;
-  /** The current time. Validity periods start at the time of the write. */
+  /** The current time. The validity of a new certificate or credential starts when its creation is sent. */
   readonly now: () => Date;
-  /** Resolves after `ms`, or as soon as the signal is aborted. Absent: uses the system's timer. */
+  /** Resolves after `ms`, or as soon as the signal is aborted. Default: the system's timer. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Aborted: no further write starts. Writes under way finish. */
+  /** When aborted, no further write starts. Writes under way finish. */
   readonly signal: AbortSignal;
-  /** Writes of the plan that an earlier apply has already sent, with the id of their resource. */
+  /** Writes that an earlier apply has done, such as `PlanCheck.done`. Value: the id of the resource, if known. */
   readonly done: ReadonlyMap<WriteId, string | undefined>;
-  /** Ids that are already known, by address. */
+  /** Known ids of resources that this plan or another stack creates, by address, such as `PlanCheck.ids`. */
   readonly ids: ReadonlyMap<string, string>;
-  /** File contents that are already known, by address. */
+  /** Known contents for planned files, by address of the resource, such as `PlanCheck.texts`. */
   readonly texts: ReadonlyMap<string, string>;
   readonly writeFile: WriteFile;
-  /** The pipeline that runs the apply, for marks: `commit 1a2b3c4d5e6f, https://…`. Absent: marks do not name it. */
+  /** The pipeline to record in marks: `commit 1a2b3c4d5e6f, https://…`. Absent: marks record no pipeline. */
   readonly by?: string | undefined;
-  /** Receives an entry before and after each request. Absent: nothing is journaled. */
+  /** Receives an entry before and after each request. Absent: no journal is written. */
   readonly journal?: Journal | undefined;
-  /** How this plan is applied together with plans of other stacks of the account. Absent: it is applied alone. */
+  /** Set if plans of other stacks are applied at the same time. Absent: this plan is applied alone. */
   readonly sideBySide?: ParallelApplyContext | undefined;
 }
 
 /**
- * How a plan is applied in parallel with plans of other stacks. Writes in a round run after all other writes. A round begins only when every plan has
- * finished the previous one.
+ * Coordinates a plan with plans of other stacks of the account that are applied at the same time. A write that must
+ * wait for a write of another plan is assigned to a numbered round. Rounds run after all other writes. A round begins
+ * only when every plan has finished the previous round.
  */
 export interface ParallelApplyContext {
   /**
-   * Whether plans of other stacks wait for the writes of this plan. If so, this plan checks for duplicates by concurrent applies before it reports that
-   * its writes have ended.
+   * Whether plans of other stacks wait for the writes of this plan. If so, the check for duplicates runs before
+   * `onWritten` is called, otherwise after all plans are ready for round 1.
    */
   readonly isAwaited: boolean;
-  /** The round of each write that is in a round, counted from 1. */
+  /** Maps a write to its round, counted from 1. A write that waits for no other plan is absent. */
   readonly rounds: ReadonlyMap<WriteId, number>;
   /** Called when all writes outside rounds have ended. */
   readonly onWritten: (outcomes: readonly Outcome[]) => void;
-  /** Reports that this plan is ready for a round. Resolves when each of the other plans is ready too or has ended. */
+  /** Reports that this plan is ready for the round. Resolves when each of the other plans is ready too or has ended. */
   readonly untilRound: (round: number) => Promise<void>;
 }
 
-/** Applies a plan. Never rejects because of the service or the network: the result contains the failures. */
+/**
+ * Applies a plan. Each write starts as soon as its dependencies have succeeded. If a write fails, the writes that
+ * depend on it are skipped and the others continue. An apply also lists kinds, to find out whether a creation took
+ * effect and whether a concurrent apply created the same resource first. In the latter case it deletes its own
+ * creation. Does not check whether the plan is stale (see `checkPlan`). Never rejects because of the service or the
+ * network: failures are in the result.
+ */
 export async function applyPlan(plan: Plan, context: ApplyContext): Promise<ApplyResult> {
   const { onEvent, signal, now } = context;
   const diagnostics: Diagnostic[] = [];
@@ -125,8 +128,8 @@ function createSettleContext(
 }
 
 /**
- * Runs the writes and the rounds. Returns the outcomes; a creation counts as failed if it was deleted again because a concurrent apply had created the
- * same resource.
+ * Runs the writes outside rounds, then each round. Returns the outcomes. A creation counts as failed if it was deleted
+ * again because a concurrent apply had created the same resource.
  */
 async function runPhases(plan: Plan, context: ApplyContext, write: WriteContext): Promise<readonly Outcome[]> {
   const { sideBySide } = context;
@@ -161,18 +164,21 @@ function createRunOptions(
     ended,
     find: (write) =>
       done.has(write.id) ? { outcome: 'applied', write, id: done.get(write.id), alreadyDone: true } : undefined,
-    accepts: (write, needed) => needed.outcome === 'applied' || isMakeshift(write, needed, context),
+    accepts: (write, needed) => needed.outcome === 'applied' || canFollowUnrecorded(write, needed, context),
     perform: async (write) => context.judge(await performWrite(write, context)),
     onEnded: (result, count) => onEvent({ event: 'write-ended', result, done: count, total: writes.length }),
   };
 }
 
-/** Whether a write may start although the record of a delivery failed. The token was delivered, so the replaced credential can be deleted. */
-function isMakeshift({ type }: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
+/**
+ * Whether a write may start although `needed` failed. It may if `needed` only failed to record a delivery in the mark:
+ * the token was delivered, so the replaced credential can be deleted.
+ */
+function canFollowUnrecorded({ type }: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
   return (type === 'delete' || type === 'redeliver') && unrecorded.has(needed.write.id);
 }
 
-/** The file contents of resources that still exist, without creations that were deleted again. */
+/** Selects the file contents to write. Omits resources whose creation failed or was deleted again. */
 function selectFileTexts(
   outcomes: readonly Outcome[],
   texts: ReadonlyMap<string, string>,

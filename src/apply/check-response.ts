@@ -12,7 +12,7 @@ import type { LiveResource, Spec } from '../model/state.ts';
 import type { CreateWrite, SetModuleWrite, Write } from '../model/write.ts';
 import { resolveMark } from '../plan/writes.ts';
 
-/** Reads the response to a write: the whole resource, or the module that was set. */
+/** Parses the response to a write: the whole resource or, after `set-module`, only that module. */
 export function readResponseBody(write: Write, answer: JsonObject): LiveResource {
   const kind = getKind(write.kind);
   return write.type === 'set-module'
@@ -21,8 +21,8 @@ export function readResponseBody(write: Write, answer: JsonObject): LiveResource
 }
 
 /**
- * Compares the response with the request, field by field, in normal form. Returns a message for each field that the service did not accept as sent.
- * Empty: it accepted everything.
+ * Compares the response with the request, field by field, in normal form. Returns a message for each field that the
+ * service did not accept as sent; empty if it accepted everything.
  */
 export function diffUnaccepted(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
   if (write.type !== 'set-module') return diffUnpersisted(write, sent, live);
@@ -30,8 +30,8 @@ export function diffUnaccepted(write: Write, sent: ResolvedWrite, live: LiveReso
 }
 
 /**
- * Compares like `diffUnaccepted`, for a response with the whole resource. Reports a lost mark first, because without its mark later runs do not
- * recognize the resource.
+ * Like `diffUnaccepted`, for a response that contains the whole resource. Reports a lost mark first, because later runs
+ * do not recognize a resource without its mark.
  */
 export function diffUnpersisted(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
   const mark = 'mark' in write ? write.mark : undefined;
@@ -77,7 +77,7 @@ function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] 
   });
 }
 
-/** Compared separately, because it contains the mark. */
+/** This field is compared separately, because it contains the mark. */
 const METADATA = 'metadata';
 
 function areAllTaken(kind: Kind, sent: Spec, live: Spec): boolean {
@@ -86,7 +86,7 @@ function areAllTaken(kind: Kind, sent: Spec, live: Spec): boolean {
   return true;
 }
 
-/** Whether the response contains the value exactly as it was sent. */
+/** Whether the response contains the sent value in normal form. True for a name that is not a field of the kind. */
 function isTaken(field: Field | undefined, sent: Json, live: Json | undefined): boolean {
   return field === undefined || (live !== undefined && isSameJson(normalizeField(field, sent), live));
 }
@@ -96,12 +96,15 @@ function show(value: Spec[string]): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-/** A write as it is sent, with all ids resolved. */
+/** The HTTP request of a write, with resource ids in place of addresses. */
 export interface ResolvedWrite extends WriteRequest {
   readonly body: JsonObject | undefined;
 }
 
-/** Replaces addresses in a write by ids that earlier writes returned, and durations by times. Every id that the write depends on must be known. */
+/**
+ * Creates the request of a write. Replaces addresses by ids that earlier writes returned, and turns the length of a
+ * validity into a start and an end. `ids` must contain every address to which the write refers.
+ */
 export function resolveWrite(write: Write, { ids, now, by }: WriteInputs): ResolvedWrite {
   return { ...createWriteRequest(write, ids), body: resolveBody(write, { ids, now, by }) };
 }
@@ -110,7 +113,7 @@ export function resolveWrite(write: Write, { ids, now, by }: WriteInputs): Resol
 export interface WriteInputs {
   readonly ids: CreatedIds;
   readonly now: Date;
-  /** The pipeline that runs the apply, for the mark. `undefined`: the mark does not name it. */
+  /** The pipeline to record in the mark. `undefined`: the mark records no pipeline. */
   readonly by: string | undefined;
 }
 
@@ -153,7 +156,10 @@ function resolveBody(write: Write, { ids, now, by }: WriteInputs): JsonObject | 
   }
 }
 
-/** Renders the start and the end of a validity period that begins now. Services store whole seconds. */
+/**
+ * The start and the end of a validity that begins now, in whole seconds, because services store no fractions. Empty if
+ * the write has no `validForMs`.
+ */
 function renderValidity({ kind, validForMs }: CreateWrite, now: Date): JsonObject {
   const { validity } = getKind(kind);
   if (validForMs === undefined || validity === undefined) return {};

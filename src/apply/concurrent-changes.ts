@@ -10,7 +10,10 @@ import type { Plan } from '../model/plan.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { AdoptWrite, ReleaseWrite, UpdateWrite, VacateWrite, Write } from '../model/write.ts';
 
-/** Finds changes by another client between the plan and a write. The cost per write does not depend on the number of writes. */
+/**
+ * Finds changes that another client made after the plan was made and before a write was sent. The cost per write does
+ * not depend on the number of writes.
+ */
 export class ConcurrentChangeDetector {
   readonly #before: ReadonlyMap<string, PlannedLive>;
   readonly #sent = new Map<string, string[]>();
@@ -25,9 +28,9 @@ export class ConcurrentChangeDetector {
   }
 
   /**
-   * Compares the response to a write with the plan. Returns a warning about fields that the plan does not send and whose live values have changed.
-   * Ignored fields do not count. `undefined`: there are no such fields. Modules with a path of their own need no check, because the response to their
-   * write contains nothing else.
+   * Compares the resource in the response to a write with the same resource in the plan. Returns a warning with the
+   * fields that changed although no write of the plan sends them; `undefined` if there are none. Ignored fields are not
+   * compared. Writes of attached modules need no check, because their responses contain nothing but the module.
    */
   find(write: PatchWrite, { spec }: Pick<LiveResource, 'spec'>): Diagnostic | undefined {
     const before = this.#before.get(write.resourceId);
@@ -43,7 +46,7 @@ export class ConcurrentChangeDetector {
   }
 }
 
-/** A live resource as the plan contains it. */
+/** A live resource as recorded in the plan. */
 type PlannedLive = NonNullable<Change['live']>;
 
 /** A write that changes fields of a resource that existed when the plan was made. */
@@ -56,7 +59,7 @@ interface Compared {
   readonly digests: Readonly<Record<string, string>>;
 }
 
-/** Lists the fields that were not sent, but differ. */
+/** Lists the fields that changed although no write of the plan sends them. */
 function listOthers(kind: Kind, { before, after, sent, digests }: Compared): readonly string[] {
   const isOther = (name: string, live: Json | undefined): boolean => !isSameJson(before[name] ?? null, live ?? null);
   const differing = kind.specFields

@@ -18,28 +18,31 @@ export interface CreatedResource {
   readonly id: string;
 }
 
-/** The duplicates of a resource that this run created: they have the same mark, and the plan does not contain them. */
+/** The result of a search for duplicates of a new resource. A duplicate has the same mark and is not in the plan. */
 interface ConcurrentDuplicates {
   /** The duplicate to keep instead of the created resource. `undefined`: the created resource is kept. */
   readonly winner: LiveResource | undefined;
-  /** The duplicates to delete, which other applies created. Empty if there is a winner. */
+  /** Duplicates to be deleted by their own applies, because the new resource is kept. Empty if there is a winner. */
   readonly losers: readonly LiveResource[];
-  /** Whether the list contains the created resource, but without its mark. No later run would recognize such a resource. */
+  /** Whether the service lists the created resource without its mark. Later runs would not recognize the resource. */
   readonly isUnmarked: boolean;
 }
 
 export interface DuplicateContext {
   readonly lookUps: ListReader;
-  /** Ids of the resources that the plan contains. */
+  /** Ids of all live resources in the plan. */
   readonly known: ReadonlySet<string>;
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** A list may be stale, so it is read up to three times, one second apart, until it contains the new resource. This tolerates lists that lag by two seconds. */
+/**
+ * A list may be stale, so it is read up to three times, one second apart, until it contains the new resource. This
+ * tolerates lists that lag by two seconds.
+ */
 const MAX_LOOK_UPS = 3;
 const PAUSE_MS = 1000;
 
-/** Lists the resources with the mark of a write that the plan does not contain, oldest first. */
+/** Lists the resources that have the mark of a write and are not in the plan, oldest first. */
 export async function listResourcesWithMark(
   write: MarkingWrite,
   context: DuplicateContext,
@@ -60,7 +63,10 @@ function pickMarkedResources(
   return marked.toSorted(compareAge);
 }
 
-/** The resources of a list whose mark has this name. Groups the list once by name, because every creation of a run searches the same list. */
+/**
+ * Returns the listed resources whose mark has the given name. Groups each list by name only once, because every
+ * creation of a run searches the same list.
+ */
 function listNamed(all: readonly LiveResource[], name: string): readonly LiveResource[] {
   const groups = BY_NAME.get(all) ?? Map.groupBy(all, ({ mark }) => mark?.name);
   BY_NAME.set(all, groups);
@@ -70,8 +76,9 @@ function listNamed(all: readonly LiveResource[], name: string): readonly LiveRes
 const BY_NAME = new WeakMap<readonly LiveResource[], ReadonlyMap<string | undefined, readonly LiveResource[]>>();
 
 /**
- * Finds the duplicates of a resource that this run created. The oldest is kept; if any has a delivered token, the oldest of those. A list without the
- * created resource is stale and is read again. Rejects as the client does.
+ * Finds duplicates of a resource that this run created, and decides which resource to keep: the oldest whose token was
+ * delivered or, if no token was delivered, the oldest. A list without the created resource is stale and is read again.
+ * Rejects as the client does.
  */
 export async function findConcurrentDuplicates(
   { write, id }: CreatedResource,
@@ -88,8 +95,8 @@ export async function findConcurrentDuplicates(
 }
 
 /**
- * Chooses the resource to keep like a plan does. Exception: of kinds that expire, a plan keeps the youngest resource. An apply keeps the oldest, because
- * it is only certain to see resources that were created before its own.
+ * Decides which resource to keep, like a plan does. Exception: for kinds that expire, a plan keeps the youngest
+ * resource. An apply keeps the oldest, because it is only certain to see resources that were created before its own.
  */
 function rankMarked(marked: readonly LiveResource[], id: string): Omit<ConcurrentDuplicates, 'isUnmarked'> {
   const delivered = marked.filter(({ mark }) => mark?.delivered === true);
@@ -98,7 +105,10 @@ function rankMarked(marked: readonly LiveResource[], id: string): Omit<Concurren
   return { winner: undefined, losers: marked.filter((resource) => resource.id !== id) };
 }
 
-/** Lists kinds during an apply. Callers that ask before a list request starts share its result, which contains everything that they have created. */
+/**
+ * Lists resources during an apply. Calls for the same kind that are made before a list request starts share its
+ * response. The response contains everything that was created before these calls.
+ */
 export class ListReader {
   readonly #list: ReturnType<typeof coalesceLists>;
   readonly #shown: ShownFields;
@@ -114,12 +124,12 @@ export class ListReader {
     });
   }
 
-  /** The number of lists requested so far. */
+  /** The number of list requests so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** Lists all resources of a kind, newest first, with a request that starts after this call. Rejects as the client does. */
+  /** Lists all resources of a kind, newest first. The request starts after this call. Rejects as the client does. */
   async list(kind: Kind): Promise<readonly LiveResource[]> {
     const list = await this.#list(kind);
     const known = LISTS.get(list) ?? this.#readAll(kind, list);
@@ -127,14 +137,17 @@ export class ListReader {
     return known;
   }
 
-  /** Lists the newest resources of a kind, without waiting for queued writes. Empty if the client has no `get`. Rejects as the client does. */
+  /**
+   * Lists the newest resources of a kind, without waiting for queued writes. Empty if the client has no `get`. Rejects
+   * as the client does.
+   */
   async newest(kind: Kind): Promise<readonly LiveResource[]> {
     if (this.#listNewest === undefined) return [];
     this.#count += 1;
     return this.#readAll(kind, await this.#listNewest(kind));
   }
 
-  /** Reads the resource in the response to a write. A field that the response omits is empty if another response of the run contains it. */
+  /** Parses the resource in a response. An omitted field becomes empty if another response of the run contained it. */
   readResponseBody(write: Write, answer: JsonObject): LiveResource {
     const kind = getKind(write.kind);
     this.#shown.note(kind, write.type === 'set-module' ? { [write.module]: answer } : answer);
@@ -156,24 +169,25 @@ export class ListReader {
   }
 }
 
-/** Resources by the list that they were read from, because several stacks may share one list. */
+/** Cache: maps a list response to its parsed resources, because several stacks may share one list response. */
 const LISTS = new WeakMap<readonly JsonObject[], readonly LiveResource[]>();
 
-/** Resources by the JSON that they were read from, because two lists may share JSON values. */
+/** Cache: maps the JSON of a resource to the parsed resource, because two list responses may share JSON values. */
 const PARTS = new WeakMap<JsonObject, LiveResource>();
 
 type List = (kind: Kind, stop?: AbortController, waitSignal?: AbortSignal) => Promise<readonly JsonObject[]>;
 
 /**
- * Wraps `list` so that callers that ask before a request starts share its result, which contains everything that they have created. At most one request
- * per kind is under way; the next starts when it ends. Rejects as the client does.
+ * Wraps `list`. Calls for the same kind that are made before a request starts share its response. The response contains
+ * everything that was created before these calls. At most one request per kind is under way; the next one starts when
+ * it ends. Rejects as the client does.
  */
 export function coalesceLists(list: Client['list']): List {
   const running = new Map<string, Promise<unknown>>();
   const waiting = new Map<string, Promise<readonly JsonObject[]>>();
   const listAfter: List = async (kind, ...more) => {
     await running.get(kind.name);
-    // Callers that waited for the same result ask one after another; wait until all of them have asked.
+    // Callers that received the previous response call again one after another. Let all of them join this request.
     await setImmediate();
     const answer = list(kind, ...more);
     waiting.delete(kind.name);
@@ -191,14 +205,14 @@ const NOTHING = (): void => undefined;
 
 export interface SettleContext extends TakeBackContext {
   readonly duplicates: DuplicateContext;
-  /** Reports a warning about a concurrent apply. */
   readonly note: (diagnostic: Diagnostic) => void;
 }
 
 /**
- * Checks the creations of this run for duplicates, after its writes. Two concurrent applies of a stack can create a resource twice, unless a unique
- * value makes the service reject the second creation. The apply that created the later duplicate deletes it. Kinds for which the service rejects
- * duplicates are not checked. Returns the outcomes; a creation that was deleted again counts as failed.
+ * Checks the resources that this run created for duplicates, after all writes. Two concurrent applies of a stack can
+ * create a resource twice. The apply that created the later duplicate deletes it. A resource with a unique value is not
+ * checked, because the service rejects its second creation. Returns the outcomes; a creation that was deleted again
+ * counts as failed.
  */
 export async function resolveDuplicates(
   outcomes: readonly Outcome[],
@@ -207,7 +221,10 @@ export async function resolveDuplicates(
   return Promise.all(outcomes.map((outcome) => settleOutcome(outcome, context)));
 }
 
-/** Checks a new credential for duplicates before its token is delivered. Returns the reason not to deliver the token. `undefined`: there is none. */
+/**
+ * Checks a new credential for duplicates before its token is delivered. Returns the reason not to deliver the token;
+ * `undefined` if it can be delivered.
+ */
 export async function resolveDuplicate(made: CreatedResource, context: SettleContext): Promise<string | undefined> {
   const { winner, losers, isUnmarked } = await lookUp(made, context.duplicates);
   if (typeof winner === 'string')
@@ -235,8 +252,8 @@ function createFailure({ write }: CreatedResource, message: string): Outcome {
 }
 
 /**
- * Finds the resource to check for duplicates. `undefined`: the write created none, the service rejects duplicates, or the resource was checked before
- * its token was delivered.
+ * Returns the created resource if it must be checked for duplicates. `undefined` if the write created nothing, if the
+ * service itself rejects duplicates, or if the check was done before the delivery of a token.
  */
 function findCreatedResource(outcome: Outcome): CreatedResource | undefined {
   const { write } = outcome;
@@ -245,7 +262,7 @@ function findCreatedResource(outcome: Outcome): CreatedResource | undefined {
   return { write, id: assertDefined(outcome.id, `id of ${write.id}`) };
 }
 
-/** The result of a look-up. `winner` is a string if the look-up failed: the reason. */
+/** `winner` is a string if the look-up failed: the error message. */
 interface Seen extends Omit<ConcurrentDuplicates, 'winner'> {
   readonly winner: LiveResource | string | undefined;
 }
@@ -260,8 +277,8 @@ async function lookUp(made: CreatedResource, context: DuplicateContext): Promise
 }
 
 /**
- * After the service rejected a creation as a duplicate: warns at once if a concurrent apply has created the resource. Looks up each kind once in a run.
- * Reports nothing if the look-up fails.
+ * Warns if a concurrent apply has created the resource. Called when the service rejects a creation as a duplicate.
+ * Looks up each kind once in a run, and records the kind in `looked`. Ignores a failed look-up.
  */
 export async function reportConcurrentApply(
   write: CreateWrite,
@@ -288,12 +305,12 @@ function createConcurrentWarning({ address }: CreateWrite, other: LiveResource):
   };
 }
 
-/** The pipeline in the mark of a resource, in parentheses. Empty if the mark names none. */
+/** Formats the pipeline that the mark records, in parentheses. Empty if the mark records none. */
 function formatAuthor({ mark }: LiveResource): string {
   return mark?.by === undefined ? '' : ` (${mark.by})`;
 }
 
-/** Deletes a creation that the list shows without its mark. Otherwise each apply would create another one. */
+/** Deletes a new resource that the service lists without its mark. Otherwise each apply would create another one. */
 async function withdrawUnmarked(made: CreatedResource, context: SettleContext): Promise<string> {
   const message = await deleteOwnCreation(made, context, 'Delete it by hand');
   return `the service lists it without its metadata, which holds the mark; ${message}`;
@@ -335,7 +352,9 @@ interface TakeBackContext {
   readonly remove: (made: CreatedResource) => Promise<void>;
 }
 
-/** Deletes a resource that this run created, and returns the result as text. `otherwise`: the remedy if the deletion fails. */
+/**
+ * Deletes a resource that this run created. Returns a message about the result. `otherwise`: the remedy if that fails.
+ */
 export async function deleteOwnCreation(
   made: CreatedResource,
   context: TakeBackContext,

@@ -4,26 +4,29 @@ import { isDevice, isOwnedByAnotherUser } from '../files/boundary.ts';
 import { ApiError, describeError } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
 
-/** A journal entry about one request, written before it is sent or when it has ended. Contains no body, and so no secret. */
+/**
+ * A journal entry about one request: `before` is written before the request is sent, `after` when it has ended.
+ * Contains only a digest of the body, and so no secret.
+ */
 export interface JournalEntry {
   readonly event: 'before' | 'after';
   /**
-   * `look-up`: a list request, to find out whether a creation took effect or a concurrent apply created a duplicate. `undo`: this run deletes its own
-   * creation, or marks a credential as undelivered.
+   * `look-up`: a list request that checks whether a creation took effect, or whether a concurrent apply created a
+   * duplicate. `undo`: a request that deletes a creation of this run, or marks a credential as undelivered.
    */
   readonly request: 'write' | 'look-up' | 'undo';
-  /** Id of the write of the plan to which the request belongs. Absent for a look-up. */
+  /** Id of the write in the plan to which the request belongs. Absent for a look-up. */
   readonly write?: string;
   readonly method: string;
   readonly path: string;
   readonly address?: string;
   /** Digest of the body as sent. Absent if the request has no body. */
   readonly body?: string;
-  /** `not-sent`: the run was interrupted before the request was sent. Absent in `before`. */
+  /** `not-sent`: the run was interrupted before the request was sent. Absent in a `before` entry. */
   readonly outcome?: 'done' | 'failed' | 'not-sent';
-  /** Id of the resource. Absent if it is not known. */
+  /** Resource id. Absent if it is not known yet. */
   readonly id?: string;
-  /** HTTP status if the service rejected the request. */
+  /** HTTP status of the error response. Absent if there was none. */
   readonly status?: number;
   readonly message?: string;
 }
@@ -37,15 +40,15 @@ export class JournalError extends Error {
 }
 
 interface Sending<T> {
-  /** Rejects with the reason of `signal` if nothing was sent. */
+  /** Rejects with `signal.reason` if the signal was aborted before the request was sent. */
   readonly send: () => Promise<T>;
   readonly findId?: (answer: T) => string | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * Writes a journal entry, calls `send`, and writes the entry of its result. If the first entry cannot be written, rejects with `JournalError` and sends
- * nothing; otherwise rejects as `send` does.
+ * Writes a `before` entry, calls `send`, and writes an `after` entry with the result. If the `before` entry cannot be
+ * written, sends nothing and rejects with `JournalError`; otherwise rejects as `send` does.
  */
 export async function withJournal<T>(
   journal: Journal | undefined,
@@ -85,36 +88,42 @@ async function writeBefore(journal: Journal, entry: Omit<JournalEntry, 'event'>)
   }
 }
 
-/** Ignores errors, because the response counts even if its entry is lost. `close` reports the loss. */
+/** Ignores errors: the request was sent, so its result must be reported. `JournalFile.close` reports lost entries. */
 async function writeAfter(journal: Journal, entry: JournalEntry): Promise<void> {
   await journal(entry).catch(() => undefined);
 }
 
-/** A journal in a file. */
+/** A journal that is appended to a file. */
 export interface JournalFile {
   readonly write: Journal;
-  /** Closes the file. Resolves with the reason why an entry was lost. `undefined`: none was lost. */
+  /** Closes the file. Resolves with the error of the first entry that was not written; `undefined` if there is none. */
   readonly close: () => Promise<string | undefined>;
 }
 
 interface JournalContext {
   readonly now: () => Date;
-  /** Redacts secrets in a line. Default: lines are written unchanged. */
+  /** Redacts secrets in a line of the file. Default: lines are written unchanged. */
   readonly redact?: (text: string) => string;
-  /** User id of the process. A file of another user is rejected. Default: the owner is not checked. */
+  /** User id of the process. A file that belongs to another user is rejected. Default: the owner is not checked. */
   readonly uid?: number | undefined;
 }
 
 /** The value of `format` in each line. */
 const JOURNAL_FORMAT = 1;
 
-/** Flags for appending to a file that is not a symbolic link. Devices are opened without these flags, because their links belong to the system. */
+/**
+ * Flags to open a file for appending, unless the file is a symbolic link. Not used for devices, because some, such as
+ * `/dev/stdout`, are links that the system created.
+ */
 const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
 /** Only the owner may read a journal, because it contains paths and ids. */
 const MODE = 0o600;
 
-/** Opens a journal for appending, with one JSON object per line. Ends an incomplete last line that a crash left. Rejects if the file cannot be written. */
+/**
+ * Opens a journal for appending, with one JSON object per line. If a crash left an incomplete last line, ends that line
+ * first. Rejects if the file cannot be written.
+ */
 export async function openJournal(
   file: string,
   { tool, stack, baseUrl }: Plan,
@@ -150,7 +159,10 @@ export async function openJournal(
   };
 }
 
-/** Rejects a file of another user, because that user could read it, and a file with several hard links, because it may be any other file. */
+/**
+ * Rejects a file of another user, because that user could read the journal. Rejects a file with several hard links,
+ * because the file may be in use under another name.
+ */
 async function rejectShared(handle: FileHandle, file: string, uid: number | undefined): Promise<void> {
   const stats = await handle.stat();
   if (!stats.isFile()) return;

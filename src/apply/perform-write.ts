@@ -24,25 +24,25 @@ import { JournalError } from './journal.ts';
 import { findResourceId, isResourceGone, markUndelivered, type RecordWrite, type Requests } from './requests.ts';
 import type { Deliveries } from './token-sinks.ts';
 
-/** What a write needs, and where it stores results for later writes. */
+/** The functions that the writes of a run use, and the results that writes store for later writes. */
 export interface WriteContext {
   readonly meanwhile: ConcurrentChangeDetector;
   readonly requests: Requests;
   readonly deliveries: Deliveries;
   readonly settle: SettleContext;
-  /** The current time. Validity periods start at the time of the write. */
+  /** The current time. The validity of a new certificate or credential starts when its creation is sent. */
   readonly now: () => Date;
-  /** Ids of created resources, by address. Writes add to it. */
+  /** Ids of resources, by address. Each creation adds an entry. */
   readonly ids: Map<string, string>;
-  /** File contents, by address. Writes add to it. */
+  /** Contents for planned files, by address. Each creation of a resource with a file adds an entry. */
   readonly texts: Map<string, string>;
-  /** Ids of writes whose record of a delivery the service did not accept. Writes add to it. */
+  /** Ids of `deliver` and `redeliver` writes that failed because the service did not accept the new mark. */
   readonly unrecorded: Set<WriteId>;
-  /** Names of the kinds that were already searched for creations of a concurrent apply. Writes add to it. */
+  /** Names of kinds. `reportConcurrentApply` adds each kind that it has looked up. */
   readonly looked: Set<string>;
-  /** The pipeline that runs the apply, for the mark. `undefined`: the mark does not name it. */
+  /** The pipeline to record in the mark. `undefined`: the mark records no pipeline. */
   readonly by: string | undefined;
-  /** Called with the outcome of each write. Returns the outcome to report. */
+  /** Maps the outcome of each write to the outcome to report. See `ConnectionWatch.judge`. */
   readonly judge: (outcome: Outcome) => Outcome;
 }
 
@@ -84,7 +84,7 @@ async function send(write: Write, context: WriteContext): Promise<Outcome> {
   return exchanged === undefined ? createInterrupted(write) : accept(write, exchanged, context);
 }
 
-/** Sends a change of fields. The response contains the whole resource, so it also shows concurrent changes. */
+/** Sends a PATCH. The response contains the whole resource, so it also shows changes by other clients. */
 async function change(write: PatchWrite, context: WriteContext): Promise<Outcome> {
   const exchanged = await exchange(write, context);
   if (exchanged === undefined) return createInterrupted(write);
@@ -95,7 +95,7 @@ async function change(write: PatchWrite, context: WriteContext): Promise<Outcome
   return outcome.outcome !== 'applied' || live === undefined ? outcome : { ...outcome, computed: live.computed };
 }
 
-/** The sent request, and the resource in the response. `live`: `undefined` if the response is empty. */
+/** The sent request, and the resource in the response. `live` is `undefined` if the response contains no object. */
 interface Shown {
   readonly sent: ResolvedWrite;
   readonly live: LiveResource | undefined;
@@ -114,7 +114,10 @@ function accept(write: Write, { sent, live }: Shown, { ids }: WriteContext): Out
   return { outcome: 'applied', write, id: findResourceId(write) ?? ids.get(write.address) };
 }
 
-/** Records a delivery on its credential. If the credential no longer exists, its replacement is marked as undelivered. */
+/**
+ * Records in the mark of a credential that its token was delivered. If the credential no longer exists, marks its
+ * replacement as undelivered.
+ */
 async function recordDelivery(write: RecordWrite, context: WriteContext): Promise<Outcome> {
   try {
     const exchanged = await exchange(write, context);
@@ -129,7 +132,10 @@ async function recordDelivery(write: RecordWrite, context: WriteContext): Promis
   }
 }
 
-/** Delivers a token again; `requests.ts` explains why. Delivers it even if the run is interrupted, because the replaced credential is already deleted. */
+/**
+ * Delivers a token again; the comment above `RecordWrite` says why. Also runs after an interrupt, because the replaced
+ * credential is already deleted.
+ */
 async function deliverAgain(write: RedeliverWrite, context: WriteContext): Promise<Outcome> {
   const { deliveries, ids } = context;
   if (!deliveries.has(write.address))
@@ -138,7 +144,7 @@ async function deliverAgain(write: RedeliverWrite, context: WriteContext): Promi
   return failure === undefined ? recordDelivery(write, context) : createFailure(write, failure);
 }
 
-/** Creates a resource exactly once. A retry sends the same body, including its times. Rejects as the client does. */
+/** Creates a resource exactly once. A retry sends the same body, with the same times. Rejects as the client does. */
 async function createResource(write: CreateWrite, context: WriteContext): Promise<Outcome> {
   const { requests, ids, now, by, settle } = context;
   let sent: ResolvedWrite | undefined;
@@ -157,21 +163,24 @@ async function createResource(write: CreateWrite, context: WriteContext): Promis
 }
 
 /**
- * Accepts a resource whose creation got no response. If its kind has a token, the write fails: the token was lost with the response, and only a new
- * credential can replace it.
+ * Accepts a resource that a look-up found after its creation got no response. If the kind has a token, the write fails:
+ * the token was lost with the response, and only a new credential can replace it.
  */
-function acceptFound(write: CreateWrite, { sent, live }: Taken, context: WriteContext): Outcome {
+function acceptFound(write: CreateWrite, { sent, live }: CreationResult, context: WriteContext): Outcome {
   const [field] = getKind(write.kind).oneTimeFields;
   if (field !== undefined) {
     const message = `its creation got no response. It was found as ${live.id}, but its ${field} was lost with the response. The next apply replaces it, unless another apply created it and delivers the ${field}`;
     return createFailure(write, message);
   }
-  const failures = take(write, { sent, live }, context);
+  const failures = storeCreation(write, { sent, live }, context);
   if (failures.length > 0) return createFailure(write, failures.join('; '));
   return { outcome: 'applied', write, id: live.id, computed: live.computed, found: true };
 }
 
-/** Checks the response to a creation, and delivers its token. A credential that differs from the request is deleted before its token is delivered. */
+/**
+ * Checks the response to a creation, and delivers the token in it. A credential that differs from the request is
+ * deleted, and its token is not delivered.
+ */
 async function acceptAnswer(
   write: CreateWrite,
   { sent, answer }: { readonly sent: ResolvedWrite; readonly answer: JsonObject },
@@ -187,46 +196,50 @@ async function acceptAnswer(
       write,
       [...undelivered, 'the service did not return its id, or returned an invalid one'].join('; '),
     );
-  const failures = [...undelivered, ...take(write, { sent, live }, context)];
+  const failures = [...undelivered, ...storeCreation(write, { sent, live }, context)];
   if (failures.length > 0) return createFailure(write, failures.join('; '));
   return { outcome: 'applied', write, id: live.id, computed: live.computed };
 }
 
-/** The sent request, and the resource that was created. */
-interface Taken {
+interface CreationResult {
   readonly sent: ResolvedWrite;
   readonly live: LiveResource;
 }
 
-/** Stores the id and the file content of a created resource for later writes. Returns the differences from the request. */
-function take(write: CreateWrite, { sent, live }: Taken, { ids, texts }: WriteContext): readonly string[] {
+/** Stores the id and file content of a created resource. Returns a message for each difference from the request. */
+function storeCreation(
+  write: CreateWrite,
+  { sent, live }: CreationResult,
+  { ids, texts }: WriteContext,
+): readonly string[] {
   ids.set(write.address, live.id);
   const text = findFileText(live.computed[getKind(write.kind).fileField ?? '']);
   if (text !== undefined) texts.set(write.address, text);
   return diffUnpersisted(write, sent, live);
 }
 
-/** The actions that `createOnce` uses. */
+/** `T`: the response to the creation. */
 interface CreationActions<T> {
-  /** Sends the request once. `undefined`: interrupted before it was sent. */
+  /** Sends the request once. Resolves with `undefined` if the run was interrupted before the request was sent. */
   readonly send: () => Promise<T | undefined>;
-  /** Lists the new resources with the mark, oldest first. */
+  /** Lists the resources that have the mark of the creation and are not in the plan, oldest first. */
   readonly look: () => Promise<readonly LiveResource[]>;
-  /** Resolves at once when the run is interrupted. */
+  /** Resolves after `ms`, or as soon as the run is interrupted. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** A creation is sent at most this many times while its outcome is unknown. */
+/** The maximum number of times that a creation is sent while its outcome is unknown. */
 const ROUNDS = 3;
 const PAUSE_MS = 1000;
 
-/** The response, or the resource that was found after a creation without a response. */
+/** The response to the creation or, if none came, the resource that a look-up found. */
 type Created<T> = { readonly answer: T } | { readonly found: LiveResource };
 
 /**
- * Creates a resource exactly once. If no response shows whether the request took effect, looks up the resource by its mark, twice because a list may be
- * stale. Sends the request again only if the resource is not found. Rejects as the client does. If the look-up fails too, rejects with the error that
- * left the outcome unknown.
+ * Creates a resource exactly once. If the outcome of the request is unknown (no response, or a 5xx status), looks up
+ * the resource by its mark, twice because a list may be stale. Sends the request again only if the resource is not
+ * found. Resolves with `undefined` if the run was interrupted before the first request was sent. Rejects as the client
+ * does. If a look-up fails, rejects with the error of the creation.
  */
 export async function createOnce<T>({ send, look, sleep }: CreationActions<T>): Promise<Created<T> | undefined> {
   let unknown: unknown;
@@ -252,7 +265,10 @@ function isUnknownCreation(error: unknown): boolean {
   return error instanceof NetworkError && !error.isUnsent;
 }
 
-/** Returns the oldest resource found. If a look-up fails, throws `unknown`, because the outcome stays unknown. */
+/**
+ * Returns the oldest resource found; `undefined` if both look-ups find none. If a look-up fails, throws `unknown`: the
+ * error of the creation, whose outcome stays unknown.
+ */
 async function lookUpTwice(
   look: () => Promise<readonly LiveResource[]>,
   pause: () => Promise<void>,
@@ -270,17 +286,17 @@ async function lookUpTwice(
   }
 }
 
-/** The created resource and its token. */
 interface JudgedCreation {
-  /** `undefined`: neither the response nor a list contains the id. */
+  /** The created resource. `undefined` if neither the response nor a list contains its id. */
   readonly live: LiveResource | undefined;
   /** The token to deliver. `undefined`: the kind has none, or the response did not contain it. */
   readonly token: string | undefined;
 }
 
 /**
- * Checks the response to a creation before its token is delivered. If the creation does not count, returns the reason. A credential or certificate that
- * differs from the request is deleted again; otherwise each apply would leave another valid one.
+ * Checks the response to a creation before its token is delivered. Returns a string with the reason if the creation
+ * failed. A credential or certificate that differs from the request is deleted again, because otherwise each apply
+ * would leave another valid one.
  */
 async function verifyCreation(
   write: CreateWrite,
@@ -307,8 +323,8 @@ async function verifyCreation(
 }
 
 /**
- * Returns the created resource. If the response has no valid id, looks up the resource by its mark. If that fails, returns `undefined` instead of
- * rejecting, so that the token is still delivered.
+ * Returns `live` if its id is valid; otherwise looks up the created resource by its mark. `undefined` if the look-up
+ * fails or does not find exactly one resource: it must not reject, because the token must still be delivered.
  */
 async function identify(
   write: CreateWrite,
@@ -329,7 +345,7 @@ function findText(value: JsonObject[string] | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The outcome of a write that failed, and whose effects are known. */
+/** The outcome of a failed write whose effects are known. */
 function createFailure(write: Write, message: string): Extract<Outcome, { readonly outcome: 'failed' }> {
   return { outcome: 'failed', write, message, isAuthentication: false, isUnknown: false };
 }
@@ -340,8 +356,8 @@ function createInterrupted(write: Write): Outcome {
 }
 
 /**
- * Returns the outcome of a write that failed because of the service, the network or the journal. Rethrows other errors. A delete of a resource or module
- * that no longer exists has succeeded.
+ * Returns the outcome of a write that failed because of the service, the network or the journal. Rethrows other errors.
+ * A delete of a resource or module that no longer exists counts as applied.
  */
 function classifyFailure(write: Write, error: unknown): Outcome {
   const isUnknown = write.type === 'create' && isUnknownCreation(error);
@@ -360,7 +376,7 @@ function classifyFailure(write: Write, error: unknown): Outcome {
 
 type RejectionFacts = Pick<Extract<Outcome, { readonly outcome: 'failed' }>, 'isAuthentication' | 'status' | 'field'>;
 
-/** The facts about a rejected write for reports, without the message. */
+/** The facts about a rejected write that reports show in addition to the message. */
 export function describeRejection(write: Write, error: ApiError): RejectionFacts {
   const field = 'body' in write ? findNamedField(write, error) : undefined;
   return {
@@ -370,7 +386,10 @@ export function describeRejection(write: Write, error: ApiError): RejectionFacts
   };
 }
 
-/** Finds the field of the spec that an error response names, up to the deepest step that the kind's table knows. `undefined`: it names none. */
+/**
+ * Finds the spec field that an error response names. Returns the part of its path that the kind's table contains;
+ * `undefined` if the response names no field.
+ */
 function findNamedField(write: Write, error: ApiError): string | undefined {
   const kind = findKind(write.kind);
   if (kind === undefined) return undefined;
@@ -385,8 +404,8 @@ function findNamedField(write: Write, error: ApiError): string | undefined {
 }
 
 /**
- * Everything in an error response that may be a path, most reliable first: values of `details` whose key means a field, the keys of `details`, then
- * words of the message.
+ * Lists everything in an error response that may be the path of a field, most reliable first: values of `details` whose
+ * key matches LABELS, keys of `details`, words of the message.
  */
 function listCandidates({ message, response: { details, method, path } }: ApiError): readonly FieldPath[] {
   const entries = Object.entries(details).filter(([name]) => !IDENTIFIERS.test(name));
@@ -404,7 +423,10 @@ const LABELS = /^(?:field|path|param|parameter|property|pointer|attribute|locati
 /** Keys of `details` that identify a resource or request, not a field. */
 const IDENTIFIERS = /^(?:id|operation_id|request_id)$/;
 
-/** The word right after the status and code, words in quotes, and words that look like a path or a field name. */
+/**
+ * Lists the words of a message that may be a path: the word right after the status and code, words in quotes, and words
+ * that look like a path or a field name.
+ */
 function listPathWords(said: string): readonly string[] {
   const [, first = ''] = /^\d{3}[^:]*: (\S+)/.exec(said) ?? [];
   const quoted = Array.from(said.matchAll(/[`'"]([^`'"\s]{1,200})[`'"]/g), ([, word = '']) => word);
@@ -420,12 +442,12 @@ function readPath(text: string): FieldPath {
   return typeof first === 'string' && PATH_PREFIXES.has(first) && rest.length > 0 ? rest : path;
 }
 
-/** Words that services write before the path of a field. */
+/** Leading steps that services add to the path of a field, as in `spec.hostports`. */
 const PATH_PREFIXES: ReadonlySet<string> = new Set(['body', 'spec', 'request', 'data']);
 
 /**
- * The leading steps of a path that exist in the types. Stops at an unordered list: its members were sorted before they were sent, so their indexes do
- * not match the manifest.
+ * Returns the leading steps of a path that exist in the types. Stops at an unordered list: its members were sorted
+ * before they were sent, so an index in the response does not match the manifest.
  */
 function keepKnown(root: FieldType, path: FieldPath): FieldPath {
   const known: (string | number)[] = [];

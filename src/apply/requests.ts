@@ -14,38 +14,39 @@ import { type Journal, type JournalEntry, withJournal } from './journal.ts';
 
 interface RequestContext {
   readonly client: Pick<Client, 'send' | 'limit' | 'list'> & Partial<Pick<Client, 'get'>>;
-  /** Receives an entry before and after each request. Absent: nothing is journaled. */
+  /** Receives an entry before and after each request. Absent: no journal is written. */
   readonly journal?: Journal | undefined;
   /** Called just before a write is sent. */
   readonly onStarted: (write: Write) => void;
-  /** Aborted: no further request is sent. Requests under way finish. */
+  /** When aborted, no further request is sent. Requests under way finish. */
   readonly signal: AbortSignal;
 }
 
-/** The sent request and its response. `answer`: `null` if the response has no object. */
+/** The sent request and its response. `answer` is `null` if the response has no JSON object. */
 interface Exchanged {
   readonly sent: ResolvedWrite;
   readonly answer: JsonObject | null;
 }
 
-/** The requests of a run, each with a journal entry before and after it. All reject as the client does, or with `JournalError`. */
+/**
+ * Sends the requests of a run, and writes a journal entry before and after each. All functions reject as the client
+ * does, or with `JournalError`.
+ */
 export interface Requests {
-  /** Sends a write. Calls `resolve` only when the write is sent. `undefined`: interrupted before it was sent. */
+  /** Sends a write. Calls `resolve` just before it sends. Resolves with `undefined` if interrupted before that. */
   readonly send: (write: Write, resolve: () => ResolvedWrite) => Promise<Exchanged | undefined>;
-  /** Lists all resources of a kind. */
   readonly list: (kind: Kind) => Promise<readonly JsonObject[]>;
   /**
-   * Lists the newest resources of a kind: the first page of its list. Does not wait for queued writes. `undefined`: the client has no `get`, because no
-   * other client writes.
+   * Lists the newest resources of a kind: the first page of its list. Does not wait for queued writes. `undefined` if
+   * the client has no `get`, as in a rehearsal, where no other client writes.
    */
   readonly listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   /** Deletes a resource that this run created. */
   readonly remove: (made: CreatedResource) => Promise<void>;
-  /** Changes the mark of a credential. */
+  /** Sends a PATCH to the credential with this id. `write`: named in the journal. */
   readonly patch: (write: RecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
 
-/** Creates the functions that send the requests of a run. */
 export function createRequests(context: RequestContext): Requests {
   const { client, signal } = context;
   const { get } = client;
@@ -85,7 +86,10 @@ function createPath({ kind }: Write, id: string): string {
   return toResourcePath(getKind(kind), { id });
 }
 
-/** Sends a write. An interrupt cancels a write that is not sent yet, but not one that is under way. */
+/**
+ * Sends a write. An interrupt cancels a write that is not sent yet, but not one that is under way. Resolves with
+ * `undefined` if the write was cancelled.
+ */
 async function exchange(
   { client, journal, signal }: RequestContext,
   write: Write,
@@ -101,7 +105,7 @@ async function exchange(
   }
 }
 
-/** Sends a request that is not a write of the plan. If it is interrupted before it is sent, it fails with `NetworkError`. */
+/** Sends a request that is not a write of the plan. Rejects with `NetworkError` if interrupted before it is sent. */
 async function sendAside<T>(
   { journal, signal }: RequestContext,
   entry: Omit<JournalEntry, 'event'>,
@@ -123,7 +127,7 @@ function createEntry(write: Write, { method, path, body }: ResolvedWrite): Omit<
   return { request: 'write', write: id, method, path, address, ...computeBodyDigest(body), ...known };
 }
 
-/** The id of the resource that a write changes. `undefined`: the plan does not contain the id. */
+/** The id of the resource that a write changes. `undefined` if the plan creates the resource. */
 export function findResourceId(write: Write): string | undefined {
   if ('resourceId' in write) return write.resourceId;
   return 'ids' in write ? write.ids.id : undefined;
@@ -138,30 +142,30 @@ function findId(answer: JsonObject | null): string | undefined {
 }
 
 /**
- * Two concurrent applies of one stack can overtake each other. The first creates a credential and is about to deliver its token. The second considers
- * that credential abandoned and replaces it. Both deliver, and the token of the deleted credential may arrive last. Two rules keep that token from
- * staying in the sink, in any order of events. First, an apply that deletes an undelivered credential delivers its own token again afterwards, and
- * records the delivery. Second, an apply whose credential was deleted after its token was delivered marks the replacement as undelivered, so that the
- * next apply replaces it.
+ * Two concurrent applies of one stack can overtake each other. Apply A creates a credential and is about to deliver its
+ * token. Apply B considers that credential abandoned and replaces it. Both deliver, and the token of the deleted
+ * credential may arrive last. Two rules keep that token from staying in the sink, in any order of events. First, an
+ * apply that deletes an undelivered credential (B) delivers its own token again afterwards, and records the delivery.
+ * Second, an apply whose credential was deleted after the delivery of its token (A) marks the replacement as
+ * undelivered, so that the next apply replaces it.
  */
 
-/** A write that records a delivery. */
+/** A write that records in a mark that a token was delivered. */
 export type RecordWrite = DeliverWrite | RedeliverWrite;
 
-/** Whether a write failed because the resource no longer exists. */
 export function isResourceGone(error: unknown): boolean {
   return error instanceof ApiError && error.response.status === 404;
 }
 
 interface LostDeliveryContext {
   readonly duplicates: DuplicateContext;
-  /** Rejects as the client does. */
+  /** Like `Requests.patch`. */
   readonly patch: (write: RecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
 
 /**
- * Marks the replacement of a deleted credential as undelivered, so that the next apply replaces it. Returns a message about what it found and did.
- * Rejects as the client does.
+ * Marks the replacements of a deleted credential as undelivered, so that the next apply replaces them. Returns a
+ * message about the replacements. Rejects as the client does.
  */
 export async function markUndelivered(write: RecordWrite, { duplicates, patch }: LostDeliveryContext): Promise<string> {
   const delivered = (await listResourcesWithMark(write, duplicates)).filter(({ mark }) => mark?.delivered === true);

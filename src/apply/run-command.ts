@@ -10,18 +10,19 @@ import { toPrintable } from '../model/printable.ts';
 /** A program that is run once, without a shell. */
 interface CommandRun {
   readonly words: readonly string[];
-  /** Its standard input: a secret, which is redacted in its error output. */
+  /** Written to the standard input of the program, and redacted in its error output. */
   readonly secret: string;
   readonly timeoutMs: number;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Folder for the files of its input and error output, if the system has no folder in memory. */
+  /** Folder for the files of the program's input and error output, if the system has no folder in memory. */
   readonly temporaryFolder: string;
 }
 
 /**
- * Runs a program. Resolves if it exits with 0, otherwise rejects with the end of its standard error. Standard input and error are unnamed files, because
- * Node's pipes are sockets, which a program cannot open as `/dev/stdin` and `/dev/stderr`. A program need not read its input.
+ * Runs a program. Resolves if it exits with 0, otherwise rejects with the end of its standard error. Standard input and
+ * error are unnamed files: Node's pipes are sockets, and a program cannot open a socket as `/dev/stdin` or
+ * `/dev/stderr`. The program need not read its input.
  */
 export async function runCommand(run: CommandRun): Promise<void> {
   const [program = ''] = run.words;
@@ -46,7 +47,7 @@ interface Streams {
 }
 
 interface End {
-  /** `undefined`: the program succeeded. */
+  /** The reason of the failure. `undefined` if the program succeeded. */
   readonly failure: string | undefined;
   readonly cause?: Error;
 }
@@ -74,7 +75,10 @@ function formatFailure(code: number | null, signal: string | null, timeoutMs: nu
 const GUARD_MS = 20;
 const MAX_KEPT_BYTES = 33_554_432;
 
-/** Limits the size of the file with standard error: truncates it above `MAX_KEPT_BYTES`. Resolves when the program has ended, with the last dropped part. */
+/**
+ * Limits the size of the file with standard error: empties the file when it exceeds `MAX_KEPT_BYTES`. Resolves when the
+ * program has ended, with the end of the text that was dropped last.
+ */
 async function limitSize(file: UnlinkedFile, ended: Promise<End>): Promise<string> {
   let dropped = '';
   let isOver = false;
@@ -101,7 +105,9 @@ async function readEnd({ reader }: UnlinkedFile): Promise<string> {
   return buffer.toString('utf8', 0, bytesRead);
 }
 
-/** Formats the end of a program's standard error for a message, on one line. The secret is redacted before the text is cut. */
+/**
+ * Formats the end of a program's standard error for a message, on one line. Redacts the secret before it cuts the text.
+ */
 export function excerptStderr(stderr: string, secret: string): string {
   const struck = redactToken(stripVTControlCharacters(stderr), secret);
   const text = toPrintable(struck.replace(/\s+/g, ' ').trim());
@@ -109,22 +115,22 @@ export function excerptStderr(stderr: string, secret: string): string {
 }
 
 /**
- * A file without a name. The system deletes it when its last handle is closed, even after a crash. A program that inherits a handle can open it as
- * `/dev/stdin`.
+ * A file without a name. The system deletes it when its last handle is closed, even after a crash. A program whose
+ * standard input is such a handle can open it as `/dev/stdin`.
  */
 interface UnlinkedFile {
   readonly reader: FileHandle;
-  /** Appends. */
+  /** Opened in append mode. */
   readonly writer: FileHandle;
   readonly close: () => Promise<void>;
 }
 
-/** Folder of Linux whose files are kept in memory. */
+/** On Linux, the files in this folder are kept in memory. */
 const MEMORY_FOLDER = '/dev/shm';
 
 /**
- * Creates an empty file that only its owner can read, in memory if the system allows that, otherwise in `folder`. Its name is removed before anything is
- * written.
+ * Creates an empty file that only its owner can read, in memory if the system allows that, otherwise in `folder`.
+ * Removes the name of the file before anything is written.
  */
 async function openUnlinkedFile(folder: string): Promise<UnlinkedFile> {
   try {
@@ -154,8 +160,9 @@ const TOKEN_PLACEHOLDER = '[token]';
 const PIECE_LENGTH = 8;
 
 /**
- * Redacts every piece of a token of at least PIECE_LENGTH characters: as it is, in base64 at any offset, URL-encoded, escaped, in hex or in other codes
- * of its characters. Ignores case, line breaks, and all characters that are not letters or digits.
+ * Redacts each part of a token that has at least PIECE_LENGTH characters: as plain text, in base64 at any offset,
+ * URL-encoded, escaped, in hex, and as other codes of its characters. Ignores case, line breaks, and all characters
+ * that are not letters or digits.
  */
 function redactToken(text: string, token: string): string {
   const pieces = listPieces(token);
@@ -177,7 +184,7 @@ interface Pieces {
   readonly lengths: readonly number[];
 }
 
-/** All sequences of PIECE_LENGTH letters and digits in the forms of the token. A shorter form is a piece as a whole. */
+/** All sequences of PIECE_LENGTH letters and digits in each encoding of the token. A shorter encoding is one piece. */
 function listPieces(token: string): Pieces {
   const texts = new Set(listForms(token).flatMap(listRuns));
   return { texts, lengths: [...new Set(Array.from(texts, ({ length }) => length))] };
@@ -209,7 +216,10 @@ function listForms(token: string): readonly string[] {
   ];
 }
 
-/** The part of the base64 text that depends only on `bytes`, if `offset` bytes precede them and others follow. */
+/**
+ * Encodes `bytes` as in the middle of a longer text in base64, after `offset` other bytes. Omits the characters that
+ * also depend on neighbouring bytes.
+ */
 function encodeBase64(bytes: Buffer, offset: number): string {
   const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
   return padded.toString('base64').slice(Math.ceil((offset * 8) / 6), Math.floor((padded.length * 8) / 6));

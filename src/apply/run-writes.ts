@@ -4,21 +4,22 @@ import type { Outcome } from '../model/outcome.ts';
 import type { Write, WriteId } from '../model/write.ts';
 
 export interface RunWritesOptions {
-  /** Outcomes of writes that have already ended. Other writes may depend on them. */
+  /** Outcomes of earlier calls of `runWrites`, on which these writes may depend. */
   readonly ended?: readonly Outcome[];
-  /** Finds the outcome of a write that an earlier run has done. `undefined`: it still has to be done. */
+  /** Returns the outcome of a write that an earlier run has done; `undefined` if the write is still to be done. */
   readonly find: (write: Write) => Outcome | undefined;
   /** Whether a write can start, given the outcome of one of its dependencies. */
   readonly accepts: (write: Write, needed: Outcome) => boolean;
   /** Performs one write whose dependencies have succeeded. Never rejects because of the service or the network. */
   readonly perform: (write: Write) => Promise<Outcome>;
-  /** Called when a write ends. `done`: the number of writes that have ended. */
+  /** Called when a write ends. `done`: the number of writes that have ended so far. */
   readonly onEnded: (outcome: Outcome, done: number) => void;
 }
 
 /**
- * Runs the writes of a plan. Each starts when its dependencies have succeeded and its turn has come; those marked `last` start when all others have
- * ended. If a write fails, the writes that depend on it are skipped and the others continue. A write may depend only on writes before it in the list.
+ * Runs the writes of a plan. Each write starts when its dependencies have succeeded and fewer than MAX_UNDER_WAY writes
+ * are under way. Writes marked `last` start when all others have ended. If a write fails, the writes that depend on it
+ * are skipped and the others continue. A write may depend only on writes before it in the list.
  */
 export async function runWrites(writes: readonly Write[], options: RunWritesOptions): Promise<readonly Outcome[]> {
   const early = writes.filter(({ last }) => !last);
@@ -29,20 +30,22 @@ export async function runWrites(writes: readonly Write[], options: RunWritesOpti
   return [...early, ...late].map(({ id }) => assertDefined(ended.get(id), `outcome of ${id}`));
 }
 
-/** After this many writes in a row without a connection, no further write is tried. Each of them was already retried. */
+/** After this many unsent writes in a row, the service counts as unreachable. Each of them was already retried. */
 const MAX_UNSENT = 3;
 
-/** Detects that the service is no longer reachable. */
 export interface ConnectionWatch {
   /** Aborted when the service is no longer reachable. */
   readonly signal: AbortSignal;
-  /** Called with the outcome of each write. Returns the outcome to report, which names the cause if `signal` stopped the write. */
+  /**
+   * Must be called with the outcome of each write. Returns the outcome to report, which names the cause if `signal`
+   * stopped the write: the service cannot be reached.
+   */
   readonly judge: (outcome: Outcome) => Outcome;
 }
 
 /**
- * Creates a watch for one run. `interrupted`: the signal of the user's interrupt. Writes that are skipped after an interrupt are reported as
- * interrupted, not as unreachable.
+ * Creates a watch for one run. `interrupted` is aborted when the user interrupts the run: writes that are then skipped
+ * are reported as interrupted, not as unreachable.
  */
 export function watchConnection(interrupted: AbortSignal): ConnectionWatch {
   const stop = new AbortController();
@@ -62,8 +65,8 @@ export function watchConnection(interrupted: AbortSignal): ConnectionWatch {
 const UNREACHABLE = 'the service cannot be reached';
 
 /**
- * Limits the writes under way to the number of requests that a client has under way. If ten thousand ready writes all started, they would take as much
- * memory as everything else.
+ * The maximum number of writes under way, which is the highest concurrency that a client can have. If ten thousand
+ * writes started at once, they would take as much memory as everything else.
  */
 const MAX_UNDER_WAY = 64;
 
@@ -73,13 +76,13 @@ interface Settle {
 }
 
 /**
- * Runs writes in the order of their dependencies. A waiting write has no promise, only a count of its dependencies, because ten thousand promises take
- * as much memory as a plan with as many writes.
+ * Runs writes in the order of their dependencies. For a waiting write it stores a count of dependencies instead of a
+ * promise, because ten thousand promises take as much memory as a plan with as many writes.
  */
 class Run {
   readonly #ended: Map<WriteId, Outcome>;
   readonly #options: RunWritesOptions & Settle;
-  /** By write: the number of dependencies that have not ended. */
+  /** For each waiting write, the number of its dependencies that have not ended. */
   readonly #open = new Map<WriteId, number>();
   readonly #waiting = new Map<WriteId, Write[]>();
   readonly #start = createConcurrencyLimit(MAX_UNDER_WAY);

@@ -20,41 +20,44 @@ export interface TokenCredential {
   readonly name: string;
   readonly id: string;
   readonly stack: string;
-  /** Whether the plan knew no credential with this address. A token that is already in the sink then belongs to another credential. */
+  /**
+   * Whether the plan found no live credential with this address. If so, a token that the sink already has under this
+   * name belongs to another credential.
+   */
   readonly isFirst: boolean;
 }
 
 /**
- * Stores the tokens of new credentials. Only the response to the creation contains a token, so an apply tests each sink before the first write, and uses
- * a rescue sink if the delivery fails nevertheless.
+ * Stores the tokens of new credentials. The service shows a token only in the response to the creation. So `test` must
+ * be called before an apply, and a token whose delivery fails goes to a rescue sink.
  */
 export interface TokenSink {
-  /** Checks whether a token could be delivered now; rejects if not. Resolves with warnings about the sink. Leaves nothing behind but an empty folder. */
+  /** Rejects if a token could not be delivered now. Resolves with warnings. Leaves at most an empty folder. */
   readonly test: () => Promise<readonly string[]>;
-  /** Delivers a token. Resolves with a text that says where the token is. */
+  /** Delivers a token. Resolves with a text that says where the token is. Rejects if the delivery fails. */
   readonly deliver: (recipient: TokenCredential, token: string) => Promise<string>;
 }
 
-/** The environment of token sinks. */
+/** The process in which token sinks run: its folder, environment and user. */
 export interface SinkContext {
   readonly cwd: string;
-  /** The environment variables for commands. API keys are removed from them. */
+  /** The environment variables for commands. Sinks remove API keys from them. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Folder for a token whose sink fails. */
+  /** Folder for tokens whose sink fails, and for temporary files of commands. */
   readonly temporaryFolder: string;
   /** User id of the process. Sinks warn about a folder of another user. Default: the owner is not checked. */
   readonly uid?: number | undefined;
 }
 
-/** The token sinks of a run. */
+/** The token sinks of a run. Created by `createTokenSinks`. */
 export interface TokenSinks {
-  /** The sink of a credential; `undefined`: none is configured. */
+  /** Finds the sink of the credential with this name. `undefined` if none is configured. */
   readonly find: (name: string) => TokenSink | undefined;
-  /** The sink for tokens whose own sink failed. */
+  /** Receives the tokens whose own sink failed. */
   readonly rescue: TokenSink;
 }
 
-/** Creates sinks from settings, without running or writing anything. */
+/** Creates the sinks that the settings configure. Runs no command and writes nothing. */
 export function createTokenSinks(settings: TokenSettings, context: SinkContext): TokenSinks {
   const sinks = new Map<SinkSettings, TokenSink>();
   const find = (name: string): TokenSink | undefined => {
@@ -74,9 +77,9 @@ function createSink(settings: SinkSettings, context: SinkContext): TokenSink {
 }
 
 /**
- * Creates a sink that passes the token to the standard input of a command. The command runs without a shell. Its arguments and environment can contain
- * the credential's name, address, id and stack, but no API key. It is killed after the timeout. If it fails, its standard error is shown without the
- * token. Its standard output is never shown.
+ * Creates a sink that passes the token to the standard input of a command. The command runs without a shell. Its
+ * arguments and environment can contain the name, address, id and stack of the credential, but no API key. It is killed
+ * after the timeout. If it fails, its standard error is shown without the token. Its standard output is never shown.
  */
 function createCommandSink(settings: CommandSinkSettings, context: SinkContext): TokenSink {
   const { command, test, timeoutMs } = settings;
@@ -106,8 +109,8 @@ function createCommandSink(settings: CommandSinkSettings, context: SinkContext):
 }
 
 /**
- * Fills placeholders in one argument. Names are validated, ids come from the service, and no shell splits the command, so a value never adds a second
- * argument.
+ * Fills placeholders in one argument. Names are validated, ids come from the service, and no shell splits the command,
+ * so a value never adds a second argument.
  */
 function fillIn(word: string, { name, address, id, stack }: TokenCredential): string {
   const values: Readonly<Record<string, string>> = { name, address, id, stack };
@@ -131,17 +134,20 @@ async function findProgram(program: string, { cwd, env }: SinkContext): Promise<
   if (found.every(({ status }) => status === 'rejected')) throw new Error(`${program} is not an executable program`);
 }
 
-/** Limits on the folder of a directory sink. Absent: no limit. */
+/**
+ * `roots`: the real path of the folder must be below one of them. `uid`: the user id of the process; `test` warns about
+ * a folder of another user. Absent: not checked.
+ */
 interface DirectoryLimits {
   readonly roots?: readonly string[] | undefined;
   readonly uid?: number | undefined;
 }
 
 /**
- * Creates a sink that writes each token to a file `<name>.token` (mode 0600) in a folder (mode 0700, created if missing). A file is replaced atomically.
- * A file that exists before the first credential of its name is kept as `<name>.token.1`, because another stack may need it. `shown`: the name of the
- * folder in messages. `roots`: the real path of the folder must be below one of them. It is checked before each use, because a folder may have been
- * replaced by a symbolic link.
+ * Creates a sink that writes each token to a file `<name>.token` (mode 0600) in a folder (mode 0700, created if
+ * missing). The file is replaced atomically. If the credential is the first with its name, an existing file is kept as
+ * `<name>.token.1`, because another stack may need it. `shown`: the name of the folder in messages. The limits are
+ * checked before each use, because a folder may have been replaced by a symbolic link.
  */
 export function createDirectorySink(
   directory: string,
@@ -178,21 +184,23 @@ function checkInside(directory: string, roots: readonly string[] | undefined): v
   if (place !== undefined && 'finding' in place) throw new Error(`it ${place.finding}`);
 }
 
-/** The name of the file with the token of a credential. */
 export function formatTokenFileName(name: string): string {
   return `${name}.token`;
 }
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Runs tasks of all sinks one after another, because two stacks of a run may write the same file, and the second must see the file of the first. */
+/**
+ * Runs the tasks of all sinks one after another, because two stacks of a run may write the same file, and the second
+ * stack must find the file of the first.
+ */
 async function runInOrder<T>(task: () => Promise<T>): Promise<T> {
   const next = last.then(task, task);
   last = next.catch(() => undefined);
   return next;
 }
 
-/** Renames an existing file, which another stack may have written, and returns its new name. `undefined`: the file does not exist. */
+/** Renames an existing file, which another stack may need. Returns the new name; `undefined` if there is no file. */
 function keepAside(directory: string, file: string): string | undefined {
   if (!existsSync(join(directory, file))) return undefined;
   let number = 1;
@@ -204,7 +212,10 @@ function keepAside(directory: string, file: string): string | undefined {
 /** Only the owner may read a token. */
 const PRIVATE = { mode: 0o600 } as const;
 
-/** Lists warnings about the permissions of an existing folder. None if the folder does not exist: the sink creates it for its owner only. */
+/**
+ * Lists warnings about the permissions of an existing folder. Empty if the folder does not exist, because the sink then
+ * creates it for its owner only.
+ */
 function listFolderWarnings(directory: string, shown: string, uid: number | undefined): readonly string[] {
   const path = resolve(directory);
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
@@ -231,7 +242,10 @@ function formatMode(mode: number): string {
 /** The permission bits of the group and of other users. */
 const OTHERS = 0o077;
 
-/** Runs `act`. If it fails, rejects with an error that names the folder as the user wrote it, without the resolved paths that Node appends after a comma. */
+/**
+ * Runs `act`. If it fails, rejects with an error that shows the name of the folder as the user wrote it. Omits the
+ * resolved paths that Node appends after a comma.
+ */
 async function withFolderName<T>(shown: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
@@ -241,7 +255,7 @@ async function withFolderName<T>(shown: string, act: () => Promise<T>): Promise<
   }
 }
 
-/** Creates the sink for tokens whose own sink failed: a new folder below `parent` for each token, readable only by its owner. */
+/** Creates the sink for tokens whose own sink failed: each token gets a new private folder below `parent`. */
 export function createRescueSink(parent: string): TokenSink {
   return {
     test: async () => [],
@@ -252,21 +266,23 @@ export function createRescueSink(parent: string): TokenSink {
   };
 }
 
-/** The result of a delivery. With `failure`, the token is not in its own sink. */
+/** The result of a delivery. If `failure` is set, the credential's own sink did not store the token. */
 interface Delivery {
   /** Where the token is. Absent: the token is lost. */
   readonly token?: ApplyResult['tokens'][number];
   readonly failure?: string;
 }
 
-/** The sinks for one token. */
 interface DeliverySinks {
   readonly sink: TokenSink;
   /** Used if `sink` fails. */
   readonly rescue: TokenSink;
 }
 
-/** Delivers the token of a new credential. Never rejects. The message of a failure says where the token is, but does not contain the token. */
+/**
+ * Delivers the token of a new credential. Never rejects. The message of a failure says where the token is, but does not
+ * contain the token.
+ */
 async function deliverToken(
   recipient: TokenCredential,
   token: string,
@@ -298,15 +314,14 @@ async function rescueToken(
 
 interface DeliveryContext {
   readonly client: Pick<Client, 'limit'>;
-  /** Must have a sink for each credential that the plan creates. */
+  /** Must contain a sink for each credential that the plan creates. */
   readonly sinks: TokenSinks;
-  /** Addresses whose credential the plan knew. */
+  /** Addresses that had a live resource when the plan was made. */
   readonly known: ReadonlySet<Address>;
 }
 
-/** Delivers the tokens of a run's new credentials. */
 export class Deliveries {
-  /** Where the delivered tokens are. */
+  /** Where each delivered or rescued token is. */
   readonly tokens: ApplyResult['tokens'][number][] = [];
   readonly #context: DeliveryContext;
   readonly #made = new Map<Address, () => Promise<Delivery>>();
@@ -315,7 +330,7 @@ export class Deliveries {
     this.#context = context;
   }
 
-  /** Delivers the token of a created credential. Resolves with the reason of a failure; `undefined`: success. */
+  /** Delivers the token of a created credential. Resolves with the reason if that fails, otherwise with `undefined`. */
   async deliver(write: CreateWrite, token: string, id: string): Promise<string | undefined> {
     const { name, stack } = write.mark;
     const { sinks, client, known } = this.#context;
@@ -332,12 +347,12 @@ export class Deliveries {
     return failure;
   }
 
-  /** Whether this run received a token for the credential, so that it can deliver it again. */
+  /** Whether this run received a token for this address, so that `deliverAgain` can deliver it. */
   has(address: Address): boolean {
     return this.#made.has(address);
   }
 
-  /** Delivers a token again. Resolves with the reason of a failure; `undefined`: success. */
+  /** Delivers a token again. Resolves with the reason if that fails, otherwise with `undefined`. */
   async deliverAgain(address: Address): Promise<string | undefined> {
     const { failure } = (await this.#made.get(address)?.()) ?? {};
     return failure;

@@ -11,7 +11,7 @@ import type { Plan, PlannedFile } from '../model/plan.ts';
 
 interface WriteFilesContext {
   readonly write: WriteFile;
-  /** File contents that were unknown when the plan was made, by address. */
+  /** Contents that were unknown when the plan was made, by address. */
   readonly texts: ReadonlyMap<string, string>;
   readonly signal: AbortSignal;
 }
@@ -51,12 +51,14 @@ async function writePlannedFile(
   }
 }
 
-/** Returns why a text must not be written. Other programs read the file, so its content must match the manifest. `undefined`: it matches. */
+/** Returns the reason not to write a text, which other programs will read. `undefined` if it matches the manifest. */
 function checkText(text: string, change: Change | undefined): string | undefined {
   return findKind(change?.kind ?? '')?.checkFile(text, change?.desired ?? {});
 }
 
-/** Writes a file that a plan lists. Rejects with the reason if that fails. */
+/**
+ * Writes a file that a plan lists, with the path in the plan. Rejects with the reason if the file cannot be written.
+ */
 export type WriteFile = (path: string, text: string) => Promise<void>;
 
 /** Readable by all users, because certificates are public. */
@@ -64,15 +66,18 @@ const MODE = 0o644;
 
 /** Where files may be written and read. */
 interface FileContext {
-  /** The folder that relative paths start from. */
+  /** Relative paths start from this folder. */
   readonly cwd: string;
-  /** Real paths of the folders below which files may be. Default: the repository that contains the working folder. */
+  /**
+   * Real paths of folders. Files outside them are neither written nor read. Default: the repository that contains the
+   * working folder.
+   */
   readonly roots?: readonly string[] | undefined;
 }
 
 /**
- * Creates a function that writes files atomically, and creates missing folders. It follows no symbolic links, because a folder may have been replaced by
- * a link after the plan was made.
+ * Creates a function that writes files atomically, and creates missing folders. It follows no symbolic links, because a
+ * folder may have been replaced by a link after the plan was made.
  */
 export function createFileWriter(context: FileContext): WriteFile {
   const { cwd, roots = findRoots([], context) } = context;
@@ -82,7 +87,7 @@ export function createFileWriter(context: FileContext): WriteFile {
       await mkdir(dirname(file), { recursive: true });
       await writeAtomically(resolveWritable(path, roots, cwd), text, { mode: MODE });
     } catch (error) {
-      // Node appends resolved paths after a comma; drop them.
+      // Omit the resolved paths that Node appends after a comma.
       const [why] = describeError(error).split(',');
       throw new Error(`it cannot be written: ${why}`, { cause: error });
     }
@@ -96,8 +101,8 @@ function resolveWritable(path: string, roots: readonly string[], cwd: string): s
 }
 
 /**
- * Reads existing files, and returns their contents by path. A file that cannot be read, or must not be written, counts as absent; writing it reports the
- * error later.
+ * Reads existing files, and returns their contents by path. Omits a file that cannot be read or must not be written:
+ * writing it reports the error later.
  */
 export async function readFiles(paths: readonly string[], context: FileContext): Promise<ReadonlyMap<string, string>> {
   if (paths.length === 0) return new Map();

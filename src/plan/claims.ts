@@ -13,22 +13,22 @@ import type { Pair } from './match.ts';
 interface ConflictContext {
   readonly stack: string;
   readonly suppressedDeletes: readonly SuppressedDelete[];
-  /** Whether a stack is part of the run. */
+  /** Whether the stack with this name is applied in the same run. Default: no other stack is. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
-  /** Finds another stack that takes over an address without a manifest. */
+  /** Finds another stack of the run that takes over an address for which this stack has no manifest. */
   readonly findTaker?: FindTaker | undefined;
 }
 
 /**
- * Errors on claims of values that another resource keeps in this plan: the service would reject such a write. Only
- * warnings if a stack of the same run has the value.
+ * Returns an error for each claim of a unique value that another live resource still has after this plan, because the
+ * service would reject the write. If a stack of the same run has the value, returns a warning instead.
  */
 export function listConflicts(
   decisions: readonly Decision[],
   live: LiveState,
   { stack, suppressedDeletes, isInRun = () => false, findTaker }: ConflictContext,
 ): readonly Diagnostic[] {
-  // An account may have thousands of other resources, so only those with a claimed value are compared.
+  // An account may have thousands of other resources, so resources without a claimed value are skipped.
   const claimed = new Map(
     decisions.flatMap((decision) => listClaimed(decision).map(({ key }) => [key, decision.pair])),
   );
@@ -52,15 +52,15 @@ export function listConflicts(
   return decisions.flatMap((decision) => listConflictsOf(decision, owners, isInRun));
 }
 
-/** The unique values that a resource has after the change. */
+/** Lists the unique values that the resource has after the change. Empty if the change is a no-op or a delete. */
 function listClaimed({ action, pair, form }: Decision): readonly Claim[] {
   if (action === 'no-op' || form === undefined || pair.desired === undefined) return [];
   return listClaims(pair.kind, form.normal);
 }
 
 /**
- * The spec of a live resource after the plan. A deleted resource has none. A resource that keeps its id also keeps its
- * ignored fields.
+ * The spec that a live resource has after the plan, including ignored fields. Empty if the plan deletes, replaces or
+ * releases the resource.
  */
 function pickFinalSpec({ spec }: LiveResource, decision: Decision | undefined): Spec {
   if (decision === undefined || decision.action === 'no-op') return spec;
@@ -70,11 +70,11 @@ function pickFinalSpec({ spec }: LiveResource, decision: Decision | undefined): 
 interface ClaimOwner {
   readonly resource: LiveResource;
   readonly isOurs: boolean;
-  /** The stack owns it, but it is outside the targets of the plan. */
+  /** Whether the stack owns the resource, but the targets of the plan exclude it. */
   readonly isOutsideTargets: boolean;
-  /** The stack to which this stack hands it over. */
+  /** The stack that takes over the resource from this stack. `undefined` if none does. */
   readonly taker: string | undefined;
-  /** Only `--no-delete` keeps it. */
+  /** Whether the plan would delete the resource without `--no-delete`. */
   readonly isWithheld: boolean;
 }
 
@@ -89,8 +89,8 @@ function listConflictsOf(
     const owner = owners.get(key);
     if (desired === undefined || owner === undefined || owner.resource.id === pair.live?.id) return [];
     const { resource } = owner;
-    // If that stack is in this run, it frees the value. If it still claimed the value, both stacks would have been
-    // stopped before.
+    // A stack in the same run frees the value. If its manifests still claimed the value, an earlier check would have
+    // stopped both stacks.
     const stack = owner.isOurs ? owner.taker : resource.mark?.stack;
     const isLate = stack !== undefined && isInRun(stack);
     return [
@@ -111,13 +111,13 @@ const LATE =
 
 const LATE_CLAIM = { code: 'claimed-elsewhere', severity: 'warning' } as const;
 
-/** The addresses of a plan whose writes wait until another stack of the run frees a value. */
+/** Lists the addresses whose writes wait until another stack of the run frees a unique value. */
 export function listLateClaims({ diagnostics }: Pick<Plan, 'diagnostics'>): ReadonlySet<string> {
   const late = diagnostics.filter(({ code, severity }) => code === LATE_CLAIM.code && severity === LATE_CLAIM.severity);
   return new Set(late.flatMap(({ address }) => address ?? []));
 }
 
-/** The path in a manifest at which it claims a value. */
+/** Finds the path of a claimed value in a spec. Falls back to the top-level field. */
 function findClaimPath(kind: Kind, spec: Spec, { field, key }: Pick<Claim, 'field' | 'key'>): FieldPath {
   return listClaims(kind, spec).find((claim) => claim.key === key)?.path ?? [field];
 }
@@ -140,8 +140,8 @@ function formatRemedy(
 }
 
 /**
- * The remedy if another stack manages the resource that has the value. The way without the consent of that stack comes
- * last, because the resource may be in use.
+ * The remedy if another stack owns the resource that has the claimed value. Names the adoption without consent of that
+ * stack last, because the resource may be in use.
  */
 function formatHandOverRemedy(
   desired: DesiredResource,

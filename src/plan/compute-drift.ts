@@ -52,22 +52,22 @@ export function computeDrift(plan: Plan, { live, now }: DriftInput): Drift {
   };
 }
 
-/** A resource with an error has no next action, because no plan with errors is applied. */
+/** Removes the next action of a resource with an error, because a plan with errors is never applied. */
 function withoutNext({ next: _, ...rest }: ResourceDrift): ResourceDrift {
   return rest;
 }
 
-/** Live resources that a change may concern and that the stack does not own. */
+/** Live resources that may match a change. */
 interface UnownedCandidates {
   readonly found: LiveResource | undefined;
   readonly candidate: LiveResource | undefined;
-  /** Has a unique value that the manifest claims. */
+  /** A resource with a unique value that the manifest claims. */
   readonly holder: LiveResource | undefined;
 }
 
 /**
- * Returns the drift of an adoption, or of a create for which a matching resource exists. The stack does not own that
- * resource. Absent for other changes.
+ * Returns the drift of a change whose live resource the stack does not own: an adoption, or a create for which a
+ * matching resource exists. `undefined` for other changes.
  */
 function findUnowned(
   { address, kind, action, differences, owner }: Change,
@@ -92,7 +92,6 @@ function findUnowned(
   };
 }
 
-/** Why the stack does not own a resource. */
 export function describeUnownedReason({ mark, markError }: LiveResource): string {
   if (mark !== undefined) return `it has the mark of the stack ${mark.stack}`;
   return markError === undefined ? 'it has no mark' : 'its mark cannot be read';
@@ -102,7 +101,7 @@ function formatAdoptLine({ id }: LiveResource): string {
   return `lifecycle: { adopt: ${id} }`;
 }
 
-/** Sorts by the address that is shown. */
+/** Sorts by the address as shown in reports, which includes the id of a duplicate. */
 export function sortByAddress(resources: readonly ResourceDrift[]): readonly ResourceDrift[] {
   const shown = resources.map((resource) => ({ resource, address: formatAddress(resource) }));
   return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ resource }) => resource);
@@ -128,7 +127,7 @@ function createResourceDrift(change: Change, live: LiveResource | undefined): Re
   };
 }
 
-/** Turns a difference around: a plan leads from live to desired, a comparison from expected to live. */
+/** Reverses a difference: in a plan it leads from live to desired, in a drift report from expected to live. */
 export function toDriftedField({ field, path, from: live, to: expected, ...rest }: Difference): DriftedField {
   return {
     ...(field !== undefined && { field }),
@@ -139,7 +138,7 @@ export function toDriftedField({ field, path, from: live, to: expected, ...rest 
   };
 }
 
-/** Adds the state of the file to which the resource's value is written. */
+/** Adds a reason if the file to which the resource's value is written is missing or has other content. */
 function withFile(resource: ResourceDrift, files: readonly PlannedFile[]): ResourceDrift {
   const file = files.find(({ address, text }) => address === resource.address && text !== undefined);
   if (file === undefined || resource.duplicateOf !== undefined) return resource;
@@ -149,7 +148,7 @@ function withFile(resource: ResourceDrift, files: readonly PlannedFile[]): Resou
   return { ...resource, reason, ...(resource.state === 'in-sync' && { state: 'file-differs', next }) };
 }
 
-/** The end of the validity of a live resource. Empty if it has none. */
+/** The end of the validity of a live resource. An empty object if the resource has none. */
 export function readValidUntil({ kind, spec }: LiveResource): Pick<ResourceDrift, 'validUntil'> {
   const validUntil = spec[getKind(kind).validity?.until ?? ''];
   return typeof validUntil === 'string' ? { validUntil } : {};
@@ -174,9 +173,7 @@ function computeState(change: Change): DriftState {
   }
 }
 
-/**
- * Derives the state from the origins of the differences. A replace without differences is a renewal, so it is pending.
- */
+/** Derives the drift state from the origins of differences. Without differences, the change is a pending renewal. */
 export function computeDriftState(differences: readonly Pick<Difference, 'origin'>[]): DriftState {
   const origins = new Set(differences.map(({ origin }) => origin));
   const isDrifted = origins.has('drift') || origins.has('both');
@@ -186,7 +183,7 @@ export function computeDriftState(differences: readonly Pick<Difference, 'origin
   return isPending ? 'pending' : 'differs';
 }
 
-/** Live resources that are not in `known`: those of other stacks, and those without a mark. */
+/** Lists live resources of other stacks and live resources without a mark, except those whose id is in `known`. */
 export function listUnowned(
   { stack, known }: { readonly stack: string; readonly known: ReadonlySet<string | undefined> },
   live: LiveState,

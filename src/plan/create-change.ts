@@ -18,8 +18,8 @@ interface ChangeFacts {
 }
 
 /**
- * Creates the change of a decision. It contains all that its writes are computed from, so neither the manifest nor
- * other live resources are needed later.
+ * Creates the change for a decision. The change contains everything from which its writes are computed, so that neither
+ * the manifest nor other live resources are needed later.
  */
 export function createChange(
   decision: Decision,
@@ -49,7 +49,10 @@ export function createChange(
   };
 }
 
-/** The owner of a resource: from its manifest or, without one, from its mark, else from its metadata. */
+/**
+ * Finds the owner of a resource in the labels and annotations of its manifest. If it has no manifest, finds the owner
+ * in the live mark, else in the live metadata.
+ */
 function findOwner({ desired, live }: Pair, label: string): string | undefined {
   if (desired !== undefined) return pickText(desired.labels, label) ?? pickText(desired.annotations, label);
   return live?.mark?.owner ?? pickText(live?.spec['metadata'], label);
@@ -72,7 +75,7 @@ function pickManifestFacts({
   };
 }
 
-/** The parts of a change that come from the desired spec. Empty for a delete. */
+/** The parts of a change that come from the desired spec. Empty for a delete and a release. */
 function pickDesired(decision: Decision): Pick<Change, 'desired' | 'sent' | 'ignored' | 'validForMs'> {
   const { pair, form } = decision;
   if (form === undefined) return {};
@@ -87,7 +90,7 @@ function pickDesired(decision: Decision): Pick<Change, 'desired' | 'sent' | 'ign
   };
 }
 
-/** The ignored fields that the mark records. Attached modules have no mark. */
+/** The ignored fields to record in the mark. Empty for attached modules, which have no mark. */
 function listIgnored({ kind, desired }: Decision['pair']): readonly string[] {
   const names = kind.specFields.map(([name]) => name);
   return kind.role === 'owned' ? names.filter((name) => desired?.lifecycle.ignore.includes(name)) : [];
@@ -109,7 +112,7 @@ function createStart(live: LiveResource, isTouched: boolean): ChangeStart {
   const { id, spec, mark } = live;
   return {
     id,
-    // Computed when it is read: for an unchanged resource, only saving the plan needs it.
+    // Computed on access: for an unchanged resource, only saving the plan needs it.
     get digest() {
       return computeLiveDigest(live);
     },
@@ -119,8 +122,8 @@ function createStart(live: LiveResource, isTouched: boolean): ChangeStart {
 }
 
 /**
- * The digest of a live resource, for users who keep plans; the check for staleness compares fields instead. A field
- * that the service shows as empty and a field that it omits give the same digest.
+ * The digest of the spec and the mark of a live resource. Drift against a saved plan uses it; the check for staleness
+ * compares fields instead. A field that the service omits counts as empty.
  */
 export function computeLiveDigest({ kind, spec, mark }: Pick<LiveResource, 'kind' | 'spec' | 'mark'>): string {
   return toDigest({

@@ -16,9 +16,9 @@ import { orderWrites } from './order.ts';
 import { describeRelease, type PlanInput } from './plan-input.ts';
 
 /**
- * Computes the changes and writes that make live equal to the manifests. Pure: the order of the input does not matter.
- * A plan with diagnostics that are errors has no writes. `decided`: the decisions on the same input, if they were made
- * already.
+ * Computes the changes and writes that make the live state equal to the manifests. Pure: the order of the input does
+ * not affect the plan. A plan with an error among its diagnostics has no writes. `decided`: the decisions for the same
+ * input, if they were made already.
  */
 export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(input)): Plan {
   const { desired, mode, targets, takeOver = [] } = input;
@@ -43,8 +43,8 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     settings: input.settings,
     targets: targets.toSorted(),
     takeOver: [...new Set([...takeOver, ...listHandingStacks(decisions)])].sort(),
-    // Not evaluated here: few reports print these digests, and each is computed when it is read.
     ...(desired.paths !== undefined && { manifests: desired.paths }),
+    // Does not read the digests: they are computed on first use, and few reports print them.
     inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
     ...(Object.keys(input.awaited ?? {}).length > 0 && { awaitedReferences: input.awaited ?? {} }),
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
@@ -60,8 +60,8 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
 }
 
 /**
- * Whether a change causes a diagnostic. Changes cause lint findings on created resources and on changed fields, and the
- * warning on a delete of a resource that another stack takes over.
+ * Whether a change causes a diagnostic: a lint warning on a created resource or on a changed field, or the warning that
+ * another stack takes over a deleted resource.
  */
 function isCausedByChange(diagnostic: Diagnostic, changesOf: ReadonlyMap<string, readonly Change[]>): boolean {
   const { code, address = '', field } = diagnostic;
@@ -122,10 +122,7 @@ function listNotes(decision: Decision, { desired }: PlanInput): readonly string[
   return [...describeTokens(decision), ...describeKeys(decision), ...decision.notes];
 }
 
-/**
- * Notes on the public keys of a resource, such as `for an ed25519 key, alice@example.com`: people cannot read the keys
- * themselves.
- */
+/** Describes the public keys of a resource, as in `for an ed25519 key, alice@example.com`. */
 function describeKeys({ pair, form }: Decision): readonly string[] {
   return Object.entries(pair.kind.fields).flatMap(([name, { type }]) => {
     const key = form?.written[name];
@@ -134,7 +131,7 @@ function describeKeys({ pair, form }: Decision): readonly string[] {
   });
 }
 
-/** Adds a reason to each replace that deletes first: between its two writes neither resource exists. */
+/** Adds a reason to each replace that deletes before it creates, because neither resource exists in between. */
 function explainDeletedFirst(changes: readonly Change[], writes: readonly Write[]): readonly Change[] {
   const deleted = new Set<string>();
   const createdAfterDelete = new Set<string>();
@@ -150,21 +147,18 @@ function explainDeletedFirst(changes: readonly Change[], writes: readonly Write[
 const DELETED_FIRST =
   'the old one is deleted before the new one is created, because a unique value must be freed first';
 
-/**
- * At most so many warnings of a rule are shown in addition to those that changes cause. Few, because the changes matter
- * more.
- */
+/** The maximum number of shown warnings per rule that no change causes. Low, because the changes matter more. */
 const MAX_WARNINGS = 10;
 
 /**
- * At most so many caused warnings of a rule are shown with their position: locating a warning takes longer than finding
- * it.
+ * The maximum number of warnings per rule that changes cause and that are shown with a position. Locating a warning
+ * takes longer than finding it.
  */
 const MAX_PLACED = 100;
 
 /**
- * Keeps all lint warnings that a change causes, and marks them. Of the others, keeps the first of each rule by address
- * and counts the rest. Keeps all other diagnostics.
+ * Limits the lint warnings of each rule. Keeps all that a change causes, and marks them. Keeps the first MAX_WARNINGS
+ * others by address, and replaces the rest by their number. Keeps all diagnostics that are not lint warnings.
  */
 export function limitLintWarnings(
   diagnostics: readonly Diagnostic[],
@@ -197,10 +191,7 @@ function markCaused(diagnostic: Diagnostic): Diagnostic {
   return { ...diagnostic, isOfChange: true };
 }
 
-/**
- * Returns the diagnostic without the place, which takes time to compute, and without the remedy, which the other
- * warnings of the rule have.
- */
+/** Removes the position, which takes time to compute, and the remedy, which other warnings of the rule have. */
 function markCausedWithoutPlace({ code, severity, message, address, field }: Diagnostic): Diagnostic {
   return {
     code,

@@ -12,37 +12,40 @@ import {
   type LiveState,
 } from '../model/state.ts';
 
-/** The desired state with the known ids of other stacks' resources. */
+/** The desired state, with ids in place of references to resources of other stacks, as far as the ids are known. */
 interface ResolvedForeign {
   readonly desired: DesiredState;
-  /** Resources that another stack of the run will create: their ids are known only after the apply. */
+  /**
+   * References to resources that another stack of the run will create, by the address of the `External`. Their ids are
+   * known only after the apply.
+   */
   readonly awaited: Readonly<Record<Address, CrossStackReference>>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Finds the effect of another plan of the run on a resource of its stack. The resource will have an id (it is live, or
- * adopted), will be created, or will not exist (`gone` says why). `undefined`: no plan of the run knows, so the live
- * state decides.
+ * Finds a resource of another stack in that stack's plan. `id`: the resource is live, or the plan adopts it.
+ * `isCreated`: the plan creates it. `gone`: the reason why it will not exist after the run. `undefined`: no plan of the
+ * run contains the resource, so the live state decides.
  */
 export type FindPlanned = (foreign: CrossStackReference, liveId: string | undefined) => PlannedResource | undefined;
 
 export type PlannedResource = { readonly id: string } | { readonly isCreated: true } | { readonly gone: string };
 
-/** The kinds to read in order to find the resources of other stacks. */
+/** Names of the kinds to list in order to find the referenced resources of other stacks. */
 export function listCrossStackKinds({ foreign = new Map() }: DesiredState): readonly string[] {
   return [...foreign.values()].flatMap(({ resource }) => parseAddress(resource)?.kind ?? []);
 }
 
 interface Run {
   readonly findPlanned?: FindPlanned | undefined;
-  /** Whether a stack is part of the run. */
+  /** Whether the stack with this name is part of the run. Default: no other stack is. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
 }
 
 /**
- * Finds the resources of other stacks in the plans of the run, else by the marks of live resources. An error if a
- * resource does not exist and no plan of the run creates it.
+ * Resolves references to resources of other stacks, by the plans of the run or else by the marks of live resources.
+ * Returns an error for each reference to a resource that does not exist and that no plan of the run creates.
  */
 export function resolveCrossStackReferences(
   desired: DesiredState,
@@ -78,7 +81,7 @@ export function resolveCrossStackReferences(
   };
 }
 
-/** The live resource with the mark. If several have it, the oldest, which is the one that is kept. */
+/** Finds the live resource with the mark that the reference names. If several have this mark, returns the oldest. */
 export function findCrossStackReference(
   { stack, resource }: CrossStackReference,
   { resources }: LiveState,
@@ -104,7 +107,7 @@ function listEntry(address: Address, ids: ReadonlyMap<string, string>): readonly
 
 interface Foreign {
   readonly foreign: ReadonlyMap<string, CrossStackReference>;
-  /** By address: why a live resource will not exist after the run. */
+  /** Why a referenced resource will not exist after the run, by the address of the `External`. */
   readonly gone: ReadonlyMap<string, string>;
   readonly isKnown: (address: string) => boolean;
   readonly isInRun: (stack: string) => boolean;

@@ -14,13 +14,9 @@ import { formatWriteAddress, type Write } from '../model/write.ts';
 import { isUndelivered } from './match.ts';
 import { readTime } from './validity.ts';
 
-/** The parts of a plan from which its dangers follow. */
 type DangerSource = Pick<Plan, 'changes' | 'stack' | 'settings'> & { readonly writes: readonly Write[] };
 
-/**
- * Returns the changes of a plan with their dangers, which replace earlier ones. Dangers follow from the changes and
- * from the order of the writes.
- */
+/** Returns the changes of a plan with newly computed dangers. These depend on the changes and the order of writes. */
 export function withDangers(plan: DangerSource): readonly Change[] {
   const context = { stack: plan.stack, findGap: createFindGap(plan), findClaimant: createFindClaimant(plan.changes) };
   return plan.changes.map((change) => {
@@ -57,18 +53,15 @@ function listDangers(change: Change, context: DangerContext): readonly Danger[] 
 }
 
 /**
- * Deleting a duplicate revokes its token, which may be in use. It has no other danger, because the resource that is
- * kept serves the rest.
+ * The dangers of deleting a duplicate. The delete revokes its token, which may be in use. There is no other danger,
+ * because the resource that is kept stays in service.
  */
 function compareDuplicate(kind: Kind, { live }: Change): readonly Danger[] {
   if (!isInUse(kind, live)) return [];
   return compareSides(kind, { spec: live?.spec ?? {} }, undefined).filter(({ danger }) => danger === 'token-revoked');
 }
 
-/**
- * Whether the token of a live resource may be in use. For a resource without the mark of the stack this is unknown, so
- * it counts as used.
- */
+/** Whether the token of a live resource may be in use. True for a resource without a mark, which shows nothing. */
 function isInUse(kind: Kind, live: Change['live']): boolean {
   return live !== undefined && (live.mark === undefined || !isUndelivered(kind, { mark: live.mark }));
 }
@@ -79,7 +72,9 @@ function pickLiveSide({ live }: Change): ResourceSide | undefined {
   return { spec, protect: mark?.protect, stack: mark?.stack };
 }
 
-/** The side after the change. Attached modules have no mark, so no stack owns them. */
+/**
+ * The resource after the change; `undefined` if it is deleted. An attached module has no mark, so no `stack` owns it.
+ */
 function pickDesiredSide(
   { action, live, desired, protect, kind }: Change,
   { stack }: DangerContext,
@@ -90,7 +85,7 @@ function pickDesiredSide(
   return { spec, protect, ...(getKind(kind).role === 'owned' && { stack }) };
 }
 
-/** Adds a consequence to a released or changed address: which resource of the same plan serves it then. */
+/** If an address is released or changed, adds to the danger which resource of the plan will serve that address. */
 function withClaimant(fact: Danger, kind: Kind, { findClaimant }: DangerContext): Danger {
   const { danger, path = '', from = null } = fact;
   if (danger !== 'address-released' && danger !== 'address-changed') return fact;
@@ -110,7 +105,9 @@ function withClaimant(fact: Danger, kind: Kind, { findClaimant }: DangerContext)
   return taken.length === 0 ? fact : { ...fact, consequence: said.join(', ') };
 }
 
-/** Finds the change of a plan that claims a unique value of a spec. */
+/**
+ * Creates a search for the change that claims a unique value of a spec. The search returns the address of that change.
+ */
 function createFindClaimant(changes: readonly Change[]): DangerContext['findClaimant'] {
   let claimants: ReadonlyMap<string, string> | undefined;
   return (kind, spec) => {
@@ -126,7 +123,8 @@ function createFindClaimant(changes: readonly Change[]): DangerContext['findClai
 }
 
 /**
- * A longer validity, if the manifest sets `lifecycle.valid_for`. If it sets an end, the end is compared like any field.
+ * Returns a danger if the validity becomes longer and the manifest sets `lifecycle.valid_for`. If the manifest sets an
+ * end instead, the end is compared like any field.
  */
 function listLonger(kind: Kind, { differences, live, validForMs }: Change): readonly Danger[] {
   const after = readTime(live?.spec ?? {}, kind.validity?.after);
@@ -147,8 +145,8 @@ function listLonger(kind: Kind, { differences, live, validForMs }: Change): read
 }
 
 /**
- * New values of a created or replaced resource that other systems must learn: a token, with its sink, and values that
- * users copy elsewhere.
+ * Dangers of new values that other systems need: the token of a created or replaced resource, with its sink, and after
+ * a replace also computed values that users copy elsewhere.
  */
 function listNewValues(kind: Kind, { action, live, token }: Change): readonly Danger[] {
   if (action !== 'create' && action !== 'replace') return [];
@@ -189,8 +187,8 @@ function listGaps(kind: Kind, change: Change, { findGap }: DangerContext): reado
 type Gap = Pick<Danger, 'writes' | 'limitMs'>;
 
 /**
- * Finds the number of writes from the delete of a resource to its creation, and how long those take once the rate limit
- * is reached.
+ * Creates a function that returns the gap of a change: the number of writes from the delete to the creation of the
+ * resource, and their duration at the rate limit. It returns `undefined` if there is no gap.
  */
 function createFindGap({ writes, settings }: DangerSource): DangerContext['findGap'] {
   const deleted = new Map<string, number>();
@@ -212,7 +210,7 @@ function createFindGap({ writes, settings }: DangerSource): DangerContext['findG
   };
 }
 
-/** A drifted resource, with both sides in normal form. */
+/** A drifted resource. Both specs are in normal form. */
 interface Drifted {
   readonly kind: string;
   readonly fields: readonly DriftedField[];
@@ -220,7 +218,7 @@ interface Drifted {
   readonly live: Spec | undefined;
 }
 
-/** The dangers of drift. Fields that only the manifest changed are left out. */
+/** The dangers of drift. Ignores fields that only the manifest changed. */
 export function listDriftDangers({ kind, fields, expected, live }: Drifted): readonly Danger[] {
   const happened = fields.filter(({ origin }) => origin !== 'manifest');
   if (happened.length === 0 || expected === undefined || live === undefined) return [];
@@ -239,7 +237,6 @@ function isLostProtection({ path, expected }: DriftedField): boolean {
   return path === PROTECT_PATH && expected === true;
 }
 
-/** Adds a danger if the validity has expired. */
 export function withExpiryDanger(resource: ResourceDrift, now: Date): ResourceDrift {
   const { kind, validUntil, dangers = [] } = resource;
   const path = getKind(kind).validity?.until;
@@ -247,7 +244,7 @@ export function withExpiryDanger(resource: ResourceDrift, now: Date): ResourceDr
   return { ...resource, dangers: [{ group: 'secrets', danger: 'ended', path, from: validUntil }, ...dangers] };
 }
 
-/** The dangers of a delete that a user made at the service. */
+/** The dangers of a delete that was made at the service, without a plan. */
 export function listDeletionDangers({ kind, expected }: Pick<Drifted, 'kind' | 'expected'>): readonly Danger[] {
   return expected === undefined ? [] : compareSides(getKind(kind), { spec: expected }, undefined);
 }

@@ -30,7 +30,7 @@ export interface DecidedPlan {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Pairs desired with live resources, narrows the pairs to the targets, and decides on each. */
+/** Pairs desired with live resources, selects the pairs of the targets, and decides the action of each pair. */
 export function decidePlan(input: PlanInput): DecidedPlan {
   const { desired, live, mode, targets, takeOver = [], tokens, now } = input;
   const stack = desired.stack.name;
@@ -62,7 +62,10 @@ export function decidePlan(input: PlanInput): DecidedPlan {
   return { decisions, suppressedDeletes, diagnostics };
 }
 
-/** Lists the live resource of a decision, if it is compared. Fields in `lifecycle.ignore` are not compared. */
+/**
+ * Returns the live resource of a decision with the fields to compare: all fields of the desired spec except those in
+ * `lifecycle.ignore`. Empty if there is no live resource or no manifest.
+ */
 function listComparedLive({ pair, form }: Decision): readonly ComparedLive[] {
   const { kind, live, desired } = pair;
   if (live === undefined || desired === undefined || form === undefined) return [];
@@ -86,7 +89,10 @@ function createLockoutWarning({ pair }: Decision): Diagnostic {
   };
 }
 
-/** Warnings on resources of the stack that fail at the service or expire soon, whether or not the plan changes them. */
+/**
+ * Diagnostics on live resources that fail at the service or expire soon. Includes resources that the plan does not
+ * change, but not those that it deletes or replaces.
+ */
 function listHealthWarnings(decisions: readonly Decision[], now: Date): readonly Diagnostic[] {
   return decisions.flatMap((decision) => {
     const { desired } = decision.pair;
@@ -113,8 +119,8 @@ function listHealthFindings({ pair }: Decision, desired: DesiredResource): reado
 }
 
 /**
- * Errors on files for which the service shows an unexpected value. Such a file is not written, because other programs
- * read it.
+ * Returns an error if the live value that is to be written to a file does not match the manifest. The file is not
+ * written, because other programs read it.
  */
 function listFileFindings({ pair }: Decision, desired: DesiredResource): readonly Diagnostic[] {
   const { kind, live, address } = pair;
@@ -136,8 +142,8 @@ function listFileFindings({ pair }: Decision, desired: DesiredResource): readonl
 }
 
 /**
- * Warnings on certificates that expire soon. Certificates with `renew_before` or with an end in their manifest have
- * other diagnostics.
+ * Warnings on certificates that expire soon. Skips certificates with `renew_before`: they are replaced in time. Skips
+ * certificates whose manifest sets the end: `listExpiredManifests` warns about them.
  */
 function listExpiryWarnings({ pair, form }: Decision, desired: DesiredResource, now: Date): readonly Diagnostic[] {
   const { kind, live, address } = pair;
@@ -166,10 +172,7 @@ function listExpiryWarnings({ pair, form }: Decision, desired: DesiredResource, 
   ];
 }
 
-/**
- * Warnings on fields that keep their value although the manifest no longer sets them. The remedy says what to write
- * instead.
- */
+/** Warnings on fields that keep their value although the manifest no longer sets them. */
 function listRetainedValueWarnings(decisions: readonly Decision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const { kind, desired, address } = pair;
@@ -192,12 +195,14 @@ function listRetainedValueWarnings(decisions: readonly Decision[]): readonly Dia
   });
 }
 
-/** Services backdate validities a little, so a validity counts as requested only if it is this many times longer than the default. */
-const CLEARLY = 2;
+/**
+ * A validity counts as set by a user if it exceeds the default by this factor: services backdate validities a little.
+ */
+const MIN_LENGTH_RATIO = 2;
 
 /**
- * Warns if a resource is valid for much longer than the default although its manifest sets no validity. Probably `lifecycle.valid_for` was removed; the mark
- * does not record it.
+ * Warns if a resource is valid for much longer than the default although its manifest sets no validity. Probably
+ * `lifecycle.valid_for` was removed; the mark does not record it.
  */
 function listLengthWarnings(decisions: readonly Decision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, form }): Diagnostic[] => {
@@ -209,7 +214,7 @@ function listLengthWarnings(decisions: readonly Decision[]): readonly Diagnostic
     const isOurs = pair.by === 'mark' && !desired.lifecycle.ignore.includes(until);
     if (action === 'replace' || isStated || !isOurs) return [];
     const lengthMs = (readTime(live.spec, until) ?? 0) - (readTime(live.spec, after) ?? 0);
-    if (lengthMs <= CLEARLY * defaultMs) return [];
+    if (lengthMs <= MIN_LENGTH_RATIO * defaultMs) return [];
     const length = formatRoundedDuration(lengthMs);
     return [
       {
@@ -225,8 +230,8 @@ function listLengthWarnings(decisions: readonly Decision[]): readonly Diagnostic
 }
 
 /**
- * Warnings on deletes and replaces of resources to which resources of other stacks still refer. Each warning names
- * those.
+ * Warnings on deletes and replaces of resources to which resources of other stacks still refer. Each warning names the
+ * referring resources.
  */
 function listCrossStackUsers(
   decisions: readonly Decision[],
@@ -269,8 +274,8 @@ interface Withholding {
 }
 
 /**
- * Removes pure deletes from a plan (`--no-delete`). A replace still deletes its old resource, even if an earlier apply
- * was interrupted in between: that delete is half of a change that the manifests ask for.
+ * Removes deletes from a plan if `--no-delete` is set. Keeps the delete in a replace, and the deletes of duplicates at
+ * the same address, which an interrupted replace may have left: they belong to a change that the manifests require.
  */
 function withholdDeletes(decisions: readonly Decision[], isAsked: boolean): Withholding {
   if (!isAsked) return { decisions, suppressedDeletes: [] };
@@ -302,17 +307,14 @@ function toSuppressedDelete({ pair, reason = '' }: Decision): SuppressedDelete {
   return { address, ...(duplicateOf !== undefined && { duplicateOf }), kind: kind.name, id, reason };
 }
 
-/** A live resource, and the fields in which it is compared. */
+/** A live spec, and the fields in which it is compared. */
 export interface ComparedLive {
   readonly kind: Kind;
   readonly live: Spec;
   readonly isCompared: (name: string) => boolean;
 }
 
-/**
- * One warning for each kind. It names the compared fields that the service does not show, however many resources lack
- * them.
- */
+/** Returns one warning for each kind with compared fields that the service does not show. It names each field once. */
 export function listNotShown(compared: readonly ComparedLive[]): readonly Diagnostic[] {
   const found = new Map<string, Set<string>>();
   for (const { kind, live, isCompared } of compared)
@@ -326,7 +328,7 @@ export function listNotShown(compared: readonly ComparedLive[]): readonly Diagno
     .map(([kind, paths]) => createNotShownWarning(kind, [...paths].sort()));
 }
 
-/** The paths of fields that a response omits, without positions in lists. */
+/** Lists the paths of fields that a response omits. The paths contain no list indexes. */
 function listUnknown(type: FieldType, value: Json | undefined, path: string): readonly string[] {
   if (value === undefined) return [path];
   if (type.type === 'object' && isJsonObject(value))

@@ -19,14 +19,14 @@ import { findValidForMs, listValidityDifference, readTime } from './validity.ts'
 export interface Decision {
   readonly pair: Pair;
   readonly action: Action;
-  /** Absent if the differences show the reason. */
+  /** Why the plan has this action. `undefined` if the differences show the reason. */
   readonly reason: string | undefined;
   readonly differences: readonly Difference[];
   /** Notes for the user who approves the plan. */
   readonly notes: readonly string[];
-  /** Fields that have only drifted and keep their live value (`--keep-drift`). */
+  /** Fields that have drifted, are unchanged in the manifest, and keep their live value (`--keep-drift`). */
   readonly kept: readonly string[];
-  /** Absent for deletes. */
+  /** `undefined` for a delete and a release. */
   readonly form: DesiredForm | undefined;
 }
 
@@ -34,13 +34,13 @@ export interface Decision {
 interface DecisionContext extends RenewalContext {
   readonly mode: Plan['mode'];
   readonly stack: string;
-  /** Leaves alone fields that have only drifted. */
+  /** Keeps the live value of fields that have drifted and are unchanged in the manifest. */
   readonly keepDrift: boolean;
 }
 
 /**
- * Decides the action of every pair. Referenced resources come first, because a new id changes the resources that refer
- * to it.
+ * Decides the action of every pair. Decides on referenced resources first: if one gets a new id, the resources that
+ * refer to it change too.
  */
 export function decideActions(pairs: readonly Pair[], context: DecisionContext): readonly Decision[] {
   const byAddress = new Map(pairs.filter(({ by }) => by !== 'duplicate').map((pair) => [pair.address, pair]));
@@ -60,11 +60,12 @@ export function decideActions(pairs: readonly Pair[], context: DecisionContext):
   return pairs.map((pair) => assertDefined(decided.get(pair), `decision on ${pair.address}`));
 }
 
-/** Errors on adoptions that would replace the adopted resource, because a field of it cannot be changed. */
+/** Errors on adoptions that would replace the adopted resource, because an immutable field differs. */
 export function listRefusedAdoptions(decisions: readonly Decision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const forcing = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => path);
-    // Without such a field, only a credential whose token was never delivered is replaced, and nothing uses that one.
+    // If no immutable field differs, an adoption only replaces a credential whose token was never delivered. Nothing
+    // can use such a credential.
     if (pair.by !== 'adopt' || action !== 'replace' || forcing.length === 0 || pair.desired === undefined) return [];
     return [createAdoptionError(pair.desired, pair.live?.id ?? '', forcing)];
   });
@@ -85,7 +86,10 @@ export function listRenewalDiagnostics(
   ];
 }
 
-/** A resource that is adopted or taken over cannot be rotated yet, because the stack does not own it. */
+/**
+ * Whether `--rotate` can replace the resource. It cannot if the plan adopts or takes over the resource, because the
+ * stack does not own it yet.
+ */
 function canRotate({ kind, desired, by }: Pair): boolean {
   return desired !== undefined && by === 'mark' && isRotatable(kind);
 }
@@ -129,7 +133,7 @@ function toComparedResource(
   };
 }
 
-/** The top-level fields that have only drifted. */
+/** The top-level fields that have drifted and are unchanged in the manifest. */
 function listDrifted(found: readonly FieldDifference[]): readonly string[] {
   return [...new Set(found.filter(({ origin }) => origin === 'drift').map(({ field }) => field))];
 }
@@ -144,7 +148,7 @@ function chooseAction(pair: Pair, differences: readonly Difference[], isDue: boo
   return differences.length > 0 ? 'update' : 'no-op';
 }
 
-/** The former name or stack of a resource that is renamed or taken over. */
+/** The former name or stack of a renamed or taken over resource. `undefined` for other resources. */
 function describeMove({ kind, formerName, live, by }: Pair, stack: string): string | undefined {
   if (formerName !== undefined) return `renamed from ${kind.name}/${formerName}`;
   const mark = by === 'adopt' ? live?.mark : undefined;
@@ -189,32 +193,33 @@ function createRotationError(address: string, rotatable: ReadonlySet<string>): D
   };
 }
 
-/** The input of renewals, in addition to the manifests. */
+/** The input for decisions on renewal, in addition to the pair. */
 interface RenewalContext {
   readonly now: Date;
   /** Addresses to replace although nothing differs (`--rotate`). */
   readonly rotate: readonly string[];
 }
 
-/** Whether an existing resource is due for renewal. */
+/** Whether and when an existing resource is due for renewal. */
 interface Renewal {
   /** Why the resource is replaced although no field differs. Absent if it is not due. */
   readonly reason: string | undefined;
-  /** When the resource will be due. */
+  /** Notes on when the resource will be due. */
   readonly notes: readonly string[];
 }
 
 const NOT_DUE: Renewal = { reason: undefined, notes: [] };
 
-/** A live resource that a manifest describes. */
+/** A pair that has both a manifest and a live resource. */
 interface Subject extends Pair {
   readonly desired: DesiredResource;
   readonly live: LiveResource;
 }
 
 /**
- * Whether a live resource is due for renewal. An adopted resource is renewed only after the stack owns it, unless it is
- * handed over without its token. A resource whose validity differs in length is replaced anyway.
+ * Decides whether a live resource is due for renewal. An adopted resource is renewed only after the stack owns it.
+ * Exception: a resource that another stack handed over without its token is renewed at once. If the length of the
+ * validity differs, the resource is not due, because that difference replaces it anyway.
  */
 export function findRenewal(pair: Pair, written: Spec, context: RenewalContext): Renewal {
   const { desired, live } = pair;
@@ -229,10 +234,7 @@ export function findRenewal(pair: Pair, written: Spec, context: RenewalContext):
   return pair.by === 'mark' || timed.reason === undefined ? timed : toLaterNote(timed.reason);
 }
 
-/**
- * Warns if the manifest of a certificate sets an end that is past or near: a new certificate would end at the same
- * time.
- */
+/** Warns if a manifest sets an end that is past or near, because a new certificate would end at the same time. */
 export function listExpiredManifests(pair: Pair, written: Spec, now: Date): readonly Diagnostic[] {
   const { kind, desired, address } = pair;
   const end = readTime(written, kind.validity?.until);
@@ -257,8 +259,8 @@ export function listExpiredManifests(pair: Pair, written: Spec, now: Date): read
 export const EXPIRY_WARNING_SHARE = 0.1;
 
 /**
- * The time before the end in a manifest at which warnings begin: `renew_before` if it is set, else the default share of
- * the validity.
+ * The time before the end of a validity at which warnings begin: `renew_before` if it is set, else EXPIRY_WARNING_SHARE
+ * of the validity. 0 if the validity is unknown.
  */
 function computeWarningMs({ kind }: Pair, desired: DesiredResource, spec: Spec): number {
   if (desired.lifecycle.settings['renew_before'] !== undefined) return readSettingMs(desired, 'renew_before');
@@ -268,14 +270,17 @@ function computeWarningMs({ kind }: Pair, desired: DesiredResource, spec: Spec):
 }
 
 /**
- * Whether the resource has the mark of another stack that no longer describes it. Only this stack can deliver its token
- * then.
+ * Whether the resource is taken over from another stack, whose manifests no longer describe it. Then only this stack
+ * can deliver a token for it.
  */
 function isHandedOver({ by, live }: Subject): boolean {
   return by === 'adopt' && live.mark !== undefined;
 }
 
-/** The reason to replace a credential whose token was not delivered, or may be the wrong one. */
+/**
+ * The reason to replace a credential: its token was not delivered, or a wrong token may have been delivered.
+ * `undefined` if neither is the case.
+ */
 function findTokenLoss({ kind, live, hasUndelivered }: Subject): string | undefined {
   if (kind.oneTimeFields.length === 0) return undefined;
   if (live.mark?.delivered !== true)
@@ -290,8 +295,8 @@ function findRotationRequest({ address }: Subject, { rotate }: RenewalContext): 
 }
 
 /**
- * Whether a certificate has expired, or when it will. If the manifest sets the end, this causes no replace: the new
- * resource would end at the same time.
+ * Decides whether a certificate is due because of its end. If the manifest sets the end, the certificate is never due,
+ * because a new one would end at the same time. `undefined` if the live resource has no end.
  */
 function findExpiry({ kind, desired, live }: Subject, written: Spec, now: Date): Renewal | undefined {
   const until = readTime(live.spec, kind.validity?.until);
@@ -332,19 +337,19 @@ function toLaterNote(reason: string): Renewal {
   return toNote(`${reason}: the next apply replaces it`);
 }
 
-/** 0 if the manifest does not set it. */
+/** Reads a duration from `lifecycle`, in milliseconds. 0 if the manifest does not set it. */
 function readSettingMs({ lifecycle }: DesiredResource, name: string): number {
   const text = lifecycle.settings[name];
   return typeof text === 'string' ? (parseDurationMs(text) ?? 0) : 0;
 }
 
-/** The sink of the token of a credential that is created. Absent for all other changes. */
+/** The sink for the token that a change creates. `undefined` if it creates none, or if no sink is configured. */
 export function findTokenPlace(decision: Decision, settings: TokenSettings): TokenPlace | undefined {
   const sink = createsToken(decision) ? findOwnSink(decision, settings) : undefined;
   return sink && toTokenPlace(sink);
 }
 
-/** Notes on what happens to the token of an existing credential. */
+/** Notes on the token of a credential that is adopted or renamed. */
 export function describeTokens(decision: Decision): readonly string[] {
   if (decision.pair.kind.oneTimeFields.length === 0) return [];
   const { formerName, live } = decision.pair;
@@ -353,8 +358,8 @@ export function describeTokens(decision: Decision): readonly string[] {
 }
 
 /**
- * The note on the token of an adopted credential. A mark shows only that the token is in use: the credential may have
- * been adopted before.
+ * The note on the token of an adopted credential. A mark shows only that the token is in use, not where it is, because
+ * the credential may have been adopted before.
  */
 function describeAdoptedToken(mark: Mark | undefined): string {
   return mark === undefined

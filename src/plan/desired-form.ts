@@ -34,7 +34,7 @@ export function computeDesiredForm(
   return { written, normal: normalizeSpec(kind, written) };
 }
 
-/** Returns a copy of the form in which some fields have their live values, so that no write changes them. */
+/** Returns a copy of the form in which the named fields have their live values, so that no write changes them. */
 export function withLive(kind: Kind, form: DesiredForm, live: LiveResource, names: readonly string[]): DesiredForm {
   const written = { ...form.written, ...pickLive(live, names) };
   return { written, normal: normalizeSpec(kind, written) };
@@ -50,7 +50,7 @@ function pickLive(live: LiveResource, names: readonly string[]): Spec {
   return Object.fromEntries(names.map((name): [string, Json] => [name, live.spec[name] ?? null]));
 }
 
-/** Whether a reference in a spec, or in a part of one, is still an address and so waits for an id. */
+/** Whether a spec, or a part of a spec, contains a reference whose id is not known yet. */
 export function waitsForId(kind: Kind, part: Spec): boolean {
   let isWaiting = false;
   mapReferences(kind, part, ({ value }) => {
@@ -60,7 +60,7 @@ export function waitsForId(kind: Kind, part: Spec): boolean {
   return isWaiting;
 }
 
-/** The addresses in a spec, or in a part of one, whose ids are known only after the apply. */
+/** The addresses in a spec, or in a part of a spec, whose ids are not known yet. */
 export function listUnresolvedFields(kind: Kind, part: Spec): readonly Address[] {
   const found = new Set<Address>();
   mapReferences(kind, part, ({ value }) => {

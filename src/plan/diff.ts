@@ -9,7 +9,7 @@ import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCa
 import { type Mark, toFieldDigest, UNMANAGED_DIGEST } from '../model/mark.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 
-/** A difference before its origin is known. `field` is the top-level field that contains it. */
+/** A difference whose origin is not computed yet. `field` is the top-level field that contains it. */
 interface FieldDifference {
   readonly field: string;
   readonly path: string;
@@ -19,8 +19,8 @@ interface FieldDifference {
 }
 
 /**
- * The differences between two specs in normal form, in the order of the kind's table. Fields that the desired spec does
- * not have are not compared.
+ * The differences between two specs in normal form, in the order of the kind's table. Skips fields that the desired
+ * spec does not contain.
  */
 export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly FieldDifference[] {
   const found: FieldDifference[] = [];
@@ -34,8 +34,8 @@ export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly Field
 }
 
 /**
- * Whether only a new resource can have the desired spec. Ignored fields and fields that the service does not show do
- * not count.
+ * Whether the resource must be replaced, because an immutable field differs or is no longer set. Skips ignored fields
+ * and fields that the service does not show.
  */
 export function forcesReplace(described: DescribedResource, desired: Spec): boolean {
   const { kind, live, ignored } = described;
@@ -61,7 +61,8 @@ function diffField(name: string, field: Field, from: Json, to: Json): readonly F
 }
 
 /**
- * Absent and null mean "no value". For a whole field the empty text does too; inside a map an empty text is a value.
+ * Returns one side of a difference. Empty if the value is absent or null, or if the value of a whole field is an empty
+ * string. Inside a map, an empty string is a value.
  */
 function pickSide<Side extends 'from' | 'to'>(
   side: Side,
@@ -69,22 +70,22 @@ function pickSide<Side extends 'from' | 'to'>(
   isWhole: boolean,
 ): { readonly [key in Side]?: Json } {
   const isNothing = value === undefined || value === null || (isWhole && value === '');
-  return isNothing ? {} : ({ [side]: value } as { readonly [key in Side]: Json }); // a computed key widens to an index signature
+  return isNothing ? {} : ({ [side]: value } as { readonly [key in Side]: Json }); // TypeScript widens a computed key
 }
 
-/** The paths inside a field at which two values differ, as deep as a reader can use. */
+/** The paths inside a field at which two values differ. `toComparable` limits their depth. */
 function listPaths(type: FieldType, from: Json, to: Json): readonly FieldPath[] {
   const found = deepDiff(toComparable(type, from), toComparable(type, to)) ?? [];
   return found.map(({ path = [] }): FieldPath => path.map((key) => JSON.parse(key)));
 }
 
-/** Input of the `deep-diff` package: texts, and objects whose keys are path steps in JSON. */
+/** Input of the `deep-diff` package: strings, and objects whose keys are path steps encoded as JSON. */
 type Comparable = string | { readonly [step: string]: Comparable };
 
 /**
- * The form in which values are compared. A set, and a list of plain values, is one text, because it is shown as a
- * whole. A list of objects is an object by index. `deep-diff` skips empty keys and keeps the order of keys: so each key
- * is a step in JSON, which is never empty, fields have the order of the table, and other keys are sorted.
+ * Converts a value for `deep-diff`. A set or a list of plain values becomes one string, because reports show it as a
+ * whole. A list of objects becomes an object by index. Keys are encoded as JSON, because `deep-diff` skips empty keys.
+ * Fields have the order of the table and other keys are sorted, because `deep-diff` keeps the order of keys.
  */
 function toComparable(type: FieldType | undefined, value: Json): Comparable {
   if (type?.type === 'list' && type.of.type === 'object' && isJsonArray(value))
@@ -125,20 +126,20 @@ function getValueAt(value: Json | undefined, path: FieldPath): Json | undefined 
   return isJsonObject(value) && Object.hasOwn(value, step) ? getValueAt(value[step], rest) : undefined;
 }
 
-/** The live state of a resource that a manifest describes. */
+/** A live resource, and the settings of its manifest that affect the comparison. */
 export interface DescribedResource {
   readonly kind: Kind;
   readonly live: Pick<LiveResource, 'spec' | 'mark'>;
   /** Fields in `lifecycle.ignore`. */
   readonly ignored: readonly string[];
-  /** How long a new resource is valid. Absent if its manifest sets times, or nothing. */
+  /** `lifecycle.valid_for` in milliseconds. `undefined` if the manifest does not set it. */
   readonly validForMs: number | undefined;
 }
 
 /**
- * Differences of fields that the last apply set, according to the mark, and that the manifest no longer sets. An
- * immutable field needs a new resource, for which the service chooses the value; any other field is cleared. `normal`:
- * the desired spec in normal form.
+ * Lists the fields that the manifest no longer sets, but that the last apply set according to the mark. Only fields
+ * whose default the service chooses. `forcesReplace`: the service chooses the default only for a new resource.
+ * `normal`: the desired spec in normal form.
  */
 export function diffUnsetFields(
   described: DescribedResource,
@@ -158,7 +159,7 @@ export function diffUnsetFields(
   });
 }
 
-/** Whether the service can choose a value again only for a new resource. */
+/** Whether the manifest no longer sets a field whose value the service chooses only for a new resource. */
 export function needsReplaceForServiceDefault(described: DescribedResource, normal: Spec): boolean {
   return listUnsetFields(described, normal).some(([name, field]) => needsReplace(described, name, field));
 }
@@ -178,8 +179,8 @@ function isStated(mark: Mark | undefined, name: string): boolean {
 }
 
 /**
- * The times of a certificate do not count if the manifest sets `lifecycle.valid_for`: then the length is compared
- * instead.
+ * Whether another value of the field needs a new resource. Not for the times of a certificate if the manifest sets
+ * `lifecycle.valid_for`, because then the length of the validity is compared instead.
  */
 function needsReplace({ kind, validForMs }: DescribedResource, name: string, field: Field): boolean {
   const isTime = kind.validity?.after === name || kind.validity?.until === name;

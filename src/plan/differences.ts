@@ -11,17 +11,14 @@ import { waitsForId } from './desired-form.ts';
 import { type DescribedResource, diffSpecs, diffUnsetFields } from './diff.ts';
 import { listValidityDifference } from './validity.ts';
 
-/**
- * An existing resource and its desired form: all that its differences are computed from, in a plan and in the check of
- * a plan file.
- */
+/** Everything from which the differences of a resource are computed, in a plan and in the check of a plan file. */
 export interface ComparedResource extends DescribedResource {
   readonly address: Address;
   /** The stack that owns the resource after the apply. */
   readonly stack: string;
   /** The desired spec in normal form. */
   readonly normal: Spec;
-  /** Fields that have only drifted and keep their live value. */
+  /** Fields that have drifted, are unchanged in the manifest, and keep their live value. */
   readonly kept: readonly string[];
   readonly protect: boolean;
 }
@@ -38,10 +35,10 @@ export function listDifferences(compared: ComparedResource): readonly Difference
   ];
 }
 
-/** A difference of a field. All differences of one field have the same origin. */
+/** A difference in a spec field. All differences in one field have the same origin. */
 export type FieldDifference = Difference & { readonly field: string };
 
-/** The differences of the fields of a spec. A field that the service does not show is assumed to be as last applied. */
+/** The differences in spec fields. A field that the service does not show is assumed to be as last applied. */
 export function listSpecDifferences(compared: ComparedResource): readonly FieldDifference[] {
   const { kind, live, normal, ignored } = compared;
   const spec = assumeApplied({ kind, ignored }, live, normal);
@@ -52,10 +49,7 @@ export function listSpecDifferences(compared: ComparedResource): readonly FieldD
   return [...stated, ...diffUnsetFields(compared, normal)];
 }
 
-/**
- * Differences of ownership, name and protection. A resource without a mark has no difference of ownership: it is
- * adopted.
- */
+/** Differences in ownership, name and protection. A resource without a mark can differ only in protection. */
 function listMarkDifferences({ address, stack, live: { mark }, protect }: ComparedResource): readonly Difference[] {
   const moved =
     mark === undefined
@@ -71,7 +65,6 @@ function listPlainDifference(path: string, from: Json, to: Json): readonly Diffe
   return from === to ? [] : [{ path, from, to, origin: 'manifest', forcesReplace: false }];
 }
 
-/** The values that decide the origin of a difference. */
 interface OriginInput {
   readonly desired: Spec;
   readonly live: Spec;
@@ -79,9 +72,10 @@ interface OriginInput {
 }
 
 /**
- * The origin of a field's difference. The mark contains the digest of the last applied value. If the desired value has
- * another digest, the manifest changed; if the live value has another digest, it drifted. A value that the service does
- * not show counts as not drifted. A value that waits for an id has no digest yet.
+ * The origin of a difference in a field. The mark contains the digest of the last applied value. If the desired value
+ * has a different digest, the manifest changed; if the live value has a different digest, the field drifted. A value
+ * that the service does not show counts as not drifted. A value that waits for an id has no final digest, so it counts
+ * as changed only if the field did not drift.
  */
 function computeOrigin(kind: Kind, name: string, { desired, live, mark }: OriginInput): Origin {
   if (mark === undefined) return 'unknown';
@@ -95,15 +89,18 @@ function computeOrigin(kind: Kind, name: string, { desired, live, mark }: Origin
   return isChanged ? 'manifest' : 'drift';
 }
 
-/** Fields for which the mark records another digest than that of the applied value. */
+/** Fields for which the mark does not record the digest of the applied value. */
 interface FieldDigestOverrides {
   /** Fields in `lifecycle.ignore`. */
   readonly ignored: readonly string[];
-  /** Fields that keep their digest in the mark; `undefined`: the mark has none. */
+  /** Fields that keep the digest in the live mark. Value: that digest; `undefined` if the live mark has none. */
   readonly kept: ReadonlyMap<string, string | undefined>;
 }
 
-/** The digests in a mark after a spec in normal form is applied, and the values whose digest waits for an id. */
+/**
+ * Computes the digests that a mark records after the spec `normal` is applied. `pending`: the values whose digest can
+ * be computed only when an id is known.
+ */
 export function computeDigests(
   kind: Kind,
   normal: Spec,
@@ -122,10 +119,7 @@ export function computeDigests(
   return { fields, pending };
 }
 
-/**
- * The digest of the default of a field, for marks that do not name the field. `undefined`: the service chooses the
- * value.
- */
+/** The digest of a field's default value. `undefined` if the service chooses the default. */
 export function findDefaultDigest(kind: Kind, name: string): string | undefined {
   const field = kind.fields[name];
   return field === undefined || field.serviceDefault ? undefined : toFieldDigest(getDefaultValue(field));
@@ -133,8 +127,8 @@ export function findDefaultDigest(kind: Kind, name: string): string | undefined 
 
 /**
  * The live spec as a plan compares it. Values that the service does not show are filled in as last applied, according
- * to the digests in the mark. If the manifest changed such a field since, the whole field is left out, so that it is
- * written in any case.
+ * to the digests in the mark. If the manifest has changed such a field since then, the whole field is omitted, so that
+ * it is written in any case.
  */
 function assumeApplied(subject: Subject, live: Live, normal: Spec): Spec {
   const { kind } = subject;
@@ -168,13 +162,14 @@ interface HiddenField extends Subject {
   readonly name: string;
   readonly field: Field;
   readonly wanted: Json;
-  /** Whether `wanted` is the default. A field that the service does not show is assumed to have its default. */
+  /** Whether `wanted` is the default. A field that the service does not show is assumed to have its default value. */
   readonly isDefault: boolean;
 }
 
 /**
- * Whether to write a field that the service does not show. Only if the manifest is known to have changed, or if the
- * write needs no new resource.
+ * Whether to write a field that the service does not show. True if the manifest changed the field since the last apply.
+ * If the mark does not show whether the manifest changed, true only if the value is not the default and the write needs
+ * no new resource.
  */
 function isChanged({ kind, ignored, live, name, field, wanted, isDefault }: HiddenField): boolean {
   if (ignored.includes(name)) return false;

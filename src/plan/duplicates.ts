@@ -11,15 +11,15 @@ import type { Decision } from './decide.ts';
 import { diffSpecs } from './diff.ts';
 
 /**
- * Finds the unmarked live resource that matches a spec: it has the same unique values or, for kinds without any, the
- * same fields. Probably its mark was removed, or a user created it by hand. Metadata is not compared, and a spec with
+ * Finds the unmarked live resource that matches a spec: it has the same unique values or, if the spec has none, the
+ * same fields. Its mark was probably removed, or a user created it by hand. Metadata is not compared, and a spec with
  * only defaults matches nothing. `undefined`: no resource matches, or several do.
  */
 type FindAdoptionCandidate = (kind: Kind, normal: Spec) => LiveResource | undefined;
 
 /**
- * Creates a search among unmarked resources without a manifest. They are collected once, so each search is cheap.
- * `taken`: ids of live resources with a manifest.
+ * Creates a search among the unmarked live resources outside the plan. They are collected once, so that each search is
+ * cheap. `taken`: ids of the live resources in the plan.
  */
 export function createFindAdoptionCandidate(
   { resources }: LiveState,
@@ -33,12 +33,12 @@ export function createFindAdoptionCandidate(
   };
 }
 
-/** Finds a live resource that has a unique value of a spec. If several do, returns the one with most of the values. */
+/** Finds a live resource that has unique values of a spec. Prefers the resource that has most of them. */
 type FindHolder = (kind: Kind, normal: Spec) => LiveResource | undefined;
 
 /**
- * Creates a search among resources that have no manifest and do not belong to the stack. `taken`: ids of live resources
- * with a manifest.
+ * Creates a search among the live resources outside the plan that the stack does not own. `taken`: ids of the live
+ * resources in the plan.
  */
 export function createFindHolder(
   { resources }: LiveState,
@@ -70,7 +70,7 @@ function isMatch(kind: Kind, normal: Spec, live: Spec): boolean {
 /** The field that contains the mark. */
 const METADATA = 'metadata';
 
-/** Equal for specs of one kind with the same unique values; empty if there are none. */
+/** Joins the unique values of a spec, for comparison with another spec of the kind. Empty if there are none. */
 function joinClaimKeys(kind: Kind, spec: Spec): string {
   return listClaims(kind, spec)
     .map(({ key }) => key)
@@ -78,7 +78,10 @@ function joinClaimKeys(kind: Kind, spec: Spec): string {
     .join('\n');
 }
 
-/** Warnings on creates for which a matching unmarked resource exists. Conflicts of unique values and unreadable marks have their own diagnostics. */
+/**
+ * Warnings on creates for which a matching unmarked resource exists. Skips specs with unique values and resources with
+ * an unreadable mark, which have their own diagnostics.
+ */
 export function listAdoptionHints(decisions: readonly Decision[], live: LiveState): readonly Diagnostic[] {
   const findCandidate = createFindAdoptionCandidate(live, new Set(decisions.map(({ pair }) => pair.live?.id)));
   return decisions.flatMap(({ action, pair, form }): readonly Diagnostic[] => {
@@ -101,8 +104,8 @@ export function listAdoptionHints(decisions: readonly Decision[], live: LiveStat
 }
 
 /**
- * Warnings on a delete and a create that look like a rename: the new resource claims the same unique values as
- * a deleted one of its kind.
+ * Warnings on a delete and a create that look like a rename: the new resource claims the same unique values as a
+ * deleted resource of the same kind.
  */
 export function listRenameHints(decisions: readonly Decision[]): readonly Diagnostic[] {
   const freed = new Map(decisions.flatMap(({ action, pair }) => (action === 'delete' ? listFreed(pair) : [])));
@@ -126,8 +129,8 @@ export function listRenameHints(decisions: readonly Decision[]): readonly Diagno
 }
 
 /**
- * Warnings on creates whose manifest names a former resource that does not exist. If the name is misspelled, the plan
- * would delete the resource that was meant.
+ * Warnings on creates whose `lifecycle.renamed_from` names a resource that does not exist. If the name is misspelled,
+ * the plan would delete the resource that the user meant.
  */
 export function listFormerMissing(
   decisions: readonly Decision[],
@@ -158,7 +161,7 @@ export function listFormerMissing(
 /** Shorter names resemble too many others for a useful suggestion. */
 const LEAST_LENGTH = 3;
 
-/** A question that suggests the name or the stack that the user probably meant. */
+/** A question that suggests the name or the stack that the user probably meant. `undefined` if nothing is similar. */
 function suggestFormer(
   name: string,
   {
@@ -180,7 +183,8 @@ interface FreedResource {
 }
 
 /**
- * The unique values that a deleted resource frees. A duplicate frees none: the resource that is kept has the same name.
+ * The unique values that a deleted resource frees. Empty for a duplicate: the resource that is kept still has the name,
+ * so it was not renamed.
  */
 function listFreed(pair: Decision['pair']): readonly (readonly [string, FreedResource])[] {
   const { live, by } = pair;
@@ -196,8 +200,8 @@ interface LifecycleMember {
 }
 
 /**
- * Says which line to add, and where: to the `lifecycle` of the manifest or, if it has none, as a new one. The text
- * follows a comma in a remedy.
+ * Says which line to add, and at which position: in the `lifecycle` of the manifest or, if it has none, as a new
+ * `lifecycle`. The text is for a remedy, after a comma.
  */
 export function describeLifecycleLine(resource: DesiredResource, member: LifecycleMember): string {
   const { start, block } = locateLifecycle(resource);
@@ -207,8 +211,8 @@ export function describeLifecycleLine(resource: DesiredResource, member: Lifecyc
 }
 
 /**
- * The line to add, without a position, because the diagnostic already shows the document. The line is in YAML even if
- * the manifest is in JSON.
+ * Like `describeLifecycleLine`, but without a position, because the diagnostic already shows the document. The line is
+ * in YAML even if the manifest is in JSON.
  */
 function formatLifecycleHint(resource: DesiredResource, { name, value }: LifecycleMember): string {
   const { block } = locateLifecycle(resource);
@@ -218,7 +222,7 @@ function formatLifecycleHint(resource: DesiredResource, { name, value }: Lifecyc
   return `${isWrong ? 'correct' : 'add to'} its lifecycle:\n${line}`;
 }
 
-/** In a mapping in braces, the line is added after the opening brace. */
+/** Says where to add the line. If the place is a mapping in braces, that is after the opening brace. */
 function formatAddition(what: string, place: SourcePlace, line: string): string {
   return isInBraces(place) ? `add after the { of ${what}:\n${line},` : `add to ${what}:\n${line}`;
 }
@@ -227,7 +231,7 @@ function formatMember({ name, value }: LifecycleMember, place: SourcePlace): str
   return isInBraces(place) ? `"${name}": ${formatJson(value)}` : `${name}: ${formatYaml(value)}`;
 }
 
-/** In braces the name is quoted, which is valid in YAML and in JSON. */
+/** Inside braces the key is quoted, which is valid in YAML and in JSON. */
 function formatLifecycle(member: LifecycleMember, place: SourcePlace): string {
   const inner = formatMember(member, place);
   return isInBraces(place) ? `"lifecycle": { ${inner} }` : `lifecycle: { ${inner} }`;
@@ -245,7 +249,7 @@ function formatJson(value: LifecycleMember['value']): string {
   return `{ ${members.join(', ')} }`;
 }
 
-/** The start of the document, and of its `lifecycle`, if it has one. */
+/** The positions of the document and of its `lifecycle`. `block` is `undefined` if the document has no `lifecycle`. */
 function locateLifecycle({ locate }: DesiredResource): {
   readonly start: SourcePlace;
   readonly block: SourcePlace | undefined;
@@ -255,7 +259,7 @@ function locateLifecycle({ locate }: DesiredResource): {
   return { start, block: isThere ? block : undefined };
 }
 
-/** Whether the value at a place is written as `{ … }`. The caret in its excerpt marks its first character. */
+/** Whether a value is written as `{ … }`. In the excerpt, a caret below the line marks its first character. */
 function isInBraces({ excerpt }: SourcePlace): boolean {
   const lines = excerpt.split('\n');
   const at = lines.findIndex((line) => /^ *\| *\^+/.test(line));
@@ -263,7 +267,8 @@ function isInBraces({ excerpt }: SourcePlace): boolean {
 }
 
 /**
- * Whether a concurrent apply could create the same resource too, because the service requires no unique value of it.
+ * Whether a concurrent apply could create the same resource again: the resource has no unique value, so the service
+ * does not reject the second creation.
  */
 export function allowsDuplicates(write: Write): write is CreateWrite {
   return write.type === 'create' && listClaims(getKind(write.kind), write.body).length === 0;
@@ -277,13 +282,13 @@ export interface AccountSize {
 
 interface RequestCount {
   readonly least: number;
-  /** Whether more requests may be needed. The exact number is known only afterwards. */
+  /** Whether more than `least` requests may be needed. The exact number is known only after the apply. */
   readonly isOpen: boolean;
 }
 
 /**
- * Counts the pages of lists that an apply requests to find duplicates of a concurrent apply. It lists each kind that
- * can have duplicates.
+ * Counts the list requests with which an apply checks for duplicates by concurrent applies. It lists only kinds in
+ * which it creates resources without unique values.
  */
 export function countDuplicateChecks(writes: readonly Write[], held: AccountSize): RequestCount {
   const byKind = Map.groupBy(writes.filter(allowsDuplicates), ({ kind }) => kind);
@@ -295,8 +300,8 @@ export function countDuplicateChecks(writes: readonly Write[], held: AccountSize
 }
 
 /**
- * A kind is listed once, after all writes. A kind with a token is listed before each delivery, while other writes are
- * sent; concurrent deliveries share a list.
+ * Counts the list requests for one kind. A kind without a token is listed once, after all writes. A kind with a token
+ * is listed before each delivery, while other writes are sent; concurrent deliveries share a list.
  */
 function countPages(
   kind: Kind,

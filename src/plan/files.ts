@@ -10,7 +10,8 @@ export function listFilePaths({ resources }: DesiredState): readonly string[] {
 }
 
 /**
- * The files that an apply of the decisions writes: those whose content differs. `present`: existing contents by path.
+ * Lists the files that an apply writes, because their content differs or is not known yet. `present`: contents of
+ * existing files, by path.
  */
 export function listPlannedFiles(
   decisions: readonly Decision[],
@@ -27,7 +28,7 @@ export function listPlannedFiles(
   });
 }
 
-/** The content of a file for a field's value; `undefined`: the field has no value. */
+/** The content of the file to which a field's value is written. `undefined` if the field has no value. */
 export function findFileText(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? `${value.trimEnd()}\n` : undefined;
 }

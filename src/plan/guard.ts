@@ -7,7 +7,7 @@ import type { LiveState } from '../model/state.ts';
 
 export interface GuardInput {
   readonly changes: readonly Change[];
-  /** Number of resources that the stack owns, by kind. Targets do not change it. */
+  /** Number of resources that the stack owns, by kind. Includes resources outside the targets. */
   readonly owned: ReadonlyMap<string, number>;
   readonly settings: GuardSettings;
   readonly stack: string;
@@ -15,7 +15,7 @@ export interface GuardInput {
   readonly isTargeted: boolean;
 }
 
-/** Counts the resources of a stack, for each kind that was read. */
+/** Counts the live resources that a stack owns, by kind. */
 export function countOwned(live: LiveState, stack: string): ReadonlyMap<string, number> {
   return new Map(
     [...live.resources].map(([kind, all]) => [kind, all.filter(({ mark }) => mark?.stack === stack).length]),
@@ -25,16 +25,13 @@ export function countOwned(live: LiveState, stack: string): ReadonlyMap<string, 
 /** The violations that the user allows with flags. */
 export interface Allowances {
   readonly deletes: boolean;
-  /** Addresses whose protection may be overridden. */
+  /** Addresses whose protection may be overridden (`--allow-protected`). */
   readonly protected: readonly string[];
-  /** Addresses whose writes are sent although the rehearsal predicts that the service rejects them. */
+  /** Addresses whose writes are sent although the rehearsal predicts that they are rejected (`--allow-rejected`). */
   readonly rejected: readonly string[];
 }
 
-/**
- * Returns the safety rules that a plan breaks. Protection is always checked; the limits on deletes are not checked in a
- * plan to destroy.
- */
+/** Returns the safety rules that a plan breaks. The limits on deletes do not apply to a plan to destroy. */
 export function guardPlan(input: GuardInput): readonly GuardViolation[] {
   const protect = listProtected(input);
   if (input.mode === 'destroy') return protect;
@@ -63,7 +60,7 @@ const CONSENTS = {
   'rejected-write': { flag: '--allow-rejected', allowance: 'rejected' },
 } as const;
 
-/** Extends the remedy if a flag names a similar address. */
+/** Extends the remedy if an address in the flag resembles an address of the violation and is probably misspelled. */
 function withMisspelt(
   violation: GuardViolation,
   { flag, allowed }: { readonly flag: string; readonly allowed: readonly string[] },
@@ -76,8 +73,8 @@ function withMisspelt(
 }
 
 /**
- * Protection covers the address: while one resource with it stays, its duplicates may be deleted. If all are deleted,
- * it is enough that one of them is protected.
+ * Protection applies to an address. Duplicates may be deleted as long as one resource with the address stays. If all
+ * are deleted, the rule is broken if any of them is protected.
  */
 function listProtected({ changes, mode }: GuardInput): readonly GuardViolation[] {
   const names = new Set(changes.filter(isProtected).map(({ address }) => address));
@@ -102,9 +99,9 @@ const BEFORE_DELETE = 'Restore its manifest with lifecycle.protect: false';
 const REMOVALS: ReadonlySet<Action> = new Set(['delete', 'replace', 'release']);
 
 /**
- * Violation if a plan deletes, and the manifests describe nothing that the stack owns: they probably belong to another
- * stack. Adopted resources are not owned yet. With targets the rule does not apply: they name the deleted resources,
- * and the described ones may be of kinds that were not read.
+ * Returns a violation if a plan deletes although the manifests describe no resource that the stack owns: the manifests
+ * probably belong to another stack. Resources to adopt do not count, because they are not owned yet. The rule does not
+ * apply with targets: they name the deleted resources, and described resources may be of kinds that were not read.
  */
 function listNothingDescribed({ changes, stack, isTargeted }: GuardInput): readonly GuardViolation[] {
   const owned = changes.filter(({ kind }) => getKind(kind).role === 'owned');
@@ -149,7 +146,7 @@ function listDeleteShare({ changes, owned, settings }: GuardInput): readonly Gua
   });
 }
 
-/** Merges two limits: the result allows only what both allow. */
+/** Merges two guards: takes the lower limit of each. */
 export function mergeGuards(left: GuardSettings, right: GuardSettings): GuardSettings {
   return {
     maxDeletes: Math.min(left.maxDeletes, right.maxDeletes),

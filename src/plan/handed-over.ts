@@ -6,9 +6,9 @@ import type { Decision } from './decide.ts';
 import type { PlanInput } from './plan-input.ts';
 
 /**
- * Creates a predicate: whether the plan keeps the resources at an address without a manifest, because another stack
- * takes them over or `spec.handed_over` lists the address. Once the other stack owns its resource, a leftover with the
- * old mark is pruned like any other.
+ * Creates a predicate for addresses without a manifest: whether the plan keeps their live resources, because another
+ * stack takes them over or `spec.handed_over` lists the address. Once the other stack owns its resource, a leftover
+ * with the mark of this stack is pruned like any other.
  */
 export function createIsHandedOver({
   desired: { stack },
@@ -22,8 +22,8 @@ export function createIsHandedOver({
 }
 
 /**
- * Warnings on resources that are kept because another stack may take them over. `decided`: ids of resources that the
- * plan mentions anyway.
+ * Warnings on resources that are kept because another stack may take them over. `decided`: ids of the live resources in
+ * the plan, for which no warning is needed.
  */
 export function listPossibleTakeOvers(
   { desired, live, mode, findTaker }: PlanInput,
@@ -50,8 +50,8 @@ export function listPossibleTakeOvers(
 }
 
 /**
- * Warnings on deletes of resources that another stack of the repository takes over, or may take over, if that stack is
- * not part of the run.
+ * Warnings on deletes of resources that another stack takes over, or may take over. That stack is in the same
+ * repository, but not part of the run.
  */
 export function listTakeOversOutsideRun(
   decisions: readonly Decision[],
@@ -75,7 +75,7 @@ export function listTakeOversOutsideRun(
   });
 }
 
-/** Words for the message (`how`) and for the remedy (`first`). */
+/** Texts about the stack that takes over: `how` for the message, `first` for the remedy. */
 function describeTaker({ stack, as, folder, doubt }: TakeOverStack): Readonly<Record<'how' | 'first', string>> {
   if (doubt !== undefined)
     return { how: `${formatTaker(stack)} may take it over: ${doubt}`, first: 'Correct that and apply it first' };
@@ -94,7 +94,7 @@ function findOpenTaker(
   return taker !== undefined && hasTaken(taker, live) ? undefined : taker;
 }
 
-/** Whether the other stack already owns the resource. */
+/** Whether the other stack already owns the resource that it takes over. */
 function hasTaken({ stack, as }: TakeOverStack, { resources }: LiveState): boolean {
   const { kind = '', name } = (as && parseAddress(as)) ?? {};
   return (resources.get(kind) ?? []).some(({ mark }) => mark?.stack === stack && mark.name === name);

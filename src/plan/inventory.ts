@@ -6,15 +6,14 @@ import type { Inventory, OwnedResource } from '../model/drift.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
 import { listAttachments, listUsedKinds, type ReadRequest } from './select-targets.ts';
 
-/** Which resources of a stack to list. */
 interface InventoryQuery {
-  /** Addresses and names of kinds. Empty: everything. */
+  /** Addresses and names of kinds. Empty: all resources. */
   readonly names: readonly string[];
-  /** Whether to read a kind: a kind that the query cannot match need not be read. */
+  /** Whether the query can match resources of a kind. Other kinds are not read. Default: all kinds are read. */
   readonly isOfUse?: (kind: Kind) => boolean;
 }
 
-/** Returns what to read: the lists of the named kinds, and the modules of the named manifests. */
+/** Returns the kinds to list and the modules to read, in order to find the resources that `names` selects. */
 export function createInventoryRequest(
   desired: DesiredState,
   { names, isOfUse = () => true }: InventoryQuery,
@@ -28,7 +27,7 @@ export function createInventoryRequest(
   };
 }
 
-/** The resources that the stack owns, from the live state. */
+/** Lists the live resources that the stack owns and that `names` selects. */
 export function createInventory(
   desired: DesiredState,
   live: LiveState,
@@ -54,7 +53,7 @@ export interface MissingAddress {
   readonly nearest: string | undefined;
 }
 
-/** Returns the requested addresses without a live resource. */
+/** Lists the addresses in `names` that have no live resource. */
 export function listMissing(
   desired: DesiredState,
   { resources }: Inventory,
@@ -71,7 +70,7 @@ export function listMissing(
     }));
 }
 
-/** Without names everything matches. `Kind/name` matches all resources with the same mark. */
+/** Whether `names` selects a resource. Empty `names` select all, `Kind/name` selects all with the same mark. */
 function isNamed({ address, kind }: Pick<DesiredResource, 'address' | 'kind'>, names: readonly string[]): boolean {
   return names.length === 0 || names.some((name) => name === kind || stripDuplicateId(name) === address);
 }
@@ -80,7 +79,7 @@ function toKindName(name: string): string {
   return parseAddress(name)?.kind ?? name;
 }
 
-/** By address; resources with the same mark by id. */
+/** Compares by address, and resources with the same mark by id. */
 function compareAddresses(left: OwnedResource, right: OwnedResource): number {
   const [leftKey, rightKey] = [`${left.address} ${left.live.id}`, `${right.address} ${right.live.id}`];
   return leftKey < rightKey ? -1 : 1;

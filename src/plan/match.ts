@@ -14,31 +14,32 @@ import {
 import { forcesReplace } from './diff.ts';
 import { findValidForMs } from './validity.ts';
 
-/** A desired resource and its live resource, or either alone. */
+/** A desired resource and the matching live resource, or one of them alone. */
 export interface Pair {
   readonly address: Address;
-  /** Id of the live resource that is kept at the address. Absent if this pair is not a duplicate. */
+  /** Id of the live resource that is kept at the address. Absent if the live resource is not a duplicate. */
   readonly duplicateOf?: string;
   readonly kind: Kind;
   readonly desired: DesiredResource | undefined;
   readonly live: LiveResource | undefined;
   /**
    * How the pair was matched. `mark`: by the mark of the stack. `adopt`: the manifest adopts the live resource or takes
-   * it over. `attachment`: modules on an existing edge or route. `duplicate`: to be pruned.
+   * it over. `attachment`: modules on an existing edge or route. `duplicate`: the live resource has the same mark as
+   * another one, and will be pruned.
    */
   readonly by: 'mark' | 'adopt' | 'attachment' | 'duplicate';
-  /** The name in the live mark, if it is still the former name because only the manifest was renamed so far. */
+  /** The former name, if the live mark still has it because only the manifest was renamed so far. */
   readonly formerName?: string | undefined;
-  /** The former name that the new mark records. */
+  /** The former name to record in the new mark. Absent if none needs to be recorded. */
   readonly was?: string | undefined;
   /**
-   * Whether one of its duplicates is a credential whose token was not delivered. Then an earlier replacement was
-   * interrupted.
+   * Whether a duplicate of the live resource is a credential whose token was not delivered. If so, an earlier
+   * replacement was interrupted.
    */
   readonly hasUndelivered?: boolean;
 }
 
-/** The pairs, sorted by address, and the diagnostics. */
+/** The result of `matchResources`. The pairs are sorted by address. */
 interface Matched {
   readonly pairs: readonly Pair[];
   readonly diagnostics: readonly Diagnostic[];
@@ -46,7 +47,7 @@ interface Matched {
 
 /**
  * Pairs desired with live resources: by mark, by `lifecycle.adopt`, or by the ids of an attachment. `isLeft`: whether
- * to keep the resources at an address without a manifest.
+ * the live resources at an address without a manifest are left alone instead of deleted.
  */
 export function matchResources(
   desired: DesiredState,
@@ -108,7 +109,7 @@ function groupOwned(desired: DesiredState, live: LiveState): Owned {
   return Map.groupBy(marked, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
 }
 
-/** Pairs the resource that is kept, and each of its duplicates. */
+/** Creates a pair for the live resource that is kept, and one for each of its duplicates. */
 function pairMarked(
   subject: Pick<Pair, 'address' | 'kind' | 'desired' | 'was'>,
   { live: marked, formerName }: MarkedResources,
@@ -160,26 +161,26 @@ function listMarkErrors(live: LiveState): Diagnostic[] {
 
 interface Ownership {
   readonly stack: string;
-  /** Other stacks whose resources may be taken over. */
+  /** Names of the stacks from which resources may be taken over. */
   readonly takeOver: readonly string[];
 }
 
 /**
- * The resource that a manifest adopts or takes over. Absent: none. A diagnostic: none, and why; an error if the
- * manifest names a resource that it cannot have.
+ * The live resource that a manifest adopts or takes over. `undefined` if the manifest names none. A warning if the
+ * resource does not exist, an error if the manifest must not have it.
  */
 type Adoption = LiveResource | Diagnostic | undefined;
 
 /**
- * Finds the resources that manifests adopt or take over. After the first search, the cost of a search does not depend
- * on the number of live resources.
+ * Finds the live resources that manifests adopt or take over. The first search indexes all live resources; the cost of
+ * later searches does not depend on their number.
  */
 class Adoptions {
   readonly #ownership: Ownership;
   // Lazy, because most plans take over nothing. Otherwise each stack of a run would index all live resources, so the
   // cost would grow with stacks times resources.
   readonly #byId: () => ReadonlyMap<string, LiveResource>;
-  /** By the address in the mark. */
+  /** Live resources of all stacks, by the address in their mark. */
   readonly #marked: () => ReadonlyMap<Address, readonly LiveResource[]>;
 
   constructor({ resources }: Pick<LiveState, 'resources'>, ownership: Ownership) {
@@ -193,9 +194,9 @@ class Adoptions {
   }
 
   /**
-   * Finds the resource of a manifest: by the id in `lifecycle.adopt`, by the name in `lifecycle.renamed_from` with its
-   * stack, or by its own kind and name in a stack of `--take-over`. An id without a resource is only a warning, because
-   * the manifest still describes what should exist.
+   * Finds the resource that a manifest adopts or takes over: by the id in `lifecycle.adopt`, by the stack and name in
+   * `lifecycle.renamed_from`, or by the kind and name of the manifest in a stack of `--take-over`. If no resource has
+   * the id, returns only a warning, because an apply can still create the resource.
    */
   find(resource: DesiredResource): Adoption {
     const { adopt } = resource.lifecycle;
@@ -209,8 +210,8 @@ class Adoptions {
   }
 
   /**
-   * Whether its former stack has a credential for it whose token was not delivered. Then a replacement was interrupted
-   * there.
+   * Whether the former stack of a resource has a credential with the same mark whose token was not delivered. If so, a
+   * replacement was interrupted in that stack.
    */
   hasUndelivered(resource: DesiredResource): boolean {
     const kind = getKind(resource.kind);
@@ -222,7 +223,10 @@ class Adoptions {
     return this.#listMarked(kind, takenFrom.name).filter(({ mark }) => mark?.stack === takenFrom.stack);
   }
 
-  /** If several resources have the mark, takes the one that its own stack would keep. */
+  /**
+   * Finds the resource that `lifecycle.renamed_from` names in another stack. If several resources have its mark, takes
+   * the one that the other stack would keep.
+   */
   #findHandedOver(resource: DesiredResource): Adoption {
     const { takenFrom } = resource.lifecycle;
     if (takenFrom === undefined) return undefined;
@@ -251,14 +255,14 @@ class Adoptions {
   }
 }
 
-/** Ids are compared within a kind only. */
+/** Includes the kind, so that ids are compared only within a kind. */
 function formatKey(kind: string, id: string): string {
   return `${kind} ${id}`;
 }
 
 /**
- * Warnings on each `--take-over` without effect. Otherwise a user would not notice a misspelled stack name, and new
- * resources would be created.
+ * Returns a warning for each `--take-over` without effect. Otherwise a user would not notice a misspelled stack name,
+ * and an apply would create new resources.
  */
 function listIdleTakeOvers(
   adopted: readonly LiveResource[],
@@ -277,7 +281,7 @@ function listIdleTakeOvers(
     });
 }
 
-/** At most so many addresses are listed in a warning. */
+/** The maximum number of addresses that a warning lists. */
 const MAX_LISTED = 3;
 
 function explainIdle(
@@ -298,8 +302,8 @@ function explainIdle(
 }
 
 /**
- * Checks that the manifest may take the resource. Protection by the other stack must stay until a user removes it from
- * the new manifest.
+ * Returns the resource, or an error if the manifest must not adopt it. A resource that the other stack protects must
+ * also be protected by the new manifest. Users can remove the protection after the take-over.
  */
 function checkAdoption(
   resource: DesiredResource,
@@ -367,12 +371,10 @@ function pickAdoptionPath({ adopt, takenFrom }: DesiredResource['lifecycle']): F
   return takenFrom === undefined ? ['metadata', 'name'] : ['lifecycle', 'renamed_from'];
 }
 
-/** The live resources with the mark of the stack, by the address in it. */
+/** The live resources with the mark of the stack, by the address in the mark. */
 type Owned = ReadonlyMap<Address, readonly LiveResource[]>;
 
-/**
- * The live resources of a manifest. `formerName`: the old name in their mark, if only the manifest was renamed so far.
- */
+/** The live resources of a manifest. `formerName`: the name still in their marks, if only the manifest was renamed. */
 interface MarkedResources {
   readonly live: readonly LiveResource[];
   readonly formerName?: string;
@@ -380,8 +382,8 @@ interface MarkedResources {
 
 /**
  * Finds the live resources of a manifest: those with its name or, if there are none, those with the name from which it
- * was renamed. If resources swap names or pass them on, the mark records the former name of each: otherwise a completed
- * rename looks like a pending one.
+ * was renamed. If a name passes from one resource to another, marks also record the former name, because otherwise a
+ * completed rename would look like a pending one.
  */
 class Renames {
   readonly #desired: DesiredState;
@@ -407,13 +409,15 @@ class Renames {
     return { live: isTaken ? settled : this.#listMarked(resource.address) };
   }
 
-  /** Whether the resources at an address without a manifest belong to a renamed manifest. */
+  /** Whether a renamed manifest takes the live resources that still have this address in their mark. */
   isTaken(address: Address): boolean {
     const successor = this.#successors.get(address);
     return successor !== undefined && this.#takes(successor);
   }
 
-  /** The former name to record in the mark, if another manifest takes over the present name of the resource. */
+  /**
+   * The former name to record in the mark. `undefined` if no manifest was renamed from this resource's present name.
+   */
   findNameToRecord(resource: DesiredResource): string | undefined {
     return this.#successors.has(resource.address) ? resource.lifecycle.renamedFrom : undefined;
   }
@@ -423,8 +427,8 @@ class Renames {
   }
 
   /**
-   * The resources that keep the name: all or, if another manifest was renamed from it, only those that have already
-   * received it.
+   * The live resources that have the name of a manifest and keep it. If another manifest was renamed from this name,
+   * these are only the resources that were already renamed to it, according to their mark.
    */
   #settled(resource: DesiredResource): readonly LiveResource[] {
     const marked = this.#listMarked(resource.address);
@@ -433,7 +437,10 @@ class Renames {
     return isGivenAway ? marked.filter((live) => isRenamed(resource, live)) : marked;
   }
 
-  /** The resources with the former name, except those to which another manifest has already given that name. */
+  /**
+   * The live resources with the former name of a manifest. Omits resources that were already renamed to this name for
+   * another manifest.
+   */
   #offered(resource: DesiredResource): readonly LiveResource[] {
     const before = findFormerAddress(resource);
     if (before === undefined) return [];
@@ -465,9 +472,9 @@ function findFormerAddress({ kind, lifecycle }: DesiredResource): Address | unde
 }
 
 /**
- * Compares two resources with the same mark; the one to keep comes first. First a resource whose token was delivered,
- * then one that need not be replaced (after an interrupted replace both exist), then the older. Of kinds that expire
- * the younger is kept: it was created to replace the other.
+ * Compares two resources with the same mark; the one to keep comes first. A resource whose token was delivered comes
+ * first, then one that need not be replaced (an interrupted replace leaves both), then the older. For kinds that
+ * expire, the younger comes before the older, because it was created to replace the older.
  */
 function compareByPrecedence(
   kind: Kind,

@@ -18,8 +18,8 @@ import { listUnresolvedFields } from './desired-form.ts';
 import { type DraftWrite, listWrites } from './writes.ts';
 
 /**
- * Returns the writes of a plan in an order in which they can be sent one after another. They follow from the changes
- * and the stack only, so that the writes in a plan file can be checked against its changes.
+ * Returns the writes of a plan in an order in which they can be sent one after another. The writes depend only on the
+ * changes and the stack, so that the writes in a plan file can be checked against its changes.
  * - A write comes after the creation of the resources to which it refers.
  * - A unique value is freed before it is claimed.
  * - A replace creates first and deletes last.
@@ -41,7 +41,7 @@ function createPlanned(change: Change, stack: string): Planned {
   return { change, kind: getKind(change.kind), writes: listWrites(change, stack) };
 }
 
-/** Sorts, so that the order of the changes does not change the writes. */
+/** Sorts the changes, so that their order does not affect the writes. */
 function sortByAddress(changes: readonly Change[]): readonly Change[] {
   const shown = changes.map((change) => ({ change, address: formatChangeAddress(change) }));
   return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ change }) => change);
@@ -52,7 +52,9 @@ function listLastIds(planned: readonly Planned[]): ReadonlySet<WriteId> {
   return new Set(lockouts.flatMap(({ writes }) => writes.map(({ id }) => id)));
 }
 
-/** Completes the drafts. A write that depends on a write marked `last` is marked too. */
+/**
+ * Completes the drafts with their dependencies and with `last`. A write that depends on a `last` write is `last` too.
+ */
 function completeWrites(
   { drafts, order }: Ordered,
   dependencies: DependencyGraph,
@@ -79,10 +81,10 @@ interface Planned {
   readonly writes: readonly DraftWrite[];
 }
 
-/** The dependencies between writes. The only mutable value while ordering; it never leaves this file. */
+/** The dependencies between writes. Mutable, and used only in this file. */
 class DependencyGraph {
   readonly #byId = new Map<WriteId, Set<WriteId>>();
-  /** By the write that frees a value: the writes that depend on it only because they claim that value. */
+  /** Maps a write that frees a value to the writes that depend on it only because they claim the value. */
   readonly #claimants = new Map<WriteId, Set<WriteId>>();
 
   constructor(drafts: readonly DraftWrite[]) {
@@ -97,7 +99,7 @@ class DependencyGraph {
     if (id !== needed) insert(this.#byId, id, needed);
   }
 
-  /** `id` depends on `needed` because it claims a value that `needed` frees. */
+  /** Adds a dependency of `id` on `needed`, because `id` claims a value that `needed` frees. */
   addClaim(id: WriteId, needed: WriteId): void {
     if (id === needed || this.of(id).has(needed)) return;
     insert(this.#byId, id, needed);
@@ -109,7 +111,7 @@ class DependencyGraph {
     this.#claimants.get(needed)?.delete(id);
   }
 
-  /** Moves the dependencies of claims from the write `from` to the write `to`. */
+  /** Moves the claim dependencies on the write `from` to the write `to`. */
   moveClaims(from: WriteId, to: WriteId): void {
     for (const claimant of this.#claimants.get(from) ?? NONE) {
       this.#byId.get(claimant)?.delete(from);
@@ -127,7 +129,7 @@ function insert(index: Map<WriteId, Set<WriteId>>, key: WriteId, value: WriteId)
   else known.add(value);
 }
 
-/** A write with an address in its body depends on the creation of that resource. */
+/** A write that refers to a resource by address depends on the creation of that resource. */
 function addReferenceDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   for (const { kind, writes } of planned) {
     for (const write of writes)
@@ -194,7 +196,10 @@ function removesReference(write: DraftWrite, field: string): boolean {
   }
 }
 
-/** The token of a duplicate may be in use, so it is deleted only after the token of its replacement is delivered. */
+/**
+ * A duplicate is deleted only after the token of the kept resource was delivered: until then, the token of the
+ * duplicate may be in use.
+ */
 function addDuplicateDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   for (const { change, kind, writes } of planned) {
     if (change.duplicateOf === undefined || !isRotatable(kind)) continue;
@@ -228,8 +233,8 @@ function isClaim({ type }: DraftWrite): boolean {
 }
 
 /**
- * The unique values that a change frees, each with the write that frees it. A resource that is deleted and created
- * again under another id frees all of its values.
+ * The unique values that a change frees, each with the write that frees it. A replace frees all values of the old
+ * resource, even those that the new resource claims.
  */
 function listReleases({ change, kind, writes }: Planned): readonly (readonly [claim: string, write: WriteId])[] {
   const removal = writes.find(({ type }) => type === 'delete');
@@ -240,7 +245,7 @@ function listReleases({ change, kind, writes }: Planned): readonly (readonly [cl
   return listClaims(kind, change.live.spec).flatMap(({ key }) => (keys.has(key) ? [] : [[key, release.id] as const]));
 }
 
-/** The writes by id, with those that were added, and their ids in a valid order. */
+/** All writes by id, including those that were added to break cycles, and their ids in a valid order. */
 interface Ordered {
   readonly drafts: ReadonlyMap<WriteId, DraftWrite>;
   readonly order: readonly WriteId[];
@@ -248,7 +253,7 @@ interface Ordered {
 
 /**
  * Orders the writes. Two resources that swap a unique value depend on each other. Such a cycle is broken by a replace
- * that deletes first or, if it has none, by an added write that frees the value first.
+ * that deletes first or, if the cycle contains no replace, by an added write that frees the value first.
  */
 function breakCycles(planned: readonly Planned[], dependencies: DependencyGraph): Ordered {
   const drafts = new Map(planned.flatMap(({ writes }) => writes.map((write) => [write.id, write] as const)));
@@ -271,7 +276,7 @@ function breakCycle(cycle: readonly WriteId[], breaking: BreakContext): void {
   if (!isBroken) throw new InvariantError(`These writes wait for each other: ${cycle.join(', ')}`);
 }
 
-/** Lets a replace delete before it creates. Returns false if the write is not the delete of a replace. */
+/** Makes a replace delete before it creates. Returns false if the write is not the delete of a replace. */
 function deleteFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext): boolean {
   const isOfReplace = owners.get(id)?.change.action === 'replace' && drafts.get(id)?.type === 'delete';
   if (!isOfReplace) return false;
@@ -284,8 +289,8 @@ function isOfCreation(draft: DraftWrite | undefined): boolean {
 }
 
 /**
- * Inserts a write before this one that only frees the value. Returns false if it frees nothing, or if such a write
- * exists already.
+ * Inserts a write that only frees unique values before the write `id`. Returns false if `id` frees none, or if the
+ * inserted write exists already.
  */
 function vacateFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext): boolean {
   const draft = drafts.get(id);
@@ -300,8 +305,8 @@ function vacateFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext
 }
 
 /**
- * A PATCH that frees the values that a later PATCH of the same resource replaces, and keeps the others. Absent if the
- * later PATCH replaces no list of unique values.
+ * Creates a PATCH that frees the unique values that a later PATCH of the same resource replaces, and keeps the other
+ * values. `undefined` if the later PATCH replaces no list of unique values.
  */
 function createVacateWrite(
   { change, kind }: Planned,
@@ -328,10 +333,7 @@ function listMembers(value: Json | undefined): readonly Json[] {
   return isJsonArray(value) ? value : [];
 }
 
-/**
- * Kahn's algorithm: always takes the first write, in plan order, without open dependencies. Cycles block the writes
- * that are left over.
- */
+/** Topological sort (Kahn's algorithm). `blocked`: the writes in cycles, and the writes that depend on them. */
 function sortByDependencies(
   drafts: ReadonlyMap<WriteId, DraftWrite>,
   dependencies: DependencyGraph,
@@ -349,7 +351,10 @@ function sortByDependencies(
   return { order, blocked: new Set(waiting.keys()) };
 }
 
-/** The number of dependencies of each write, and its dependents. Dependencies on writes outside the plan do not count. */
+/**
+ * `waiting`: the number of dependencies of each write. `dependents`: the writes that depend on each write. Ignores
+ * dependencies on writes outside the plan.
+ */
 function countDependencies(
   drafts: ReadonlyMap<WriteId, DraftWrite>,
   dependencies: DependencyGraph,
@@ -382,9 +387,9 @@ function findCycles(blocked: ReadonlySet<WriteId>, dependencies: DependencyGraph
 }
 
 /**
- * Adds a second delivery to a replace of a credential whose token was probably never delivered. A concurrent apply of
- * the same stack may be about to deliver that token. So after the credential is deleted, the new token is delivered
- * again and is the last one.
+ * Adds a second delivery to the replace of a credential whose token was probably never delivered. A concurrent apply of
+ * the same stack may be about to deliver that old token. So the new token is delivered again after the old credential
+ * is deleted, to make sure that it arrives last.
  */
 function addSecondDeliveries(planned: readonly Planned[]): readonly Planned[] {
   const undelivered = Map.groupBy(planned.filter(isUndelivered), ({ change }) => change.address);

@@ -7,7 +7,7 @@ import type { FindTaker } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
 import type { Decision } from './decide.ts';
 
-/** The complete input of a plan: nothing else changes it. */
+/** The complete input of `createPlan`. Nothing else affects the plan. */
 export interface PlanInput {
   readonly desired: DesiredState;
   readonly live: LiveState;
@@ -15,36 +15,39 @@ export interface PlanInput {
   readonly settings: PlanSettings;
   readonly version: string;
   readonly mode: Plan['mode'];
-  /** The token sinks. Planning only shows them. */
+  /** The configured token sinks. A plan only names them. */
   readonly tokens: TokenSettings;
-  /** Addresses to narrow the plan to; empty: everything. */
+  /** Addresses to which the plan is limited. Empty: the whole stack. */
   readonly targets: readonly string[];
-  /** Other stacks whose resources may be taken over. */
+  /** Names of the stacks from which resources may be taken over. */
   readonly takeOver?: readonly string[];
-  /** The time of planning. It decides what has expired or is due for renewal. */
+  /** The time of planning. Resources that have expired or are due for renewal at this time are replaced. */
   readonly now: Date;
   /** The commit of the manifests. Absent if unknown. */
   readonly commit?: string;
-  /** Addresses to replace although nothing differs. */
+  /** Addresses of resources to replace although nothing differs (`--rotate`). */
   readonly rotate: readonly string[];
-  /** Leaves alone fields that have only drifted. */
+  /** Keeps the live value of fields that have drifted and are unchanged in the manifest (`--keep-drift`). */
   readonly keepDrift?: boolean;
-  /** Deletes nothing except in a replace. The suppressed deletes are listed in the plan. */
+  /** Deletes nothing except in a replace (`--no-delete`). The plan lists the suppressed deletes. */
   readonly noDelete?: boolean;
-  /** Contents of the files of `listFilePaths`, by path. Absent: the file does not exist. */
+  /** Contents of the files that `listFilePaths` returns, by path. A file that does not exist is absent. */
   readonly files: ReadonlyMap<string, string>;
-  /** Resources of other stacks whose ids are known only after the apply, by the address of the `External`. */
+  /** References whose ids are known only after the apply of another stack, by the address of the `External`. */
   readonly awaited?: Plan['awaitedReferences'];
-  /** Finds another stack of the run that takes over an address without a manifest: its resource is kept. */
+  /**
+   * Finds another stack of the run that takes over an address for which this stack has no manifest. The plan then keeps
+   * the live resource.
+   */
   readonly findTaker?: FindTaker | undefined;
   /**
-   * Finds another stack of the repository, outside the run, that takes over an address. Its resource is deleted all the
-   * same, with a warning.
+   * Finds another stack of the repository, outside the run, that takes over an address. The plan deletes the live
+   * resource nevertheless, and warns.
    */
   readonly findNeighbour?: FindTaker | undefined;
-  /** Whether a stack is part of the run. */
+  /** Whether the stack with this name is part of the run. Default: no other stack is. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
-  /** Diagnostics of the manifests, which the plan repeats. */
+  /** Diagnostics of the manifests, which become part of the plan. */
   readonly diagnostics: readonly Diagnostic[];
 }
 

@@ -10,15 +10,15 @@ import { listCrossStackKinds } from './cross-stack-references.ts';
 import { listUnresolvedFields } from './desired-form.ts';
 import type { Pair } from './match.ts';
 
-/** Everything that a plan reads: lists of kinds, and the modules of single resources, which have no list. */
+/** The reads for a plan: the kinds to list, and the modules of single resources, which the service does not list. */
 export interface ReadRequest {
   readonly kinds: readonly Kind[];
-  /** With the modules that the manifest manages. */
+  /** The edges and routes whose modules are read, each with these modules. */
   readonly attachments: readonly Attachment[];
 }
 
 /**
- * Returns what planning these manifests reads. Without targets every kind that the stack uses is listed, because
+ * Returns the reads for a plan of these manifests. Without targets, every kind that the stack uses is listed, because
  * resources to prune may be of any kind.
  */
 export function createReadRequest(desired: DesiredState, targets: readonly string[]): ReadRequest {
@@ -44,11 +44,16 @@ interface Selection {
   readonly pairs: readonly Pair[];
   /** An error for each unknown target. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Whether a diagnostic is within the targets. Resources outside may not have been read. */
+  /**
+   * Whether a diagnostic is within the targets. Other diagnostics are dropped, because resources outside the targets
+   * may not have been read.
+   */
   readonly concerns: (diagnostic: Diagnostic) => boolean;
 }
 
-/** Selects the pairs of the targets and of everything to which they refer. */
+/**
+ * Selects the pairs of the targets and of all resources to which the targets refer. Without targets, selects all pairs.
+ */
 export function selectTargets(pairs: readonly Pair[], desired: DesiredState, targets: readonly string[]): Selection {
   const wanted = findTargetClosure(desired, targets);
   if (wanted === undefined) return { pairs, diagnostics: [], concerns: () => true };
@@ -90,7 +95,10 @@ function formatTargetRemedy(target: string, known: readonly string[]): string {
   return nearest === undefined ? 'A target is an address: Kind/name.' : `Did you mean \`${nearest}\`?`;
 }
 
-/** The targets and everything to which they refer, directly or indirectly. `undefined`: everything. */
+/**
+ * The addresses of the targets and of all resources to which they refer, directly or indirectly. `undefined` if there
+ * are no targets: everything is selected.
+ */
 export function findTargetClosure(desired: DesiredState, targets: readonly string[]): ReadonlySet<string> | undefined {
   if (targets.length === 0) return undefined;
   const wanted = new Set<string>(targets.map(stripDuplicateId));
@@ -103,7 +111,7 @@ export function findTargetClosure(desired: DesiredState, targets: readonly strin
   return wanted;
 }
 
-/** The modules that a manifest of an attached kind manages. Ignored modules belong to others. Empty for other kinds. */
+/** The modules to read for a manifest of an attached kind, without ignored modules. Empty for other kinds. */
 export function listAttachments({ address, kind: name, spec, lifecycle }: DesiredResource): readonly Attachment[] {
   const kind = getKind(name);
   const isRead = (module: string) => !lifecycle.ignore.includes(module);

@@ -19,9 +19,7 @@ interface LengthInput {
   readonly validForMs: number | undefined;
 }
 
-/**
- * The difference in the length of the validity. The service has no field for it, so it is computed from the two times.
- */
+/** The difference in the length of the validity. The service has no such field, so start and end are subtracted. */
 export function listValidityDifference({ kind, live, validForMs }: LengthInput): readonly Difference[] {
   const from = readTime(live.spec, kind.validity?.after);
   const until = readTime(live.spec, kind.validity?.until);
@@ -36,7 +34,7 @@ function formatLiveLength(ms: number, wantedMs: number): string {
   return parseDurationMs(rounded.replace('~', '')) === wantedMs ? formatDuration(ms) : rounded;
 }
 
-/** The time in a field of a spec, in milliseconds since 1970. `undefined`: the field has none. */
+/** The time in a field of a spec, in milliseconds since 1970. `undefined` if the field has no valid time. */
 export function readTime(spec: Spec, name: string | undefined): number | undefined {
   const text = name === undefined ? undefined : spec[name];
   const time = typeof text === 'string' ? Date.parse(text) : Number.NaN;

@@ -88,7 +88,7 @@ function listCreateWrites(kind: Kind, change: Change, stack: string): readonly D
   return [create, deliver];
 }
 
-/** The resource of a write. The id is needed if several resources have the same mark. */
+/** The properties of a write that identify its resource. The id is needed if several resources have the same mark. */
 function pickSubject(change: Change) {
   const { address, duplicateOf } = change;
   return { address, resourceId: getLive(change).id, ...(duplicateOf !== undefined && { duplicateOf }) };
@@ -109,7 +109,7 @@ function createDeleteWrite(
   };
 }
 
-/** Sends the metadata without the mark: the user's part, as far as the mark separates it. */
+/** Creates a write that removes the mark: it sends only the user's part of the metadata. */
 function createReleaseWrite(kind: Kind, change: Change): DraftWrite<ReleaseWrite> {
   const subject = pickSubject(change);
   const spec = getLive(change).spec ?? {};
@@ -210,7 +210,7 @@ export function listChangedFields(kind: Kind, { differences }: Pick<Change, 'dif
   return kind.specFields.map(([name]) => name).filter((name) => changed.has(name));
 }
 
-/** Immutable fields are never sent: unsetting one only changes the mark. */
+/** Immutable fields are never sent in a PATCH. If the manifest no longer sets one, only the mark changes. */
 function isImmutable(kind: Kind, name: string): boolean {
   return kind.fields[name]?.lifecycle === 'immutable';
 }
@@ -240,7 +240,7 @@ function createPostBody(kind: Kind, change: Sent): JsonObject {
   return Object.fromEntries(stated);
 }
 
-/** The body of a PATCH of these fields. Adds the fields that some services clear if a PATCH omits them. */
+/** The body of a PATCH that sets the named fields. Adds the fields that some services clear if a PATCH omits them. */
 function createPatchBody(kind: Kind, { live, ...change }: Change, names: readonly string[]): JsonObject {
   const entries = names.map((name): [string, Json] => {
     const field = assertDefined(kind.fields[name], `${kind.name}.${name}`);
@@ -250,7 +250,7 @@ function createPatchBody(kind: Kind, { live, ...change }: Change, names: readonl
 }
 
 /**
- * Fields that some services clear if a PATCH omits them, with their desired value or, without one, their live value.
+ * Fields that some services clear if a PATCH omits them. Value: the desired value or, if there is none, the live value.
  */
 function pickAlwaysSent(kind: Kind, change: Sent, live: Spec): JsonObject {
   const entries = kind.specFields.flatMap(([name, field]): [string, Json][] =>
@@ -265,8 +265,7 @@ function findSentValue(name: string, field: Field, { desired = {}, sent = {} }: 
 }
 
 /**
- * The values of the named fields that a request sends as the manifest has them, because that form differs from the
- * normal form although it means the same.
+ * For the named fields, the values whose written form differs from the normal form. A request sends the written form.
  */
 export function listSentForms(kind: Kind, form: DesiredForm, names: ReadonlySet<string>): Spec {
   const entries = kind.specFields.flatMap(([name, field]): [string, Json][] => {
@@ -278,7 +277,7 @@ export function listSentForms(kind: Kind, form: DesiredForm, names: ReadonlySet<
   return Object.fromEntries(entries);
 }
 
-/** The value to send for a value in normal form. `undefined` for a default. */
+/** Returns the value to send for a value in normal form; `undefined` for a default, which is not sent. */
 function omitDefault(field: Field, normal: Json | undefined): Json | undefined {
   const isDefault =
     normal === undefined || normal === null || (!field.serviceDefault && isSameJson(normal, getDefaultValue(field)));
@@ -286,15 +285,15 @@ function omitDefault(field: Field, normal: Json | undefined): Json | undefined {
 }
 
 /**
- * The value as written. An object other than a module is filled with its defaults, because not every service fills them
- * in.
+ * The value of a field as written in the manifest. Objects other than modules are completed with defaults, because not
+ * every service fills these in.
  */
 function findWrittenValue(name: string, field: Field, { written, normal }: DesiredForm): Json | undefined {
   const isFilledIn = isJsonObject(written[name]) && field.type.type === 'object' && !isModule(field);
   return (isFilledIn ? normal[name] : written[name]) ?? undefined;
 }
 
-/** The mark after a change, before its token is delivered. */
+/** The mark that a change sets, before the token of a new credential is delivered. */
 function createMarkDraft(change: Change, stack: string): MarkDraft {
   const { address, desired = {}, live, ignored = [], kept = [], protect = false, was } = change;
   const kind = getKind(change.kind);
@@ -314,12 +313,12 @@ function createMarkDraft(change: Change, stack: string): MarkDraft {
   return { ...draft, ...pickOwner(kind, draft, change.owner) };
 }
 
-/** Longest owner that a mark records, even if the metadata has space for more. */
+/** The maximum length of an owner in a mark, even if the metadata has space for more. */
 const MAX_OWNER_BYTES = 64;
 
 /**
- * The owner, if it is short and fits beside the user's own metadata. It only informs readers, so the user's metadata
- * comes first.
+ * Returns the owner if it is short and fits into the metadata together with the user's own metadata. Otherwise omits
+ * it: it is only information for readers, so the user's metadata has priority.
  */
 function pickOwner(kind: Kind, draft: MarkDraft, owner: string | undefined): Pick<MarkDraft, 'owner'> {
   const type = kind.fields['metadata']?.type;
@@ -330,16 +329,14 @@ function pickOwner(kind: Kind, draft: MarkDraft, owner: string | undefined): Pic
   return toByteLength(longest) <= type.maxBytes ? { owner } : {};
 }
 
-/**
- * Whether the mark records a delivered token. That of an adopted credential counts as delivered, because it is in use.
- */
+/** Whether the new mark records a delivered token. This includes adopted credentials, because their token is in use. */
 function isDelivered(kind: Kind, { action, live }: Change): boolean {
   if (action === 'create' || action === 'replace') return false;
   const isAdopted = action === 'adopt' && live?.mark === undefined;
   return isAdopted ? kind.oneTimeFields.length > 0 : live?.mark?.delivered === true;
 }
 
-/** Whether the mark of a live resource is already up to date. */
+/** Whether the mark of a live resource needs no update. */
 function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
   return (
     live !== undefined &&
@@ -351,7 +348,7 @@ function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
   );
 }
 
-/** Returns the mark with all digests, after every id that it waits for is known. */
+/** Returns the mark with the digests of all fields. `created` must contain every id that the draft waits for. */
 export function resolveMark(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
   const { stack, name, protect, delivered, was, owner } = draft;
   const fields = { ...draft.fields };

@@ -19,8 +19,8 @@ import { diffSpecs } from '../diff.ts';
 import { listSent, mapSavedChanges, type SavedChange } from '../saved/saved-change.ts';
 
 /**
- * Compares two plans by their effects. Pure. Does not count: ids that the service chooses, the order of entries, and
- * when and from where a plan was made. Counts: each field, value before and after, danger, file and token sink.
+ * Compares the effects of two plans: each field with its values before and after, dangers, files and token sinks.
+ * Ignores ids that the service chooses, the order of entries, and when and from where a plan was made.
  */
 export function comparePlans(before: Plan, after: Plan): PlanComparison {
   const [earlier, later] = [createSide(before, after), createSide(after, before)];
@@ -41,7 +41,7 @@ function createSide(plan: Plan, other: Plan): Side {
   return {
     plan,
     names: new Map([...listNames(other), ...listNames(plan)]),
-    // Lazy: rarely needed, but then for many changes.
+    // Computed on first use: most comparisons do not need it.
     shown: () => (shown ??= mapSavedChanges(plan)),
   };
 }
@@ -58,14 +58,14 @@ function listExtraChanges(side: Side, other: Side): ExtraChanges {
   return { changes, files: side.plan.files.filter((file) => !other.plan.files.some((one) => covers(one, file))) };
 }
 
-/** Whether an approved file covers another. A content that was unknown at approval covers every content. */
+/** Whether the approval of the first file covers the second. An approval of unknown content covers any content. */
 function covers(approved: PlannedFile, { address, path, text, replaces }: PlannedFile): boolean {
   const isSameText = approved.text === undefined || approved.text === text;
   const isSamePlace = approved.address === address && approved.path === path;
   return isSamePlace && isSameText && (replaces !== true || approved.replaces === true);
 }
 
-/** If both plans change a field, but differently, it is kept in `more` only, as the later plan shows it. */
+/** Removes from `less` each field that both plans change, because its entry in `more` contains both values. */
 function withoutMirrored(less: ExtraChanges, more: ExtraChanges): ExtraChanges {
   const mirrors = new Map(more.changes.map((extra) => [formatChangeAddress(extra.change), extra]));
   const changes = less.changes.flatMap((extra): readonly ExtraChange[] => {
@@ -78,12 +78,12 @@ function withoutMirrored(less: ExtraChanges, more: ExtraChanges): ExtraChanges {
   return { changes, files: less.files };
 }
 
-/** Addresses by the ids of their resources: in each plan a resource may have another id. */
+/** Maps resource ids to addresses, because a resource may have different ids in the two plans. */
 type IdNames = ReadonlyMap<string, string>;
 
 /**
- * The ids of the resources that the stack owns. Ids that users write (of attached resources, of externals) are compared
- * unchanged.
+ * Maps ids to addresses, for resources that the stack owns. Omits ids that users write (of attached kinds and
+ * externals): they are compared unchanged.
  */
 function listNames({ changes }: Plan): IdNames {
   return new Map(
@@ -93,7 +93,7 @@ function listNames({ changes }: Plan): IdNames {
   );
 }
 
-/** Replaces the ids of the stack's resources in a spec with addresses. */
+/** Replaces the ids of the stack's resources in a spec by their addresses. */
 function toComparableSpec(kind: Kind, spec: Spec, names: IdNames): Spec {
   const fields = Object.entries(spec).map(([name, value]) => [
     name,
@@ -102,7 +102,7 @@ function toComparableSpec(kind: Kind, spec: Spec, names: IdNames): Spec {
   return Object.fromEntries(fields);
 }
 
-/** Replaces the ids of the stack's resources in a difference with addresses, in its path too. */
+/** Replaces the ids of the stack's resources by their addresses, in the path and the values of a difference. */
 export function toComparableDifference(kind: Kind, difference: Difference, names: IdNames): Difference {
   const { path, from, to } = difference;
   const steps = parsePath(path) ?? [path];
@@ -138,20 +138,17 @@ function findTypeAt(kind: Kind, path: FieldPath): FieldType | undefined {
 interface Side {
   readonly plan: Plan;
   readonly names: IdNames;
-  /** The changes of the plan with their writes. */
+  /** The changes of the plan, each with its writes. */
   readonly shown: () => ReadonlyMap<Change, SavedChange>;
 }
 
-/** A change and the plan that has it. */
+/** A change, and the plan that contains it. */
 interface ChangeOfSide<Had extends Change | undefined = Change> {
   readonly side: Side;
   readonly change: Had;
 }
 
-/**
- * Returns the effects of this change that the other plan's change of the same resource does not have. Absent if there
- * are none.
- */
+/** Returns the effects that a change has and its counterpart in the other plan lacks; `undefined` if there are none. */
 function findExtraChange(own: ChangeOfSide, other: ChangeOfSide<Change | undefined>): ExtraChange | undefined {
   const { change } = own;
   const counterpart = other.change;
@@ -168,16 +165,16 @@ function findExtraChange(own: ChangeOfSide, other: ChangeOfSide<Change | undefin
 }
 
 /**
- * Whether two changes can be compared field by field. After an interrupted replace that deletes first, only the
- * creation is left.
+ * Whether two changes can be compared field by field. They can if their actions are equal. They also can if the other
+ * change is a replace of which only the create is left, because an apply was interrupted after the delete.
  */
 function isComparable({ action }: Change, other: Change): boolean {
   return action === other.action || (action === 'create' && other.action === 'replace');
 }
 
 /**
- * Whether a delete completes an interrupted replace of the other plan: it deletes the old resource as a duplicate of
- * the new one.
+ * Whether a change only completes an interrupted replace of the other plan: it deletes the old resource, which has
+ * become a duplicate of the new one.
  */
 function isRestOfReplace({ change, side }: ChangeOfSide, other: Side): boolean {
   if (change.action !== 'delete' || change.duplicateOf === undefined) return false;
@@ -186,7 +183,10 @@ function isRestOfReplace({ change, side }: ChangeOfSide, other: Side): boolean {
   return compareSpecs({ side, change }, { side: other, change: replace }, ({ live }) => live?.spec).length === 0;
 }
 
-/** Compares created and deleted resources as a whole, and updated resources by their differences. */
+/**
+ * Lists the fields in which a change differs from its counterpart. Compares creates and deletes by their specs, updates
+ * by their differences, and replaces by both.
+ */
 function listFields(own: ChangeOfSide, other: ChangeOfSide): readonly ExtraField[] {
   const { action } = own.change;
   switch (action) {
@@ -211,7 +211,8 @@ function listFields(own: ChangeOfSide, other: ChangeOfSide): readonly ExtraField
 }
 
 /**
- * The differences that the other change does not have. Two are the same if field, old value and new value are equal.
+ * Lists the differences that a change has and its counterpart lacks. Two differences are the same if path, old value
+ * and new value are equal.
  */
 function listOwnDifferences({ side, change }: ChangeOfSide, other: ChangeOfSide): readonly ExtraField[] {
   const kind = getKind(change.kind);
@@ -229,7 +230,7 @@ function listOwnDifferences({ side, change }: ChangeOfSide, other: ChangeOfSide)
   });
 }
 
-/** Whether both differences start from the same value. An empty value equals a value that the service did not show. */
+/** Whether both differences have the same old value. An empty value equals a value that the service did not show. */
 function isSameStart(kind: Kind, own: Difference, other: Difference): boolean {
   const [name = ''] = parsePath(own.path) ?? [];
   const toStart = ({ path, from }: Difference): Json | undefined =>
@@ -237,24 +238,23 @@ function isSameStart(kind: Kind, own: Difference, other: Difference): boolean {
   return isSame(toStart(own), toStart(other));
 }
 
-/** Whether a write of the other plan sets the old value in between: an interrupted apply may have left it. */
+/**
+ * Whether a write of the other plan sets the old value temporarily: an interrupted apply of that plan may have left it.
+ */
 function isSetInBetween({ field, path, from }: Difference, { side, change }: ChangeOfSide): boolean {
   if (field === undefined || field !== path) return false;
   const saved = side.shown().get(change);
   return saved !== undefined && listSent(saved, field).some((value) => isSame(value, from));
 }
 
-/**
- * The whole live spec. Empty fields are filled in, because a field that the service shows as empty equals a field that
- * it omits.
- */
+/** The live spec. Omitted fields are set to empty, because an omitted field equals an empty one. */
 function fillLiveSpec({ kind, live }: Change): Spec | undefined {
   return live?.spec && fillAllLeftOut(getKind(kind), live.spec);
 }
 
 type PickSpec = (change: Change) => Spec | undefined;
 
-/** The differences between the two specs, from the other's value to the own value. */
+/** Compares the specs that `pick` returns. `from` is the value of the other change, `to` that of this change. */
 function compareSpecs({ side, change }: ChangeOfSide, other: ChangeOfSide, pick: PickSpec): readonly Difference[] {
   const kind = getKind(change.kind);
   const own = toComparableSpec(kind, pick(change) ?? {}, side.names);
@@ -280,7 +280,7 @@ function mergeByPath(first: readonly ExtraField[], second: readonly ExtraField[]
   return [...first, ...second.filter(({ difference }) => !paths.has(difference.path))];
 }
 
-/** Compares properties that are not fields: the id, if the service does not choose it, and the future mark. */
+/** Compares properties outside the spec: an id that a user wrote, and parts of the mark that an apply writes. */
 function listTraits(change: Change, other: Change): readonly ExtraField[] {
   const kind = getKind(change.kind);
   const named = (one: Change): readonly (readonly [string, Json | undefined])[] => [
@@ -301,22 +301,22 @@ function listTraits(change: Change, other: Change): readonly ExtraField[] {
   });
 }
 
-/** Whether a user wrote the id: that of an adopted or attached resource. */
+/** Whether a user wrote the id of the live resource, as in an adoption or for an attached kind. */
 function isIdStated({ role }: Kind, { action }: Change): boolean {
   return role === 'attached' || action === 'adopt';
 }
 
 /**
- * Whether the other plan shows the same danger. The values of a danger are those of differences, which are compared
- * already. The length of a gap depends on other writes.
+ * Whether the other plan shows the same danger for the same path. Values are not compared: usually they come from
+ * differences, which are compared already. For a gap, they depend on other writes.
  */
 function isKnownDanger({ danger, path }: Danger, known: readonly Danger[]): boolean {
   return known.some((one) => one.danger === danger && one.path === path);
 }
 
 /**
- * A note on the token sink, if the other plan has another one. Other notes mention times, which differ between any two
- * plans.
+ * Returns a note on the token sink if the other plan has a different sink. Other notes are not compared: they mention
+ * times, which differ between any two plans.
  */
 function listNotes({ token }: Change, other: Change): readonly string[] {
   return token === undefined || isSameTokenPlace(token, other.token) ? [] : [formatTokenNote(token)];

@@ -19,23 +19,23 @@ import { resolveMark } from '../writes.ts';
 import { createPlanLookUp, type PlanLookUp, resolveSpec } from './plan-look-up.ts';
 import { listCheckedFields, listModules, listSavedChanges, listSent, type SavedChange } from './saved-change.ts';
 
-/** The result of checking a saved plan against the live state. */
+/** The result of `checkPlan`: stale values, and the writes that an earlier apply has done. */
 export interface PlanCheck {
   /** If not empty, the plan is stale and must not be applied. */
   readonly moved: readonly StaleItem[];
-  /** Writes that an earlier apply has done, with the id of their resource. */
+  /** Writes that an earlier apply has done. Value: the id of the resource, if known. */
   readonly done: ReadonlyMap<WriteId, string | undefined>;
-  /** Addresses of updates whose fields all have the desired value, although some of their writes may not be done. */
+  /** Addresses of updates whose fields all have the desired value. The mark may still be the old one. */
   readonly met: ReadonlySet<string>;
-  /** Ids of the resources that the plan creates and that exist already, and of awaited resources of other stacks. */
+  /** Ids, by address, of resources that exist now and that the plan creates or awaits from other stacks. */
   readonly ids: CreatedIds;
-  /** Contents for files, from the resources that exist already, by address. */
+  /** Contents for planned files, by address, from resources that the plan creates and that exist now. */
   readonly texts: ReadonlyMap<string, string>;
 }
 
 /**
- * Returns what to read to check a plan: the kinds and modules that it changes, the resources to which those refer, and
- * the kinds whose values it writes to files.
+ * Returns the reads that `checkPlan` needs: the kinds and modules that the plan changes, the kinds of the resources to
+ * which changes refer, and the kinds whose values the plan writes to files.
  */
 export function createStaleCheckRequest(plan: Plan): ReadRequest {
   const touched = listSavedChanges(plan).filter(({ change }) => change.action !== 'no-op');
@@ -50,14 +50,14 @@ export function createStaleCheckRequest(plan: Plan): ReadRequest {
   };
 }
 
-/** The modules that a change writes, to be read. */
+/** Creates the read request for the modules that a change writes. */
 function createWrittenAttachment({ change, kind, writes }: SavedChange) {
   const modules = new Set(writes.flatMap(listModules));
   const { address, live } = change;
   return createAttachmentPaths(kind, { address, spec: live?.spec ?? {}, isRead: (module) => modules.has(module) });
 }
 
-/** Checks a saved plan against the live state. */
+/** Checks whether a saved plan still fits the live state, and which of its writes an earlier apply has done. */
 export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
   const found = createPlanLookUp(plan, live);
   const subjects = listSavedChanges(plan);
@@ -97,9 +97,7 @@ function readFileText({ kind, computed }: LiveResource): string | undefined {
   return findFileText(computed[getKind(kind).fileField ?? '']);
 }
 
-/**
- * The content for a file must be the value at the service: otherwise the plan file was edited, or the value changed.
- */
+/** Lists files whose planned content is not the live value: the plan file was edited, or the value changed. */
 function listMovedFiles({ files, changes }: Plan, found: PlanLookUp): readonly StaleItem[] {
   return files.flatMap(({ address, path, text }): readonly StaleItem[] => {
     const change = changes.find((one) => one.address === address && one.duplicateOf === undefined);
@@ -112,13 +110,12 @@ function listMovedFiles({ files, changes }: Plan, found: PlanLookUp): readonly S
 interface ChangeCheck {
   readonly moved: readonly StaleItem[];
   readonly done: ReadonlyMap<WriteId, string | undefined>;
-  /** Every field has the value that the change sets. */
+  /** Whether every field has the value that the change sets. */
   readonly isMet?: boolean;
 }
 
 const UNMOVED: ChangeCheck = { moved: [], done: new Map() };
 
-/** The live resources, and all changes of the plan. */
 interface Context extends PlanLookUp {
   readonly changes: readonly Change[];
 }
@@ -145,7 +142,8 @@ function checkChange(subject: SavedChange, context: Context): ChangeCheck {
 }
 
 /**
- * If a resource already has the mark of the creation, this plan was applied before, or a concurrent apply created it.
+ * Checks whether a resource already has the mark of the creation: this plan was applied before, or a concurrent apply
+ * created the resource.
  */
 function checkCreate(subject: SavedChange, context: Context): ChangeCheck {
   const exists = context.findCreated(subject.change);
@@ -157,7 +155,7 @@ function checkCreate(subject: SavedChange, context: Context): ChangeCheck {
   return checks.reduce(merge, findDifferentCreation(subject, exists, context) ?? done);
 }
 
-/** A resource that was created as planned, and whose token was lost. */
+/** Checks a resource that was created as planned, but whose token was not delivered. */
 function checkAbandoned(subject: SavedChange, live: LiveResource, context: Context): ChangeCheck {
   const finding = findDifferentCreation(subject, live, context);
   if (finding !== undefined) return finding;
@@ -165,7 +163,7 @@ function checkAbandoned(subject: SavedChange, live: LiveResource, context: Conte
   return { ...UNMOVED, moved: moved.map((one) => ({ ...one, isAbandoned: true })) };
 }
 
-/** How an existing resource differs from the creation. Absent if it does not. */
+/** Returns how an existing resource differs from the one that the plan would create; `undefined` if it does not. */
 function findDifferentCreation(subject: SavedChange, exists: LiveResource, context: Context): ChangeCheck | undefined {
   const whole = (message: string): ChangeCheck =>
     createStaleCheck(subject.change, `exists already as ${exists.id}, and ${message}`);
@@ -201,7 +199,8 @@ function checkRelease(subject: SavedChange, context: Context): ChangeCheck {
 }
 
 /**
- * If the old and the new resource are missing and the plan deletes first, an earlier apply was interrupted in between.
+ * If both the old and the new resource are missing, the plan is stale. Exception: if the plan deletes first, an earlier
+ * apply was interrupted between the delete and the creation.
  */
 function checkReplace(subject: SavedChange, context: Context): ChangeCheck {
   const { change } = subject;
@@ -248,8 +247,8 @@ function merge(left: ChangeCheck, right: ChangeCheck): ChangeCheck {
 }
 
 /**
- * Lists the fields whose value is neither the old one, nor the desired one, nor one that a write of the plan sets in
- * between.
+ * Lists the fields whose live value is neither the old value, nor the desired value, nor a value that a write of the
+ * plan sets temporarily. Also reports a changed mark.
  */
 function listMovedFields(subject: SavedChange, live: LiveResource, { ids }: PlanLookUp): readonly StaleItem[] {
   const { change, kind } = subject;
@@ -269,8 +268,8 @@ function listMovedFields(subject: SavedChange, live: LiveResource, { ids }: Plan
 }
 
 /**
- * Whether a live value equals a known one. Parts that the service does not show now are assumed equal. Parts that it
- * did not show when the plan was made count as empty.
+ * Whether a live value equals a value from the plan. Parts that the service does not show now are assumed equal. Parts
+ * that it did not show when the plan was made count as empty.
  */
 function isSameAsKnown(
   kind: Kind,
@@ -282,7 +281,7 @@ function isSameAsKnown(
   return isSameJson(from, seen[field] ?? null);
 }
 
-/** Fills in the parts of a value that the service did not show as empty. */
+/** Adds empty values for the parts of a value that the service did not show. */
 function fillLeftOut(kind: Kind, field: string, value: Json | undefined): Json | undefined {
   return fillAllLeftOut(kind, value === undefined ? {} : { [field]: value })[field];
 }
@@ -295,10 +294,7 @@ function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: PlanLook
   );
 }
 
-/**
- * Whether the resource has the planned mark. If no write changes the mark, it must have the mark from when the plan was
- * made.
- */
+/** Whether a live resource has the mark that a write sets or, if no write sets it, the mark at planning time. */
 function hasMarkOf(
   { change, kind, writes }: SavedChange,
   { mark }: LiveResource,
@@ -311,10 +307,7 @@ function hasMarkOf(
   return isSameMark(mark, { ...resolveMark(kind, draft, ids), delivered: mark.delivered });
 }
 
-/**
- * The unchanged resources to which changes refer. Nothing is sent to them, but the user approved the references by
- * name.
- */
+/** Lists the unchanged resources to which changes refer. The user approved the references by name. */
 function listReferenced({ changes }: Plan): readonly Change[] {
   const ids = new Set(
     changes.flatMap(({ kind, desired = {} }) => listReferences(getKind(kind), desired).map(({ value }) => value)),
@@ -325,8 +318,8 @@ function listReferenced({ changes }: Plan): readonly Change[] {
 }
 
 /**
- * Referenced resources whose mark has another address now. Deleted ones are left out: the service rejects a reference
- * to them.
+ * Lists the referenced resources whose mark now has another address. Omits deleted resources, because the service
+ * rejects references to them.
  */
 function listNameMismatches(plan: Plan, found: Pick<PlanLookUp, 'start'>): readonly StaleItem[] {
   return listReferenced(plan).flatMap((change): readonly StaleItem[] => {
@@ -339,20 +332,17 @@ function listNameMismatches(plan: Plan, found: Pick<PlanLookUp, 'start'>): reado
   });
 }
 
-/** A value that is neither as it was when the plan was made nor as the plan sets it. */
+/** A value that makes a plan stale: it is neither the value at planning time nor the value that the plan sets. */
 export interface StaleItem {
-  /** In the form that is shown. */
+  /** As shown in reports, with the id of a duplicate. */
   readonly address: string;
-  /** The top-level field. Absent: the resource as a whole. */
+  /** The top-level field. Absent if the whole resource is stale. */
   readonly field?: string;
-  /** What happened to the resource as a whole. Absent for a field. */
+  /** The change of the whole resource, such as `… is gone`. Absent if only a field is stale. */
   readonly message?: string;
   readonly planned?: Json;
   readonly live?: Json;
-  /**
-   * An interrupted apply of the plan created the resource but did not deliver its token. A new plan replaces the
-   * resource.
-   */
+  /** Set if an interrupted apply created the resource but did not deliver its token. A new plan replaces it. */
   readonly isAbandoned?: true;
 }
 
@@ -364,8 +354,8 @@ interface KnownFiles {
 }
 
 /**
- * Files that did not exist when the plan was made and now have other content. Empty files, and content that an earlier
- * apply of the plan wrote, do not count.
+ * Lists the files that did not exist when the plan was made and that an apply would overwrite. Ignores empty files, and
+ * files that already have the planned content.
  */
 export function listNewFiles({ files }: Plan, { present, texts }: KnownFiles): readonly StaleItem[] {
   return files.flatMap(({ address, path, text = texts.get(address), replaces }): readonly StaleItem[] => {

@@ -26,22 +26,19 @@ import { findFileText } from '../files.ts';
 import { listUsedKinds, type ReadRequest } from '../select-targets.ts';
 import { createPlanLookUp, isCreation, type PlanLookUp, resolveSpec } from './plan-look-up.ts';
 
-/**
- * Returns what a comparison with a saved plan reads: every kind that its stack uses, and the modules that the plan
- * found or sets.
- */
+/** Returns the reads for `computeDriftAgainst`: all kinds in use, and the modules that the plan found or sets. */
 export function createDriftReadRequest(plan: Plan): ReadRequest {
   const attached = plan.changes.filter(({ kind }) => getKind(kind).role === 'attached');
   return { kinds: listUsedKinds(plan.settings), attachments: attached.map(createComparedAttachment) };
 }
 
-/** The input of the comparison, in addition to the plan. */
+/** The input of `computeDriftAgainst` in addition to the plan. */
 export interface DriftAgainstInput {
   readonly live: LiveState;
   /** Contents of the files that the plan writes, by path. */
   readonly present: ReadonlyMap<string, string>;
   readonly now: Date;
-  /** The plan file, as it is shown. */
+  /** The path of the plan file, for reports. */
   readonly file: string;
 }
 
@@ -71,12 +68,15 @@ export function computeDriftAgainst(plan: Plan, { live, present, now, file }: Dr
   };
 }
 
-/** The live resource of a change: for a creation the one with its mark, else the one from which the change started. */
+/**
+ * Finds the live resource of a change: for a create or a replace, the new resource with its mark. For other changes, or
+ * if there is no new resource, the resource from which the change started.
+ */
 function findResult(change: Change, found: PlanLookUp): LiveResource | undefined {
   return isCreation(change) ? (found.findCreated(change) ?? found.start(change)) : found.start(change);
 }
 
-/** Compares a change with its live resource. Empty if the plan deletes the resource and it does not exist. */
+/** Compares the intended result of a change with the live resource. Empty if a resource to delete does not exist. */
 function compareChange(change: Change, found: PlanLookUp & Pick<Plan, 'stack'>): readonly ResourceDrift[] {
   const { address, duplicateOf, kind } = change;
   const live = findResult(change, found);
@@ -103,7 +103,7 @@ function compareChange(change: Change, found: PlanLookUp & Pick<Plan, 'stack'>):
   ];
 }
 
-/** The reason and the dangers of a resource that was deleted after the plan was made. */
+/** The reason and the dangers if a resource was deleted after planning. Empty if it did not exist at planning time. */
 function describeDeleted({ kind, live, desired }: Change): Pick<ResourceDrift, 'reason' | 'dangers'> {
   if (live === undefined) return {};
   const dangers = listDeletionDangers({ kind, expected: live.spec ?? desired });
@@ -112,8 +112,8 @@ function describeDeleted({ kind, live, desired }: Change): Pick<ResourceDrift, '
 }
 
 /**
- * The live resource of a change, and the fields in which it is compared. For unchanged resources the plan has digests
- * only.
+ * Returns the live resource of a change with the fields to compare. For an unchanged resource, the plan contains no
+ * spec, so these are the fields with a digest in the mark.
  */
 function listComparedLive(change: Change, found: PlanLookUp): readonly ComparedLive[] {
   const kind = getKind(change.kind);
@@ -129,7 +129,7 @@ function listComparedLive(change: Change, found: PlanLookUp): readonly ComparedL
   return [{ kind, live: live.spec, isCompared }];
 }
 
-/** Adds the state of the file to which the plan writes the resource's value. */
+/** Adds a reason to an in-sync resource if its planned file is missing or has other content. */
 function withFile(
   resource: ResourceDrift,
   files: Plan['files'],
@@ -151,7 +151,7 @@ function pickFacts(live: LiveResource): Pick<ResourceDrift, 'id' | 'validUntil'>
 
 type Compared = Pick<ResourceDrift, 'state' | 'differences' | 'moved' | 'dangers'>;
 
-/** Compares field by field. A field that still has its old value is pending; any other difference is drift. */
+/** Compares field by field. A field that still has its value from planning time is pending; any other has drifted. */
 function compareSpecs(change: Change, live: LiveResource, { ids }: PlanLookUp): Compared {
   const kind = getKind(change.kind);
   const start = change.live?.spec;
@@ -172,7 +172,10 @@ function compareSpecs(change: Change, live: LiveResource, { ids }: PlanLookUp): 
   return { state: isReplaceDone(change, live) ? 'in-sync' : 'pending', differences };
 }
 
-/** The difference in protection. The plan contains the protection in the mark from before and after it. */
+/**
+ * Compares the live protection with the planned one. The difference is pending if the live mark still has the
+ * protection from when the plan was made, and drift otherwise.
+ */
 function compareProtection(
   { action, kind, live: start, protect = false }: Change,
   live: LiveResource,
@@ -189,8 +192,8 @@ function isReplaceDone({ action, live: start }: Change, live: LiveResource): boo
 }
 
 /**
- * Compares an unchanged resource, of which the plan stores digests only. The digests in the mark show which fields
- * drifted.
+ * Compares an unchanged resource. The plan contains only its digest and its mark; the field digests in the mark show
+ * which fields drifted.
  */
 function compareDigests(change: Change, live: LiveResource): Compared {
   if (change.live?.digest === computeLiveDigest(live)) return { state: 'in-sync', differences: [] };
@@ -236,7 +239,10 @@ function findAppliedDigest(kind: Kind, name: string, mark: Mark | undefined): st
   return mark?.fields[name] ?? findDefaultDigest(kind, name);
 }
 
-/** The fields to compare. Modules only if the plan found or sets them: the plan does not know who owns the others. */
+/**
+ * Lists the fields to compare. Attached modules are compared only if the plan found or sets them, because the plan does
+ * not know who owns other modules.
+ */
 function listCompared(kind: Kind, { desired, live }: Change): readonly string[] {
   return kind.specFields.flatMap(([name, field]) => {
     const isStated = [desired?.[name], live?.spec?.[name]].some((value) => value !== undefined && value !== null);

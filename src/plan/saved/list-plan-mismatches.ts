@@ -14,18 +14,17 @@ import { listSent, mapSavedChanges, type SavedChange } from './saved-change.ts';
 /** Results of earlier checks of the plan file. */
 interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
   /**
-   * The new plan for the state from before an apply of the file, or of files applied with it, began. Absent: none
-   * began.
+   * The plan that is made again for the state before an apply of the file began, or before an apply of another file in
+   * the same run began. Absent if no apply has begun.
    */
   readonly before?: Plan | undefined;
 }
 
 /**
- * Compares a plan file with the plan that is made again from the manifests and the live state. Returns a sentence for
- * each difference; empty if there is none.
- * The file may be partly applied. Then the changes that are done are in the file only, and its rehearsal, diagnostics
- * and violations are compared with those of `before`. Nothing depends on the rest of the file, because the new plan is
- * applied.
+ * Compares a plan file (`saved`) with the plan that is made again from the manifests and the live state (`made`).
+ * Returns a sentence for each difference. The file may be partly applied. Then the changes that are done are in the
+ * file only, and the rehearsal, diagnostics and violations of the file are compared with those of `check.before`. The
+ * rest of the file needs no check, because the apply uses `made`.
  */
 export function listPlanMismatches(saved: Plan, made: Plan, check: FileCheck): readonly string[] {
   const { plan: again, renewed } = countAsCreated(made, saved);
@@ -36,7 +35,8 @@ export function listPlanMismatches(saved: Plan, made: Plan, check: FileCheck): r
   const both = { shown, again, deleted: deleted.again, check, renewed };
   const left = less.changes.filter((extra) => !isDone(extra, both));
   const appeared = less.files.filter((one) => !isWritten(one, again));
-  // The rehearsal could not try writes that waited for another stack. Now it can, so its result may differ.
+  // True also if awaited ids were inserted (`file !== saved`): the rehearsal can now try writes that waited for another
+  // stack, so its result may differ.
   const isStarted = renewed.size > 0 || check.done.size > 0 || left.length < less.changes.length || file !== saved;
   const lines = [
     ...more.changes
@@ -71,8 +71,8 @@ export function listPlanMismatches(saved: Plan, made: Plan, check: FileCheck): r
 }
 
 /**
- * The stacks from which the file takes over, except those that have already handed over everything: the new plan does
- * not name those.
+ * Lists the stacks from which the file still takes over resources. Omits stacks that have handed over all of them,
+ * because the new plan does not name such a stack.
  */
 function listOpenTakeOvers(file: Plan, again: Plan, open: ReadonlySet<string>): readonly string[] {
   const taken = file.changes
@@ -81,7 +81,7 @@ function listOpenTakeOvers(file: Plan, again: Plan, open: ReadonlySet<string>): 
   return file.takeOver.filter((stack) => again.takeOver.includes(stack) || !taken.includes(stack));
 }
 
-/** Whether no earlier apply of the file did a write of the change. */
+/** Whether no earlier apply of the file has done a write of the change. */
 function isUntouched({ change, writes }: SavedChange, { done, met }: Pick<PlanCheck, 'done' | 'met'>): boolean {
   if (met.has(formatChangeAddress(change))) return false;
   return (change.action === 'no-op') === (writes.length === 0) && writes.every(({ id }) => !done.has(id));
@@ -107,16 +107,16 @@ function withAwaitedIds(plan: Plan, ids: CreatedIds): Plan {
 }
 
 interface DoneContext {
-  /** The changes of the file with their writes. */
+  /** Maps each change of the file to the change with its writes. */
   readonly shown: ReadonlyMap<Change, SavedChange>;
   readonly again: Plan;
-  /** The deletes of `again`. */
+  /** The deletes of `again`, by resource id. */
   readonly deleted: Deletes;
   readonly check: FileCheck;
   readonly renewed: ReadonlySet<Address>;
 }
 
-/** Whether an earlier apply has done a change that only the file has. */
+/** Whether the new plan lacks a change of the file because an earlier apply has done it. */
 function isDone(
   { change, other, fields }: ExtraChange,
   { shown, again, deleted, check, renewed }: DoneContext,
@@ -127,14 +127,15 @@ function isDone(
   if (other !== undefined && fields.length > 0) {
     const desired = resolveSpec(change.kind, change.desired ?? {}, check.ids);
     return fields.every(({ difference: { path, field = path } }) =>
-      // An earlier write may have freed a value before a later one claims another.
+      // The live value may also be temporary: a write set it to free a unique value, and then the apply was
+      // interrupted.
       [desired[field], ...listSent(saved, field)].some((value) =>
         isSameJson(other.live?.spec?.[field] ?? null, value ?? null),
       ),
     );
   }
   if (isDeletedIn(deleted, change)) return true;
-  // Then only the mark may differ from the file, and the manifests ask for no other mark.
+  // All fields have the desired value, and the new plan leaves the mark unchanged.
   if (other === undefined && check.met.has(formatChangeAddress(change))) return true;
   // After an interrupted replace, the open writes must be in the new plan too.
   const isStarted = open.length < saved.writes.length || renewed.has(change.address);
@@ -154,22 +155,20 @@ function mapDeletes({ changes }: Plan): Deletes {
 }
 
 /**
- * Whether another plan deletes the same resource under another address. The last of several resources with one mark is
- * not a duplicate any more, so its address changes.
+ * Whether another plan deletes the same resource, but only one of the two plans deletes it as a duplicate. The last of
+ * several resources with the same mark is no longer a duplicate.
  */
 function isDeletedIn(deletes: Deletes, change: Change): boolean {
   const other = change.action === 'delete' ? deletes.get(change.live?.id ?? '') : undefined;
   return other?.address === change.address && formatChangeAddress(other) !== formatChangeAddress(change);
 }
 
-/**
- * Whether the new plan need not write a file: the file has the value of a resource that the new plan leaves unchanged.
- */
+/** Whether an earlier apply has written a file: its resource is unchanged in the new plan. */
 function isWritten({ address }: PlannedFile, { changes }: Plan): boolean {
   return changes.some((change) => change.address === address && change.action === 'no-op');
 }
 
-/** Words for the side that has a difference, and for the other side. */
+/** Words for the plan that has a difference (`own`), and for the other plan. */
 interface Direction {
   readonly own: string;
   readonly other: string;
@@ -201,7 +200,7 @@ function describeField({ difference, other }: ExtraField, { own, other: theirs }
   return `${path} is ${isOfStart ? 'changed from ' : ''}${formatShort(ours)} by ${own}, ${formatShort(others)} by ${theirs}`;
 }
 
-/** Characters that are enough to recognise a value. */
+/** The maximum number of characters of a value in a message: enough to recognize the value. */
 const MAX_SHOWN = 200;
 
 function formatShort(value: Json | undefined): string {
@@ -212,7 +211,7 @@ function formatShort(value: Json | undefined): string {
 
 type PlanFacts = Readonly<Record<string, Json>>;
 
-/** The scope of a plan, which does not depend on how much is applied. */
+/** The settings that limit a plan. A partial apply does not change them. */
 function listScope({ targets, takeOver, settings: { guard, kinds }, ownerLabel }: Plan): PlanFacts {
   return {
     'the targets': [...targets].sort(),
@@ -223,15 +222,12 @@ function listScope({ targets, takeOver, settings: { guard, kinds }, ownerLabel }
   };
 }
 
-/**
- * Omits `unchecked`: references of other stacks may change after the rehearsal, and nothing that is sent depends on
- * them.
- */
+/** Removes `unchecked`: references of other stacks may change after the rehearsal, and no write depends on them. */
 function omitUnchecked({ unchecked: _, ...rehearsal }: NonNullable<Plan['rehearsal']>): JsonObject {
   return rehearsal;
 }
 
-/** The parts of a plan besides its effects and findings. A user approved the plan for these too. */
+/** The parts of a plan that a user approves in addition to its effects and findings. */
 function listFacts(plan: Plan): PlanFacts {
   const { changes, externals, awaitedReferences = {}, suppressedDeletes = [] } = plan;
   const named = Object.entries(externals).filter(([address]) => !Object.keys(awaitedReferences).includes(address));
@@ -247,7 +243,7 @@ function listFacts(plan: Plan): PlanFacts {
   };
 }
 
-/** The findings on a plan as a whole. */
+/** The diagnostics, violations and rehearsal of a plan, in a form that can be compared. */
 function listFindings({ diagnostics, violations, rehearsal }: Plan): PlanFacts {
   return {
     'the diagnostics': diagnostics
@@ -270,7 +266,7 @@ function listChangeFacts(change: Change): readonly string[] {
   ];
 }
 
-/** Removes durations, because they change between planning and approval. */
+/** Replaces durations by `…`, because they change between planning and approval. */
 function removeDurations(text: string): string {
   return text.replace(/\b\d+ (?:second|minute|hour|day)s?\b/g, '…');
 }
@@ -285,7 +281,7 @@ function describeDifferentFacts(file: PlanFacts, manifests: PlanFacts): readonly
   });
 }
 
-/** Of two lists, the entries that only the first has. */
+/** Returns the entries that only the first of two lists has. A value that is not a list is returned unchanged. */
 function withoutCommon(own: Json, other: Json): Json {
   if (!Array.isArray(own) || !Array.isArray(other)) return own;
   return own.filter((member) => !other.includes(member));

@@ -12,25 +12,25 @@ import { findCrossStackReference } from '../cross-stack-references.ts';
 import { withDangers } from '../dangers.ts';
 import { isUndelivered } from '../match.ts';
 
-/** Finds the live resources of a saved plan. */
+/** Finds the live resources that belong to the changes of a saved plan. */
 export interface PlanLookUp {
-  /** The live resource from which a change starts. */
+  /** The resource from which a change started, as it is live now. `undefined` if it no longer exists. */
   readonly start: (change: Change) => LiveResource | undefined;
   /**
-   * The resource that has the mark of a creation and appeared after planning. If there are several, one with a
-   * delivered token.
+   * The resource that has the mark of the change and was created after planning. If there are several, prefers one
+   * whose token was delivered.
    */
   readonly findCreated: (change: Change) => LiveResource | undefined;
   /**
-   * All resources that have the mark of a creation, appeared after planning and have no delivered token: each
+   * All resources with the mark of the change that were created after planning and whose token was not delivered. Each
    * interrupted apply may have left one.
    */
   readonly abandoned: (change: Change) => readonly LiveResource[];
   /** All resources of the stack with this address in their mark. */
   readonly listMarked: (address: Address) => readonly LiveResource[];
-  /** The resources that the plan creates and that exist already, by address. */
+  /** The resources that the plan creates and that exist now, by address. */
   readonly created: ReadonlyMap<Address, LiveResource>;
-  /** The ids of `created`, and of the awaited resources of other stacks. */
+  /** The ids of `created` and of the awaited resources of other stacks, by address. */
   readonly ids: CreatedIds;
 }
 
@@ -59,7 +59,7 @@ export function createPlanLookUp(plan: Plan, live: LiveState): PlanLookUp {
   };
 }
 
-/** The ids of awaited resources of other stacks that exist now, by address. */
+/** The ids of the awaited resources of other stacks that exist now, by the address of the `External`. */
 export function listAwaitedIds(
   { awaitedReferences = {} }: Plan,
   live: LiveState,
@@ -70,12 +70,12 @@ export function listAwaitedIds(
   });
 }
 
-/** Whether a change creates a resource: a create or a replace. */
+/** Includes a replace, which also creates a resource. */
 export function isCreation({ action }: Change): boolean {
   return action === 'create' || action === 'replace';
 }
 
-/** A spec in normal form. Addresses of resources that exist by now are replaced by their ids. */
+/** Returns a spec in normal form. Ids replace the addresses of resources that exist now. */
 export function resolveSpec(kindName: string, spec: Spec, ids: CreatedIds): Spec {
   const kind = getKind(kindName);
   const resolved = mapReferences(kind, spec, ({ value }) => ids.get(value) ?? value);
@@ -86,17 +86,17 @@ export function resolveSpec(kindName: string, spec: Spec, ids: CreatedIds): Spec
   return Object.fromEntries(entries);
 }
 
-/** A plan without the traces of interrupted token deliveries. */
+/** A plan in which the replacement of each abandoned resource is a creation again. */
 interface RestoredPlan {
   readonly plan: Plan;
-  /** Resources that are created again, because their token was lost. */
+  /** Addresses of the resources that are created again because their token was lost. */
   readonly renewed: ReadonlySet<Address>;
 }
 
 /**
- * Turns the replacement of an abandoned resource back into the creation that the shown plan has. A resource is
- * abandoned if it has the mark of the same address, its mark records no delivered token, and the shown plan did not
- * know it. Nothing can use such a resource.
+ * Turns the replacement of an abandoned resource back into a creation, as in `shown`, the plan that the user approved.
+ * A resource is abandoned if it has the mark of the same address, the mark records no delivered token, and `shown` does
+ * not contain the resource. Nothing can use such a resource.
  */
 export function countAsCreated(plan: Plan, shown: Plan): RestoredPlan {
   const known = listKnownIds(shown);
@@ -111,7 +111,7 @@ export function countAsCreated(plan: Plan, shown: Plan): RestoredPlan {
   return { plan: { ...plan, changes }, renewed: new Set(renewed.map(({ address }) => address)) };
 }
 
-/** Whether a change replaces a resource only because its token was lost, or deletes a resource at the same address. */
+/** Whether a change replaces a resource although no field differs, or deletes a duplicate. */
 function isRenewal({ action, duplicateOf, differences }: Change): boolean {
   return duplicateOf === undefined ? action === 'replace' && differences.length === 0 : action === 'delete';
 }
@@ -126,13 +126,13 @@ function createCreation({ live: _, reason: __, ...change }: Change, plan: Plan):
   return withDangers({ ...plan, changes: [{ ...change, action: 'create' }], writes: [] });
 }
 
-/** The ids of all resources of the stack that a plan knew. */
+/** The ids of all live resources in a plan, including those whose delete is suppressed. */
 export function listKnownIds({ changes, suppressedDeletes = [] }: Plan): ReadonlySet<string> {
   const started = changes.flatMap(({ live }) => (live === undefined ? [] : [live.id]));
   return new Set([...started, ...suppressedDeletes.map(({ id }) => id)]);
 }
 
-/** Reconstructs the live state from before the saved plans were applied, as far as the plans contain it. */
+/** Reconstructs the live state from before the saved plans were applied, as far as the plans contain that state. */
 export function computeLiveBefore(live: LiveState, plans: readonly Plan[]): LiveState {
   return plans.reduce(restoreBefore, live);
 }
@@ -161,7 +161,10 @@ function restoreBefore({ resources, attachments, ...live }: LiveState, plan: Pla
   };
 }
 
-/** Restores the modules of an edge or a route, unless the plan was for another edge or route. */
+/**
+ * Restores the modules of an edge or a route as they were before the plan. Does nothing if the change in the plan is
+ * for another edge or route.
+ */
 function undoModules(address: Address, one: LiveResource, { changes }: Plan): LiveResource {
   const start = changes.find((change) => change.address === address)?.live?.spec;
   const ids = getKind(one.kind).specFields.flatMap(([name, { lifecycle }]) =>
@@ -172,8 +175,8 @@ function undoModules(address: Address, one: LiveResource, { changes }: Plan): Li
 }
 
 /**
- * The live resource from which a change started. The plan does not contain its time of creation. So the time is chosen
- * such that, of several resources with one mark, the one that was kept is kept again.
+ * The live resource from which a change started. A plan contains no creation times. So the time is chosen so that,
+ * among resources with the same mark, a new plan keeps the same one.
  */
 function listStarts({ kind: name, live, duplicateOf }: Change): readonly LiveResource[] {
   const kind = getKind(name);
@@ -184,5 +187,5 @@ function listStarts({ kind: name, live, duplicateOf }: Change): readonly LiveRes
   return [{ ...computed, spec, mark }];
 }
 
-/** Sorts after all times in RFC 3339. */
+/** A string that sorts after all times in RFC 3339. */
 const END_OF_TIME = '9';

@@ -27,17 +27,15 @@ export function mapSavedChanges(plan: Plan): ReadonlyMap<Change, SavedChange> {
 }
 
 /**
- * Whether a write belongs to a change. At one address, writes of a duplicate belong to the change of that duplicate.
+ * Whether a write with the address of a change belongs to that change. A write for a duplicate belongs to the change of
+ * the same duplicate, any other write to the change of the resource that is kept.
  */
 function belongsTo(write: Write, { duplicateOf, live }: Change): boolean {
   const isOfDuplicate = (write.type === 'delete' || write.type === 'release') && write.duplicateOf !== undefined;
   return isOfDuplicate ? duplicateOf !== undefined && write.resourceId === live?.id : duplicateOf === undefined;
 }
 
-/**
- * The fields to check for staleness. Of a resource with attached modules only the modules that the plan writes, because
- * only those are read.
- */
+/** The fields to check for staleness. For an attached kind, these are only the modules that the plan writes. */
 export function listCheckedFields({ kind, writes }: SavedChange): readonly string[] {
   const written = new Set(writes.flatMap(listModules));
   return kind.specFields.flatMap(([name, field]) =>
@@ -45,14 +43,14 @@ export function listCheckedFields({ kind, writes }: SavedChange): readonly strin
   );
 }
 
-/** The module that a write sets or removes. */
+/** The module that a write sets or removes, as a list. Empty for other writes. */
 export function listModules(write: Write): readonly string[] {
   return write.type === 'set-module' || write.type === 'remove-module' ? [write.module] : [];
 }
 
 /**
- * The values that writes send for a field, in normal form. Several, if a write frees a hostport before another write
- * claims one.
+ * The values that the writes of a change send for a field, in normal form. There are several if one write frees a
+ * hostport before another write claims one.
  */
 export function listSent({ kind, writes }: SavedChange, name: string): readonly Json[] {
   const field = kind.fields[name];

@@ -24,9 +24,9 @@ import { listDifferences } from '../differences.ts';
 import { orderWrites } from '../order.ts';
 
 /**
- * Checks that a plan file is consistent. Users approve its changes, but apply sends its writes. So the writes are
- * computed again from the changes, and a file with other writes was edited and is rejected. Returns the plan, or a
- * sentence on the first inconsistency.
+ * Checks that a plan file is consistent. Users approve the changes in the file, but an apply sends the writes. So the
+ * writes are computed again from the changes. If the file contains other writes, it was edited and is rejected. Returns
+ * the plan, or a sentence about the first inconsistency.
  */
 export function verifyPlan(document: PlanDocument): Plan | string {
   const finding = findPlanFinding(document);
@@ -42,7 +42,7 @@ export function verifyPlan(document: PlanDocument): Plan | string {
   );
 }
 
-/** The first error in the changes, alone or together, or in the lists beside them. */
+/** Returns the first error in a single change, between changes, or in the other lists of the plan. */
 function findPlanFinding(plan: PlanDocument): string | undefined {
   const { changes, suppressedDeletes = [], files, awaitedReferences = {} } = plan;
   for (const change of changes) {
@@ -64,7 +64,7 @@ function findRepeated(changes: readonly Change[]): string | undefined {
   return repeated === undefined ? undefined : `${repeated} is there twice`;
 }
 
-/** Each duplicate needs the resource that it duplicates in the plan. */
+/** For each duplicate, the plan must also contain the resource that is kept. */
 function findStrayDuplicate(changes: readonly Change[]): string | undefined {
   const kept = new Map(changes.filter(isKept).map(({ address, live }) => [address, live?.id]));
   const stray = changes.find((change) => !isKept(change) && kept.get(change.address) !== change.duplicateOf);
@@ -78,8 +78,8 @@ function isKept({ duplicateOf }: Change): boolean {
 }
 
 /**
- * Each file needs a change of a kind that has a value for files. The content is unknown exactly if the plan creates the
- * resource.
+ * For each file, the plan must contain a change of a kind with a value for files. The content must be absent if the
+ * change creates or replaces the resource, and present otherwise.
  */
 function findStrayFile(files: readonly PlannedFile[], changes: readonly Change[]): string | undefined {
   const byAddress: ReadonlyMap<string, Change> = new Map(
@@ -93,7 +93,10 @@ function findStrayFile(files: readonly PlannedFile[], changes: readonly Change[]
   return stray && `${stray.path} gets a value of ${stray.address} that no change of the plan gives it`;
 }
 
-/** A plan with kept resources (`--no-delete`) deletes nothing else, except what an interrupted replace left. */
+/**
+ * A plan with suppressed deletes (`--no-delete`) must delete only at addresses that it also replaces, and must not
+ * change a resource whose delete is suppressed.
+ */
 function findPrune(changes: readonly Change[], suppressedDeletes: readonly SuppressedDelete[]): string | undefined {
   if (suppressedDeletes.length === 0) return undefined;
   const ids = new Set(suppressedDeletes.map(({ id }) => id));
@@ -104,7 +107,7 @@ function findPrune(changes: readonly Change[], suppressedDeletes: readonly Suppr
   return prune && `it says that it deletes nothing, but would ${prune.action} ${formatChangeAddress(prune)}`;
 }
 
-/** An awaited resource must be of a kind with a list, because it is searched there. */
+/** An awaited resource must be of a kind that the service can list, because the resource is searched in that list. */
 function findStrayAwaited(awaited: NonNullable<PlanDocument['awaitedReferences']>): string | undefined {
   const stray = Object.values(awaited).find(
     ({ resource }) => findKind(parseAddress(resource)?.kind ?? '')?.role !== 'owned',
@@ -112,7 +115,7 @@ function findStrayAwaited(awaited: NonNullable<PlanDocument['awaitedReferences']
   return stray && `it waits for ${stray.resource}, which no stack can own`;
 }
 
-/** The first write that differs from the write computed from the changes, and the path of the difference. */
+/** Returns a sentence about the first difference between the writes in the file and the newly computed writes. */
 function findWriteFinding(writes: readonly ShownWrite[], computed: readonly ShownWrite[]): string | undefined {
   const known = new Set<string>(computed.map(({ id }) => id));
   const found = new Set<string>(writes.map(({ id }) => id));
@@ -129,7 +132,7 @@ function findWriteFinding(writes: readonly ShownWrite[], computed: readonly Show
   return `${write.id} has another ${formatPath(path)} than its change shows`;
 }
 
-/** The dangers must be those computed from the changes and their writes. */
+/** The dangers must equal those that are computed from the changes and their writes. */
 function findDangerFinding(plan: Plan): string | undefined {
   const { changes } = plan;
   const computed = withDangers(plan);
@@ -155,7 +158,7 @@ function asDangersJson(dangers: Change['dangers']): Json | undefined {
 }
 
 function asJson(write: ShownWrite | undefined): Json {
-  return { ...assertDefined(write, 'computed write') } as Json; // every property of a write is JSON, in a read file and in a computed one
+  return { ...assertDefined(write, 'computed write') } as Json; // every property of a write is JSON
 }
 
 /** The path of the first value that differs. */
@@ -176,7 +179,9 @@ function isSameValue(left: Json | undefined, right: Json | undefined): boolean {
 /** The parts of a plan against which its changes are checked. */
 type PlanFrame = Pick<Plan, 'stack' | 'takeOver' | 'mode'>;
 
-/** The first error in a change. Absent: the change contains all that its writes are computed from. */
+/**
+ * Returns the first error in a change. `undefined`: the change contains everything from which its writes are computed.
+ */
 function findChangeFinding(change: Change, plan: PlanFrame): string | undefined {
   const shown = formatChangeAddress(change);
   const kind = findKind(change.kind);
@@ -191,7 +196,7 @@ function findChangeFinding(change: Change, plan: PlanFrame): string | undefined 
   return finding === undefined ? undefined : `${shown} ${finding}`;
 }
 
-/** Which specs a change has, by action. */
+/** Whether a change must contain a live resource and a desired spec, by action. */
 const SHAPES: Readonly<Record<Action, { readonly hasLive: boolean; readonly hasDesired: boolean }>> = {
   create: { hasLive: false, hasDesired: true },
   update: { hasLive: true, hasDesired: true },
@@ -244,12 +249,11 @@ function findBrokenModule(kind: Kind, spec: Spec): string | undefined {
   });
 }
 
-/** The first field in which two specs differ. */
 function findDifferingField(left: Spec, right: Spec): string | undefined {
   return Object.keys({ ...left, ...right }).find((name) => !isSameValue(left[name], right[name]));
 }
 
-/** The owner and the name of the resource may change only if the plan shows it. */
+/** The live mark must have the stack and name of the change, unless the plan shows a take-over, rename or duplicate. */
 function findOwnerFinding(
   kind: Kind,
   { action, address, live, differences, duplicateOf }: Change,
@@ -270,7 +274,7 @@ function findOwnerFinding(
   return isOwn || isRenamed || duplicateOf !== undefined ? undefined : 'is about a resource of another name';
 }
 
-/** The differences must be those between the live and the desired spec. */
+/** The differences must equal those that are computed from the live and the desired spec. */
 function findDifferenceFinding(kind: Kind, change: Change, { stack }: PlanFrame): string | undefined {
   const expected = computeDifferences(kind, change, stack);
   const { differences } = change;

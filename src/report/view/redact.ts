@@ -9,8 +9,8 @@ import type { LiveResource, Spec } from '../../model/state.ts';
 import type { Write } from '../../model/write.ts';
 
 /**
- * Removes one-time fields, which only the response to a create contains, from the whole plan. Every renderer calls it
- * first.
+ * Removes one-time fields (secrets that only the response to a create contains) from the whole plan. Every renderer
+ * calls this function first.
  */
 export function redactPlan(plan: Plan): Plan {
   return { ...plan, changes: plan.changes.map(redactChange), writes: plan.writes.map(redactWrite) };
@@ -111,7 +111,7 @@ function redactWrite(write: Write): Write {
   }
 }
 
-/** For an unknown kind, the one-time fields of all kinds. */
+/** The one-time fields of a kind. If the kind is unknown, the one-time fields of all kinds. */
 function listSecrets(kindName: string): readonly string[] {
   const kind = findKind(kindName);
   return kind === undefined ? KINDS.flatMap(({ oneTimeFields }) => oneTimeFields) : kind.oneTimeFields;

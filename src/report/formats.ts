@@ -66,10 +66,7 @@ const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksRep
   metrics: async () => (await import('./machine/metrics.ts')).renderStacksMetrics,
 };
 
-/**
- * Loads the renderer of a format for a run over many stacks. It lists the unmanaged resources of each account only
- * once.
- */
+/** Loads the renderer of a format for a run over many stacks. It lists the unmanaged resources of an account once. */
 export async function loadStacksReportFormat(name: FormatName): Promise<StacksReportFormat> {
   const [format, { nameAccountsOnce }] = await Promise.all([
     STACKS_REPORT_FORMATS[name](),

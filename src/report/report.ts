@@ -94,10 +94,7 @@ export interface SettingRow {
   readonly place?: string;
 }
 
-/**
- * The style of text for people. The caller detects it from the terminal, so that renderers depend only on their
- * arguments.
- */
+/** The style of text for people. The caller detects it, so that renderers depend only on their arguments. */
 export interface TextOptions {
   readonly color: boolean;
   /** The width of the terminal in columns. 0 disables wrapping. */
@@ -118,8 +115,7 @@ export interface RuleDescription {
 export interface CommandLine {
   readonly line: string;
   /**
-   * Whether the command reads manifests from standard input. They must be the same as for the run that printed the
-   * command.
+   * Whether the command reads manifests from standard input. They must be those of the run that printed the command.
    */
   readonly readsInput: boolean;
 }

@@ -215,10 +215,7 @@ export function renderPlanCounts({ totals, files }: Pick<PlanView, 'totals' | 'f
   return renderCounts('Resources by action', files.length === 0 ? counts : [...counts, written]);
 }
 
-/**
- * The command that applies the plan, for the user to copy. Undefined if the plan is not applicable or the command
- * unknown.
- */
+/** The command that applies the plan, for the user to copy. Undefined if unknown, or if the plan is not applicable. */
 export function renderCommand(view: PlanView, command: CommandLine | undefined): Html | undefined {
   if (command === undefined || !view.isApplicable) return undefined;
   return html`<p class="command">${formatApplyLead(command)} <code>${command.line}</code></p>\n`;
@@ -259,9 +256,7 @@ interface ChangesOptions {
   readonly isPart?: boolean | undefined;
 }
 
-/**
- * Renders the position of the manifest field that a change or a danger is about. Returns undefined if it is unknown.
- */
+/** Renders the position of the manifest field that a change or danger is about. Returns undefined if it is unknown. */
 export type RenderPlace = (about: Parameters<typeof findFieldPlace>[0]) => Html | undefined;
 
 /** If there are more changes on the page, only changes that need attention start open. */

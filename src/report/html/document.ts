@@ -179,10 +179,7 @@ ${body}</main>
   return source;
 }
 
-/**
- * `img-src data:` allows the empty icon of the page. Without an icon, browsers would request one from the page's
- * server.
- */
+/** `img-src data:` allows the page's empty icon. Without an icon, browsers would request one from the server. */
 const POLICY = [
   "default-src 'none'",
   `style-src ${computeDigest(STYLE)}`,

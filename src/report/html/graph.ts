@@ -4,10 +4,7 @@ import type { WriteView } from '../view/plan-view.ts';
 import { formatCount } from '../view/wording.ts';
 import { type Html, html } from './node.ts';
 
-/**
- * The maximum numbers of writes and of dependencies in a graph. A larger graph takes seconds to lay out and is
- * unreadable.
- */
+/** The maximum numbers of writes and dependencies in a graph. A larger graph takes seconds to lay out. */
 const MAX_WRITES = 150;
 const MAX_WAITS = 200;
 
@@ -132,10 +129,7 @@ export interface GraphNode {
   readonly after: readonly number[];
 }
 
-/**
- * The layout of a connected part of a graph, drawn from left to right. Positions are in pixels from the part's upper
- * left corner.
- */
+/** The layout of a connected part of a graph, from left to right, in pixels from the part's upper left corner. */
 interface PlacedGraph {
   readonly width: number;
   readonly height: number;
@@ -181,10 +175,7 @@ function listParts(nodes: readonly GraphNode[]): readonly (readonly GraphNode[])
   return parts.filter(({ size }) => size > 1).map((part) => nodes.filter(({ id }) => part.has(id)));
 }
 
-/**
- * Returns `start` and all nodes connected with it, and adds them to `seen`. Returns nothing if `seen` already has
- * `start`.
- */
+/** Returns `start` and all nodes connected with it, and adds them to `seen`. Returns nothing if `seen` has `start`. */
 function collect(
   start: number,
   neighbours: ReadonlyMap<number, readonly number[]>,

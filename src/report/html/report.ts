@@ -366,10 +366,7 @@ export function renderDangers(dangerCount: string, dangers: readonly Html[]): Ht
 `;
 }
 
-/**
- * Returns a function that finds the anchor of an address. If a change is in two parts, finds its entry in the first
- * part.
- */
+/** Returns a function that finds the anchor of an address. For a change in two parts, it finds the first entry. */
 function createFinder(
   entries: DangerPlaces['shown'],
   toAnchor: DangerPlaces['toAnchor'],

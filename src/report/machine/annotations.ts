@@ -51,10 +51,7 @@ export interface Annotation {
   readonly field?: string;
   readonly place?: SourcePlace;
   readonly related?: Diagnostic['related'];
-  /**
-   * Whether the remark is about a write that was not sent because the run was interrupted or the service could not be
-   * reached.
-   */
+  /** Whether the write was not sent because the run was interrupted or the service could not be reached. */
   readonly isNotStarted?: boolean;
   /** Whether the write was not sent because the service could not be reached. */
   readonly isOutOfReach?: boolean;
@@ -374,9 +371,7 @@ function listFailureRemarks({ command, diagnostics = [], error }: Failure): read
   return [failure, ...found];
 }
 
-/**
- * For `apply`, an unapproved change is an error. For `diff`, differences are the expected result, so they are notices.
- */
+/** An unapproved change is an error. For `diff`, differences are the expected result, so they are notices. */
 function listComparisonRemarks(report: ComparisonReport): readonly Annotation[] {
   const { parts } = createComparisonView(report);
   const isApply = report.command === 'apply';

@@ -139,7 +139,7 @@ export interface EventStream {
 }
 
 /**
- * Creates a stream that passes each line to `write` and stores it for `sent`. Without `write`, events are only counted.
+ * Creates a stream that passes each line to `write` and stores it for `sent`. Without `write`, it only counts events.
  */
 export function createEventStream(now: () => Date, write: ((line: string) => void) | undefined): EventStream {
   let sent: SentEvents = { text: '', count: 0 };
@@ -162,9 +162,7 @@ export function renderEventLine(
   return `${toPrintable(JSON.stringify({ event, seq, time: time.toISOString(), ...body }))}\n`;
 }
 
-/**
- * The events before the first write: the stack, the service and the number of writes, then the diagnostics of the plan.
- */
+/** The events before the first write: the stack, the service, the number of writes, and the plan's diagnostics. */
 export function listStartEvents(plan: Plan): readonly EventBody[] {
   const { mode, stack, baseUrl, writes, diagnostics } = plan;
   return [

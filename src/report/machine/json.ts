@@ -90,10 +90,7 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
   });
 }
 
-/**
- * The live state, compared with the manifests or a plan. `ok`: the comparison was complete. `drifted`: there are
- * differences.
- */
+/** The live state, compared with the manifests or a plan. `ok`: the comparison was complete. */
 function renderDriftJson(drift: Drift): string {
   return renderJsonDocument({
     format: REPORT_FORMAT,
@@ -195,10 +192,7 @@ function createExtraChangesDocument({ changes, files }: ExtraChanges): object {
   return { changes: changes.map(createChangeDocument), files };
 }
 
-/**
- * Without `fields`, the whole change is extra: the other plan does not change the resource, or changes it by another
- * action.
- */
+/** Without `fields`, the whole change is extra: the other plan has no change of the resource, or another action. */
 function createChangeDocument({ change, other, fields, dangers, notes }: ExtraChange): object {
   return {
     address: formatChangeAddress(change),

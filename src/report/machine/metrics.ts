@@ -105,10 +105,7 @@ function listStackFamilies(drift: Drift): readonly Family[] {
 /** The state of an account according to one drift report. */
 type AccountReading = Pick<DriftReport, 'drift' | 'keyEnv'>;
 
-/**
- * The URL and the key variable identify the account. The label `stack` names the stack whose report describes the
- * account.
- */
+/** The URL and the key variable identify the account. The label `stack` names the stack whose report is used. */
 function listAccountFamilies({ drift, keyEnv }: AccountReading): readonly Family[] {
   const labels = { stack: drift.stack, base_url: drift.baseUrl, ...(keyEnv !== undefined && { key_env: keyEnv }) };
   return [
@@ -179,10 +176,7 @@ function listDangerSamples({ stack, resources }: Drift): readonly Sample[] {
   return DANGER_GROUPS.map((group) => ({ labels: { stack, group }, value: counts[group] }));
 }
 
-/**
- * The end of validity of each address. If several resources have the same address, such as duplicates, the earliest
- * end.
- */
+/** The end of validity of each address. If several resources have the same address, takes the earliest end. */
 function listEnds({ stack, resources }: Drift): readonly Sample[] {
   const ends = new Map<string, number>();
   for (const { address, validUntil } of resources) {

@@ -147,9 +147,7 @@ function createMessage(message: string, remedy: string | undefined): { readonly 
   return { text: remedy === undefined ? message : `${message}\n${remedy}` };
 }
 
-/**
- * GitHub code scanning rejects results without a location, so a finding without a place gets the place of the Stack.
- */
+/** GitHub code scanning rejects results without a location, so a finding without a place has the place of the Stack. */
 function createLocations(
   { address }: Annotation,
   place: SourcePlace | undefined,

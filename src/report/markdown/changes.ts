@@ -28,10 +28,7 @@ interface Room {
 /** The usual limits. More would make the table unreadable. The diff has the whole values. */
 const SHORT: Room = { fields: 6, value: 60 };
 
-/**
- * The limits for at most MAX_WHOLE_ROWS rows whose diff is folded. They show nearly all values to a reader who does not
- * open the diff.
- */
+/** Larger limits, for few rows whose diff is folded. Most readers then need not open the diff. */
 const WHOLE: Room = { fields: 12, value: 240 };
 const MAX_WHOLE_ROWS = 10;
 
@@ -57,10 +54,7 @@ interface RowContext extends TableContext {
   readonly room: Room;
 }
 
-/**
- * A table of changes with their effects, then their diffs. Further rows of a long table are folded, and so are long
- * diffs.
- */
+/** A table of changes with their effects, then their diffs. Folds the end of a long table, and long diffs. */
 export function listChangeSections(changes: readonly ChangeView[], context: TableContext): readonly Section[] {
   const [open, folded] = [changes.slice(0, MAX_OPEN_ROWS), changes.slice(MAX_OPEN_ROWS)];
   const diffs = [...Map.groupBy(changes, ({ action }) => action)].map(([action, some]) => createDiff(action, some));
@@ -149,14 +143,9 @@ function formatClause({ said, values }: ChangeView['traits'][number]): string {
 
 interface BriefOptions {
   readonly room?: Room;
-  /**
-   * Dangers that are shown above the table. If a danger contains the values of a field, the field has a link to it
-   * instead.
-   */
+  /** Dangers shown above the table. A field whose values are part of a danger has a link to the danger instead. */
   readonly dangers?: readonly DangerView[];
-  /**
-   * Returns a link to the manifest line of a field. Empty if the line is unknown, or if the row already links to it.
-   */
+  /** Returns a link to the manifest line of a field. Empty if it is unknown, or if the row already links to it. */
   readonly linkField?: (field: FieldView) => string;
 }
 
@@ -215,8 +204,7 @@ function listDiffPieces(diffs: readonly Diff[], isFolded: boolean): readonly Sec
 }
 
 /**
- * Fields as lines of a diff: `-` before the old value, `+` before the new value. Adds a line with the number of
- * unchanged fields.
+ * Fields as lines of a diff: `-` before the old value, `+` before the new value. Adds the number of unchanged fields.
  */
 export function listDiffLines(fields: readonly FieldView[], unchanged = 0): readonly string[] {
   const more = unchanged === 0 ? [] : [`  (${formatUnchangedCount(unchanged)})`];

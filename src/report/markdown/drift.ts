@@ -30,10 +30,7 @@ import {
   type Section,
 } from './text.ts';
 
-/**
- * The top of a drift report: its headline, title and dangers. With `isPart`, only the title, because the longer report
- * shows the rest.
- */
+/** The top of a drift report: its headline, title and dangers. With `isPart`, it is only the title. */
 export function listDriftHeadSections(
   view: DriftView,
   linkToDanger: LinkToDanger,

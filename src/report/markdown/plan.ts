@@ -17,9 +17,7 @@ import { escapeProse, renderCode, renderDetails, renderDiagnosticSection, render
 /** The maximum number of addresses listed for a violation. */
 const MAX_LISTED = 10;
 
-/**
- * The maximum length of a command. A longer command is not shown, because a truncated command would do something else.
- */
+/** The maximum length of a shown command. A truncated command would do something else. */
 const MAX_COMMAND = 1500;
 
 /**
@@ -158,8 +156,7 @@ const MAX_NODES = 30;
 const MAX_LABEL = 100;
 
 /**
- * The lines of a Mermaid flowchart of the dependencies between writes. Empty if there are no dependencies, or more than
- * MAX_NODES writes.
+ * The lines of a Mermaid flowchart of dependencies between writes. Empty without dependencies, or if it is too large.
  */
 export function renderMermaidLines(writes: readonly WriteView[]): readonly string[] {
   const edges = writes.flatMap(({ number, waitsFor }) => waitsFor.map((before) => `  w${before} --> w${number}`));

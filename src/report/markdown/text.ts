@@ -3,10 +3,7 @@ import { toPrintable } from '../../model/printable.ts';
 import { listDiagnosticLines } from '../view/diagnostic-view.ts';
 import { formatCount } from '../view/wording.ts';
 
-/**
- * Markdown for GitHub and GitLab. Text from outside is escaped, so that it cannot close a block, create a link, or
- * mention a user.
- */
+/** Markdown for GitHub and GitLab. Text from outside cannot close a block, create a link, or mention a user. */
 
 /** The maximum number of characters shown of a text. A longer text could fill the whole comment. */
 const MAX_CHARACTERS = 1000;
@@ -18,9 +15,7 @@ const MAX_FENCE = 16_000;
 const ACTIVE = /[\\`*_{}[\]<>#!|~$&@^]/g;
 const ACTIVE_AT_START = /^(\d*)([-+=.)])/;
 
-/**
- * Characters that turn the following text into a reference to a user, issue, merge request, label, address or emoji.
- */
+/** Characters that turn the following text into a reference to a user, issue, merge request, label or emoji. */
 const REFERRING = /[@#!~$%&^](?=["'{\p{L}\p{N}_-])|:(?=[\w+/-])/gu;
 const LINKED = /\b(?:www(?=\.)|gh(?=-)|[0-9a-f](?=[0-9a-f]{6,39}\b))/gi;
 
@@ -67,10 +62,7 @@ export function renderRow(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |\n`;
 }
 
-/**
- * A link. `label` must be Markdown. `page` must not need escaping: it is an anchor, or a page of the forge that the
- * pipeline names.
- */
+/** A link. `label` must be Markdown. `page` must not need escaping, such as an anchor or a page of the forge. */
 export function renderLink(label: string, page: string): string {
   return `[${label}](${page})`;
 }
@@ -179,10 +171,7 @@ const WEIGHTS = [
 
 type Weight = (typeof WEIGHTS)[number];
 
-/**
- * The maximum number of characters of a comment on GitHub. Edgewise counts UTF-16 units, which are never fewer than
- * characters.
- */
+/** The maximum number of characters of a comment on GitHub. Edgewise counts UTF-16 units, which are not fewer. */
 export const MAX_COMMENT = 65_536;
 
 /** Characters reserved for the note on omitted sections. */

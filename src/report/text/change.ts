@@ -90,8 +90,7 @@ function formatHeading({ glyph, address, id }: ChangeView): string {
 }
 
 /**
- * The title of a change. Its action has a column; on a narrow terminal, the action follows the heading or is on the
- * next line.
+ * The title of a change. On a narrow terminal, the action has no column: it follows the heading or is on the next line.
  */
 function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeLayout): readonly string[] {
   const heading = formatHeading(change);
@@ -177,10 +176,7 @@ interface InlineLayout extends TextOptions {
   readonly notes: readonly string[];
 }
 
-/**
- * A field on one line. Without enough room after the path, the values are on the next line, and the notes on a separate
- * line.
- */
+/** A field on one line. If the terminal is too narrow, the values and the notes are on lines below the path. */
 function renderInline(
   { from, to, is }: NonNullable<FieldView['inline']>,
   { path, notes, color, width }: InlineLayout,

@@ -5,10 +5,7 @@ import { createFailureView, type DiagnosticLine, listDiagnosticLines } from '../
 import { countSeverities, formatValidationSize } from '../view/wording.ts';
 import { createPainter, type Style, wrapBehind } from './layout.ts';
 
-/**
- * Diagnostics in the style of a compiler, with a blank line between them, and their number at the end. Empty if there
- * are none.
- */
+/** Diagnostics in the style of a compiler, separated by blank lines, then their number. Empty if there are none. */
 export function renderDiagnosticsText(diagnostics: readonly Diagnostic[], options: TextOptions): string {
   if (diagnostics.length === 0) return '';
   const blocks = diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options).join('\n'));
@@ -20,10 +17,7 @@ export function renderDiagnosticLines(diagnostic: Diagnostic, options: TextOptio
   return renderMessageLines(listDiagnosticLines(diagnostic), diagnostic.severity, options);
 }
 
-/**
- * The lines of a message. Wraps sentences, and paints the label of the headline in `style`. All texts must be
- * printable.
- */
+/** The lines of a message. Wraps sentences, and paints the headline's label in `style`. All texts must be printable. */
 export function renderMessageLines(
   lines: readonly DiagnosticLine[],
   style: Style,

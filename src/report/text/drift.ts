@@ -15,10 +15,7 @@ import { renderCompactLine, renderFields } from './change.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
 import { createPainter, isTooWide, padToColumns, type Style, wrapBehind } from './layout.ts';
 
-/**
- * Drift for a terminal: the dangers, the differences by state, the unmanaged resources, and the totals. Ends with a
- * line break.
- */
+/** Drift for a terminal: dangers, differences by state, unmanaged resources, and totals. Ends with a line break. */
 export function renderDriftText(view: DriftView, options: TextOptions): string {
   const sections = [
     [
@@ -64,10 +61,7 @@ function renderUnmanaged(unmanaged: DriftView['unmanaged'], options: TextOptions
   ];
 }
 
-/**
- * The maximum number of unmanaged resources shown without --verbose. An account that no stack manages yet may have
- * thousands.
- */
+/** The maximum number of unmanaged resources shown without --verbose. An account may have thousands. */
 const MAX_UNMANAGED = 20;
 
 const STYLES: Readonly<Record<Exclude<DriftState, 'in-sync'>, Style>> = {

@@ -1,9 +1,7 @@
 import { type InspectColor, styleText } from 'node:util';
 import { countColumns } from '../view/escape.ts';
 
-/**
- * Layout of text: padding, wrapping, breaking and painting. The functions below expect printable text without colour.
- */
+/** Layout of text: padding, wrapping, breaking and painting. The functions expect printable text without colour. */
 
 /** Matches a word. Spaces within quotes or backticks belong to the word, because users copy quoted text. */
 const UNBREAKABLE = /(?:`[^`]*`|"[^"]*"|\S)+/g;

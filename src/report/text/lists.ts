@@ -27,10 +27,7 @@ const COLUMNS: readonly Column<InventoryRow>[] = [
   ['STATE', ({ state }) => state.join(', ')],
 ];
 
-/**
- * The columns to omit, in this order, until the table fits the terminal. If STATE is omitted, the state is shown below
- * the row.
- */
+/** Columns to omit, in this order, until the table fits the terminal. An omitted STATE is shown below the row. */
 const OPTIONAL_COLUMNS = ['CREATED', 'STATE'];
 
 /** The resources of a stack as a table, each row followed by its fields and findings. Ends with a line break. */
@@ -155,20 +152,14 @@ const STACK_COLUMNS: readonly Column<StackRow>[] = [
 
 const TIME: Column<StackRow> = ['OPTIONAL_COLUMNS TIME', ({ time }) => time];
 
-/**
- * The report of each stack with content, the dangers of all stacks, a table of all stacks, and the command that applies
- * them.
- */
+/** The report of each stack with content, the dangers, a table of all stacks, and the command that applies them. */
 export function renderStacksReportText(run: StacksReport, options: FormatOptions): string {
   const command = formatCommandLine(run.applyCommand, options);
   const end = command === undefined ? '' : `${command}\n`;
   return `${renderStackTexts(run, options)}${renderStackDangers(run, options)}${renderStacksTable(run, options)}${end}`;
 }
 
-/**
- * The dangers of all stacks, by stack and owner. They are below the changes, because a terminal shows the end of the
- * output.
- */
+/** The dangers of all stacks. They are below the changes, because a terminal shows the end of the output. */
 function renderStackDangers(run: StacksReport, { color, width }: FormatOptions): string {
   const { dangers, dangerCount } = createStacksView(run);
   if (dangers.length === 0) return '';

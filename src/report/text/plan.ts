@@ -87,9 +87,7 @@ function renderParts({ parts }: PlanView, options: TextOptions): readonly (reado
   });
 }
 
-/**
- * Each change on one line. A change that is in two parts has a line only in the first part, with the fields of both.
- */
+/** Each change on one line. A change in two parts has a line only in the first part, with the fields of both. */
 function renderCompactChanges(
   changes: readonly ChangeView[],
   parts: PlanView['parts'],
@@ -157,10 +155,7 @@ function renderTotals(view: PlanView, { color, width }: TextOptions): readonly s
     .flatMap(([style, sentence]) => wrapBehind('', sentence, { width, rest: 0 }).map((line) => paint(style, line)));
 }
 
-/**
- * The command that applies the plan. Empty unless output is a terminal. Never wrapped, because a wrapped command cannot
- * be copied.
- */
+/** Empty unless output is a terminal. Does not wrap the command, because a wrapped command cannot be copied. */
 function listCommandLines(
   { isApplicable }: PlanView,
   { applyCommand, isPart = false, width }: PlanTextOptions,

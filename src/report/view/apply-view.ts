@@ -137,9 +137,7 @@ function createFailedView(failed: Failed, options: Pick<FormatOptions, 'locate'>
   };
 }
 
-/**
- * The position of the field that the service named, with an excerpt. If it named none, the position of the manifest.
- */
+/** The position and excerpt of the field that the service named or, if it named none, the start of the manifest. */
 export function findFailedPlace(
   { write, field }: Failed,
   { locate }: Pick<FormatOptions, 'locate'>,
@@ -207,10 +205,7 @@ export function isUnreachable(one: Outcome): boolean {
   return one.outcome === 'skipped' && one.isUnreachable === true;
 }
 
-/**
- * `name`: a write that the skipped write depends on. `ended`: the outcome of that write; undefined if it is not in the
- * plan.
- */
+/** `name`: a write that the skipped write depends on. `ended`: its outcome; undefined if it is not in the plan. */
 function formatWaitClause(name: string, ended: Outcome['outcome'] | undefined): string {
   return `depends on ${name}, which ${formatEnd(ended)}`;
 }

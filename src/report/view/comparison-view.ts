@@ -188,9 +188,7 @@ function createExtraFieldView({ difference, other }: ExtraField, context: ExtraC
 
 type Side = 'from' | 'to';
 
-/**
- * The only side of a difference that has a value, for a created or deleted resource. Undefined if both sides have one.
- */
+/** The only side of a difference with a value, for a created or deleted resource. Undefined if both sides have one. */
 function findSide(action: Change['action'], { field }: Difference): Side | undefined {
   if (action === 'delete' || action === 'release') return 'from';
   return action === 'create' || field === undefined ? 'to' : undefined;

@@ -136,8 +136,7 @@ function createAnchor({ address, live, place }: Change, { danger, path = '' }: D
 const SETTINGS: Readonly<Partial<Record<DangerName, string>>> = { unprotected: 'lifecycle.protect' };
 
 /**
- * The position of a field in the manifest or, if it is unknown, the start of the manifest. Undefined for a deleted
- * resource.
+ * The position of a field in the manifest or, if unknown, the start of the manifest. Undefined for deleted resources.
  */
 export function findFieldPlace(
   { change, stated: path }: Pick<DangerView, 'stated'> & { readonly change: Pick<Change, 'address' | 'place'> },

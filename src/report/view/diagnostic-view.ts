@@ -46,7 +46,7 @@ export function findSubject({ address, message }: Pick<Diagnostic, 'address' | '
 /** One line of a diagnostic in the style of a compiler: a label and a text. */
 export interface DiagnosticLine {
   /**
-   * A format must not wrap `place` and `excerpt`. `copied` is text for the user to copy. All other lines are sentences.
+   * `place` and `excerpt` must not be wrapped. `copied` is text for the user to copy. All other lines are sentences.
    */
   readonly role: 'headline' | 'place' | 'excerpt' | 'note' | 'help' | 'copied';
   /** The start of the line, including its indent. */
@@ -88,10 +88,7 @@ export function listHelpLines(remedy: string): readonly DiagnosticLine[] {
   ];
 }
 
-/**
- * Lines for a place: its position, then its excerpt. `subject`: an address to show in parentheses. The texts must be
- * printable.
- */
+/** Lines for a place: position and excerpt. `subject`: an address to show in parentheses. Texts must be printable. */
 export function listPlaceLines(place: SourcePlace | undefined, subject?: string): readonly DiagnosticLine[] {
   const name = subject === undefined ? '' : `(${subject})`;
   if (place === undefined) return name === '' ? [] : [{ role: 'excerpt', label: ' ', text: name }];
@@ -221,10 +218,7 @@ export function createPlaceLinks(
   };
 }
 
-/**
- * The page of the forge that shows a line of a file. Undefined if the forge is unknown, or if the file is outside the
- * repository.
- */
+/** The forge's page for a line of a file. Undefined if the forge is unknown, or the file outside the repository. */
 function findFilePage(filesUrl: string | undefined, { file, line }: FilePosition): string | undefined {
   const steps = file.split('/').filter((step) => step !== '.');
   const isInside = !file.startsWith('/') && !steps.some((step) => step === '..' || step === '');

@@ -16,10 +16,7 @@ import { UNSET_WORDING } from './wording.ts';
 /** One field of a change, either on one line (`inline`) or as a block of lines below its path. */
 export interface FieldView {
   readonly path: string;
-  /**
-   * The path as manifests write it, with names instead of ids. Absent for tokens, and for fields of added and removed
-   * resources.
-   */
+  /** The path with names instead of ids. Absent for tokens, and for fields of added and removed resources. */
   readonly stated?: string;
   /** Short remarks, such as `forces replacement` and `drifted`. */
   readonly notes: readonly string[];
@@ -94,10 +91,7 @@ interface ServiceChange extends Pick<DriftedField, 'origin'> {
   readonly live?: Json | undefined;
 }
 
-/**
- * Describes in words what happened to a field at the service. If the manifest changed too, the previous value is
- * unknown.
- */
+/** Describes what happened to a field at the service. If the manifest changed too, the previous value is unknown. */
 function formatServiceChange({ expected, live, origin }: ServiceChange, type: KnownType): string {
   const isGone = isNothing(live);
   if (origin === 'both') return `${isGone ? 'removed' : 'changed'} at the service, and in its manifest`;
@@ -220,10 +214,7 @@ function isPlainList(value: Json | undefined): boolean {
   return isJsonArray(value) && value.every(isOnePiece);
 }
 
-/**
- * A field on one line: `hostports: a → b`. Cuts each value to `room` characters, because the whole value is shown
- * elsewhere.
- */
+/** A field on one line: `hostports: a → b`. Cuts values to `room` characters. The whole values are shown elsewhere. */
 export function formatBrief(field: FieldView, room: number): string {
   return `${shortenNames(field.path)}: ${formatBriefValues(field, room)}`;
 }
@@ -396,9 +387,7 @@ interface Leaf {
   readonly value: Json;
 }
 
-/**
- * Lists the values of a spec that are not defaults. Splits objects and flat maps, so that each member has its own path.
- */
+/** Lists the values of a spec that are not defaults. Splits objects and flat maps: each member has its own path. */
 export function listLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
   const type = toSpecType(kind);
   const value = withoutDefaults(type, orderMembers(type, spec));

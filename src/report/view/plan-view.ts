@@ -102,10 +102,7 @@ export interface WriteView {
 }
 
 interface PlanViewOptions extends Pick<FormatOptions, 'isPart'> {
-  /**
-   * Whether the caller reads each change only once. If so, the fields of a change are computed on access and not
-   * stored.
-   */
+  /** Whether the caller reads each change only once. If so, computed fields are not stored. */
   readonly isReadOnce?: boolean;
 }
 
@@ -263,10 +260,7 @@ function createWriteViews(writes: readonly Write[]): readonly WriteView[] {
 /** The fields for the headline of a plan, or of several plans together. */
 type HeadlinePlan = Pick<Plan, 'changes' | 'diagnostics' | 'violations' | 'suppressedDeletes' | 'files'>;
 
-/**
- * The whole plan on one line, dangers first, such as `⚠ 3 dangers (2 access, 1 secrets) · 1 delete · 6 updates · 53
- * unchanged`.
- */
+/** The whole plan on one line, dangers first, such as `⚠ 3 dangers (2 access, 1 secrets) · 1 delete · 6 updates`. */
 export function formatPlanHeadline(
   { changes, diagnostics, violations, suppressedDeletes = [], files }: HeadlinePlan,
   isEmpty: boolean,

@@ -116,10 +116,7 @@ function countLeftOut(diagnostics: readonly Diagnostic[]): number {
   return diagnostics.filter(({ code }) => code === 'write-left-out').length;
 }
 
-/**
- * Returns, for example, `1 to delete, 0 to replace, …; 3 unchanged`. Releases are rare, so a count of 0 releases is
- * omitted.
- */
+/** Returns, for example, `1 to delete, 0 to replace, …; 3 unchanged`. Omits 0 releases, because they are rare. */
 export function formatActionCounts(totals: Totals): string {
   const actions = CHANGE_ACTIONS.filter((action) => action !== 'release' || totals.release > 0).map(
     (action) => `${totals[action]} ${ACTION_LABELS[action]}`,
@@ -223,10 +220,7 @@ export function formatBlockingCount(number: number): string {
   return `${formatCount(number, 'safety rule blocks', 'safety rules block')} this plan`;
 }
 
-/**
- * Returns, for example, `3 fields unchanged`. It follows the changed fields, so that readers do not look for further
- * fields.
- */
+/** Returns, for example, `3 fields unchanged`. Without it, readers would look for further fields. */
 export function formatUnchangedCount(number: number): string {
   return `${formatCount(number, 'field')} unchanged`;
 }
@@ -236,10 +230,7 @@ export const REQUESTS_HEADING = 'Requests, each sent when those that it waits fo
 /** Says that the order of the listed requests is only one of several valid orders. */
 export const REQUESTS_ORDER = 'in a valid order';
 
-/**
- * Returns, for example, `waits for [1], [2]`, or a note that the request comes last. Empty if the request waits for
- * nothing.
- */
+/** Returns, for example, `waits for [1], [2]`, or that the request comes last. Empty if the request does not wait. */
 export function formatWaits({
   waitsFor,
   last,

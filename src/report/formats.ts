@@ -53,7 +53,7 @@ export async function loadReportFormat(name: FormatName, about?: Report['about']
   return REPORT_FORMATS[name].load(about);
 }
 
-/** Loads the renderer of each format for a run over many stacks. */
+/** For each format, loads the renderer for a run over many stacks. */
 const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksReportFormat>>> = {
   text: async () => (await import('./text/lists.ts')).renderStacksReportText,
   json: async () => (await import('./machine/stacks.ts')).renderStacksReportJson,
@@ -66,7 +66,7 @@ const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksRep
   metrics: async () => (await import('./machine/metrics.ts')).renderStacksMetrics,
 };
 
-/** Loads the renderer of a format for a run over many stacks. It lists the unmanaged resources of an account once. */
+/** Loads the renderer of a format for a run over many stacks. Lists the unmanaged resources of an account only once. */
 export async function loadStacksReportFormat(name: FormatName): Promise<StacksReportFormat> {
   const [format, { nameAccountsOnce }] = await Promise.all([
     STACKS_REPORT_FORMATS[name](),

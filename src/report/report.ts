@@ -114,9 +114,7 @@ export interface RuleDescription {
 /** A command line that can be pasted into a shell. */
 export interface CommandLine {
   readonly line: string;
-  /**
-   * Whether the command reads manifests from standard input. They must be those of the run that printed the command.
-   */
+  /** Whether the command needs, on standard input, the manifests of the run that printed the command. */
   readonly readsInput: boolean;
 }
 
@@ -124,7 +122,7 @@ export interface CommandLine {
 export interface SentEvents {
   readonly text: string;
   readonly count: number;
-  /** The folders of the stacks whose events were sent. Only in a run over many stacks. */
+  /** The folders of the stacks whose events were sent. Present only in a run over many stacks. */
   readonly parts?: ReadonlySet<string>;
 }
 
@@ -174,7 +172,7 @@ export interface StacksReport {
   readonly requests?: number;
   /** Sorted by folder. */
   readonly parts: readonly StackPart[];
-  /** The command line that applies all stacks. Only for a plan. */
+  /** The command line that applies all stacks. Present only for a plan. */
   readonly applyCommand?: CommandLine;
 }
 

@@ -279,7 +279,7 @@ interface ChangePart {
   readonly changes: readonly ChangeView[];
 }
 
-/** The heading of each part that does not provide a heading. */
+/** The default heading of each part. */
 const HEADINGS = {
   losses: DELETES_HEADING,
   change: 'Changes',

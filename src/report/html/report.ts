@@ -342,7 +342,7 @@ interface DangerPlaces {
 
 /**
  * The dangers by group, each with its owner, its position and a link to its entry. The resource of an `ended` danger
- * may be in sync; it then has no entry, and the danger no link.
+ * may be in sync. Then it has no entry, and the danger is shown without a link.
  */
 function listDangers(
   { dangers }: Pick<PlanView, 'dangers'>,
@@ -452,7 +452,6 @@ ${list}${places.map(renderRelated)}${renderRemedy(remedy)}</article>
 `;
 }
 
-/** An error: its message, further lines, and its remedy. */
 function renderError({ lines: [message = '', ...more], remedy }: ErrorView): Html {
   const said = more.length === 0 ? '' : html`<pre tabindex="0">${more.map((line) => html`${line}\n`)}</pre>\n`;
   return html`<section aria-labelledby="error"><h2 id="error">What went wrong</h2>

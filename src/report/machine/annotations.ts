@@ -44,7 +44,7 @@ export interface Annotation {
   readonly nature: 'finding' | 'danger' | 'failure';
   readonly message: string;
   readonly remedy?: string;
-  /** The group of the danger. Only for the rules `danger` and `drift-danger`. */
+  /** The group of the danger. Present only for the rules `danger` and `drift-danger`. */
   readonly group?: DangerGroup;
   readonly address?: string;
   /** The path of the manifest field that the remark is about. */

@@ -72,8 +72,8 @@ function formatCommand(name: string, properties: Properties, text: string): stri
 }
 
 /**
- * Escapes line breaks, because the runner executes a command at the start of a line, and `##[`, which older runners
- * execute anywhere in a line.
+ * Escapes line breaks and `##[`. The runner executes a command at the start of a line, and older runners execute `##[`
+ * anywhere in a line.
  */
 function escapeText(text: string): string {
   return escapeJobCommands(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');

@@ -41,7 +41,7 @@ export function renderSuites(cases: readonly JunitCase[]): string {
   ].join('\n');
 }
 
-/** A test case. Texts are printable. */
+/** Texts are printable. */
 export interface JunitCase {
   readonly suite: string;
   readonly name: string;

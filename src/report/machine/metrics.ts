@@ -44,7 +44,7 @@ function renderFamilies(families: readonly Family[]): string {
     .join('')}# EOF\n`;
 }
 
-/** The labels of the success gauge of a command that did not complete. Empty if the stack is unknown. */
+/** Labels of the success gauge if the command did not complete. Empty if the stack is unknown. */
 function findLabels(report: Report): Sample['labels'] {
   return report.about === 'failure' && report.failure.stack !== undefined ? { stack: report.failure.stack } : {};
 }

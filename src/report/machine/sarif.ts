@@ -27,7 +27,7 @@ export function renderStacksSarif({ parts }: StacksReport, options: FormatOption
 interface Subject {
   readonly report: Report;
   readonly options: FormatOptions;
-  /** The name of the stack. Only in a run over many stacks. */
+  /** The name of the stack. Present only in a run over many stacks. */
   readonly stack?: string | undefined;
 }
 

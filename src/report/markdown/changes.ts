@@ -145,7 +145,7 @@ interface BriefOptions {
   readonly room?: Room;
   /** Dangers shown above the table. A field whose values are part of a danger has a link to the danger instead. */
   readonly dangers?: readonly DangerView[];
-  /** Returns a link to the manifest line of a field. Empty if it is unknown, or if the row already links to it. */
+  /** Returns a link to the manifest line of a field. Empty if the line is unknown, or if it is the line of the row. */
   readonly linkField?: (field: FieldView) => string;
 }
 
@@ -173,7 +173,6 @@ function linkToDanger({ group, anchor }: DangerView): string {
 interface Diff {
   readonly action: ChangeView['action'];
   readonly lines: readonly string[];
-  /** Number of resources in the diff. */
   readonly resources: number;
 }
 

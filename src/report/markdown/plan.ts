@@ -156,7 +156,7 @@ const MAX_NODES = 30;
 const MAX_LABEL = 100;
 
 /**
- * The lines of a Mermaid flowchart of dependencies between writes. Empty without dependencies, or if it is too large.
+ * The lines of a Mermaid flowchart of dependencies between writes. Empty without dependencies or with too many writes.
  */
 export function renderMermaidLines(writes: readonly WriteView[]): readonly string[] {
   const edges = writes.flatMap(({ number, waitsFor }) => waitsFor.map((before) => `  w${before} --> w${number}`));

@@ -96,7 +96,7 @@ function isFooter({ text }: Section): boolean {
   return text.startsWith('<sub>');
 }
 
-/** A table with the headline of each stack, which is never omitted. */
+/** A table with the headline of each stack. It is never omitted. */
 function listTablePieces(rows: readonly StackRow[]): readonly Section[] {
   const hasTime = rows.some(({ time }) => time !== '');
   const columns = ['Stack', 'Folder', 'Result', ...(hasTime ? ['Least time'] : [])];

@@ -171,7 +171,7 @@ const WEIGHTS = [
 
 type Weight = (typeof WEIGHTS)[number];
 
-/** The maximum number of characters of a comment on GitHub. Edgewise counts UTF-16 units, which are not fewer. */
+/** The maximum length of a comment on GitHub, in characters. Edgewise counts UTF-16 units, which are never fewer. */
 export const MAX_COMMENT = 65_536;
 
 /** Characters reserved for the note on omitted sections. */

@@ -8,7 +8,6 @@ import { formatNameList } from '../view/wording.ts';
 import { breakBehind, createPainter, isTooWide, type Paint, padToColumns, type Style, wrapBehind } from './layout.ts';
 
 export interface ChangeLayout extends TextOptions {
-  /** Column at which the actions start. */
   readonly actionColumn: number;
 }
 

@@ -101,7 +101,7 @@ function renderCompact(resources: readonly DriftedView[], options: TextOptions):
   );
 }
 
-/** The groups of the resource's dangers, which are shown in full above, then the reason. */
+/** The danger groups of a resource, then its reason. The dangers are shown in full above. */
 function listCompactReasons({ dangers, reason }: DriftedView): Parameters<typeof renderCompactLine>[0]['why'] {
   const groups = [...new Set(dangers.map(({ group }) => group))];
   return [
@@ -163,7 +163,7 @@ function renderTotals(view: DriftView, options: TextOptions): readonly string[] 
     .flatMap(([style, line]) => wrap(line, options).map((one) => paint(style, one)));
 }
 
-/** Wraps a heading. If it is too wide, the id is below the address. */
+/** Wraps a heading that is too wide, so that the id is below the address. */
 function wrapHeading(heading: string, { width }: TextOptions): readonly string[] {
   return isTooWide(`  ${heading}`, width) ? wrapBehind('  ', heading, { width, rest: 4 }) : [`  ${heading}`];
 }

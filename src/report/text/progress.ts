@@ -10,7 +10,7 @@ import { formatWaitTime, formatWriteName } from '../view/wording.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
 import { createPainter } from './layout.ts';
 
-/** Turns the events of an apply into lines while it runs. */
+/** Turns the events of an apply into lines while the apply runs. */
 interface EventLog {
   /** Returns the lines of one event. Empty for the start of a write, and for a write that `end` reports. */
   readonly take: (event: ApplyEvent) => readonly string[];
@@ -61,7 +61,7 @@ export interface PendingWait {
 interface LiveProgress {
   /** Records an event. Returns lines to keep above the progress line: failed and skipped writes, and diagnostics. */
   readonly apply: (event: ApplyEvent) => readonly string[];
-  /** Records a pause, which replaces the previous one. */
+  /** Records a pause, which replaces the previous pause. */
   readonly wait: (wait: PendingWait) => void;
   /** Returns lines to keep when the apply is over. */
   readonly end: () => readonly string[];

@@ -12,7 +12,7 @@ interface SubmissionView {
   readonly status: string;
   readonly isDecided: boolean;
   readonly createdAt: string;
-  /** The fields that the submitter set. `lines` has the value of the field. */
+  /** The fields that the submitter set, each with the lines of its value. */
   readonly stated: readonly (readonly [name: string, lines: readonly string[]])[];
   readonly partTitle: string;
   readonly parts: readonly PartView[];

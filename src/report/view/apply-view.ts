@@ -173,7 +173,7 @@ export const RESULT_HEADINGS = {
   next: 'Next',
 } as const;
 
-/** `3 writes applied (1 already done), 0 failed, 0 skipped`. */
+/** Returns, for example, `3 writes applied (1 already done), 0 failed, 0 skipped`. */
 export function formatApplySummary({ applied, alreadyDone, failed, skipped }: ApplyTotals): string {
   const before = alreadyDone === 0 ? '' : ` (${alreadyDone} already done)`;
   return `${formatCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
@@ -205,7 +205,9 @@ export function isUnreachable(one: Outcome): boolean {
   return one.outcome === 'skipped' && one.isUnreachable === true;
 }
 
-/** `name`: a write that the skipped write depends on. `ended`: its outcome; undefined if it is not in the plan. */
+/**
+ * `name`: a write that the skipped write depends on. `ended`: its outcome, or undefined if the plan has no such write.
+ */
 function formatWaitClause(name: string, ended: Outcome['outcome'] | undefined): string {
   return `depends on ${name}, which ${formatEnd(ended)}`;
 }

@@ -26,8 +26,8 @@ import { formatTakeOver, PART_HEADINGS } from './plan-wording.ts';
 
 /**
  * A part of the changes of a plan. `losses`: deletes and replaces. `change`: changes of the manifests. `missing`:
- * creates, because the plan cannot tell a new resource from one that was deleted at the service. `drift`: changes at
- * the service, which the apply will revert.
+ * creates of resources that are new or were deleted at the service. `drift`: changes at the service, which the apply
+ * will revert.
  */
 export interface PlanPart<Entry = ChangeShare> {
   readonly part: 'losses' | 'change' | 'missing' | 'drift';
@@ -254,7 +254,7 @@ interface TraitView {
 }
 
 /**
- * Describes a resource in clauses: where it listens, where it leads, who may use it. The kind's table defines the
+ * Describes a resource in clauses: where it listens, what its target is, who may use it. The kind's table defines the
  * clause of a field in `tells`.
  */
 export function listTraits(kind: Kind | undefined, spec: Spec, names: ResourceNames): readonly TraitView[] {

@@ -73,7 +73,7 @@ export function createComparisonView({ command, comparison, names }: ComparisonR
   };
 }
 
-/** Names of the plans, and headings of the parts. */
+/** The words for the earlier and the later plan, the headings of the parts, and the names of the plan files. */
 interface Words {
   readonly before: string;
   readonly after: string;
@@ -118,7 +118,7 @@ function countExtraChanges({ changes, files }: ExtraChanges): number {
 
 interface PartContext {
   readonly heading: string;
-  /** The word for the other plan, which precedes its value of a field. */
+  /** The word for the other plan, which precedes that plan's value of a field. */
   readonly other: string;
   readonly names: ResourceNames;
 }
@@ -188,7 +188,7 @@ function createExtraFieldView({ difference, other }: ExtraField, context: ExtraC
 
 type Side = 'from' | 'to';
 
-/** The only side of a difference with a value, for a created or deleted resource. Undefined if both sides have one. */
+/** The side of a difference that has a value, if only one side has. Undefined if both have. */
 function findSide(action: Change['action'], { field }: Difference): Side | undefined {
   if (action === 'delete' || action === 'release') return 'from';
   return action === 'create' || field === undefined ? 'to' : undefined;

@@ -105,8 +105,8 @@ function isRevert({ differences }: Change, { path = '' }: Danger): boolean {
 }
 
 /**
- * The path of the difference that causes a danger, as manifests write it. If no difference is about a computed field,
- * the first difference is the cause.
+ * The path of the difference that causes a danger, as manifests write it. If the field is computed and in no
+ * difference, the first difference is the cause.
  */
 function findStatedPath(
   { differences }: Change,
@@ -132,7 +132,7 @@ function createAnchor({ address, live, place }: Change, { danger, path = '' }: D
   return `danger-${toDigest([address, live?.id ?? '', place?.file ?? '', danger, path], 12)}`;
 }
 
-/** The path of the field for dangers that do not name one. */
+/** The path of the field for dangers that name no field. */
 const SETTINGS: Readonly<Partial<Record<DangerName, string>>> = { unprotected: 'lifecycle.protect' };
 
 /**
@@ -411,7 +411,7 @@ export function listValues(type: KnownType, value: Json, names: ResourceNames): 
   });
 }
 
-/** A scalar as text. A reference is only the name of its target, without the id. */
+/** A scalar as text. For a reference, only the name of its target. */
 function renderName(type: KnownType, value: Json, names: ResourceNames): string {
   const isReference = type?.type === 'reference' && typeof value === 'string';
   return isReference ? quoteIfNeeded(names.get(value) ?? value) : renderScalar(type, value, names);

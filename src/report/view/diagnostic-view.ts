@@ -38,7 +38,7 @@ export function toPrintablePlace(place: SourcePlace): SourcePlace {
   };
 }
 
-/** The address of a diagnostic. Undefined if it has none, or if its message contains it. */
+/** The address of a diagnostic. Undefined if there is none, or if the message contains it. */
 export function findSubject({ address, message }: Pick<Diagnostic, 'address' | 'message'>): string | undefined {
   return address === undefined || message.includes(address) ? undefined : address;
 }
@@ -102,7 +102,7 @@ export function listPlaceLines(place: SourcePlace | undefined, subject?: string)
 /** A failed command as printable texts. All formats for people use it. */
 interface FailureView {
   readonly diagnostics: readonly Diagnostic[];
-  /** Absent if the diagnostics contain everything. */
+  /** Absent if the diagnostics explain the failure. */
   readonly error?: ErrorView;
 }
 
@@ -168,7 +168,7 @@ function findForbiddenKind({ method, path, status }: ApiError['response']): Kind
 
 /**
  * A position in a file of the repository. For output of a tool, it is line 1 of the source file that the tool names,
- * because the line is unknown.
+ * because the exact line is unknown.
  */
 export interface FilePosition {
   readonly file: string;
@@ -194,7 +194,10 @@ export function findFilePosition(
   return { file: toRepositoryPath(file), line: Math.max(1, line), column: Math.max(1, column) };
 }
 
-/** The label of a place in a manifest. `page` shows the place; undefined if the forge is unknown. */
+/**
+ * The label of a place in a manifest, and the page of the forge that shows it. `page` is undefined if the forge is
+ * unknown.
+ */
 interface PlaceLink {
   readonly label: string;
   readonly page: string | undefined;

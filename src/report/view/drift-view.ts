@@ -68,7 +68,7 @@ export interface DriftView {
   readonly coverage: string;
   /** Sentences on unknown facts about the drift, and on what the user can do. */
   readonly remarks: readonly string[];
-  /** One sentence on the requests that were sent to read. Empty in a part of a longer report. */
+  /** One sentence on the number of read requests. Empty in a part of a longer report. */
   readonly requests: string;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -164,7 +164,7 @@ export function listDriftDangerViews(
   resources: readonly ResourceDrift[],
   { names, locate }: DriftScene,
 ): readonly DangerView[] {
-  // The direction is that of the change at the service: from expected to live.
+  // Dangers have the direction of the change at the service: from expected to live.
   const happened = resources.filter(({ dangers = [] }) => dangers.length > 0);
   return listDangerViews(
     happened.map((resource) => ({
@@ -354,7 +354,6 @@ function formatDriftTitle(drift: ReportSubject): string {
   return `Drift of ${formatSubject(drift)}`;
 }
 
-/** Meaning of each state, for readers. */
 const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> = {
   drifted: 'Changed at the service',
   'drifted-and-pending': 'Changed at the service and in the manifests',
@@ -366,7 +365,6 @@ const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> =
   'to-prune': 'To prune: no longer in a manifest',
 };
 
-/** Short names of the states. */
 export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
   drifted: 'drifted',
   'drifted-and-pending': 'drifted and pending',

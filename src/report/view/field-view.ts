@@ -524,7 +524,6 @@ export function findFieldType(kind: Kind, path: string): KnownType {
   return steps.slice(1).reduce<KnownType>(findInnerType, objectOf(kind.lifecycle));
 }
 
-/** Whether a value is a map whose keys refer to resources. */
 function isReferenceMap(type: KnownType): boolean {
   return type?.type === 'map' && type.keys.type === 'reference';
 }

@@ -59,7 +59,7 @@ export interface PlanView {
   readonly totals: Totals;
   /** The totals in one sentence. */
   readonly summary: string;
-  /** Sentences on the requests sent to read, the requests needed to apply, and the rehearsal. */
+  /** Sentences on the read requests, the requests needed to apply, and the rehearsal. */
   readonly requests: string;
   readonly writes: readonly WriteView[];
   /** Whether the Stack names an owner label. */
@@ -74,7 +74,6 @@ export interface PlanView {
   readonly files: readonly string[];
 }
 
-/** The findings of one lint rule. */
 interface LintView {
   readonly rule: string;
   readonly places: readonly LintPlace[];
@@ -87,7 +86,6 @@ interface LintPlace {
   readonly said: string;
 }
 
-/** One write and its request. */
 export interface WriteView {
   /** The position in the plan, from 1. */
   readonly number: number;
@@ -154,15 +152,15 @@ export function isEmptyPlan({ writes, files, changes }: Pick<Plan, 'writes' | 'f
 }
 
 /**
- * Whether readers may not expect the position of a write. They expect a create after the resources that it refers to,
- * and a delete after the resources that refer to it.
+ * Whether the position of a write may surprise readers. They expect a create after the resources that it refers to, and
+ * a delete after the resources that refer to it.
  */
 function isSurprising(write: Write, byId: ReadonlyMap<Write['id'], Write>): boolean {
   const isRemoval = (id: Write['id']): boolean => byId.get(id)?.type === 'delete';
   return write.type === 'vacate' || write.last || (write.type !== 'delete' && write.dependsOn.some(isRemoval));
 }
 
-/** A release needs no note on its targets, because it always has some. */
+/** A release needs no note on its targets, because it is always limited to some addresses. */
 function listNotes({ targets, mode, awaitedReferences = {} }: Plan): readonly string[] {
   if (mode === 'release') return [];
   const waits = Object.entries(awaitedReferences).map(([address, { stack, resource }]) => {
@@ -194,7 +192,6 @@ function divideDiagnostics({ changes, diagnostics }: Plan): {
   };
 }
 
-/** The findings of a rule on one line. */
 export function formatLintSentence({ rule, places }: LintView): string {
   return `${rule}: ${places.map(({ position = '', said }) => `${position} ${said}`.trim()).join(', ')}`;
 }

@@ -74,7 +74,6 @@ export const ACTION_LABELS: Readonly<Record<Action, string>> = {
   'no-op': 'unchanged',
 };
 
-/** The numbers for the summary of a plan. */
 interface PlanNumbers {
   readonly totals: Totals;
   readonly suppressedDeletes: readonly unknown[];
@@ -125,8 +124,8 @@ export function formatActionCounts(totals: Totals): string {
 }
 
 /**
- * The requests sent to read and the requests needed to apply, such as `4 writes` or `at least 13 writes and 2 look-ups
- * (10 changes: …)`. Adds the time that the rate limit costs, if any.
+ * The read requests and the requests needed to apply, such as `4 writes` or `at least 13 writes and 2 look-ups (10
+ * changes: …)`. Adds the time that the rate limit costs, if any.
  */
 export function formatRequestSentence(
   plan: Pick<Plan, 'requests' | 'settings' | 'writes' | 'changes'>,

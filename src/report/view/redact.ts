@@ -36,7 +36,6 @@ function redactExtraChanges({ changes, files }: ExtraChanges): ExtraChanges {
   return { changes: redacted, files };
 }
 
-/** Removes one-time fields from a drift comparison. */
 export function redactDrift(drift: Drift): Drift {
   return { ...drift, resources: drift.resources.map(redactResource) };
 }
@@ -50,7 +49,6 @@ function redactResource(resource: ResourceDrift): ResourceDrift {
   };
 }
 
-/** Removes one-time fields from an inventory. */
 export function redactInventory(inventory: Inventory): Inventory {
   return { ...inventory, resources: inventory.resources.map((one) => ({ ...one, live: redactLive(one.live) })) };
 }

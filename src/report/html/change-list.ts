@@ -438,7 +438,7 @@ function renderClauses(dangers: readonly DangerView[], fields: readonly FieldVie
     .map((one) => html`<p class="danger"><strong>${one.group}:</strong> ${renderClause(one)}</p>\n`);
 }
 
-/** A danger as a clause. Text in backticks and the values become code. */
+/** A danger as a clause. The values, and text in backticks, are shown as code. */
 export function renderClause({ clause, then }: DangerView): Html {
   const values = clause.values === '' ? '' : html` <code>${clause.values}</code>`;
   const lead = listQuoted(clause.lead).map(({ piece, isCode }) => (isCode ? html`<code>${piece}</code>` : piece));

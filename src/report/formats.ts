@@ -1,17 +1,19 @@
 import type { Report, ReportFormat, StacksReportFormat } from './report.ts';
 
-/** A format of reports, and how to load it. */
 interface FormatEntry {
-  /** The only result that the format can show; absent: it can show every result. */
+  /** The only kind of report that the format can show. Absent if it can show every kind. */
   readonly only?: Report['about'];
   /**
-   * Loads the renderer on demand, because most runs show one result in one format. With `about`, the renderer may
-   * support only that result.
+   * Loads the renderer on demand, because most runs render one report in one format. With `about`, the returned
+   * renderer may support only that kind of report.
    */
   readonly load: (about?: Report['about']) => Promise<ReportFormat>;
 }
 
-/** Every format of reports. Adding one is its file, a line here and in the table of joined formats, a judge in `test/report`, and a line in docs/reports.md. */
+/**
+ * All report formats. A new format needs its own file, an entry here and in STACKS_REPORT_FORMATS, a judge in
+ * `test/report/form-judges.ts`, and a line in docs/reports.md.
+ */
 const REPORT_FORMATS = {
   text: {
     load: async (about) =>
@@ -32,26 +34,26 @@ const REPORT_FORMATS = {
 /** The name of a report format, as in `--format` and `--report`. */
 export type FormatName = keyof typeof REPORT_FORMATS;
 
-/** The formats that can show a result; without `about`, the formats that can show every result. */
+/** The formats that can show a kind of report. Without `about`, the formats that can show every kind. */
 export function listFormatNames(about?: Report['about']): readonly FormatName[] {
   const entries: readonly (readonly [string, FormatEntry])[] = Object.entries(REPORT_FORMATS);
   const offered = entries.filter(([, { only }]) => only === undefined || only === about);
   return offered.map(([name]) => name).filter(isFormatName);
 }
 
-/** The formats that can show every result. */
+/** The formats that can show every kind of report. */
 export const FORMAT_NAMES: readonly FormatName[] = listFormatNames();
 
 export function isFormatName(text: string): text is FormatName {
   return Object.hasOwn(REPORT_FORMATS, text);
 }
 
-/** Loads the renderer of a format. With `about`, the renderer may support only that result. */
+/** Loads the renderer of a format. With `about`, the renderer may support only that kind of report. */
 export async function loadReportFormat(name: FormatName, about?: Report['about']): Promise<ReportFormat> {
   return REPORT_FORMATS[name].load(about);
 }
 
-/** Every format of reports, for a run over many stacks. */
+/** For each format, loads the renderer for a run over many stacks. */
 const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksReportFormat>>> = {
   text: async () => (await import('./text/lists.ts')).renderStacksReportText,
   json: async () => (await import('./machine/stacks.ts')).renderStacksReportJson,
@@ -64,7 +66,7 @@ const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksRep
   metrics: async () => (await import('./machine/metrics.ts')).renderStacksMetrics,
 };
 
-/** Loads the renderer of a format for a run over many stacks. */
+/** Loads the renderer of a format for a run over many stacks. Lists the unmanaged resources of an account only once. */
 export async function loadStacksReportFormat(name: FormatName): Promise<StacksReportFormat> {
   const [format, { nameAccountsOnce }] = await Promise.all([
     STACKS_REPORT_FORMATS[name](),

@@ -6,27 +6,27 @@ import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { PlanComparison } from '../model/plan-comparison.ts';
 import type { RuleSeverity } from '../model/stack.ts';
 
-/** The result of a command, for any format. */
+/** The result of a command, independent of the format. */
 export type Report = PlanReport | ComparisonReport | ApplyReport | DriftReport | ValidationReport | FailureReport;
 
-/** A plan, and the violations that block it: those that no flag allows. */
+/** A plan, and the violations that block it because no flag allows them. */
 export interface PlanReport {
   readonly about: 'plan';
   readonly plan: Plan;
   readonly blocking: readonly GuardViolation[];
 }
 
-/** Two plans, and the differences between them. */
+/** The differences between two plans. */
 export interface ComparisonReport {
   readonly about: 'comparison';
-  /** `apply`: the earlier plan was approved, and the later one is refused if it does more. */
+  /** With `apply`, the earlier plan was approved, and the later plan is refused if it does more. */
   readonly command: 'diff' | 'apply';
   readonly comparison: PlanComparison;
-  /** The names of the plan files. */
+  /** The names of the two plan files. */
   readonly names: { readonly before: string; readonly after: string };
 }
 
-/** An applied plan, and the result of its apply. */
+/** An applied plan and its result. */
 export interface ApplyReport {
   readonly about: 'apply';
   readonly plan: Plan;
@@ -37,7 +37,7 @@ export interface ApplyReport {
 export interface DriftReport {
   readonly about: 'drift';
   readonly drift: Drift;
-  /** The environment variable with the API key of the account; absent: the default one. */
+  /** The environment variable with the API key of the account. Absent if it is the default variable. */
   readonly keyEnv?: string | undefined;
 }
 
@@ -54,56 +54,54 @@ export interface FailureReport {
   readonly failure: Failure;
 }
 
-/** Counts of manifest files and resources, and their diagnostics. */
+/** The numbers of manifest files and of resources, and the diagnostics. */
 export interface Validation {
   readonly files: number;
   readonly resources: number;
-  /** Addresses of the resources; absent: unknown. */
+  /** The addresses of the resources. Absent if they are unknown. */
   readonly addresses?: readonly string[];
-  /** Name of the stack; absent: it cannot be read. */
+  /** The name of the stack. Absent if it cannot be read. */
   readonly stack?: string;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What is known about a failure. */
+/** The known facts about a command that did not complete. */
 export interface Failure {
   readonly command?: string;
-  /** The stack; absent: it was not known yet. */
+  /** The name of the stack. Absent if the command failed before it knew the stack. */
   readonly stack?: string;
   readonly diagnostics?: readonly Diagnostic[];
-  /** The error that was thrown, or a message and a remedy. */
+  /** The thrown error, or a message with a remedy. */
   readonly error?: Error | { readonly message: string; readonly remedy?: string };
   readonly plan?: Plan;
 }
 
-/** One row of the list of lint rules. */
 export interface LintRuleRow {
   readonly id: string;
   readonly severity: RuleSeverity;
   readonly sentence: string;
-  /** What to do about its findings. */
+  /** How to fix a finding of the rule. */
   readonly remedy: string;
 }
 
-/** One row of the list of settings. */
 export interface SettingRow {
-  /** Its path in the `spec` of the Stack, such as `api.rate_limit`, or `API key`. */
+  /** The path of the setting in the `spec` of the Stack, such as `api.rate_limit`, or `API key`. */
   readonly name: string;
   readonly value: string;
   /** Source of the value: `--rate-limit`, `EDGEWISE_RATE_LIMIT`, `Stack`, `Defaults` or `default`. */
   readonly from: string;
-  /** The line that sets it, such as `live/defaults.yaml:4`; absent: no document sets it. */
+  /** The line that sets the value, such as `live/defaults.yaml:4`. Absent if no document sets it. */
   readonly place?: string;
 }
 
-/** Style of text for people. The caller reads it from the terminal, so that renderers depend on nothing else. */
+/** The style of text for people. The caller detects it, so that renderers depend only on their arguments. */
 export interface TextOptions {
   readonly color: boolean;
-  /** Columns of the terminal; 0: don't wrap. */
+  /** The width of the terminal in columns. 0 disables wrapping. */
   readonly width: number;
-  /** Also shows details for an investigation: the API calls, the fields of deleted resources. */
+  /** Whether to show details for an investigation too: API calls, and the fields of deleted resources. */
   readonly verbose: boolean;
-  /** One line for each resource. */
+  /** Whether to show one line for each resource. */
   readonly compact?: boolean;
 }
 
@@ -116,75 +114,75 @@ export interface RuleDescription {
 /** A command line that can be pasted into a shell. */
 export interface CommandLine {
   readonly line: string;
-  /** The command needs on standard input the same manifests as the run that printed it. */
+  /** Whether the command needs, on standard input, the manifests of the run that printed the command. */
   readonly readsInput: boolean;
 }
 
-/** Events that were already sent. */
+/** The events that a run already wrote to its output. */
 export interface SentEvents {
   readonly text: string;
   readonly count: number;
-  /** In a run over many stacks: the folders of the stacks whose events were sent. */
+  /** The folders of the stacks whose events were sent. Present only in a run over many stacks. */
   readonly parts?: ReadonlySet<string>;
 }
 
-/** Options of formats. Formats other than text use those that apply to them. */
+/** The options of report formats. A format ignores options that do not apply to it. */
 export interface FormatOptions extends TextOptions {
-  /** Exit code of the process. */
+  /** The exit code of the process. */
   readonly exitCode?: number;
   readonly version?: string;
-  /** Returns the path of a manifest from the root of its repository; absent: paths stay as they were given. */
+  /** Returns the path of a manifest from the root of its repository. If absent, paths stay as they were given. */
   readonly toRepositoryPath?: (file: string) => string;
   /**
-   * Returns the path from the root of the repository for a source file that a tool reported, such as a kustomize
+   * Returns the path, from the root of the repository, of a source file that a tool reported, such as a kustomize
    * origin. `stack`: the file whose `spec.render` ran the tool, if one did.
    */
   readonly toOriginPath?: (path: string, stack?: string) => string;
-  /** Returns the meaning and remedy of a diagnostic code; undefined if it has none. */
+  /** Returns the meaning and remedy of a diagnostic code, or undefined if the code has no description. */
   readonly describeRule?: (id: string) => RuleDescription | undefined;
   readonly locate?: Locate;
-  /** When the report is made. */
+  /** The time at which the report is made. */
   readonly at?: Date;
-  /** For a stream of events: those that were already sent. */
+  /** For a stream of events: the events that were already sent. */
   readonly sent?: SentEvents;
   /** Facts about the CI pipeline, for links to its pages. */
   readonly pipeline?: Pipeline;
-  /** The report is part of a longer one, which shows shared facts once. */
+  /** Whether the report is part of a longer report, which shows shared facts once. */
   readonly isPart?: boolean;
-  /** Another part of the same report lists the unmanaged resources of its account. */
+  /** Whether another part of the same report lists the unmanaged resources of the account. */
   readonly isAccountTold?: boolean;
-  /** The command line that applies the plan; absent: none is known. */
+  /** The command line that applies the plan. Absent if it is unknown. */
   readonly applyCommand?: CommandLine;
 }
 
 /**
- * Renders any report as a whole document that ends with a line break. Pure. No text in a report can break out of the
- * document.
+ * Renders a report as a complete document that ends with a line break. Text in the report is escaped and cannot break
+ * out of the document. Has no side effects.
  */
 export type ReportFormat = (report: Report, options: FormatOptions) => string;
 
 /** The result of a run over many stacks. */
 export interface StacksReport {
   readonly command: string;
-  /** The folder that the stacks are in. */
+  /** The folder that contains the stacks. */
   readonly root: string;
-  /** A sentence that says how many stacks there are, and which of them were selected. */
+  /** A sentence with the number of stacks and of selected stacks, and how they were selected. */
   readonly selection: string;
-  /** Requests that reading took, in all accounts; absent: unknown. */
+  /** The number of requests that reading all accounts took. Absent if it is unknown. */
   readonly requests?: number;
   /** Sorted by folder. */
   readonly parts: readonly StackPart[];
-  /** For a plan: the command line that applies all stacks. */
+  /** The command line that applies all stacks. Present only for a plan. */
   readonly applyCommand?: CommandLine;
 }
 
-/** The result of a run for one stack. */
+/** The result of a run for one of its stacks. */
 export interface StackPart {
   readonly name: string;
   readonly folder: string;
-  /** The environment variable with the API key of the account; absent: the Stack names none. */
+  /** The environment variable with the API key of the account. Absent if the Stack names no variable. */
   readonly keyEnv?: string;
-  /** Exit code of the command if it ran for this stack alone. */
+  /** The exit code that the command would have for this stack alone. */
   readonly exitCode: number;
   readonly report: Report;
   readonly options: Pick<FormatOptions, 'locate' | 'applyCommand' | 'isAccountTold'>;

@@ -29,24 +29,24 @@ import {
 import { formatCount } from '../view/wording.ts';
 import { type Html, html, renderCounts } from './node.ts';
 
-/** One entry of a list that can be filtered. */
+/** An entry of a filterable list: a change or a drifted resource. */
 interface Item {
-  /** Unique in the page. */
+  /** The `id` of the element, unique on the page. */
   readonly anchor: string;
-  /** The value of the group filter: an action or a state. Also the class of its colour. */
+  /** The value for the group filter: an action or a drift state. Also the CSS class that sets the colour. */
   readonly group: string;
   readonly kind: string;
   readonly dangers: readonly DangerGroup[];
   readonly owner?: string | undefined;
   readonly glyph: string;
   readonly address: string;
-  /** Id of the live resource. */
+  /** The id of the live resource, if there is one. */
   readonly id?: string | undefined;
-  /** Text beside the address. */
+  /** Text shown beside the address, such as the action. */
   readonly said: Html | undefined;
-  /** The size of the body: `3 fields`. */
+  /** The size of the body, such as `3 fields`. Empty if no size is shown. */
   readonly size: string;
-  /** Empty: the entry cannot be opened. */
+  /** If the body has no pieces, the entry cannot be opened. */
   readonly body: readonly (Html | undefined)[];
   readonly isOpen: boolean;
 }
@@ -59,17 +59,17 @@ ${items.map(renderItem)}</div></section>
 `;
 }
 
-/** Whether entries start open: if they have few enough fields to read at once. */
+/** Whether entries start open. They do only if the total number of their fields is small. */
 function isOpenAtFirst(fields: number): boolean {
   return fields <= MAX_OPEN_FIELDS;
 }
 
 const MAX_OPEN_FIELDS = 400;
 
-/** Most entries of a list that the browser lays out as a whole. */
+/** In a longer list, the browser lays out only the visible entries. */
 const MAX_WHOLE = 100;
 
-/** Entries of one resource have the same key, so the script counts them once. */
+/** Entries of one resource have the same `data-key`, so that the page's script counts the resource once. */
 function renderItem({ anchor, group, kind, dangers, owner, body, isOpen, ...item }: Item): Html {
   const inside = body.filter((piece) => piece !== undefined);
   const attributes = html`class="item ${group}" id="${anchor}" data-key="${item.address} ${item.id}" data-group="${group}" data-kind="${kind}"${dangers.length === 0 ? '' : html` data-danger="${[...new Set(dangers)].join(' ')}"`}${owner === undefined ? '' : html` data-owner="${owner}"`}`;
@@ -99,28 +99,27 @@ function renderTitle({
 <span class="side">${more}</span>`;
 }
 
-/** The properties by which an entry can be filtered. */
 interface FilteredItem extends Pick<Item, 'kind' | 'dangers' | 'owner'> {
-  /** The stack, on a page about many; absent on a page about one. */
+  /** The stack of the item. Absent on a page about a single stack. */
   readonly stack?: string;
 }
 
 export interface Filter {
-  /** The noun of the items: `changes`. */
+  /** The noun for the items in labels, such as `changes`. */
   readonly what: string;
-  /** Label of the groups: `Action`. */
+  /** The label above the group buttons, such as `Action`. */
   readonly by: string;
-  /** The groups and their labels. */
+  /** Maps each group to its label. */
   readonly groups: ReadonlyMap<string, string>;
   readonly items: readonly FilteredItem[];
 }
 
-/** A filter as a piece of a page. A page about many stacks joins the filters of its parts. */
+/** A rendered filter with its data. A page about many stacks joins the filters of its parts. */
 export interface FilterPiece extends Html {
   readonly filter: Filter;
 }
 
-/** The controls above a list. Hidden until the script runs, which also fills in the numbers. */
+/** The filter controls above a list. They are hidden until the page's script runs and fills in the counts. */
 export function renderFilter(filter: Filter): FilterPiece {
   const { what, by, groups, items } = filter;
   const dangers = new Set(items.flatMap((item) => item.dangers));
@@ -147,7 +146,7 @@ function createLabels(values: readonly string[]): ReadonlyMap<string, string> {
 
 type Facet = 'danger' | 'group' | 'kind' | 'owner' | 'stack';
 
-/** Undefined if no item has a value. */
+/** The buttons for one facet. Undefined if there are no values to filter by. */
 function renderFacet(facet: Facet, legend: string, words: ReadonlyMap<string, string>): Html | undefined {
   if (words.size === 0) return undefined;
   const buttons = [...words].map(
@@ -159,7 +158,7 @@ ${buttons}</fieldset>
 `;
 }
 
-/** A table of fields with old and new values; undefined if there are none. */
+/** A table of fields with old and new values. Undefined if there are no fields. */
 function renderFields(
   caption: string,
   fields: readonly FieldView[],
@@ -208,7 +207,7 @@ function renderLine({ role, text }: FieldLine): Html {
   }
 }
 
-/** The number of resources for each action. */
+/** The counts of resources by action, and of files to write. */
 export function renderPlanCounts({ totals, files }: Pick<PlanView, 'totals' | 'files'>): Html {
   const actions = ACTIONS.filter((action) => action !== 'release' || totals.release > 0);
   const counts = actions.map((action) => ({ look: action, label: ACTION_LABELS[action], number: totals[action] }));
@@ -216,13 +215,13 @@ export function renderPlanCounts({ totals, files }: Pick<PlanView, 'totals' | 'f
   return renderCounts('Resources by action', files.length === 0 ? counts : [...counts, written]);
 }
 
-/** The command that applies the plan, to copy. Undefined if the plan is blocked or changes nothing. */
+/** The command that applies the plan, for the user to copy. Undefined if unknown, or if the plan is not applicable. */
 export function renderCommand(view: PlanView, command: CommandLine | undefined): Html | undefined {
   if (command === undefined || !view.isApplicable) return undefined;
   return html`<p class="command">${formatApplyLead(command)} <code>${command.line}</code></p>\n`;
 }
 
-/** The filter and the changes of a plan, by part; empty if there are no changes. */
+/** A filter, then a list of changes for each part of the plan. Empty if there are no changes. */
 export function renderChanges(
   { parts }: { readonly parts: readonly ChangePart[] },
   { renderPlace = () => undefined, isPart = false }: ChangesOptions = {},
@@ -253,34 +252,34 @@ export function renderChanges(
 
 interface ChangesOptions {
   readonly renderPlace?: RenderPlace;
-  /** The changes are part of a longer page, so only those that need attention start open. */
+  /** Whether the changes are only a part of the page. If so, only changes that need attention start open. */
   readonly isPart?: boolean | undefined;
 }
 
-/** Renders the position of the manifest field that a change or a danger is about; undefined if it is unknown. */
+/** Renders the position of the manifest field that a change or danger is about. Returns undefined if it is unknown. */
 export type RenderPlace = (about: Parameters<typeof findFieldPlace>[0]) => Html | undefined;
 
-/** If there are more changes, only those that need attention start open. */
+/** If there are more changes on the page, only changes that need attention start open. */
 const MAX_OPEN_CHANGES = 3;
 
-/** Whether the user who approves must see the whole change. Other changes start closed. */
+/** Whether the user should look at the change before approving the plan. */
 function isHeeded({ action, dangers }: ChangeView): boolean {
   return action === 'delete' || action === 'replace' || dangers.length > 0;
 }
 
-/** The anchor of a change on the page, by its index among all shown changes. */
+/** The anchor of the change at this index among all changes on the page. */
 export function getChangeAnchor(index: number): string {
   return `change-${index + 1}`;
 }
 
-/** The content below one heading. */
+/** The changes below one heading. */
 interface ChangePart {
   readonly part: keyof typeof HEADINGS;
   readonly heading?: string;
   readonly changes: readonly ChangeView[];
 }
 
-/** Headings of parts that have none of their own. */
+/** The default heading of each part. */
 const HEADINGS = {
   losses: DELETES_HEADING,
   change: 'Changes',
@@ -304,7 +303,7 @@ function createItem(change: ChangeView, { index, isOpen, renderPlace }: Place): 
     anchor: getChangeAnchor(index),
     group: action,
     kind,
-    // The dangers of the whole change: a user who filters by danger wants to see the drift of the same resource too.
+    // Use the dangers of the whole change, so that the danger filter also shows the drift of the same resource.
     dangers: (change.change.dangers ?? []).map(({ group }) => group),
     owner,
     glyph,
@@ -324,7 +323,10 @@ function createItem(change: ChangeView, { index, isOpen, renderPlace }: Place): 
   };
 }
 
-/** Renders the line of a field, unless the entry already shows the same line. */
+/**
+ * Returns a function that renders the manifest position of a field. It returns undefined if the field is the only one,
+ * or if the entry already shows the same position.
+ */
 function createFieldPlaces(
   entry: Pick<ChangeView, 'stated'> & Parameters<RenderPlace>[0],
   { fields, renderPlace }: { readonly fields: readonly FieldView[]; readonly renderPlace: RenderPlace },
@@ -358,7 +360,6 @@ const GLYPHS: Readonly<Record<DriftState, string>> = {
   'in-sync': '=',
 };
 
-/** The number of resources in each state. */
 export function renderDriftCounts(counts: DriftView['counts']): Html {
   return renderCounts(
     'Resources by state',
@@ -366,7 +367,7 @@ export function renderDriftCounts(counts: DriftView['counts']): Html {
   );
 }
 
-/** The filter and the resources that differ, by state; empty if none differs. */
+/** A filter, then a list of drifted resources for each state. Empty if no resource differs. */
 export function renderDrifted(
   { groups }: Pick<DriftView, 'groups'>,
   renderPlace: RenderPlace,
@@ -425,26 +426,26 @@ function createDriftItem(resource: DriftedView, { state, index, isOpen, renderPl
   };
 }
 
-/** The anchor of a resource of a drift report, by its index among all shown resources. */
+/** The anchor of the resource at this index among all resources on the page. */
 export function getResourceAnchor(index: number): string {
   return `resource-${index + 1}`;
 }
 
-/** The dangers of one entry. They omit values that the fields below show. */
+/** The dangers of one entry, without the values that its fields show below. */
 function renderClauses(dangers: readonly DangerView[], fields: readonly FieldView[]): readonly Html[] {
   return dangers
     .map((one) => withoutValues(one, fields))
     .map((one) => html`<p class="danger"><strong>${one.group}:</strong> ${renderClause(one)}</p>\n`);
 }
 
-/** A danger as a clause. Text that users may copy is code. */
+/** A danger as a clause. The values, and text in backticks, are shown as code. */
 export function renderClause({ clause, then }: DangerView): Html {
   const values = clause.values === '' ? '' : html` <code>${clause.values}</code>`;
   const lead = listQuoted(clause.lead).map(({ piece, isCode }) => (isCode ? html`<code>${piece}</code>` : piece));
   return html`${lead}${values}${then === '' ? '' : `: ${then}`}`;
 }
 
-/** Resources that no stack manages; undefined if there are none. */
+/** A section on the resources that no stack manages. Undefined if there are none. */
 export function renderUnmanaged(unmanaged: DriftView['unmanaged']): Html | undefined {
   if (unmanaged.length === 0) return undefined;
   const items = unmanaged.map((one) => html`<li>${one.kind} <code>${one.id}</code> ${one.description}</li>\n`);

@@ -3,8 +3,8 @@ import { type Html, html } from './node.ts';
 import { STYLE } from './style.ts';
 
 /**
- * The script of a page: filters, opening and closing, and light or dark. It contains no text of a report, and adds only
- * numbers and its own words to the page. Controls are hidden until it runs.
+ * The script of a page: filters, opening and closing of entries, and the light or dark theme. The script contains no
+ * text from a report and adds only numbers and fixed words to the page. Controls are hidden until the script runs.
  */
 export const SCRIPT = `
 'use strict';
@@ -131,20 +131,23 @@ addEventListener('afterprint', () => {
 `;
 
 export interface HtmlPage {
-  /** The main heading; also the title of the browser's tab. */
+  /** The main heading, which is also the title of the browser's tab. */
   readonly heading: string;
-  /** Sentences below the heading that say what the page is limited to. */
+  /** Sentences below the heading on limits of the report, such as the selected targets. */
   readonly notes: readonly string[];
-  /** The result in short. */
+  /** The summary of the result. */
   readonly conclusion: readonly (Html | undefined)[];
-  /** The dangers, without their list element. The body has them too, unless the page is a part of another. */
+  /**
+   * The dangers, each without its `<li>`. A page about many stacks lists them at the top; on any other page, the body
+   * contains them too.
+   */
   readonly dangers?: readonly Html[];
   readonly body: readonly (Html | undefined)[];
 }
 
 /**
- * A whole document that loads nothing. It allows only its own style and script, by their digests, so that an injected
- * one cannot run. The content is readable without the script.
+ * A self-contained HTML document. Its content security policy allows only its own style and script, by their digests,
+ * so that injected code cannot run. The content is readable without the script.
  */
 export function renderHtmlDocument({ heading, notes, conclusion, body }: HtmlPage): string {
   const { source } = html`<!doctype html>
@@ -176,7 +179,7 @@ ${body}</main>
   return source;
 }
 
-/** `img-src data:` allows the empty icon, which keeps browsers from requesting one from the server of the page. */
+/** `img-src data:` allows the page's empty icon. Without an icon, browsers would request one from the server. */
 const POLICY = [
   "default-src 'none'",
   `style-src ${computeDigest(STYLE)}`,

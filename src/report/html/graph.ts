@@ -4,19 +4,22 @@ import type { WriteView } from '../view/plan-view.ts';
 import { formatCount } from '../view/wording.ts';
 import { type Html, html } from './node.ts';
 
-/** Most writes and dependencies in a graph. More take seconds to lay out, and readers could not follow them. */
+/** The maximum numbers of writes and dependencies in a graph. A larger graph takes seconds to lay out. */
 const MAX_WRITES = 150;
 const MAX_WAITS = 200;
 
-/** Sizes of a label in pixels: a column, the line, the padding. MAX_COLUMNS: most columns of its text. */
+/**
+ * Sizes of a label in pixels: the width of a text column, the height, the padding. MAX_COLUMNS: the maximum width of
+ * its text in columns.
+ */
 const COLUMN = 7.25;
 const HEIGHT = 26;
 const PADDING = 10;
 const MAX_COLUMNS = 44;
 
 /**
- * A graph of dependencies between writes, from left to right. Each write links to its place in the list. Undefined if
- * there are no dependencies.
+ * The graph of dependencies between writes, drawn from left to right. Each write links to its row in the list of
+ * requests. Undefined if no write depends on another.
  */
 export function renderGraph(writes: readonly WriteView[]): Html | undefined {
   const drawn = listConnected(writes);
@@ -53,7 +56,7 @@ function listRest(alone: readonly WriteView[]): readonly string[] {
   ];
 }
 
-/** The writes that depend on another, or that another depends on. */
+/** The writes that depend on another write, or that another write depends on. */
 function listConnected(writes: readonly WriteView[]): readonly WriteView[] {
   const awaited = new Set(writes.flatMap(({ number, waitsFor }) => waitsFor.filter((one) => one !== number)));
   return writes.filter(({ number, waitsFor }) => awaited.has(number) || waitsFor.some((one) => one !== number));
@@ -91,7 +94,7 @@ function renderNode({ x, y, width, height }: PlacedNode, write: WriteView | unde
 `;
 }
 
-/** CSS class of each method, which has the colour of the action. */
+/** Maps an HTTP method to the CSS class that sets the colour of the matching action. */
 const LOOKS: ReadonlyMap<string, string> = new Map([
   ['POST', 'create'],
   ['PUT', 'update'],
@@ -99,7 +102,7 @@ const LOOKS: ReadonlyMap<string, string> = new Map([
   ['DELETE', 'delete'],
 ]);
 
-/** A curve that is horizontal at every point, and an arrowhead. */
+/** An edge as a curve with an arrowhead. The curve is horizontal at each point of the edge. */
 function renderEdge({ points: [start, ...rest] }: PlacedEdge): Html | undefined {
   const end = rest.at(-1);
   if (start === undefined || end === undefined) return undefined;
@@ -122,13 +125,11 @@ export interface GraphNode {
   readonly id: number;
   readonly width: number;
   readonly height: number;
-  /** Ids of the nodes before this one. */
+  /** The ids of the nodes with an edge to this node. */
   readonly after: readonly number[];
 }
 
-/**
- * Positions in a connected part of a graph, drawn from left to right. In pixels from the upper left corner of the part.
- */
+/** The layout of a connected part of a graph, from left to right, in pixels from the part's upper left corner. */
 interface PlacedGraph {
   readonly width: number;
   readonly height: number;
@@ -139,7 +140,7 @@ interface PlacedGraph {
 /** A node with the position of its upper left corner. */
 export interface PlacedNode extends GraphNode, Point {}
 
-/** An edge from the right side of one node to the left side of another, around the nodes between them. */
+/** An edge from the right side of one node to the left side of another node. It bends around the nodes in between. */
 interface PlacedEdge {
   readonly points: readonly Point[];
 }
@@ -149,19 +150,17 @@ interface Point {
   readonly y: number;
 }
 
-/** Room around a drawing, between neighbours of a rank, and between ranks. In pixels. */
+/** Spaces in pixels: around a drawing, between nodes of the same rank, and between ranks. */
 const MARGIN = 12;
 const GAP = 8;
 const RANK_GAP = 56;
 
-/**
- * Places every part of the graph that has an edge. Omits isolated nodes. The same nodes always get the same positions.
- */
+/** Lays out each connected part of the graph. Omits isolated nodes. The same nodes always get the same positions. */
 export function placeGraph(nodes: readonly GraphNode[]): readonly PlacedGraph[] {
   return listParts(nodes).map(placePart);
 }
 
-/** The connected parts with more than one node, each in the order of `nodes`. */
+/** The connected parts with more than one node. The nodes of each part keep the order of `nodes`. */
 function listParts(nodes: readonly GraphNode[]): readonly (readonly GraphNode[])[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const neighbours = new Map<number, number[]>(nodes.map(({ id }) => [id, []]));
@@ -176,7 +175,7 @@ function listParts(nodes: readonly GraphNode[]): readonly (readonly GraphNode[])
   return parts.filter(({ size }) => size > 1).map((part) => nodes.filter(({ id }) => part.has(id)));
 }
 
-/** The nodes connected with `start`, including itself; empty if `seen` has it. Adds them to `seen`. */
+/** Returns `start` and all nodes connected with it, and adds them to `seen`. Returns nothing if `seen` has `start`. */
 function collect(
   start: number,
   neighbours: ReadonlyMap<number, readonly number[]>,
@@ -224,8 +223,8 @@ function toPlacedNode(node: GraphNode, { x = 0, y = 0 }: Partial<Point>): Placed
 }
 
 /**
- * Dagre bends each edge at every rank and halfway between ranks. Keep only the bends at ranks, because the curves are
- * horizontal at every point.
+ * Dagre bends each edge at every rank and halfway between ranks. Keep only the bends at ranks, because `renderEdge`
+ * makes the curve horizontal at each bend.
  */
 function toPlacedEdge(from: PlacedNode, to: PlacedNode, bends: readonly Point[]): PlacedEdge {
   const start = { x: from.x + from.width, y: from.y + from.height / 2 };

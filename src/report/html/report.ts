@@ -57,12 +57,12 @@ import { type HtmlPage, renderHtmlDocument } from './document.ts';
 import { renderGraph } from './graph.ts';
 import { type Html, html, renderCounts, renderList } from './node.ts';
 
-/** A report as one self-contained page, which loads nothing. Pipelines can keep it as an artifact. */
+/** A report as one self-contained HTML page. Pipelines can keep it as an artifact. */
 export function renderHtmlReport(report: Report, options: FormatOptions): string {
   return renderHtmlDocument(createPage(report, options));
 }
 
-/** The page of a report. As a part of a longer page, it omits texts that the longer page shows above. */
+/** The page of a report. With `options.isPart`, it omits text that the surrounding page shows. */
 export function createPage(report: Report, options: FormatOptions): HtmlPage {
   switch (report.about) {
     case 'plan':
@@ -113,8 +113,8 @@ function createPlanPage({ plan, blocking }: PlanReport, options: FormatOptions):
 }
 
 /**
- * The content below the changes of a plan, applied or not. As a part of a longer page it has no graph, because the list
- * of requests names the dependencies.
+ * The content below the changes of a plan, applied or not. With `isPart`, it has no graph, because the list of requests
+ * already names the dependencies.
  */
 function listMore(
   { suppressedDeletes, unchanged, lint, writes }: PlanView,
@@ -217,7 +217,6 @@ function createFailurePage({ failure }: FailureReport): HtmlPage {
   };
 }
 
-/** The number of writes for each outcome. */
 function renderOutcomeCounts({ totals }: Pick<ApplyView, 'totals'>): Html {
   return renderCounts('Writes by outcome', [
     { look: 'failed', label: 'failed', number: totals.failed },
@@ -226,7 +225,7 @@ function renderOutcomeCounts({ totals }: Pick<ApplyView, 'totals'>): Html {
   ]);
 }
 
-/** Failures, and what the user must do next; empty if all succeeded. */
+/** Failed writes, the next steps for the user, and skipped writes. */
 function renderFailure({ failed, skipped, notStarted, next }: ApplyView): readonly (Html | undefined)[] {
   return [
     failed.length === 0 ? undefined : renderSection('failed', failed.map(renderFailed)),
@@ -237,7 +236,7 @@ function renderFailure({ failed, skipped, notStarted, next }: ApplyView): readon
   ];
 }
 
-/** The result of an apply: writes, tokens, files. */
+/** Tokens, files and applied writes. */
 function renderDone({ applied, tokens, files }: ApplyView): readonly (Html | undefined)[] {
   return [
     renderSentences('tokens', tokens.map(renderToken)),
@@ -305,7 +304,7 @@ ${rows}</tbody></table></details>
 `;
 }
 
-/** The requests of a plan, in a valid order; undefined if there are none. */
+/** A table of the plan's requests in a valid order. Undefined if there are no requests. */
 export function renderWrites(writes: readonly WriteView[]): Html | undefined {
   if (writes.length === 0) return undefined;
   return html`<details class="requests"><summary><h2>${formatCount(writes.length, 'request')}, ${REQUESTS_ORDER}</h2></summary>
@@ -322,7 +321,7 @@ function renderWrite({ number, id, method, path, reason, waitsFor, last }: Write
 `;
 }
 
-/** Renders positions of fields in manifests, with links if the forge is known. */
+/** Returns a renderer for positions of fields in manifests. The positions are links if the forge is known. */
 function createPlaces(plan: Pick<Plan, 'made'>, options: FormatOptions): RenderPlace {
   const findLink = createPlaceLinks(plan, options);
   return (about) => {
@@ -342,8 +341,8 @@ interface DangerPlaces {
 }
 
 /**
- * Dangers by group, each with its owner, a link to its entry, and its line. The resource of a danger `ended` may be in
- * sync, and then has no entry.
+ * The dangers by group, each with its owner, its position and a link to its entry. The resource of an `ended` danger
+ * may be in sync. Then it has no entry, and the danger is shown without a link.
  */
 function listDangers(
   { dangers }: Pick<PlanView, 'dangers'>,
@@ -359,7 +358,7 @@ function listDangers(
   });
 }
 
-/** A list of dangers below their number; undefined if there are none. */
+/** A list of dangers below a heading with their number. Undefined if there are no dangers. */
 export function renderDangers(dangerCount: string, dangers: readonly Html[]): Html | undefined {
   if (dangers.length === 0) return undefined;
   return html`<section aria-labelledby="dangers"><h2 id="dangers">${dangerCount}</h2>
@@ -367,7 +366,7 @@ export function renderDangers(dangerCount: string, dangers: readonly Html[]): Ht
 `;
 }
 
-/** If a change is in two parts, returns the anchor in the first. */
+/** Returns a function that finds the anchor of an address. For a change in two parts, it finds the first entry. */
 function createFinder(
   entries: DangerPlaces['shown'],
   toAnchor: DangerPlaces['toAnchor'],
@@ -379,7 +378,7 @@ function createFinder(
   return (address) => anchors.get(address);
 }
 
-/** Diagnostics below a heading; undefined if there are none. The texts must be printable. */
+/** Diagnostics below a heading. Undefined if there are no diagnostics. Their texts must already be printable. */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[]): Html | undefined {
   if (diagnostics.length === 0) return undefined;
   return html`<section aria-labelledby="messages"><h2 id="messages">${hasErrors(diagnostics) ? 'What is wrong' : 'Warnings'}</h2>
@@ -387,7 +386,7 @@ ${diagnostics.map(renderDiagnostic)}</section>
 `;
 }
 
-/** Sentences with links to the violations of a plan and to its diagnostics; undefined if there are none. */
+/** Sentences that link to the violations and the diagnostics of a plan. Undefined if the plan has neither. */
 function renderPointers(violations: readonly GuardViolation[], diagnostics: readonly Diagnostic[]): Html | undefined {
   const found = countSeverities(diagnostics);
   const look = hasErrors(diagnostics) ? 'bad' : 'heed';
@@ -412,7 +411,10 @@ function renderRelated({ message, place }: NonNullable<Diagnostic['related']>[nu
   return html`<p class="where">${message}</p>\n${renderPlace(place)}`;
 }
 
-/** A place with its excerpt, which scrolls instead of wrapping, to keep its columns. Undefined if there is no place. */
+/**
+ * A position with its excerpt. The excerpt scrolls instead of wrapping, so that the caret stays in its column.
+ * Undefined without a place.
+ */
 function renderPlace(place: SourcePlace | undefined): Html | undefined {
   if (place === undefined) return undefined;
   const { file, line, column, excerpt } = place;
@@ -424,7 +426,7 @@ function renderPlace(place: SourcePlace | undefined): Html | undefined {
 `;
 }
 
-/** A remedy. The first line is a sentence, the others are for the user to copy. */
+/** A remedy. The first line is a sentence; all further lines are for the user to copy. */
 function renderRemedy(remedy: string | undefined): Html | undefined {
   if (remedy === undefined) return undefined;
   const [sentence = '', ...lines] = remedy.split('\n');
@@ -432,7 +434,7 @@ function renderRemedy(remedy: string | undefined): Html | undefined {
   return html`<p class="remedy">${sentence}</p>\n${copied}`;
 }
 
-/** The safety rules that a plan breaks; undefined if there are none. */
+/** The safety rules that a plan breaks. Undefined if it breaks none. */
 function renderViolations(violations: readonly GuardViolation[]): Html | undefined {
   if (violations.length === 0) return undefined;
   return html`<section aria-labelledby="refusals"><h2 id="refusals">Refused by safety rules</h2>
@@ -450,7 +452,6 @@ ${list}${places.map(renderRelated)}${renderRemedy(remedy)}</article>
 `;
 }
 
-/** An error: its message, further lines, and its remedy. */
 function renderError({ lines: [message = '', ...more], remedy }: ErrorView): Html {
   const said = more.length === 0 ? '' : html`<pre tabindex="0">${more.map((line) => html`${line}\n`)}</pre>\n`;
   return html`<section aria-labelledby="error"><h2 id="error">What went wrong</h2>

@@ -6,8 +6,8 @@ import { type Html, html } from './node.ts';
 import { createPage, renderDangers } from './report.ts';
 
 /**
- * A run over many stacks as one page: the dangers of all stacks; then each stack with content, the most severe first.
- * One filter covers the changes of all stacks.
+ * A run over many stacks as one page: the dangers of all stacks, then each stack with content. Failed stacks come
+ * first, then stacks by their most severe danger. One filter covers the changes of all stacks.
  */
 export function renderStacksHtml(run: StacksReport, options: FormatOptions): string {
   const view = createStacksView(run);
@@ -39,7 +39,7 @@ export function renderStacksHtml(run: StacksReport, options: FormatOptions): str
 
 interface ShownStack {
   readonly row: StackRow;
-  /** Prefix of ids that are unique only in the page of the stack. */
+  /** A prefix for the element ids of the stack's page, because the pages of other stacks use the same ids. */
   readonly scope: string;
   readonly page: HtmlPage;
 }
@@ -48,7 +48,7 @@ function listDangers({ row, scope, page: { dangers = [] } }: ShownStack): readon
   return dangers.map((danger) => html`<a href="#${scope}stack">${row.title}</a>: ${prefixIds(danger, scope)}`);
 }
 
-/** Joins the filters of all stacks into one, which can filter by stack too. */
+/** Joins the filters of all stacks into one filter, which can also filter by stack. */
 function joinFilters(stacks: readonly ShownStack[]): Html | undefined {
   const filters = stacks.flatMap(({ row, page }) =>
     page.body.filter(isFilter).map(({ filter }): Filter => {
@@ -78,8 +78,8 @@ ${prefixIds(inside, scope)}</section>
 }
 
 /**
- * Prefixes the ids in a piece, and the links to them, with the scope of the stack. No text can look like an id, because
- * quotes in texts are escaped.
+ * Prefixes the ids in a piece, and the links to these ids, with the scope of the stack. Text from outside cannot match,
+ * because its quotes are escaped.
  */
 function prefixIds({ source }: Html, scope: string): Html {
   const named = source

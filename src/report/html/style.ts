@@ -1,4 +1,4 @@
-/** The style of a page, on a screen and on paper. Defines every colour once, for light and dark. */
+/** The style of a page, on screen and on paper. Every colour is defined once, for light and dark. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -30,36 +30,34 @@ import { redactDrift } from '../view/redact.ts';
 import { findNotStarted, formatWriteName } from '../view/wording.ts';
 
 /**
- * A remark about one resource or place, for formats that do not show a whole plan (annotations, findings, test cases).
- * Texts are printable; formats escape them only for their own syntax.
+ * A remark about one resource or source position, for formats that do not show a whole plan (annotations, findings,
+ * test cases). Texts are printable; each format escapes them only for its own syntax.
  */
 export interface Annotation {
-  /** A diagnostic code, a safety rule, or one of `OTHER_RULES`. */
+  /** A diagnostic code, the name of a safety rule, or a key of `OTHER_RULES`. */
   readonly rule: string;
   readonly level: 'error' | 'warning' | 'notice';
   /**
-   * `finding`: something is wrong. `danger`: the manifests ask for it, but it deserves a second look. `failure`: the
+   * `finding`: something is wrong. `danger`: the manifests request it, but it deserves a second look. `failure`: the
    * run itself failed.
    */
   readonly nature: 'finding' | 'danger' | 'failure';
   readonly message: string;
   readonly remedy?: string;
-  /** The group of the danger; absent unless the rule is `danger` or `drift-danger`. */
+  /** The group of the danger. Present only for the rules `danger` and `drift-danger`. */
   readonly group?: DangerGroup;
   readonly address?: string;
-  /** The field of the manifest that the remark is about. */
+  /** The path of the manifest field that the remark is about. */
   readonly field?: string;
   readonly place?: SourcePlace;
   readonly related?: Diagnostic['related'];
-  /**
-   * The remark is about a write that was not sent because the run was interrupted or the service could not be reached.
-   */
+  /** Whether the write was not sent because the run was interrupted or the service could not be reached. */
   readonly isNotStarted?: boolean;
-  /** The service could not be reached. */
+  /** Whether the write was not sent because the service could not be reached. */
   readonly isOutOfReach?: boolean;
 }
 
-/** Rules of remarks that are not diagnostics, and what each means. */
+/** Maps each rule that is not a diagnostic code to its meaning. */
 export const OTHER_RULES = {
   protect: 'The plan would delete or replace a protected resource.',
   'delete-share': 'The plan would delete more of what is owned than the guard allows.',
@@ -85,7 +83,7 @@ export const OTHER_RULES = {
 
 type OtherRule = keyof typeof OTHER_RULES;
 
-/** All remarks of a report, the most severe first. */
+/** All remarks of a report: errors first, then warnings, then notices. */
 export function listAnnotations(report: Report, options: FormatOptions): readonly Annotation[] {
   const remarks = [...listUnordered(report, options)].map((remark) => withPlace(remark, options));
   return LEVELS.flatMap((level) => remarks.filter((remark) => remark.level === level));
@@ -116,19 +114,19 @@ function listUnordered(report: Report, options: FormatOptions): readonly Annotat
   }
 }
 
-/** If a remark has no place, gives it the place of its field, or the start of the resource's manifest. */
+/** If a remark has no place, adds the position of its field or, without a field, of its resource's manifest. */
 function withPlace(remark: Annotation, { locate }: FormatOptions): Annotation {
   if (remark.place !== undefined || remark.address === undefined) return remark;
   const place = locate?.(stripDuplicateId(remark.address), remark.field);
   return place === undefined ? remark : { ...remark, place: toPrintablePlace(place) };
 }
 
-/** The related places of a remark, one per line, for formats that show only one place. */
+/** The related places of a remark, one text for each, for formats that show only one place. */
 export function listRelatedTexts({ related = [] }: Annotation): readonly string[] {
   return related.map(({ message, place: { file, line, column } }) => `${message}: ${file}:${line}:${column}`);
 }
 
-/** Joins the remarks on writes that were not started into one. For formats that show remarks one by one. */
+/** Joins all remarks on writes that were not started into one remark, for formats that show each remark separately. */
 export function joinNotStarted(remarks: readonly Annotation[]): readonly Annotation[] {
   const found = remarks.filter(({ isNotStarted }) => isNotStarted);
   const [first] = found;
@@ -157,7 +155,7 @@ function createViolationRemark({ rule, message, remedy, addresses, places = [] }
   const [address, ...others] = addresses;
   const said = others.length === 0 ? message : `${message} ${formatList(addresses)}`;
   const related = places.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) }));
-  // The first place is that of the resource. A policy violation without a resource has only the place of the policy.
+  // The first place is the resource's manifest. A policy violation without a resource has only the place of the policy.
   const own = related.length > 1 || rule !== 'policy' ? related.shift() : undefined;
   return {
     rule,
@@ -171,7 +169,7 @@ function createViolationRemark({ rule, message, remedy, addresses, places = [] }
   };
 }
 
-/** Most addresses that a remark lists. */
+/** The maximum number of addresses that a remark lists. */
 const MAX_LISTED = 10;
 
 function formatList(addresses: readonly string[]): string {
@@ -227,7 +225,7 @@ function createDriftRemark(
   );
 }
 
-/** Dangers come first, unmanaged resources last. */
+/** Remarks on dangers come first, remarks on unmanaged resources last. */
 function listDriftRemarks(compared: Drift, options: FormatOptions): readonly Annotation[] {
   const drift = redactDrift(compared);
   const names = collectDriftNames(drift);
@@ -255,7 +253,7 @@ function createUnmanagedRemark({ kind, id, description }: UnmanagedView): Annota
   return { rule: 'unmanaged', level: 'notice', nature: 'finding', message, remedy: UNMANAGED_WORDING.hint };
 }
 
-/** Most characters of each value in a remark. */
+/** The maximum number of characters of a value in a remark. */
 const MAX_VALUE = 200;
 
 function listResourceRemarks(resource: ResourceDrift, names: ResourceNames): readonly Annotation[] {
@@ -346,7 +344,7 @@ function listOutcomeRemarks(
   }
 }
 
-/** The place is that of the field that the service names, if it names one. */
+/** The place of the remark is the field that the service named or, if it named none, the manifest of the resource. */
 function createFailedRemark(
   failed: Extract<Outcome, { readonly outcome: 'failed' }>,
   options: FormatOptions,

@@ -22,8 +22,8 @@ import {
 import { type Annotation, joinNotStarted, listAnnotations, listRelatedTexts } from './annotations.ts';
 
 /**
- * A report as workflow annotations. Every line is one command, so that no text from outside can be read as one. Source:
- * "Workflow commands for GitHub Actions".
+ * A report as GitHub workflow annotations. Every line starts with a command, so that the runner cannot interpret text
+ * from outside as a command. Source: "Workflow commands for GitHub Actions".
  */
 export function renderGithubReport(report: Report, options: FormatOptions): string {
   const remarks = joinNotStarted(listAnnotations(report, options));
@@ -35,7 +35,7 @@ export function renderGithubReport(report: Report, options: FormatOptions): stri
   return [...shown.map((remark) => formatAnnotation(remark, options)), summary, ''].join('\n');
 }
 
-/** The annotations of a run over many stacks: those of each stack, and one summary. */
+/** The errors and warnings of each stack as annotations, then one notice that summarizes the run. */
 export function renderStacksGithub(run: StacksReport, options: FormatOptions): string {
   const shown = run.parts.flatMap(({ report, options: own }) => {
     const whole = { ...options, ...own };
@@ -47,7 +47,7 @@ export function renderStacksGithub(run: StacksReport, options: FormatOptions): s
   return [...shown, summary, ''].join('\n');
 }
 
-/** GitHub shows ten annotations of each level for a step. The tenth notice is the summary. */
+/** GitHub shows at most ten annotations of each level for a step. The tenth notice is the summary. */
 const MAX_NOTICES = 9;
 
 function formatAnnotation(remark: Annotation, options: FormatOptions): string {
@@ -56,7 +56,7 @@ function formatAnnotation(remark: Annotation, options: FormatOptions): string {
   return formatCommand(level, { ...findPosition(place, options), title: `edgewise: ${rule}` }, text);
 }
 
-/** Empty without a file: GitHub then shows the annotation with the run. */
+/** Empty if the place is in no file. GitHub then shows the annotation with the run. */
 function findPosition(place: Annotation['place'], options: FormatOptions): Properties {
   const position = place === undefined ? undefined : findFilePosition(place, options);
   return position === undefined
@@ -71,7 +71,10 @@ function formatCommand(name: string, properties: Properties, text: string): stri
   return `::${name} ${listed.join(',')}::${escapeText(text)}`;
 }
 
-/** The runner reads a command at the start of a line; older runners also read `##[` within a line. */
+/**
+ * Escapes line breaks and `##[`. The runner executes a command at the start of a line, and older runners execute `##[`
+ * anywhere in a line.
+ */
 function escapeText(text: string): string {
   return escapeJobCommands(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

@@ -11,10 +11,10 @@ import { countReportDangers } from '../view/danger-view.ts';
 import { redactDrift } from '../view/redact.ts';
 import { countApplyTotals, isFullyApplied } from '../view/wording.ts';
 
-/** Version of the structure of events. New fields do not change it. */
+/** The version of the event format. New fields do not change it. */
 const EVENT_FORMAT = 1;
 
-/** An event without its number and its time, which it gets when it is sent. */
+/** An event without its number and time, which are added when the event is sent. */
 export interface EventBody {
   readonly event: string;
   readonly [name: string]: unknown;
@@ -53,7 +53,7 @@ function listEvents(report: Report, isSent: boolean, options: FormatOptions): re
   }
 }
 
-/** The events of an apply that sent none while it ran. */
+/** The events of an apply for which no event was sent while it ran. */
 function listApplyEvents({ plan, result }: ApplyReport): readonly EventBody[] {
   const total = result.outcomes.length;
   return [
@@ -84,7 +84,7 @@ function listDiagnosticEvents(diagnostics: readonly Diagnostic[]): readonly Even
   return diagnostics.map((diagnostic) => ({ event: 'diagnostic', diagnostic }));
 }
 
-/** The result of the command. `ok` is the same as in the JSON document of the result. */
+/** The body of the summary event. `ok` has the same meaning as in the JSON report. */
 function createSummary(
   report: Report,
   { exitCode = null }: Pick<FormatOptions, 'exitCode'> | { exitCode?: null },
@@ -131,14 +131,16 @@ function createSummary(
   }
 }
 
-/** A stream of events as lines of JSON. Each has a number, from 1, and a time. */
+/** A stream of events as lines of JSON. Each event has a number, from 1, and a time. */
 export interface EventStream {
   readonly send: (body: EventBody) => void;
-  /** Returns the text of all sent events, and their number. */
+  /** Returns the text and the number of all events sent so far. */
   readonly sent: () => SentEvents;
 }
 
-/** Creates a stream that passes each line to `write` and keeps it. Without `write`, events are only counted. */
+/**
+ * Creates a stream that passes each line to `write` and stores it for `sent`. Without `write`, it only counts events.
+ */
 export function createEventStream(now: () => Date, write: ((line: string) => void) | undefined): EventStream {
   let sent: SentEvents = { text: '', count: 0 };
   return {
@@ -160,7 +162,7 @@ export function renderEventLine(
   return `${toPrintable(JSON.stringify({ event, seq, time: time.toISOString(), ...body }))}\n`;
 }
 
-/** The events before the first write: the subject of the apply, and the diagnostics of its plan. */
+/** The events before the first write: the stack, the service, the number of writes, and the plan's diagnostics. */
 export function listStartEvents(plan: Plan): readonly EventBody[] {
   const { mode, stack, baseUrl, writes, diagnostics } = plan;
   return [
@@ -169,7 +171,6 @@ export function listStartEvents(plan: Plan): readonly EventBody[] {
   ];
 }
 
-/** An event of an apply as the body of a JSON event. */
 export function createEventBody(event: ApplyEvent): EventBody {
   switch (event.event) {
     case 'write-started':

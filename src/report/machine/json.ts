@@ -16,24 +16,24 @@ import { redactComparison, redactDrift, redactPlan } from '../view/redact.ts';
 import { countApplyTotals, isFullyApplied } from '../view/wording.ts';
 
 /**
- * JSON documents for programs. A plan is its file; every other document starts with `format`, `command` and `ok`. Each
- * is one object and ends with a line break. Characters that a terminal would act on are escaped, which does not change
- * the values.
+ * JSON documents for programs. The document of a plan is its plan file; every other document starts with `format`,
+ * `command` and `ok`. Each document is one object and ends with a line break. Characters that a terminal would act on
+ * are escaped, which does not change the values.
  */
 
-/** Version of the structure of these documents. New fields do not change it. */
+/** The version of the format of these documents. New fields do not change it. */
 const REPORT_FORMAT = 1;
 
-/** The last known state of a submission, and the error if it is not decided yet. */
+/** The last known state of a submission. `error` is present if the submission is not decided yet. */
 export interface SubmissionResult {
   readonly kind: SubmittedKind;
   readonly command: string;
-  /** The response of the service. */
+  /** The service's response. */
   readonly shown: JsonObject;
   readonly error?: Failure['error'];
 }
 
-/** A report as one JSON document. For a plan, the bytes of its file, even if it is blocked. */
+/** A report as one JSON document. For a plan, even a blocked one, it is the content of the plan file. */
 export function renderJsonReport(report: Report): string {
   switch (report.about) {
     case 'plan':
@@ -58,7 +58,7 @@ export function renderJsonReport(report: Report): string {
   }
 }
 
-/** A plan as its published schema describes it: the bytes of a plan file. Equal plans give equal bytes. */
+/** Renders the content of a plan file, as its published schema describes it. Equal plans give equal text. */
 export function renderPlanJson(plan: Plan): string {
   return renderStableJson(createPlanDocument(redactPlan(plan)))
     .split('\n')
@@ -67,8 +67,8 @@ export function renderPlanJson(plan: Plan): string {
 }
 
 /**
- * The result of an apply, and the plan. `ok`: all writes and files succeeded, awaited resources are ready, no token had
- * to be rescued, and there was no other error.
+ * A JSON document with the plan and the result of its apply. `ok`: all writes and files succeeded, awaited resources
+ * are ready, no token had to be rescued, and there was no other error.
  */
 export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Failure, 'plan'> = {}): string {
   const { command = plan.mode, diagnostics = [], error } = more;
@@ -90,10 +90,7 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
   });
 }
 
-/**
- * The live state, compared with the manifests or a plan. `ok`: the comparison was complete. `drifted`: something
- * differs.
- */
+/** The live state, compared with the manifests or a plan. `ok`: the comparison was complete. */
 function renderDriftJson(drift: Drift): string {
   return renderJsonDocument({
     format: REPORT_FORMAT,
@@ -124,8 +121,8 @@ export function renderValidationJson(
 }
 
 /**
- * The service's response on a submission, under the short name of its kind. With an error the submission is not decided
- * yet, and `ok` is false.
+ * The service's response to a submission, in a property with the short name of the kind. If there is an error, the
+ * submission is not decided yet and `ok` is false.
  */
 export function renderSubmissionJson({ kind, command, shown, error }: SubmissionResult): string {
   return renderJsonDocument({
@@ -158,25 +155,25 @@ export function renderSettingsJson(rows: readonly SettingRow[]): string {
   return renderJsonDocument({ command: 'explain', ok: true, settings: rows });
 }
 
-/** Also escapes unprintable characters that `JSON.stringify` leaves. */
+/** Also escapes the unprintable characters that `JSON.stringify` does not escape. */
 export function renderJsonDocument(document: object): string {
   const lines = JSON.stringify(document, null, 2).split('\n');
   return `${lines.map(toPrintable).join('\n')}\n`;
 }
 
-/** An outcome with the id of its write instead of the whole write, which the plan contains. */
+/** An outcome that has the id of its write instead of the whole write, because the plan contains the write. */
 function createOutcomeDocument({ write, ...outcome }: Outcome): object {
   return { write: write.id, address: write.address, ...outcome };
 }
 
-/** An error as values: its name, its message and, for an ApiError, the response. */
+/** The name and message of an error and, for an ApiError, the properties of the response. */
 function createErrorDocument(error: NonNullable<Failure['error']>): object {
   if (!(error instanceof Error)) return error;
   const { name, message } = error;
   return error instanceof ApiError ? { name, message, ...error.response } : { name, message };
 }
 
-/** A comparison of two plans. `within`: the later plan does nothing that the earlier one does not do. */
+/** A comparison of two plans. `within`: the later plan does nothing beyond the earlier plan. */
 function createComparisonDocument({ comparison, names }: ComparisonReport): object {
   const { before, after, mismatch, more, less } = redactComparison(comparison);
   return {
@@ -195,10 +192,7 @@ function createExtraChangesDocument({ changes, files }: ExtraChanges): object {
   return { changes: changes.map(createChangeDocument), files };
 }
 
-/**
- * Without `fields`, the whole change is extra: the other plan does not change the resource, or has another action for
- * it.
- */
+/** Without `fields`, the whole change is extra: the other plan has no change of the resource, or another action. */
 function createChangeDocument({ change, other, fields, dangers, notes }: ExtraChange): object {
   return {
     address: formatChangeAddress(change),

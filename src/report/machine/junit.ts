@@ -5,15 +5,15 @@ import { quoteIfNeeded } from '../view/escape.ts';
 import { type Annotation, listAnnotations, listRelatedTexts } from './annotations.ts';
 
 /**
- * A report as test results, with a suite for each kind. A suite has a passing case for each resource without a remark,
- * and a failing case for each remark. Planned changes do not fail; files to write are a suite of their own. Source: the
- * schema of the Jenkins JUnit plugin.
+ * A report as JUnit test results, with a suite for each kind of resource. A suite has a passing case for each resource
+ * without a remark, and a failing or skipped case for each remark that is not a danger. Planned changes do not fail.
+ * Files to write have their own suite. Source: the schema of the Jenkins JUnit plugin.
  */
 export function renderJunitReport(report: Report, options: FormatOptions): string {
   return renderSuites(listCases(report, options));
 }
 
-/** A run over many stacks as test results: a suite for each stack. */
+/** A run over many stacks as JUnit test results, with a suite for each stack. */
 export function renderStacksJunit({ parts }: StacksReport, options: FormatOptions): string {
   return renderSuites(
     parts.flatMap(({ name, folder, report, options: own }) => {
@@ -25,7 +25,7 @@ export function renderStacksJunit({ parts }: StacksReport, options: FormatOption
   );
 }
 
-/** Renders cases as a document, grouped by suite. */
+/** Renders cases as a JUnit document, grouped by suite. */
 export function renderSuites(cases: readonly JunitCase[]): string {
   const suites = [...Map.groupBy(cases, ({ suite }) => suite)].sort(([left], [right]) => (left < right ? -1 : 1));
   return [
@@ -41,11 +41,11 @@ export function renderSuites(cases: readonly JunitCase[]): string {
   ].join('\n');
 }
 
-/** A test case. Texts are printable. */
+/** Texts are printable. */
 export interface JunitCase {
   readonly suite: string;
   readonly name: string;
-  /** Absent: the case passes. */
+  /** Absent if the case passes. */
   readonly remark?: Annotation;
 }
 
@@ -65,8 +65,8 @@ function listCases(report: Report, options: FormatOptions): readonly JunitCase[]
 }
 
 /**
- * A case for each file that a plan writes or an apply has written. It is separate, because the plan may not change the
- * resource of the file.
+ * A case for each file that a plan writes or an apply has written. Files have their own cases, because the plan may
+ * leave the resource of the file unchanged.
  */
 function listFileCases(report: Report): readonly JunitCase[] {
   const files = report.about === 'plan' ? report.plan.files : [];
@@ -78,7 +78,7 @@ function listFileCases(report: Report): readonly JunitCase[] {
   }));
 }
 
-/** The kind of an address. Cases without an address belong to the suite `edgewise`. */
+/** The kind in an address. Cases without an address belong to the suite `edgewise`. */
 function findSuite(address: string | undefined): string {
   const end = address?.indexOf('/') ?? -1;
   return address === undefined || end < 0 ? 'edgewise' : toPrintable(address.slice(0, end));

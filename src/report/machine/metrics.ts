@@ -5,7 +5,7 @@ import type { DriftReport, Report, StacksReport } from '../report.ts';
 
 /**
  * Drift of a stack and of its account as gauges, in OpenMetrics text that collectors of text files can read too. Each
- * sample has a label with the stack, so that files of several stacks can be used together. If a command did not
+ * sample has a label with the stack, so that files of several stacks can be collected together. If a command did not
  * complete, `edgewise_run_success` is 0 and all other gauges are omitted, so that an old result is not mistaken for a
  * new one. Source: OpenMetrics 1.0.
  */
@@ -14,7 +14,7 @@ export function renderMetricsReport(report: Report): string {
   return renderFamilies([...listStackFamilies(report.drift), ...listAccountFamilies(report)]);
 }
 
-/** Gauges of each stack of a run and, once, of each account. Samples are grouped by family. */
+/** The gauges of each stack of a run, then the gauges of each account once, even if several stacks use the account. */
 export function renderStacksMetrics({ parts }: StacksReport): string {
   const found = parts.flatMap(({ keyEnv, report }) =>
     report.about === 'drift' ? [{ drift: report.drift, keyEnv }] : [],
@@ -30,7 +30,7 @@ export function renderStacksMetrics({ parts }: StacksReport): string {
   return renderFamilies(joinFamilies([...ofStacks, ...ofAccounts]));
 }
 
-/** OpenMetrics requires that samples of a family are together. */
+/** Merges families of the same name, because OpenMetrics requires that all samples of a family are together. */
 function joinFamilies(families: readonly Family[]): readonly Family[] {
   return [...Map.groupBy(families, ({ name }) => name).values()].flatMap(([first, ...others]) =>
     first === undefined ? [] : [{ ...first, samples: [first, ...others].flatMap(({ samples }) => samples) }],
@@ -44,13 +44,13 @@ function renderFamilies(families: readonly Family[]): string {
     .join('')}# EOF\n`;
 }
 
-/** Labels for a command that did not complete. */
+/** Labels of the success gauge if the command did not complete. Empty if the stack is unknown. */
 function findLabels(report: Report): Sample['labels'] {
   return report.about === 'failure' && report.failure.stack !== undefined ? { stack: report.failure.stack } : {};
 }
 
 interface Family {
-  /** Ends with the unit, if there is one. */
+  /** Ends with the unit, if `unit` is set. */
   readonly name: string;
   readonly unit?: string;
   readonly help: string;
@@ -102,10 +102,10 @@ function listStackFamilies(drift: Drift): readonly Family[] {
   ];
 }
 
-/** An account as one drift report read it. */
+/** The state of an account according to one drift report. */
 type AccountReading = Pick<DriftReport, 'drift' | 'keyEnv'>;
 
-/** The URL and the key identify the account. The label `stack` says which stack read it. */
+/** The URL and the key variable identify the account. The label `stack` names the stack whose report is used. */
 function listAccountFamilies({ drift, keyEnv }: AccountReading): readonly Family[] {
   const labels = { stack: drift.stack, base_url: drift.baseUrl, ...(keyEnv !== undefined && { key_env: keyEnv }) };
   return [
@@ -137,7 +137,7 @@ function createSuccessFamily(isSuccess: boolean, labels: Sample['labels']): Fami
   };
 }
 
-/** Has every state of every kind that was read, so that a gauge falls to 0 instead of disappearing. */
+/** Includes every state of every kind that was read, so that a gauge falls to 0 instead of disappearing. */
 function listResourceSamples(drift: Drift): readonly Sample[] {
   const { stack, resources } = drift;
   const kinds = [...new Set([...drift.kinds, ...resources.map(({ kind }) => kind)])];
@@ -170,13 +170,13 @@ function listFieldSamples({ stack, kinds, resources }: Drift): readonly Sample[]
   return [...counts].map(([kind, value]) => ({ labels: { stack, kind }, value }));
 }
 
-/** Has every group, so that a gauge falls to 0 instead of disappearing. */
+/** Includes every group, so that a gauge falls to 0 instead of disappearing. */
 function listDangerSamples({ stack, resources }: Drift): readonly Sample[] {
   const counts = countDangers(resources.flatMap(({ dangers = [] }) => dangers));
   return DANGER_GROUPS.map((group) => ({ labels: { stack, group }, value: counts[group] }));
 }
 
-/** If several resources have the same address, such as duplicates, the earliest end counts. */
+/** The end of validity of each address. If several resources have the same address, takes the earliest end. */
 function listEnds({ stack, resources }: Drift): readonly Sample[] {
   const ends = new Map<string, number>();
   for (const { address, validUntil } of resources) {

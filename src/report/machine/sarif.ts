@@ -7,14 +7,14 @@ import { type FilePosition, findFilePosition } from '../view/diagnostic-view.ts'
 import { type Annotation, joinNotStarted, listAnnotations, OTHER_RULES } from './annotations.ts';
 
 /**
- * A report as a SARIF log: a result for each diagnostic or danger, and a notification for the reason why a run failed.
- * Successful writes are omitted. Source: SARIF 2.1.0.
+ * A report as a SARIF log: a result for each diagnostic or danger, and a notification if the run failed. Successful
+ * writes are omitted. Source: SARIF 2.1.0.
  */
 export function renderSarifReport(report: Report, options: FormatOptions): string {
   return renderLog([{ report, options }], { ...options, ...findVersion(report, options) });
 }
 
-/** A run over many stacks as a SARIF log with one run. */
+/** A run over many stacks as a SARIF log with a single SARIF run. */
 export function renderStacksSarif({ parts }: StacksReport, options: FormatOptions): string {
   const subjects = parts.map(({ name, report, options: own }) => ({
     report,
@@ -27,7 +27,7 @@ export function renderStacksSarif({ parts }: StacksReport, options: FormatOption
 interface Subject {
   readonly report: Report;
   readonly options: FormatOptions;
-  /** The name of the stack, in a run over many stacks. */
+  /** The name of the stack. Present only in a run over many stacks. */
   readonly stack?: string | undefined;
 }
 
@@ -85,8 +85,8 @@ function createRule(id: string, { describeRule }: FormatOptions): object {
 }
 
 /**
- * `unknown-field`: `UnknownField`. Only for ids of several words, because a name must differ from its id in more than
- * case.
+ * Turns `unknown-field` into `UnknownField`. Only for ids of several words, because the name of a rule must differ from
+ * its id in more than case.
  */
 function formatPascalCase(id: string): string {
   return id
@@ -137,7 +137,7 @@ function createResults(findings: readonly Finding[], rules: readonly string[]): 
   });
 }
 
-/** Does not depend on the line, so that a finding stays the same when lines are inserted above it. */
+/** The fingerprint excludes the line, so that a finding keeps its fingerprint when lines are inserted above it. */
 function computeFingerprint({ rule, address, message, place }: Annotation, options: FormatOptions): string {
   const position = place === undefined ? undefined : findFilePosition(place, options);
   return toDigest([rule, address ?? '', message, position === undefined ? '' : encodeUri(position.file)]);
@@ -147,7 +147,7 @@ function createMessage(message: string, remedy: string | undefined): { readonly 
   return { text: remedy === undefined ? message : `${message}\n${remedy}` };
 }
 
-/** Code scanning rejects results without a place, so a result without one gets the place of the Stack. */
+/** GitHub code scanning rejects results without a location, so a finding without a place has the place of the Stack. */
 function createLocations(
   { address }: Annotation,
   place: SourcePlace | undefined,
@@ -172,13 +172,13 @@ function createPhysicalLocation(place: SourcePlace | undefined, options: FormatO
   };
 }
 
-/** The position for standard input, and for findings without a file. */
+/** A position for a place in standard input, or for a finding without a place. */
 function createUnfiledPosition(place: SourcePlace | undefined): FilePosition {
   return { file: place === undefined ? '.' : 'stdin', line: place?.line ?? 1, column: place?.column ?? 1 };
 }
 
 /**
- * A path as a URI reference, relative if possible. The colon is encoded, because the first segment of a relative path
+ * A path as a URI reference, relative if possible. Colons are encoded, because the first segment of a relative path
  * must not look like a scheme.
  */
 function encodeUri(file: string): string {

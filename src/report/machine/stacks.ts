@@ -56,14 +56,14 @@ export function renderStackFolders({ stacks }: StackListing): string {
   return stacks.map(({ folder }) => `${toPrintable(folder)}\n`).join('');
 }
 
-/** A matrix for `strategy.matrix` of a GitHub job, through `fromJSON`: a job for each stack. */
+/** The value for `strategy.matrix` of a GitHub job, to parse with `fromJSON`. It creates one job for each stack. */
 export function renderGitHubMatrix({ stacks }: StackListing): string {
   return `${toPrintable(JSON.stringify({ include: stacks.map(({ name, folder }) => ({ stack: name, folder })) }))}\n`;
 }
 
 /**
- * A file for GitLab to include: the hidden job `.edgewise-stacks`. A job of a child pipeline extends it and runs once
- * for each stack. Without stacks the job never runs, because GitLab rejects an empty matrix.
+ * A GitLab CI file with the hidden job `.edgewise-stacks`. A job of a child pipeline that extends the hidden job runs
+ * once for each stack. Without stacks, the hidden job never runs, because GitLab rejects an empty matrix.
  */
 export function renderGitLabMatrix({ stacks }: StackListing): string {
   if (stacks.length === 0) return '.edgewise-stacks:\n  rules:\n    - when: never\n';
@@ -74,7 +74,7 @@ export function renderGitLabMatrix({ stacks }: StackListing): string {
   return `.edgewise-stacks:\n  parallel:\n    matrix:\n${jobs.join('')}`;
 }
 
-/** A run over many stacks as one JSON document, which contains the document of each stack. */
+/** A run over many stacks as one JSON document that contains the document of each stack. */
 export function renderStacksReportJson(run: StacksReport, { exitCode = 0 }: FormatOptions): string {
   const { rows, headline, summary } = createStacksView(run);
   return renderJsonDocument({
@@ -99,8 +99,8 @@ export function renderStacksReportJson(run: StacksReport, { exitCode = 0 }: Form
 }
 
 /**
- * The events of every stack, each with the name of its stack, then a summary of the run. Events that an apply sent
- * while it ran come first.
+ * The events of every stack, each event with the name of its stack, then a summary of the run. Events that an apply
+ * sent while it ran come first.
  */
 export function renderStacksJsonLines(run: StacksReport, options: FormatOptions): string {
   const { rows, headline, summary } = createStacksView(run);
@@ -136,7 +136,7 @@ function listEvents(
 }
 
 /**
- * The JSON document of a stack's resources: for each its spec, as a manifest would have it, and the fields that the
+ * A JSON document with the resources of a stack. Each resource has its spec, as in a manifest, and the fields that the
  * service computed.
  */
 export function createInventoryDocument(inventory: Inventory): JsonObject {
@@ -152,7 +152,6 @@ export function createInventoryDocument(inventory: Inventory): JsonObject {
   };
 }
 
-/** The text of `createInventoryDocument`. */
 export function renderInventoryJson(inventory: Inventory): string {
   return renderJsonDocument(createInventoryDocument(inventory));
 }
@@ -185,7 +184,7 @@ const OWN: Readonly<Record<string, (resource: OwnedResource) => Json>> = {
   id: ({ live }) => live.id,
 };
 
-/** Says why a kind has no value at a path; undefined if it has one. */
+/** Returns an error message if a kind cannot have a readable value at the path; otherwise undefined. */
 export function checkPath(kind: Kind, path: FieldPath): string | undefined {
   const [first = '', ...rest] = path;
   if (kind.oneTimeFields.includes(String(first)))
@@ -196,9 +195,9 @@ export function checkPath(kind: Kind, path: FieldPath): string | undefined {
 }
 
 /**
- * The value at a path of each resource, one per line: text unchanged, list members one per line, anything else as JSON.
- * Resources without a value are omitted. `isNamed`: the address precedes each line, because the request may match
- * several resources.
+ * The value at `path` of each resource, one per line. Text is not quoted, each member of a list has its own line, and
+ * any other value is JSON. Resources without a value are omitted. `isNamed`: each line starts with the address of its
+ * resource, because the request may match several resources.
  */
 export function renderFieldValues(inventory: Inventory, path: FieldPath, isNamed: boolean): string {
   const lines = redactInventory(inventory).resources.flatMap((resource) => {
@@ -222,7 +221,7 @@ function readStep(value: Json, step: string | number): Json {
   return isJsonObject(value) && Object.hasOwn(value, step) ? (value[step] ?? null) : null;
 }
 
-/** Removes a final line break, because each value ends its line anyway. Escapes other unprintable characters. */
+/** Removes a final line break, because the caller adds one. Escapes other unprintable characters. */
 function formatValue(value: Json): string {
   return toPrintable(typeof value === 'string' ? value.replace(/\n$/, '') : toCanonicalJson(value));
 }

@@ -19,26 +19,26 @@ import {
   type Section,
 } from './text.ts';
 
-/** How much a row of a table shows: fields, and characters of each value. */
+/** The limits of a table row: the number of fields, and the number of characters of each value. */
 interface Room {
   readonly fields: number;
   readonly value: number;
 }
 
-/** More fields or characters would make the table unreadable. The diff has the whole values. */
+/** The usual limits. More would make the table unreadable. The diff has the whole values. */
 const SHORT: Room = { fields: 6, value: 60 };
 
-/** For few rows whose diff is folded, so that a reader who opens nothing still sees all but the longest values. */
+/** Larger limits, for few rows whose diff is folded. Most readers then need not open the diff. */
 const WHOLE: Room = { fields: 12, value: 240 };
 const MAX_WHOLE_ROWS = 10;
 
-/** Most changes whose diff is not folded. */
+/** With more changes, all diffs are folded. */
 const MAX_OPEN_DIFFS = 3;
 
-/** Most rows of a table that are not folded. */
+/** Further rows of a table are folded. */
 const MAX_OPEN_ROWS = 50;
 
-/** Most lines of a diff that is not folded. */
+/** With more lines, all diffs are folded. */
 const MAX_OPEN_LINES = 40;
 
 export interface TableContext {
@@ -46,7 +46,7 @@ export interface TableContext {
   readonly hasOwners: boolean;
   readonly linkTo: LinkTo;
   readonly locate?: Locate | undefined;
-  /** A sentence below the table. */
+  /** A sentence to show below the table. */
   readonly footnote?: string | undefined;
 }
 
@@ -54,7 +54,7 @@ interface RowContext extends TableContext {
   readonly room: Room;
 }
 
-/** A table of changes with their effects, then their diff. Folds each of them if it is long. */
+/** A table of changes with their effects, then their diffs. Folds the end of a long table, and long diffs. */
 export function listChangeSections(changes: readonly ChangeView[], context: TableContext): readonly Section[] {
   const [open, folded] = [changes.slice(0, MAX_OPEN_ROWS), changes.slice(MAX_OPEN_ROWS)];
   const diffs = [...Map.groupBy(changes, ({ action }) => action)].map(([action, some]) => createDiff(action, some));
@@ -104,8 +104,8 @@ function createRowPiece(change: ChangeView, { hasOwners, linkTo, locate, room }:
 }
 
 /**
- * `at`: a link to the line of the row's first field. `linkField`: a link to the line of another field; empty if it is
- * the same line.
+ * `at`: a link to the manifest line of the row's first differing field. `linkField`: returns a link to the manifest
+ * line of another field, or an empty text if `at` links to the same line.
  */
 export function createRowLinks(
   row: Pick<ChangeView, 'stated'> & Parameters<typeof findFieldPlace>[0],
@@ -121,7 +121,7 @@ export function createRowLinks(
   };
 }
 
-/** What a row shows about a change: its protection, reason, traits, notes and fields. */
+/** The remarks on a change in its row: protection, reason, traits, notes and fields. */
 function listRemarks(change: ChangeView, options: BriefOptions): readonly string[] {
   const { action, reason, notes, protect, traits, fields, dangers } = change;
   const isWhole = action === 'create' || action === 'delete';
@@ -143,13 +143,13 @@ function formatClause({ said, values }: ChangeView['traits'][number]): string {
 
 interface BriefOptions {
   readonly room?: Room;
-  /** Dangers that are shown above, with their values. */
+  /** Dangers shown above the table. A field whose values are part of a danger has a link to the danger instead. */
   readonly dangers?: readonly DangerView[];
-  /** Returns a link to the line of a field; empty if it is the line of the row, or unknown. */
+  /** Returns a link to the manifest line of a field. Empty if the line is unknown, or if it is the line of the row. */
   readonly linkField?: (field: FieldView) => string;
 }
 
-/** Fields in short, for a table cell. */
+/** A short text for each field, for a table cell. Fields beyond the limit of `room` are only counted. */
 export function listBriefs(
   fields: readonly FieldView[],
   { room = SHORT, dangers = [], linkField = () => '' }: BriefOptions = {},
@@ -169,11 +169,10 @@ function linkToDanger({ group, anchor }: DangerView): string {
   return renderLink(`${group} danger above`, `#${anchor}`);
 }
 
-/** The fields of all changes with one action, below a line for each resource. */
+/** The diff of all changes with the same action: a line for each resource, followed by its fields. */
 interface Diff {
   readonly action: ChangeView['action'];
   readonly lines: readonly string[];
-  /** Number of resources in the diff. */
   readonly resources: number;
 }
 
@@ -190,7 +189,7 @@ function countLines(diffs: readonly Diff[]): number {
   return diffs.reduce((sum, { lines }) => sum + lines.length, 0);
 }
 
-/** One section for each action, so that each can be omitted by itself. */
+/** One section for each action, so that the sections can be omitted one by one from a comment that is too long. */
 function listDiffPieces(diffs: readonly Diff[], isFolded: boolean): readonly Section[] {
   const shown = diffs.filter(({ lines }) => lines.length > 0);
   const pieces = shown.map(({ action, lines }): Section => {
@@ -203,7 +202,9 @@ function listDiffPieces(diffs: readonly Diff[], isFolded: boolean): readonly Sec
   return listFoldSections({ code: 'Diff', rest }, pieces);
 }
 
-/** Fields as lines of a diff: `-` before the old value, `+` before the new one. */
+/**
+ * Fields as lines of a diff: `-` before the old value, `+` before the new value. Adds the number of unchanged fields.
+ */
 export function listDiffLines(fields: readonly FieldView[], unchanged = 0): readonly string[] {
   const more = unchanged === 0 ? [] : [`  (${formatUnchangedCount(unchanged)})`];
   return [...fields.flatMap(listFieldLines), ...more];
@@ -234,13 +235,14 @@ function formatDiffLine({ role, text }: FieldLine): string {
 }
 
 /**
- * Renders the start of a resource's manifest as Markdown. `link`: a link if the forge is known. `text`: a position
- * without a link. `line`: a link that shows only the line, for use beside the file. Empty for standard input.
+ * Renders the position of a manifest as Markdown. `link` (the default): a link if the forge is known. `text`: never a
+ * link. `line`: a link that shows only the line number, for use beside the file name. Empty for standard input.
  */
 export type LinkTo = (place: ManifestStart, format?: 'link' | 'text' | 'line') => string;
 
 /**
- * Creates links to manifests in the commit that the plan was made from. Without a known page, positions are not links.
+ * Creates links to manifests at the commit that the plan was made from. If the page of a manifest is unknown, its
+ * position is not a link.
  */
 export function createLinks(plan: Pick<Plan, 'made'>, options: FormatOptions): LinkTo {
   const findLink = createPlaceLinks(plan, options);
@@ -256,7 +258,7 @@ interface Footed extends Pick<Plan, 'made'> {
   readonly tool: Pick<Plan['tool'], 'version'>;
 }
 
-/** The last line of a comment: the commit, the run, the time, and the version of Edgewise. */
+/** The last line of a comment: the commit, the pipeline run, the time, and the version of Edgewise. */
 export function renderFooter({ made, tool }: Footed, { pipeline = {} }: FormatOptions): string {
   const { commit } = made ?? {};
   const page = commit === pipeline.commit ? pipeline.commitUrl : undefined;
@@ -277,7 +279,7 @@ function listTimeTexts(at = ''): readonly string[] {
   return day === '' ? [] : [`${day} ${time} UTC`];
 }
 
-/** A link to the line that a danger is about; empty: there is none. */
+/** Returns a link to the manifest line that a danger is about, or an empty text if the line is unknown. */
 export type LinkToDanger = (danger: DangerView) => string;
 
 interface DangersView {
@@ -286,8 +288,8 @@ interface DangersView {
 }
 
 /**
- * The dangers by group, each with its values and a link. Each is a section of its own, so that the most severe remain
- * when some are omitted.
+ * One section for each danger, with its values and a link, by group. If the comment is too long, the last dangers are
+ * omitted first, so the most severe remain.
  */
 export function listDangerSections(
   { dangers, dangerCount }: DangersView,
@@ -297,7 +299,7 @@ export function listDangerSections(
   return wrapInCaution(dangerCount, items);
 }
 
-/** One danger as a list item. `lead`: Markdown with its stack and owner, in a report on many stacks. */
+/** A danger as a list item. `lead`: Markdown that names the stack and the owner, in a report on many stacks. */
 export function renderDangerSection(
   { group, address, clause, then, owner, path, anchor }: DangerView,
   link: string,
@@ -306,20 +308,20 @@ export function renderDangerSection(
   const whose = owner === undefined || lead !== undefined ? '' : ` (${escapeProse(owner)})`;
   const values = clause.values === '' ? '' : ` ${renderCode(clause.values)}`;
   const said = `${escapeQuotingProse(clause.lead)}${values}${then === '' ? '' : `: ${escapeProse(then)}`}`;
-  // Only rows of fields link to this anchor.
+  // Only rows of fields link to a danger, so a danger without a field needs no anchor.
   const target = path === undefined ? '' : renderAnchor(anchor);
   const text = `> - ${lead ?? ''}**${group}** ${renderCode(address)}${whose} ${said}${link === '' ? '' : ` ${link}`}${target}\n`;
   return { text, weight: 'delete', names: ['danger', 'dangers'] };
 }
 
-/** Prose in which text in backticks becomes code. Escapes both. */
+/** Escapes prose, except that text in backticks becomes code. */
 function escapeQuotingProse(text: string): string {
   return listQuoted(text)
     .map(({ piece, isCode }) => (isCode ? renderCode(piece) : escapeProse(piece)))
     .join('');
 }
 
-/** A list of dangers below their number; empty if there are none. */
+/** A caution box with the number of dangers and a list of them. Empty if there are no items. */
 export function wrapInCaution(dangerCount: string, items: readonly Section[]): readonly Section[] {
   if (items.length === 0) return [];
   const heading = `> [!CAUTION]\n> **${escapeProse(dangerCount)}**\n>\n`;

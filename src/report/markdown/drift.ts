@@ -30,10 +30,7 @@ import {
   type Section,
 } from './text.ts';
 
-/**
- * The top of a drift report: its headline, its title, and the dangers. As a part of a longer report it has only the
- * title, because that report shows the rest.
- */
+/** The top of a drift report: its headline, title and dangers. With `isPart`, it is only the title. */
 export function listDriftHeadSections(
   view: DriftView,
   linkToDanger: LinkToDanger,
@@ -46,7 +43,7 @@ export function listDriftHeadSections(
   ];
 }
 
-/** Does not name the commit of the manifests, because the last line does. */
+/** Omits the commit of the manifests, because the last line of the comment names it. */
 function listLimits({ compared, isAgainstPlan, notes }: DriftView): readonly string[] {
   return [...(isAgainstPlan ? [compared] : []), ...notes.slice(0, 1)];
 }
@@ -68,12 +65,14 @@ export function listDriftSections(view: DriftView, drift: Drift, options: Format
   ];
 }
 
-/** Creates links to the lines of manifests. */
 export function createDriftLinks(drift: Drift, options: FormatOptions): LinkTo {
   return createLinks({ made: getProvenance(drift) }, options);
 }
 
-/** The time of the report, and the commit of the manifests. The commit of a saved plan is named with the plan. */
+/**
+ * The time of the report, and the commit of the manifests. The commit of a saved plan is omitted, because it is shown
+ * with the name of the plan.
+ */
 function getProvenance({ at, against, commit }: Drift): NonNullable<Plan['made']> {
   return { at, ...(against === undefined && commit !== undefined && { commit }) };
 }
@@ -103,7 +102,7 @@ function createDriftRow(resource: DriftedView, { hasOwners, ...context }: TableC
   return { text: renderRow(cells), weight: 'update', names: ['row of a resource', 'rows of resources'] };
 }
 
-/** Empty unless the table had to cut a value or omit a field. */
+/** The differing fields of a resource as a diff. Empty if the table shows all of them uncut. */
 function listDetailPieces({ address, fields, pending }: DriftedView): readonly Section[] {
   const isWhole = [fields, pending].every((some) => !listBriefs(some).some((brief) => CUT.test(brief)));
   if (isWhole) return [];

@@ -14,15 +14,15 @@ import {
 } from './changes.ts';
 import { escapeProse, renderCode, renderDetails, renderDiagnosticSection, renderFence, type Section } from './text.ts';
 
-/** Most addresses that a violation lists. */
+/** The maximum number of addresses listed for a violation. */
 const MAX_LISTED = 10;
 
-/** Longest command that is shown. A cut command would do something else. */
+/** The maximum length of a shown command. A truncated command would do something else. */
 const MAX_COMMAND = 1500;
 
 /**
- * The top of a plan: its headline, its title, its violations, its errors, and its dangers. As a part of a longer report
- * it has neither headline nor dangers, because that report shows them.
+ * The top of a plan: its headline, title, violations, errors and dangers. With `isPart`, it has neither headline nor
+ * dangers, because the longer report shows them.
  */
 export function listHeadSections(
   view: PlanView,
@@ -42,7 +42,7 @@ export function listHeadSections(
   ];
 }
 
-/** The changes, and the rest of the plan. */
+/** The changes, then files, suppressed deletes, warnings, notes on unchanged resources, and the graph. */
 export function listPlanSections(view: PlanView, context: Pick<TableContext, 'linkTo' | 'locate'>): readonly Section[] {
   const { parts, hasOwners } = view;
   const changes = joinParts(parts);
@@ -60,7 +60,10 @@ export function listPlanSections(view: PlanView, context: Pick<TableContext, 'li
   ];
 }
 
-/** The command that applies the plan, to copy. Empty if the plan is blocked or changes nothing. */
+/**
+ * The command that applies the plan, for the user to copy. Empty if the plan is not applicable, or if the command is
+ * unknown or too long.
+ */
 export function listCommandSections(view: PlanView, command: CommandLine | undefined): readonly Section[] {
   if (command === undefined || command.line.length > MAX_COMMAND || !view.isApplicable) return [];
   return [{ text: `${formatApplyLead(command)}\n\n${renderFence('sh', [command.line])}\n\n`, weight: 'always' }];
@@ -95,12 +98,12 @@ function formatPosition({ message, place }: NonNullable<GuardViolation['places']
   return `${escapeProse(message)}: ${renderCode(`${place.file}:${place.line}`)}`;
 }
 
-/** Footnote on creates if the plan has drift too. */
+/** The footnote on created resources, if the plan has drift too. */
 const CREATED = 'It is not known whether what is created is new in the manifests, or was deleted at the service.';
 
 /**
- * Each change once, with its fields from all parts of the plan. Deletes and replaces come first; drift is among the
- * changes of its action.
+ * Each change once, with its fields from all parts of the plan. Changes are sorted by action: deletes and replaces come
+ * first, and reverted drift is among the other changes.
  */
 function joinParts(parts: PlanView['parts']): readonly ChangeView[] {
   const all = parts.flatMap(({ changes }) => changes);
@@ -114,12 +117,12 @@ function joinParts(parts: PlanView['parts']): readonly ChangeView[] {
     .sort((left, right) => CHANGE_ACTIONS.indexOf(left.action) - CHANGE_ACTIONS.indexOf(right.action));
 }
 
-/** A list of sentences below its heading; empty if there are none. */
+/** A list of sentences below its heading. Empty if there are no sentences. */
 function listListPieces(list: keyof typeof LIST_HEADINGS, sentences: readonly string[]): readonly Section[] {
   return listItemPieces(list, sentences.map(escapeProse));
 }
 
-/** Lint warnings by rule. Positions are code, so that they can be copied. */
+/** Lint warnings by rule. Positions are formatted as code, so that users can copy them. */
 function listLintPieces(lint: PlanView['lint']): readonly Section[] {
   const items = lint.map(({ rule, places }) => {
     const texts = places.map(
@@ -140,7 +143,7 @@ function listItemPieces(list: keyof typeof LIST_HEADINGS, items: readonly string
   return [{ text, weight, names: [`list "${heading}"`, `lists "${heading}"`] }];
 }
 
-/** Empty if the order of the writes is obvious. */
+/** A graph of the dependencies between writes. Empty if references alone explain the order of the writes. */
 function listGraphPieces({ writes, isOrderTelling }: PlanView): readonly Section[] {
   const lines = isOrderTelling ? renderMermaidLines(writes) : [];
   if (lines.length === 0) return [];
@@ -148,24 +151,26 @@ function listGraphPieces({ writes, isOrderTelling }: PlanView): readonly Section
   return [{ text, weight: 'graph', names: ['graph', 'graphs'] }];
 }
 
-/** Most writes in a graph. Readers do not follow a larger one. */
+/** The maximum number of writes in a graph. A larger graph is unreadable. */
 const MAX_NODES = 30;
 const MAX_LABEL = 100;
 
-/** The lines of a Mermaid flowchart of dependencies between writes. Empty if there are none, or too many writes. */
+/**
+ * The lines of a Mermaid flowchart of dependencies between writes. Empty without dependencies or with too many writes.
+ */
 export function renderMermaidLines(writes: readonly WriteView[]): readonly string[] {
   const edges = writes.flatMap(({ number, waitsFor }) => waitsFor.map((before) => `  w${before} --> w${number}`));
   if (edges.length === 0 || writes.length > MAX_NODES) return [];
   return ['flowchart LR', ...writes.map(({ number, id }) => `  w${number}["${escapeLabel(id)}"]`), ...edges];
 }
 
-/** Replaces every character that has a meaning in a diagram by its number. */
+/** Replaces every character that may have a meaning in Mermaid by its number, such as `#34;`. */
 function escapeLabel(text: string): string {
   const shown = text.length <= MAX_LABEL ? text : `${text.slice(0, MAX_LABEL)}…`;
   return shown.replace(/[^\w /.*-]/gu, (character) => `#${character.codePointAt(0)};`);
 }
 
-/** The result of comparing two plans, in the first lines of a comment. */
+/** The top of a comment on two compared plans: its title, the result, and the remedy. */
 export function listComparisonHeadSections({ title, summary, remedy, isRefused }: ComparisonView): readonly Section[] {
   const said = [`**${escapeProse(summary)}**`, ...(remedy === undefined ? [] : [escapeProse(remedy)])].join(' ');
   return [

@@ -37,26 +37,24 @@ import {
   type Section,
 } from './text.ts';
 
-/**
- * A report as a comment on a pull request. Never exceeds the length of a comment, and names what it omitted for that.
- */
+/** A report as a comment on a pull request. If the comment would be too long, omits sections and names them. */
 export function renderMarkdownReport(report: Report, options: FormatOptions): string {
   const { command, stack, head, body } = createComment(report, options);
   const marker: Section = { text: `${renderMarker(command, stack)}\n\n`, weight: 'always' };
   return `${joinSections([marker, ...head], body).trimEnd()}\n`;
 }
 
-/** The sections of a report, without the marker of a comment, as a part of a longer one. */
+/** The sections of a report for use in a longer report, without the marker of a comment. */
 export function listReportSections(report: Report, options: FormatOptions): readonly Section[] {
   const { head, body } = createComment(report, options);
   return [...head, ...body];
 }
 
 interface Comment {
-  /** The command in the marker, by which a later run finds the comment. */
+  /** The command for the hidden marker, by which a later run finds the comment. */
   readonly command: string;
   readonly stack?: string;
-  /** The sections above the note on omissions. */
+  /** The sections above the note on omitted sections. */
   readonly head: readonly Section[];
   readonly body: readonly Section[];
 }
@@ -162,7 +160,7 @@ function createFailureComment(failure: Failure): Comment {
   };
 }
 
-/** The result of an apply in short: its numbers, and what the user must do next. */
+/** The top of an apply's result: its title, its totals, and the next steps for the user. */
 function listResultHeadPieces({ title, isComplete, summary, next }: ApplyView): readonly Section[] {
   const steps = next.map((step) => `- ${escapeProse(step)}\n`).join('');
   return [

@@ -12,18 +12,19 @@ import { createDriftLinks } from './drift.ts';
 import { createDangerLinks, listReportSections } from './report.ts';
 import { escapeProse, joinSections, listFoldSections, renderMarker, renderRow, type Section } from './text.ts';
 
-/** Most stacks with content that are not folded. */
+/** If more stacks have content, all of them are folded. */
 const MAX_OPEN_STACKS = 3;
 
 /**
- * Most stacks that have a fold each. With more, a table shows the headlines, because an empty fold takes more room than
- * a row.
+ * The maximum number of stacks that have a fold each. With more stacks, a table shows the headlines instead, because
+ * even an empty fold takes more characters than a row.
  */
 const MAX_FOLDS = 100;
 
 /**
- * A run over many stacks as one comment: the dangers of all stacks, by stack and owner; then each stack with content
- * below its headline, the most severe first; then the other stacks. Never exceeds the length of a comment.
+ * A run over many stacks as one comment: the dangers of all stacks, by stack and owner; then the report of each stack
+ * with content; then the names of the other stacks. Failed stacks come first, then stacks by their most severe danger.
+ * Never exceeds the maximum length of a comment.
  */
 export function renderStacksMarkdown(run: StacksReport, options: FormatOptions): string {
   const view = createStacksView(run);
@@ -53,7 +54,7 @@ export function renderStacksMarkdown(run: StacksReport, options: FormatOptions):
   return `${joinSections(head, [...body.filter((piece) => !isFooter(piece)), ...quiet, ...footers]).trimEnd()}\n`;
 }
 
-/** Returns links to dangers by the index of their stack. */
+/** Returns a function that takes the index of a stack and returns its LinkToDanger. */
 function createLinksOfStacks({ parts }: StacksReport, options: FormatOptions): (index: number) => LinkToDanger {
   const createLinksTo = (report: Report, own: FormatOptions): LinkToDanger => {
     if (report.about === 'drift') return createDangerLinks(createDriftLinks(report.drift, own), own);
@@ -69,8 +70,8 @@ function listDangersOfStack({ title, owner, dangers }: StackDangers, linkTo: Lin
 }
 
 /**
- * The report of one stack below its headline. A failed or refused stack is not folded, because a fold cannot show a
- * caution box.
+ * The report of one stack below its headline. The report of a failed or refused stack is not folded, because a fold
+ * cannot show a caution box.
  */
 function listPartPieces(
   { row, part, isFolded }: { readonly row: StackRow; readonly part: StackPart; readonly isFolded: boolean },
@@ -85,17 +86,17 @@ function listPartPieces(
   return [heading, ...shown, ...footers];
 }
 
-/** Lowers a heading by one level, below the heading of its stack. */
+/** Lowers a heading by one level, so that it is below the heading of its stack. */
 function lowerHeading(piece: Section): Section {
   return /^#+ /.test(piece.text) ? { ...piece, text: `#${piece.text}` } : piece;
 }
 
-/** Whether a section is the footer, which is the same for all stacks. */
+/** Whether a section is the last line of a comment, which is the same for all stacks. */
 function isFooter({ text }: Section): boolean {
   return text.startsWith('<sub>');
 }
 
-/** A table of headlines, which is never omitted. */
+/** A table with the headline of each stack. It is never omitted. */
 function listTablePieces(rows: readonly StackRow[]): readonly Section[] {
   const hasTime = rows.some(({ time }) => time !== '');
   const columns = ['Stack', 'Folder', 'Result', ...(hasTime ? ['Least time'] : [])];
@@ -118,7 +119,10 @@ function listQuietPieces(rows: readonly StackRow[], run: StacksReport): readonly
 
 const DISPENSABLE = { weight: 'refusal', names: ['summary of a stack', 'summaries of stacks'] } as const;
 
-/** Lets a section be omitted that a comment on one stack always shows: two hundred stacks need the room. */
+/**
+ * Allows omitting a section that a comment on a single stack always shows. Otherwise, two hundred stacks would not fit
+ * into a comment.
+ */
 function makeDispensable(piece: Section): Section {
   return piece.weight === 'always' && piece.fold === undefined ? { ...piece, ...DISPENSABLE } : piece;
 }

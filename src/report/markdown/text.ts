@@ -3,32 +3,26 @@ import { toPrintable } from '../../model/printable.ts';
 import { listDiagnosticLines } from '../view/diagnostic-view.ts';
 import { formatCount } from '../view/wording.ts';
 
-/**
- * Pieces of Markdown for GitHub and GitLab. Any text becomes exactly one piece: it cannot close a block, create a link,
- * or mention a user.
- */
+/** Markdown for GitHub and GitLab. Text from outside cannot close a block, create a link, or mention a user. */
 
-/** Most characters of a text that are shown. A longer text could fill the whole comment. */
+/** The maximum number of characters shown of a text. A longer text could fill the whole comment. */
 const MAX_CHARACTERS = 1000;
 
-/** Most characters of a line in a fence, and of all its lines. */
+/** The maximum number of characters of a line in a code block, and of all its lines together. */
 const MAX_LINE = 2000;
 const MAX_FENCE = 16_000;
 
 const ACTIVE = /[\\`*_{}[\]<>#!|~$&@^]/g;
 const ACTIVE_AT_START = /^(\d*)([-+=.)])/;
 
-/**
- * Characters that turn the text after them into a reference: to people, issues, merge requests, labels, addresses and
- * emoji.
- */
+/** Characters that turn the following text into a reference to a user, issue, merge request, label or emoji. */
 const REFERRING = /[@#!~$%&^](?=["'{\p{L}\p{N}_-])|:(?=[\w+/-])/gu;
 const LINKED = /\b(?:www(?=\.)|gh(?=-)|[0-9a-f](?=[0-9a-f]{6,39}\b))/gi;
 
-/** A zero-width space as an entity, which survives where the character itself is escaped. */
+/** A zero-width space as an HTML entity. It also works where the character itself would be escaped. */
 const GAP = '&#8203;';
 
-/** Text as prose on one line. URLs become code, so that they can be copied but are not links. */
+/** Text as prose on one line. URLs become code, so that readers can copy them but not click them. */
 export function escapeProse(text: string): string {
   return shortenText(text)
     .split(URL_TEXT)
@@ -36,7 +30,7 @@ export function escapeProse(text: string): string {
     .join('');
 }
 
-/** Excludes the punctuation after a URL that ends a sentence. */
+/** Excludes punctuation at the end of a URL, because it may end a sentence. */
 const URL_TEXT = /(\bhttps?:\/\/[^\s"'`<>|]*[^\s"'`<>|.,;:!?)\]])/;
 
 function escapeWords(text: string, isStart: boolean): string {
@@ -47,7 +41,7 @@ function escapeWords(text: string, isStart: boolean): string {
   return inactive.replaceAll('\u0000', GAP);
 }
 
-/** Text as code on one line. It may be in a table cell, where Markdown has no escape for a `|` after a `\`. */
+/** Text as code on one line. Replaces `|`, because Markdown has no escape for a `|` after a `\` in a table cell. */
 export function renderCode(text: string): string {
   const printable = toPrintable(shortenText(text)).replaceAll('|', '\\u007c');
   const content = printable.trim() === '' ? '""' : printable;
@@ -56,34 +50,31 @@ export function renderCode(text: string): string {
   return `${quote}${pad}${content}${pad}${quote}`;
 }
 
-/** Lines in a code block whose fence is longer than any run of backticks in them. */
+/** A code block whose fence is longer than any run of backticks in the lines. */
 export function renderFence(language: string, lines: readonly string[]): string {
   const shown = takeLines(lines.map(toPrintable).map((line) => shortenText(line, MAX_LINE)));
   const fence = '`'.repeat(Math.max(3, ...shown.map((line) => countBackticks(line) + 1)));
   return `${fence}${language}\n${shown.map((line) => `${line}\n`).join('')}${fence}`;
 }
 
-/** A row of a table. The cells are Markdown. */
+/** A row of a table. The cells must be Markdown. */
 export function renderRow(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |\n`;
 }
 
-/**
- * A link. The label is Markdown, and the address must need no escape: a page of the forge that the pipeline names, or
- * an anchor.
- */
+/** A link. `label` must be Markdown. `page` must not need escaping, such as an anchor or a page of the forge. */
 export function renderLink(label: string, page: string): string {
   return `[${label}](${page})`;
 }
 
-/** An anchor for links of the same comment. The name must need no escape. */
+/** The target of links within the same comment. The name must not need escaping. */
 export function renderAnchor(name: string): string {
   return `<a name="${name}"></a>`;
 }
 
 /**
- * A fold, which opens on a click. The body is Markdown. `summary.code` may be text from outside; `summary.rest` is our
- * own.
+ * A fold, which opens on a click. The body must be Markdown. `summary.code` may be text from outside; `summary.rest`
+ * must be Edgewise's own text.
  */
 export function renderDetails(summary: Summary, body: string): string {
   return `${renderDetailsStart(summary)}${body}\n\n</details>`;
@@ -98,7 +89,7 @@ function renderDetailsStart({ code, rest }: Summary): string {
   return `<details>\n<summary><code>${escapeHtml(toPrintable(shortenText(code)))}</code> ${escapeHtml(rest)}</summary>\n\n`;
 }
 
-/** Puts sections into one fold. Each can be omitted; the fold disappears with the last of them. */
+/** Puts sections into one fold. Each section can be omitted; if all are, the fold is omitted too. */
 export function listFoldSections(summary: Summary, pieces: readonly Section[]): readonly Section[] {
   return [
     { text: renderDetailsStart(summary), weight: 'always', fold: 'start' },
@@ -107,13 +98,13 @@ export function listFoldSections(summary: Summary, pieces: readonly Section[]): 
   ];
 }
 
-/** An invisible HTML comment, by which a later run finds the comment that it replaces. */
+/** An invisible HTML comment, by which a later run finds the pull request comment to replace. */
 export function renderMarker(command: string, stack: string | undefined): string {
   const name = `edgewise:${escapeMarkerWord(command)}`;
   return stack === undefined ? `<!-- ${name} -->` : `<!-- ${name} stack=${escapeMarkerWord(stack)} -->`;
 }
 
-/** A text for a marker. Characters that could end the comment are written as percent-encoded UTF-8. */
+/** Percent-encodes text for a marker, so that the text cannot end the HTML comment. */
 function escapeMarkerWord(text: string): string {
   return shortenText(text, 200).replace(/[^\w.-]|-(?=-)|-$/gu, (character) =>
     Array.from(new TextEncoder().encode(character), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
@@ -128,7 +119,7 @@ function countBackticks(text: string): number {
   return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
 }
 
-/** As many whole lines as MAX_FENCE allows, then the number of omitted lines. */
+/** As many whole lines as fit into MAX_FENCE characters, then the number of omitted lines. */
 function takeLines(lines: readonly string[]): readonly string[] {
   const taken: string[] = [];
   let length = 0;
@@ -144,18 +135,18 @@ function shortenText(text: string, most = MAX_CHARACTERS): string {
   return text.length <= most ? text : `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** One section of a comment. Each section can be omitted without harm to the others. */
+/** A section of a comment. It can be omitted without breaking the Markdown of other sections. */
 export interface Section {
   readonly text: string;
-  /** Less important sections are left out first. */
+  /** Sections with a lower weight are omitted first. */
   readonly weight: Weight;
-  /** Nouns for an omitted section, singular and plural. Absent: its omission is not mentioned. */
+  /** Nouns that name the section in the note on omitted sections. Absent if the note does not mention it. */
   readonly names?: readonly [one: string, several: string];
-  /** Start or end of a fold. Both are kept unless nothing is left between them. */
+  /** The start or the end of a fold. Both are omitted if no section remains between them. */
   readonly fold?: 'start' | 'end';
 }
 
-/** The first weight is omitted first, and the last never. */
+/** All weights in ascending order. Sections with the last weight are never omitted. */
 const WEIGHTS = [
   'unchanged',
   'calls',
@@ -180,16 +171,16 @@ const WEIGHTS = [
 
 type Weight = (typeof WEIGHTS)[number];
 
-/**
- * Most characters of a comment on GitHub. Lengths are counted in UTF-16 units, so a text never has more characters than
- * counted.
- */
+/** The maximum length of a comment on GitHub, in characters. Edgewise counts UTF-16 units, which are never fewer. */
 export const MAX_COMMENT = 65_536;
 
-/** Characters reserved for the note on omissions. */
+/** Characters reserved for the note on omitted sections. */
 const RESERVE = 1500;
 
-/** Joins sections. If they are too long, omits the least important first and, of equal weight, the last first. */
+/**
+ * Joins sections. If they are too long for a comment, omits sections with a lower weight first and, among equal
+ * weights, the last sections first.
+ */
 export function joinSections(head: readonly Section[], body: readonly Section[]): string {
   const whole = [...head, ...body];
   const kept = new Set(whole);

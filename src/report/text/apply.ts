@@ -15,7 +15,7 @@ import { countColumns } from '../view/escape.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { createPainter, isTooWide, padToColumns, wrapBehind } from './layout.ts';
 
-/** Widest name of a write that ids are aligned to; wider ones are not aligned. */
+/** Ids are aligned after names of writes up to this width. An id after a wider name is not aligned. */
 const MAX_NAME_COLUMNS = 56;
 
 /**

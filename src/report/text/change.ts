@@ -8,18 +8,20 @@ import { formatNameList } from '../view/wording.ts';
 import { breakBehind, createPainter, isTooWide, type Paint, padToColumns, type Style, wrapBehind } from './layout.ts';
 
 export interface ChangeLayout extends TextOptions {
-  /** Column at which the actions start. */
   readonly actionColumn: number;
 }
 
-/** Widest path and widest title that others are aligned to; wider ones are not aligned. */
+/**
+ * Values are aligned after paths, and actions after titles, up to these widths. After a wider path or title, the text
+ * is not aligned.
+ */
 const MAX_PATH_COLUMNS = 32;
 const MAX_TITLE_COLUMNS = 72;
 
-/** Fewest columns for an action and its reason. With less room, they do not get a column of their own. */
+/** The minimum width of the column for an action and its reason. On a narrower terminal, they have no column. */
 const MIN_ACTION_COLUMNS = 24;
 
-/** The column at which the actions of changes start. */
+/** The column at which the actions of changes start, after the widest title that is not too wide to align. */
 export function getActionColumnWidth(changes: readonly ChangeView[]): number {
   const widths = changes
     .map((change) => countColumns(formatHeading(change)))
@@ -47,7 +49,7 @@ export function renderChange(change: ChangeView, shown: readonly FieldView[], la
   ];
 }
 
-/** One line for each danger, marked with `!`, which is visible without colour too. */
+/** The dangers of a change. Each is marked with `!`, which is visible without colour too. */
 function renderDangers({ dangers }: ChangeView, { color, width }: ChangeLayout): readonly string[] {
   const paint = createPainter(color);
   return dangers.flatMap(({ group, said }) =>
@@ -55,7 +57,7 @@ function renderDangers({ dangers }: ChangeView, { color, width }: ChangeLayout):
   );
 }
 
-/** A change on one line. `drifted`: the fields that the change reverts in another part of the plan. */
+/** A change on one line. `drifted`: the fields whose drift the change reverts, from another part of the plan. */
 export function renderCompactChange(change: ChangeView, drifted: readonly FieldView[], layout: ChangeLayout): string {
   const { action, dangers, warnings, reason, protect } = change;
   const style = getStyle(action);
@@ -77,7 +79,7 @@ export function renderCompactChange(change: ChangeView, drifted: readonly FieldV
   );
 }
 
-/** The fields of a change that are shown. Fields of a deleted resource only with --verbose. */
+/** The fields to show for a change. The fields of a deleted resource are shown only with --verbose. */
 export function listShownFields({ fields, lost }: ChangeView, { verbose }: TextOptions): readonly FieldView[] {
   return verbose ? [...fields, ...lost] : fields;
 }
@@ -86,7 +88,9 @@ function formatHeading({ glyph, address, id }: ChangeView): string {
   return id === undefined ? `${glyph} ${address}` : `${glyph} ${address}  (${id})`;
 }
 
-/** The action has its own column. On a narrow terminal it follows the heading, or is below it. */
+/**
+ * The title of a change. On a narrow terminal, the action has no column: it follows the heading or is on the next line.
+ */
 function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeLayout): readonly string[] {
   const heading = formatHeading(change);
   const paint = createPainter(color);
@@ -126,7 +130,7 @@ function getStyle(action: ChangeView['action']): Style {
   }
 }
 
-/** The fields of a resource, indented below its title, with aligned values. */
+/** The fields of a resource with aligned values, indented below its title. */
 export function renderFields(fields: readonly FieldView[], layout: TextOptions): readonly string[] {
   const widths = fields.filter(({ inline }) => inline !== undefined).map(({ path }) => countColumns(path));
   const pathColumns = Math.max(0, ...widths.filter((width) => width <= MAX_PATH_COLUMNS)) + 2;
@@ -152,7 +156,7 @@ function renderBlock({ path, notes, lines }: FieldView, { color, width }: TextOp
   ];
 }
 
-/** The path of a field, followed by its notes. Without enough room, the notes are below it. */
+/** The path of a field, followed by its notes. If the line is too narrow, the notes are on the next line. */
 function renderHeading(
   path: string,
   notes: readonly string[],
@@ -171,7 +175,7 @@ interface InlineLayout extends TextOptions {
   readonly notes: readonly string[];
 }
 
-/** Without enough room after the path, the values are below it, and the notes on a line of their own. */
+/** A field on one line. If the terminal is too narrow, the values and the notes are on lines below the path. */
 function renderInline(
   { from, to, is }: NonNullable<FieldView['inline']>,
   { path, notes, color, width }: InlineLayout,
@@ -197,7 +201,7 @@ function renderInline(
   return isTooWide(`    ${path}${plain}  ${remark}`, width) ? [line, `      ${muted}`] : [`${line}  ${muted}`];
 }
 
-/** Each value on its own lines. */
+/** The old and the new value, each on separate lines. */
 function renderValues(
   { from, to }: { readonly from: string | undefined; readonly to: string | undefined },
   { paint, width }: { readonly paint: Paint; readonly width: number },
@@ -210,7 +214,7 @@ function renderValues(
   ];
 }
 
-/** Does not paint leading spaces. */
+/** Paints a line except for its leading spaces. */
 function paintBehind(line: string, style: Style | undefined, paint: Paint): string {
   const text = line.trimStart();
   return style === undefined ? line : line.slice(0, line.length - text.length) + paint(style, text);
@@ -236,20 +240,20 @@ interface CompactLine {
   readonly heading: string;
   /** Column at which the text after the heading starts. */
   readonly column: number;
-  /** The action; empty if a heading above the list names it. */
+  /** The action. Empty if a heading above the list names it. */
   readonly said: string;
   readonly why: readonly CompactPiece[];
   readonly fields: readonly string[];
   readonly paint: (text: string) => string;
 }
 
-/** A clause on the line. `style`: for clauses that readers must not miss; absent: not painted. */
+/** A clause on the line. It has a `style` if readers must not miss it; otherwise it is not painted. */
 interface CompactPiece {
   readonly text: string;
   readonly style?: Style;
 }
 
-/** The line, cut to the width of the terminal. Paints the heading, and clauses with a style. */
+/** Renders the line, cut to the width of the terminal. Paints the heading, and clauses that have a style. */
 export function renderCompactLine(
   { heading, column, said, why, fields, paint }: CompactLine,
   { width, color }: Pick<TextOptions, 'width' | 'color'>,

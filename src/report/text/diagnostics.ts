@@ -5,10 +5,7 @@ import { createFailureView, type DiagnosticLine, listDiagnosticLines } from '../
 import { countSeverities, formatValidationSize } from '../view/wording.ts';
 import { createPainter, type Style, wrapBehind } from './layout.ts';
 
-/**
- * Diagnostics in the style of a compiler, with a blank line between them, and their number at the end. Empty if there
- * are none.
- */
+/** Diagnostics in the style of a compiler, separated by blank lines, then their number. Empty if there are none. */
 export function renderDiagnosticsText(diagnostics: readonly Diagnostic[], options: TextOptions): string {
   if (diagnostics.length === 0) return '';
   const blocks = diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options).join('\n'));
@@ -30,8 +27,8 @@ export function renderMessageLines(
 }
 
 /**
- * Never wraps places and excerpts: a terminal can open an unbroken position, and the caret of a wrapped excerpt would
- * be misplaced.
+ * Never wraps positions and excerpts. A terminal can open an unbroken position, and wrapping would misplace the caret
+ * of an excerpt.
  */
 function renderLine(line: DiagnosticLine, style: Style, options: TextOptions): readonly string[] {
   const { role, label, text } = line;
@@ -67,7 +64,7 @@ function renderSentence(
   return [createPainter(color)(style, label) + first.slice(label.length), ...rest];
 }
 
-/** Why a command did not complete, and what to do about it. Ends with a line break. */
+/** The diagnostics and the error of a command that did not complete, with remedies. Ends with a line break. */
 export function renderFailureText(failure: Failure, options: FormatOptions): string {
   const { diagnostics, error } = createFailureView(failure);
   const found = renderDiagnosticsText(diagnostics, options);
@@ -79,7 +76,7 @@ export function joinRemedy(message: string, remedy: string | undefined): string 
   return `edgewise: ${message}\n${remedy === undefined ? '' : `${remedy}\n`}`;
 }
 
-/** The result of a check of manifests, for a terminal. Throws an InvariantError for any other report. */
+/** The result of a check of manifests. Throws an InvariantError for any other report. */
 export function renderValidationReport(report: Report, options: FormatOptions): string {
   if (report.about !== 'validation') throw new InvariantError(`This format shows no ${report.about}`);
   return renderValidationText(report.validation, options);

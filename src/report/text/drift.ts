@@ -15,10 +15,7 @@ import { renderCompactLine, renderFields } from './change.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
 import { createPainter, isTooWide, padToColumns, type Style, wrapBehind } from './layout.ts';
 
-/**
- * Drift for a terminal: the dangers, the differences by state, the unmanaged resources, and the totals. Ends with a
- * line break.
- */
+/** Drift for a terminal: dangers, differences by state, unmanaged resources, and totals. Ends with a line break. */
 export function renderDriftText(view: DriftView, options: TextOptions): string {
   const sections = [
     [
@@ -34,7 +31,6 @@ export function renderDriftText(view: DriftView, options: TextOptions): string {
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-/** Empty if there are no dangers. */
 function renderDangers({ dangers, dangerCount }: DriftView, options: TextOptions): readonly (readonly string[])[] {
   if (dangers.length === 0) return [];
   const lines = dangers.flatMap(({ group, address, said, owner }) =>
@@ -46,7 +42,6 @@ function renderDangers({ dangers, dangerCount }: DriftView, options: TextOptions
   return [[`${dangerCount}:`, ...lines].map((line) => createPainter(options.color)('error', line))];
 }
 
-/** Empty if all resources are managed. */
 function renderUnmanaged(unmanaged: DriftView['unmanaged'], options: TextOptions): readonly (readonly string[])[] {
   if (unmanaged.length === 0) return [];
   const shown = options.verbose ? unmanaged : unmanaged.slice(0, MAX_UNMANAGED);
@@ -66,7 +61,7 @@ function renderUnmanaged(unmanaged: DriftView['unmanaged'], options: TextOptions
   ];
 }
 
-/** Most unmanaged resources shown without --verbose. An account that no stack has managed yet may have thousands. */
+/** The maximum number of unmanaged resources shown without --verbose. An account may have thousands. */
 const MAX_UNMANAGED = 20;
 
 const STYLES: Readonly<Record<Exclude<DriftState, 'in-sync'>, Style>> = {
@@ -106,7 +101,7 @@ function renderCompact(resources: readonly DriftedView[], options: TextOptions):
   );
 }
 
-/** The groups of the resource's dangers, which are shown in full above, and the reason. */
+/** The danger groups of a resource, then its reason. The dangers are shown in full above. */
 function listCompactReasons({ dangers, reason }: DriftedView): Parameters<typeof renderCompactLine>[0]['why'] {
   const groups = [...new Set(dangers.map(({ group }) => group))];
   return [
@@ -115,7 +110,7 @@ function listCompactReasons({ dangers, reason }: DriftedView): Parameters<typeof
   ];
 }
 
-/** Paths with a word on what happened, because the line has no room for values. */
+/** The paths of fields, each with a word on its change, because the line has no room for values. */
 function listCompactFields({ moved, fields, pending }: DriftedView): readonly string[] {
   const drifted = new Set(fields.map(({ path }) => path));
   return [
@@ -150,7 +145,7 @@ function renderResource(resource: DriftedView, options: TextOptions): readonly s
   ];
 }
 
-/** Indent of the fields that the next apply changes, below the clause that announces it. */
+/** The indent of the fields that the next apply changes. They are below the clause that announces the change. */
 const INDENT = '  ';
 
 function renderTotals(view: DriftView, options: TextOptions): readonly string[] {
@@ -168,7 +163,7 @@ function renderTotals(view: DriftView, options: TextOptions): readonly string[] 
     .flatMap(([style, line]) => wrap(line, options).map((one) => paint(style, one)));
 }
 
-/** The id follows the address. Without enough room, it is below it. */
+/** Wraps a heading that is too wide, so that the id is below the address. */
 function wrapHeading(heading: string, { width }: TextOptions): readonly string[] {
   return isTooWide(`  ${heading}`, width) ? wrapBehind('  ', heading, { width, rest: 4 }) : [`  ${heading}`];
 }

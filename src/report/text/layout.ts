@@ -1,26 +1,28 @@
 import { type InspectColor, styleText } from 'node:util';
 import { countColumns } from '../view/escape.ts';
 
-/** Layout of texts: padded, wrapped, broken and painted. The functions below expect printable text without colour. */
+/** Layout of text: padding, wrapping, breaking and painting. The functions expect printable text without colour. */
 
-/** A word. Spaces inside of quotes or backticks belong to it, because users copy quoted text. */
+/** Matches a word. Spaces within quotes or backticks belong to the word, because users copy quoted text. */
 const UNBREAKABLE = /(?:`[^`]*`|"[^"]*"|\S)+/g;
 
-/** Fewest columns of wrapped text, even if the terminal is narrower. */
+/** The minimum width of wrapped text, even if the terminal is narrower. */
 const MIN_COLUMNS = 20;
 
-/** Pads the text with spaces to a number of columns. */
 export function padToColumns(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - countColumns(text)));
 }
 
-/** Columns before the first line of a paragraph, and before its other lines. */
+/** The indent, in columns, of the first line of a paragraph and of its other lines. */
 interface Indent {
   readonly first: number;
   readonly rest: number;
 }
 
-/** Wraps a paragraph to a width. Returns lines without indent. Does not break quoted pieces and long words. */
+/**
+ * Wraps a paragraph to a width in columns; 0 disables wrapping. Returns lines without indent. Does not break quoted
+ * text and long words.
+ */
 export function wrapProse(text: string, width: number, { first, rest }: Indent): readonly string[] {
   if (width === 0) return [text];
   const lines: string[] = [];
@@ -42,10 +44,10 @@ export function wrapBehind(prefix: string, text: string, { width, rest }: { widt
   return [prefix + first, ...more.map((line) => ' '.repeat(rest) + line)];
 }
 
-/** Precedes a continued line, to distinguish it from a new line. */
+/** Marks a continued line, to distinguish it from a new line. */
 const CONTINUED = '↪ ';
 
-/** Whether a line is wider than the terminal. 0 columns: no limit. */
+/** Whether a line is wider than the terminal. A width of 0 means no limit. */
 export function isTooWide(line: string, width: number): boolean {
   return width > 0 && countColumns(line) > width;
 }
@@ -79,10 +81,9 @@ function breakExactly(text: string, width: number, { first, rest }: Indent): rea
   return [...lines, line];
 }
 
-/** The meaning of a piece of text. LOOKS decides how it looks. */
+/** The meaning of a piece of text. LOOKS maps it to colours. */
 export type Style = 'added' | 'removed' | 'changed' | 'replaced' | 'muted' | 'warning' | 'error' | 'strong';
 
-/** Paints a text in a style. */
 export type Paint = (style: Style, text: string) => string;
 
 const LOOKS = {
@@ -96,16 +97,16 @@ const LOOKS = {
   strong: ['bold'],
 } as const satisfies Record<Style, readonly InspectColor[]>;
 
-/** Creates a painter, which returns texts unchanged without `color`. Never reads the environment. */
+/** Creates a painter. Without `color`, it returns texts unchanged. Never reads the environment. */
 export function createPainter(color: boolean): Paint {
   if (!color) return (_, text) => text;
   return (style, text) => (text === '' ? '' : styleText(LOOKS[style], text, { validateStream: false }));
 }
 
-/** A column of a table: its heading, and its text for a row. */
+/** A column of a table: its heading, and the function that returns the cell of a row. */
 export type Column<Row> = readonly [heading: string, toCell: (row: Row) => string];
 
-/** Renders a table: headings, then a line for each row, with aligned columns. */
+/** Renders a line of headings, then a line for each row, with aligned columns. */
 export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): readonly string[] {
   const table = [columns.map(([name]) => name), ...rows.map((row) => columns.map(([, toCell]) => toCell(row)))];
   const widths = columns.map((_, column) => Math.max(...table.map((line) => countColumns(line[column] ?? ''))));

@@ -27,10 +27,7 @@ const COLUMNS: readonly Column<InventoryRow>[] = [
   ['STATE', ({ state }) => state.join(', ')],
 ];
 
-/**
- * Columns that are omitted, one after the other, until the table fits the terminal. An omitted state is shown below its
- * row.
- */
+/** Columns to omit, in this order, until the table fits the terminal. An omitted STATE is shown below the row. */
 const OPTIONAL_COLUMNS = ['CREATED', 'STATE'];
 
 /** The resources of a stack as a table, each row followed by its fields and findings. Ends with a line break. */
@@ -49,7 +46,7 @@ export function renderInventoryText({ rows, summary }: InventoryView, options: T
   return [paint('strong', heading), ...body, '', paint('muted', `${summary}.`), ''].join('\n');
 }
 
-/** Widest path that values are aligned to in a terminal; wider ones are not aligned. */
+/** Values are aligned after paths up to this width. A value after a wider path is not aligned. */
 const MAX_PATH_COLUMNS = 32;
 
 function renderDetails({ fields, findings }: InventoryRow, { width, color }: TextOptions): readonly string[] {
@@ -65,7 +62,7 @@ function renderDetails({ fields, findings }: InventoryRow, { width, color }: Tex
   return [...lines, ...help.map((line) => createPainter(color)('warning', line))];
 }
 
-/** The lint rules, one line each, wrapped to the terminal. */
+/** The list of lint rules, wrapped to the width of the terminal. */
 export function renderLintRulesText(rows: readonly LintRuleRow[], { width }: TextOptions): string {
   const ids = Math.max(...rows.map(({ id }) => id.length));
   const severities = Math.max(...rows.map(({ severity }) => severity.length));
@@ -76,7 +73,6 @@ export function renderLintRulesText(rows: readonly LintRuleRow[], { width }: Tex
   return `${lines.join('\n')}\n`;
 }
 
-/** The settings of a run as a table. */
 export function renderSettingsText(rows: readonly SettingRow[], { color }: Pick<TextOptions, 'color'>): string {
   const [heading = '', ...lines] = renderTable(rows, [
     ['SETTING', ({ name }) => toPrintable(name)],
@@ -86,7 +82,7 @@ export function renderSettingsText(rows: readonly SettingRow[], { color }: Pick<
   return `${[createPainter(color)('strong', heading), ...lines].join('\n')}\n`;
 }
 
-/** The results of policy tests: a line for each case below its policy, and why it fails. */
+/** The results of policy tests: for each policy, a line for each case, with the reason why the case failed. */
 export function renderPolicyTestsText({ cases, untested }: PolicyTestResult, options: TextOptions): string {
   const failed = cases.filter(({ failure }) => failure !== undefined).length;
   const groups = [...Map.groupBy(cases, ({ policy }) => policy)];
@@ -116,7 +112,7 @@ function renderCase({ name, place, failure }: PolicyCaseResult, { color, width }
   ];
 }
 
-/** The stacks of a folder tree as a table, and below it how many there are. Ends with a line break. */
+/** The stacks of a folder tree as a table, then their number. Ends with a line break. */
 export function renderStacksText(listing: StackListing, { color }: Pick<TextOptions, 'color'>): string {
   const paint = createPainter(color);
   const { stacks, changes } = listing;
@@ -138,7 +134,7 @@ export function renderStacksText(listing: StackListing, { color }: Pick<TextOpti
 /** The environment variable with the API key of the account. */
 const KEY: Column<StackFolder> = ['KEY', ({ keyEnv = KEY_VARIABLE }) => toPrintable(keyEnv)];
 
-/** Most changed files that a row names. */
+/** The maximum number of changed files named in a row. */
 const MAX_NAMED = 2;
 
 function formatWhy(stack: StackFolder, { changes }: StackListing): string {
@@ -156,16 +152,14 @@ const STACK_COLUMNS: readonly Column<StackRow>[] = [
 
 const TIME: Column<StackRow> = ['OPTIONAL_COLUMNS TIME', ({ time }) => time];
 
-/** The report of each stack with content, then a table of all stacks. */
+/** The report of each stack with content, the dangers, a table of all stacks, and the command that applies them. */
 export function renderStacksReportText(run: StacksReport, options: FormatOptions): string {
   const command = formatCommandLine(run.applyCommand, options);
   const end = command === undefined ? '' : `${command}\n`;
   return `${renderStackTexts(run, options)}${renderStackDangers(run, options)}${renderStacksTable(run, options)}${end}`;
 }
 
-/**
- * The dangers of all stacks, by stack and owner. They follow the changes, because a terminal shows the end of a text.
- */
+/** The dangers of all stacks. They are below the changes, because a terminal shows the end of the output. */
 function renderStackDangers(run: StacksReport, { color, width }: FormatOptions): string {
   const { dangers, dangerCount } = createStacksView(run);
   if (dangers.length === 0) return '';
@@ -211,7 +205,7 @@ function renderPart(part: StackPart, options: FormatOptions): string {
   return renderTextReport(part.report, { ...options, ...part.options, isPart: true });
 }
 
-/** A row for each stack, and totals. */
+/** A table with a row for each stack, then the totals. */
 export function renderStacksTable(run: StacksReport, { color }: FormatOptions): string {
   const paint = createPainter(color);
   const { rows, summary } = createStacksView(run);

@@ -22,15 +22,15 @@ import {
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { breakBehind, createPainter, type Style, wrapBehind } from './layout.ts';
 
-/** Options of a plan's text. Without `isPart`, it ends with the command that applies the plan. */
+/** Options for the text of a plan. Without `isPart`, the text ends with the command that applies the plan. */
 type PlanTextOptions = TextOptions & Pick<FormatOptions, 'applyCommand' | 'isPart'>;
 
-/** Most addresses that a violation lists. The changes are right below. */
+/** The maximum number of addresses listed for a violation. The changes are shown right below. */
 const MAX_LISTED = 10;
 
 /**
- * The plan for the user who approves it: violations, then deletes, replaces, other changes and creates, then
- * diagnostics and the totals. Ends with a line break.
+ * A plan as text for the user who approves it: violations, then deletes, replaces, other changes and creates, then
+ * diagnostics and totals. Ends with a line break.
  */
 export function renderPlanText(view: PlanView, options: PlanTextOptions): string {
   const sections = [
@@ -73,7 +73,10 @@ function renderHead({ title, notes }: PlanView, { color, width }: TextOptions): 
   return [...titles, ...notes.flatMap((note) => wrapBehind('', note, { width, rest: 2 }))];
 }
 
-/** Blocks of changes, below the headings of their parts. A change with fields is its own block; others share one. */
+/**
+ * The changes as blocks, below the heading of each part. A change with fields has its own block; adjacent changes
+ * without fields share a block.
+ */
 function renderParts({ parts }: PlanView, options: TextOptions): readonly (readonly string[])[] {
   const layout = { ...options, actionColumn: getActionColumnWidth(parts.flatMap(({ changes }) => changes)) };
   const paint = createPainter(options.color);
@@ -84,7 +87,7 @@ function renderParts({ parts }: PlanView, options: TextOptions): readonly (reado
   });
 }
 
-/** A resource in two parts has one line, in the first part, with the fields of both. */
+/** Each change on one line. A change in two parts has a line only in the first part, with the fields of both. */
 function renderCompactChanges(
   changes: readonly ChangeView[],
   parts: PlanView['parts'],
@@ -103,13 +106,13 @@ function renderCompactChanges(
   return [lines];
 }
 
-/** Changes as blocks. Each element of a block may contain all lines of one change. */
+/** Groups changes into blocks. Each element of a block contains all lines of one change. */
 function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): readonly (readonly string[])[] {
   const blocks: string[][] = [];
   let isDense = false;
   for (const change of changes) {
     const shown = listShownFields(change, layout);
-    // Join the lines, because a string for each line takes more memory than its text.
+    // Join the lines of a change, because a string for each line would take more memory than the text.
     const text = renderChange(change, shown, layout).join('\n');
     if (isDense && shown.length === 0) blocks.at(-1)?.push(text);
     else blocks.push([text]);
@@ -118,7 +121,7 @@ function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): rea
   return blocks;
 }
 
-/** A list of sentences below a heading; empty if there are none. */
+/** A list of sentences below a heading. Empty if there are no sentences. */
 function renderList(heading: string, sentences: readonly string[], { width }: TextOptions): readonly string[] {
   if (sentences.length === 0) return [];
   return [`${heading}:`, ...sentences.flatMap((one) => wrapBehind('  ', one, { width, rest: 4 }))];
@@ -152,7 +155,7 @@ function renderTotals(view: PlanView, { color, width }: TextOptions): readonly s
     .flatMap(([style, sentence]) => wrapBehind('', sentence, { width, rest: 0 }).map((line) => paint(style, line)));
 }
 
-/** Only at a terminal. Never wrapped, because a wrapped command cannot be copied. */
+/** Empty unless output is a terminal. Does not wrap the command, because a wrapped command cannot be copied. */
 function listCommandLines(
   { isApplicable }: PlanView,
   { applyCommand, isPart = false, width }: PlanTextOptions,
@@ -162,8 +165,8 @@ function listCommandLines(
 }
 
 /**
- * The line with the command that applies a plan. Undefined if output is not a terminal, or if the command has
- * unprintable characters.
+ * The line with the command that applies a plan. Undefined if output is not a terminal, or if the command is unknown or
+ * has unprintable characters.
  */
 export function formatCommandLine(
   command: CommandLine | undefined,
@@ -173,7 +176,7 @@ export function formatCommandLine(
   return `${formatApplyLead(command)} ${command.line}`;
 }
 
-/** Violations and diagnostics in short, for readers who see only the end of the text. */
+/** The numbers of violations and diagnostics, for readers who see only the end of the text. */
 function formatConclusion({ violations, found }: PlanView): string {
   return [
     ...(violations.length === 0 ? [] : [`${formatBlockingCount(violations.length)}: see the top.`]),

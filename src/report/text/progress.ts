@@ -10,13 +10,13 @@ import { formatWaitTime, formatWriteName } from '../view/wording.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
 import { createPainter } from './layout.ts';
 
-/** Turns the events of an apply into lines while it runs. */
+/** Turns the events of an apply into lines while the apply runs. */
 interface EventLog {
-  /** The lines of one event. Empty for the start of a write, and for a write that `end` reports. */
+  /** Returns the lines of one event. Empty for the start of a write, and for a write that `end` reports. */
   readonly take: (event: ApplyEvent) => readonly string[];
   /**
-   * The last line of an apply: one sentence on all writes that were not started because of an interruption, or because
-   * the service could not be reached. Empty if there are none.
+   * Returns the last line of an apply: one sentence on all writes that were not started because the run was interrupted
+   * or the service could not be reached. Empty if there are no such writes.
    */
   readonly end: () => readonly string[];
 }
@@ -46,41 +46,39 @@ export function createEventLog(options: TextOptions): EventLog {
   };
 }
 
-/** No request is sent before `until`. */
+/** A pause during which no request is sent. */
 export interface PendingWait {
-  /** Milliseconds since 1970. */
+  /** The end of the pause, in milliseconds since 1970. */
   readonly until: number;
-  /** Such as `the limit is 120/60s`. */
+  /** The reason of the pause, such as `the limit is 120/60s`. */
   readonly reason: string;
 }
 
 /**
- * The live line of a terminal while an apply runs. It does not draw: the caller replaces the line that `render`
- * returned before.
+ * The progress line on a terminal while an apply runs. This object does not draw: the caller replaces the previous line
+ * by the result of `render`.
  */
 interface LiveProgress {
-  /** Takes an event. Returns lines to keep above the live line: failed and skipped writes, and diagnostics. */
+  /** Records an event. Returns lines to keep above the progress line: failed and skipped writes, and diagnostics. */
   readonly apply: (event: ApplyEvent) => readonly string[];
-  /** Takes a wait, which replaces the previous one. */
+  /** Records a pause, which replaces the previous pause. */
   readonly wait: (wait: PendingWait) => void;
   /** Returns lines to keep when the apply is over. */
   readonly end: () => readonly string[];
   /**
-   * Returns the live line at a time (milliseconds since 1970): what is done, what Edgewise waits for, and the least
-   * time left. No wider than the terminal.
+   * Returns the progress line for `now` (milliseconds since 1970): the finished writes, what Edgewise waits for, and
+   * the minimum time left. It is no wider than the terminal.
    */
   readonly render: (now: number) => string;
 }
 
 /** The writes that an apply will send, and their rate limit. */
 export interface RemainingWrites {
-  /** Number of writes. */
   readonly total: number;
-  /** `120/60s`, or `none`. */
+  /** Such as `120/60s`, or `none`. */
   readonly rateLimit: string;
 }
 
-/** Creates the live line of an apply. */
 export function createLiveProgress({ total, rateLimit }: RemainingWrites, options: TextOptions): LiveProgress {
   const running = new Map<string, Write>();
   const ended = { applied: 0, failed: 0, skipped: 0 };
@@ -112,24 +110,24 @@ export function createLiveProgress({ total, rateLimit }: RemainingWrites, option
   };
 }
 
-/** `waiting 45 s: the limit is 120/60s`. */
+/** Returns a clause such as `waiting 45 s: the limit is 120/60s`. */
 export function formatWaitClause({ until, reason }: PendingWait, now: number): string {
   return `waiting ${formatWaitTime(until - now)}: ${toPrintable(reason)}`;
 }
 
-/** The first write that has no response yet, and how many others there are. */
+/** Names the first write without a response, and counts the others. */
 function listAnswers(running: ReadonlyMap<string, Write>): readonly string[] {
   const [first] = running.values();
   if (first === undefined) return [];
   return [`${formatWriteName(first)} …${running.size === 1 ? '' : ` and ${running.size - 1} more`}`];
 }
 
-/** Whether the terminal keeps the event's lines. Applied writes are only counted. */
+/** Whether the terminal keeps the lines of the event. Applied writes are only counted. */
 function isWorthKeeping(event: ApplyEvent): boolean {
   return event.event === 'diagnostic' || (event.event === 'write-ended' && event.result.outcome !== 'applied');
 }
 
-/** The least time that the remaining writes take, including a wait; empty: no time. */
+/** The minimum time for the remaining writes, including a pause of `waitMs`. Empty if no time is left. */
 export function formatRemaining(writes: number, rateLimit: string, waitMs = 0): readonly string[] {
   const limit = parseRateLimit(rateLimit);
   const leastMs = (limit === undefined ? 0 : computeMinimumMs(writes, limit)) + waitMs;

@@ -8,7 +8,7 @@ import { renderFailureText, renderValidationText } from './diagnostics.ts';
 import { renderDriftText } from './drift.ts';
 import { renderComparisonText, renderPlanText } from './plan.ts';
 
-/** A report for a terminal. For an apply, the plan comes before the result. */
+/** A report for a terminal. For an apply, the plan precedes the result. */
 export function renderTextReport(report: Report, options: FormatOptions): string {
   switch (report.about) {
     case 'plan':

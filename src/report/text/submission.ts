@@ -6,13 +6,13 @@ import { countColumns, quoteIfNeeded } from '../view/escape.ts';
 import { formatCount } from '../view/wording.ts';
 import { createPainter, padToColumns, type Style } from './layout.ts';
 
-/** The view of a submission. All texts are printable. */
+/** A submission as printable texts. */
 interface SubmissionView {
   readonly id: string;
   readonly status: string;
   readonly isDecided: boolean;
   readonly createdAt: string;
-  /** The fields that the submitter set, each with its lines. */
+  /** The fields that the submitter set, each with the lines of its value. */
   readonly stated: readonly (readonly [name: string, lines: readonly string[]])[];
   readonly partTitle: string;
   readonly parts: readonly PartView[];
@@ -21,11 +21,11 @@ interface SubmissionView {
 interface PartView {
   readonly name: string;
   readonly status: string;
-  /** `undefined`: the kind does not know the status. */
+  /** Undefined if the kind does not define the status of the part. */
   readonly decision: PartDecision | undefined;
 }
 
-/** The view of a submission. Fields that are missing from the response are empty. */
+/** Fields that are missing from the response become empty texts. */
 export function createSubmissionView(kind: SubmittedKind, shown: JsonObject): SubmissionView {
   const { status, parts } = kind.submission;
   return {
@@ -81,7 +81,7 @@ const STYLES: Readonly<Record<PartDecision, Style>> = {
   ignored: 'muted',
 };
 
-/** One line for a text, one for each member of a list; empty if there is no text. */
+/** Returns one line for a text, or one line for each member of a list. Omits empty texts. */
 function listLines(value: Json | undefined): readonly string[] {
   return (isJsonArray(value) ? value : [value]).map((one) => toPrintable(toText(one))).filter((line) => line !== '');
 }

@@ -20,65 +20,65 @@ import {
   isFullyApplied,
 } from './wording.ts';
 
-/** The view of an apply's result that all formats for people share: printable texts in reading order. */
+/** The result of an apply as printable texts in reading order. All formats for people use it. */
 export interface ApplyView {
   readonly title: string;
-  /** `stack production on https://api.example.com` */
+  /** Such as `stack production on https://api.example.com`. */
   readonly subject: string;
-  /** All writes and files succeeded, all awaited resources are ready, and no token had to be rescued. */
+  /** Whether all writes and files succeeded, all awaited resources are ready, and no token had to be rescued. */
   readonly isComplete: boolean;
   readonly totals: ApplyTotals;
-  /** The totals in words. */
+  /** The totals in one sentence. */
   readonly summary: string;
   readonly applied: readonly AppliedView[];
   readonly failed: readonly FailedView[];
-  /** Writes that were skipped because of another write. */
+  /** Writes that were skipped because a write that they depend on was not applied. */
   readonly skipped: readonly SkippedView[];
   /**
-   * One sentence on all writes that were not sent because the run was interrupted or the service could not be reached;
-   * absent: none.
+   * One sentence on all writes that were not sent because the run was interrupted or the service could not be reached.
+   * Absent if there are no such writes.
    */
   readonly notStarted?: string;
-  /** Where the tokens of new credentials were delivered. */
+  /** The tokens of new credentials, each with the place where it was delivered. */
   readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
   readonly files: readonly FileView[];
   readonly diagnostics: readonly Diagnostic[];
-  /** Sentences on what the user must do: with values that the service computed, and about failures. */
+  /** Sentences on the next steps of the user: after failures, or with values that the service computed. */
   readonly next: readonly string[];
 }
 
 export interface AppliedView {
-  /** `create TCPEdge/postgres` */
+  /** Such as `create TCPEdge/postgres`. */
   readonly name: string;
   readonly id?: string;
-  /** How Edgewise knows that the write was applied, if no response said so. */
+  /** How Edgewise knows that the write was applied. Absent if the response said so. */
   readonly remark?: string;
 }
 
 /** A write that the service rejected, or whose effect is unknown. */
 export interface FailedView {
   readonly name: string;
-  /** Method and path, unless the message begins with them. */
+  /** Method and path. Absent if the message begins with them. */
   readonly request?: string;
   /** The reason and, if the effect of the write is unknown, a sentence that says so. */
   readonly sentences: readonly string[];
-  /** The position of its manifest, or of the field that the service named. */
+  /** The position of the field that the service named or, if it named none, of the manifest. */
   readonly place?: SourcePlace;
 }
 
 /** A write that was not sent, because a write that it waited for was not applied. */
 export interface SkippedView {
   readonly name: string;
-  /** A clause for each such write. */
+  /** A clause for each dependency that was not applied. */
   readonly reasons: readonly string[];
 }
 
-/** A file that the plan was to write. */
+/** A file that the plan had to write, and whether it was written. */
 export interface FileView {
   readonly address: string;
   readonly path: string;
   readonly outcome: FileOutcome['outcome'];
-  /** Why it was not written. */
+  /** Why the file was not written. Absent if it was written. */
   readonly message?: string;
 }
 
@@ -137,7 +137,7 @@ function createFailedView(failed: Failed, options: Pick<FormatOptions, 'locate'>
   };
 }
 
-/** The position of a failed write's manifest, or of the field that the service named, with the text there. */
+/** The position and excerpt of the field that the service named or, if it named none, the start of the manifest. */
 export function findFailedPlace(
   { write, field }: Failed,
   { locate }: Pick<FormatOptions, 'locate'>,
@@ -173,16 +173,16 @@ export const RESULT_HEADINGS = {
   next: 'Next',
 } as const;
 
-/** `3 writes applied (1 already done), 0 failed, 0 skipped`. */
+/** Returns, for example, `3 writes applied (1 already done), 0 failed, 0 skipped`. */
 export function formatApplySummary({ applied, alreadyDone, failed, skipped }: ApplyTotals): string {
   const before = alreadyDone === 0 ? '' : ` (${alreadyDone} already done)`;
   return `${formatCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
 }
 
-/** Precedes the numbers of an incomplete apply. */
+/** Precedes the totals in the summary of an incomplete apply. */
 export const INCOMPLETE_PREFIX = 'Incomplete: ';
 
-/** Heading of the applied plan. */
+/** The heading of the plan in the report of its apply. */
 export const APPLIED_PLAN = 'The plan';
 
 /** Says how Edgewise knows that a write was applied, if no response said so. */
@@ -194,7 +194,7 @@ function formatAppliedRemark(one: Extract<Outcome, { readonly outcome: 'applied'
 /** Shown for a write that got no response. */
 const UNKNOWN_EFFECT = 'It is unknown whether it took effect.';
 
-/** One sentence about all writes that were not started. */
+/** One sentence on all writes that were not started, with the reason. */
 export function formatNotStarted(names: readonly string[], isOutOfReach: boolean): string {
   const what = names.length === 1 ? `${names[0]} was` : `${names.length} writes were`;
   return `${what} not started, because ${isOutOfReach ? 'the service cannot be reached' : 'the run was interrupted'}.`;
@@ -206,7 +206,7 @@ export function isUnreachable(one: Outcome): boolean {
 }
 
 /**
- * Says which write a skipped write waited for, and how that write ended. `ended` is undefined if it is not in the plan.
+ * `name`: a write that the skipped write depends on. `ended`: its outcome, or undefined if the plan has no such write.
  */
 function formatWaitClause(name: string, ended: Outcome['outcome'] | undefined): string {
   return `depends on ${name}, which ${formatEnd(ended)}`;
@@ -235,8 +235,8 @@ function formatAgainStep(mode: Plan['mode']): string {
 }
 
 /**
- * Steps that the user must take elsewhere with values that the service computed for a new resource, such as `Set the NS
- * records of its domain to …`.
+ * Steps that the user must take elsewhere, with values that the service computed for a new resource, such as `Set the
+ * NS records of its domain to …`.
  */
 function listFollowUps(outcome: Outcome): readonly string[] {
   if (outcome.outcome !== 'applied' || outcome.write.type !== 'create') return [];
@@ -249,7 +249,7 @@ function listFollowUps(outcome: Outcome): readonly string[] {
   });
 }
 
-/** Follows the totals: `, 2 of 3 ready`. Empty if the apply did not wait. */
+/** Text after the totals, such as `, 2 of 3 ready`. Empty if the apply did not wait for resources to become ready. */
 function formatWaitSummary({ waited }: ApplyResult): string {
   if (waited === undefined) return '';
   return `, ${waited.filter(({ state }) => state === 'ready').length} of ${waited.length} ready`;
@@ -264,7 +264,7 @@ function listWaitSteps({ waited = [] }: ApplyResult): readonly string[] {
   });
 }
 
-/** Remedies for failures, in sentences; empty: there were none. */
+/** Remedies for failures, in sentences. Empty if there were no failures. */
 function listNextSteps(
   { mode }: Pick<Plan, 'mode'>,
   { outcomes, files, tokens, interrupted }: ApplyResult,
@@ -285,7 +285,10 @@ function listNextSteps(
   return steps.filter(([applies]) => applies).map(([, step]) => step);
 }
 
-/** The key is valid, because it has just read everything. So a 403 is about the permission for this write. */
+/**
+ * Whether the service rejected the API key. A 403 concerns only the permission for this write, because the same key has
+ * just read the account.
+ */
 function isKeyRefused({ isAuthentication, status }: Failed): boolean {
   return isAuthentication && status !== 403;
 }

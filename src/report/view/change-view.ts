@@ -25,30 +25,30 @@ import {
 import { formatTakeOver, PART_HEADINGS } from './plan-wording.ts';
 
 /**
- * The changes of a plan, grouped by origin. `losses`: deletes and replaces of any origin. `change`: changes of the
- * manifests. `missing`: creates; the plan cannot tell a new resource from one that was deleted at the service. `drift`:
- * changes at the service, which the apply will revert.
+ * A part of the changes of a plan. `losses`: deletes and replaces. `change`: changes of the manifests. `missing`:
+ * creates of resources that are new or were deleted at the service. `drift`: changes at the service, which the apply
+ * will revert.
  */
 export interface PlanPart<Entry = ChangeShare> {
   readonly part: 'losses' | 'change' | 'missing' | 'drift';
-  /** Absent for `losses`, and in a plan without drift. */
+  /** Absent for `losses`, and for every part of a plan without drift. */
   readonly heading?: string;
-  /** Deletes first, then replaces, updates, adoptions, creates; never empty. */
+  /** Sorted by action, in the order of CHANGE_ACTIONS. Never empty. */
   readonly changes: readonly Entry[];
 }
 
-/** A change with the differences that one part of a plan shows. */
+/** A change with the subset of its differences that one part of the plan shows. */
 interface ChangeShare {
   readonly change: Change;
   readonly action: ChangeAction;
   readonly differences: readonly Difference[];
-  /** An earlier part shows the other differences of the change. */
+  /** Whether an earlier part shows the other differences of the change. */
   readonly isContinued: boolean;
 }
 
 /**
- * The parts of a plan that are not empty, in reading order. A change with both manifest changes and drift is in both
- * parts, with the differences of each.
+ * The parts of a plan that are not empty, in reading order. A change with both manifest changes and drift is in two
+ * parts, each with its own differences.
  */
 export function listPlanParts(changes: readonly Change[]): readonly PlanPart[] {
   const shares = CHANGE_ACTIONS.flatMap((action) =>
@@ -68,7 +68,10 @@ interface Share extends ChangeShare {
   readonly part: PlanPart['part'];
 }
 
-/** A change with a `reason` is also in the part `change`, even if all its differences are drift. */
+/**
+ * Assigns a change to one or two parts. A change with a `reason` is also in the part `change`, even if all its
+ * differences are drift.
+ */
 function divide(change: Change, action: ChangeAction): readonly Share[] {
   const { differences, reason } = change;
   const whole = { change, action, differences, isContinued: false };
@@ -84,38 +87,38 @@ function divide(change: Change, action: ChangeAction): readonly Share[] {
   ];
 }
 
-/** One change, or the share of it that one part of a plan shows. */
+/** A change as one part of a plan shows it. */
 export interface ChangeView {
   readonly action: ChangeAction;
   readonly glyph: string;
   readonly kind: string;
   readonly address: string;
-  /** Id of the live resource. */
+  /** The id of the live resource, if there is one. */
   readonly id?: string;
   readonly reason?: string;
   /** Notes for the user who approves the plan. */
   readonly notes: readonly string[];
-  /** Those of the notes that are warnings caused by the change. */
+  /** The subset of `notes` that are warnings caused by the change. */
   readonly warnings: readonly string[];
   /** The dangers by group, the most severe first. */
   readonly dangers: readonly DangerView[];
   readonly protect: boolean;
-  /** Describes a created or deleted resource in clauses: `listens on …`. */
+  /** Clauses that describe a created or deleted resource, such as `listens on …`. */
   readonly traits: readonly TraitView[];
-  /** Absent: neither the manifest nor the mark names an owner. */
+  /** Absent if neither the manifest nor the mark names an owner. */
   readonly owner?: string;
-  /** Start of its manifest. */
+  /** The start of the resource's manifest. */
   readonly place?: ManifestStart;
   readonly change: Change;
-  /** Path of the first field that differs, as manifests write it. */
+  /** The path of the first field that differs, as manifests write it. */
   readonly stated?: string;
-  /** Fields that differ. For a create, all fields that are not at their defaults. */
+  /** The fields that differ. For a create, all fields that are not at their defaults. */
   readonly fields: readonly FieldView[];
   /** For a delete, the fields of the deleted resource; otherwise empty. */
   readonly lost: readonly FieldView[];
-  /** Number of fields that have a value and keep it. */
+  /** The number of fields that have a value and keep it. */
   readonly unchanged: number;
-  /** An earlier part shows the other fields of the change. */
+  /** Whether an earlier part shows the other fields of the change. */
   readonly isContinued: boolean;
 }
 
@@ -128,7 +131,10 @@ const GLYPHS: Readonly<Record<ChangeAction, string>> = {
   create: '+',
 };
 
-/** No notes on what readers expect: changes of the manifest, and (see `findOrigins`) differences of an adoption. */
+/**
+ * Notes on the origins of differences. Origins that readers expect have no note: changes of the manifest and, for an
+ * adoption, all differences (see `findOrigins`).
+ */
 const ORIGINS: OriginWords = {
   drift: 'reverts',
   both: 'changed here and drifted',
@@ -142,8 +148,9 @@ interface ChangeExtras {
 }
 
 /**
- * Creates the view of a share of a change. Facts about the whole change are only in its first share. Fields and traits
- * are computed on each access, because those of ten thousand changes take as much memory as the plan.
+ * Creates the view of a change in one part of a plan. Only the first part of a change shows facts about the whole
+ * change. Fields and traits are computed on each access, because those of ten thousand changes would take as much
+ * memory as the plan.
  */
 export function createChangeView(
   { change, action, differences, isContinued }: ChangeShare,
@@ -197,13 +204,13 @@ function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart 
   return { file: toPrintable(file), line, ...(origin !== undefined && { origin: toPrintable(origin) }) };
 }
 
-/** Undefined if the differences explain the change. */
+/** The reason for a change. Undefined if its differences explain it. */
 function formatReason({ action, reason, live }: Change): string | undefined {
   if (reason !== undefined) return toPrintable(reason);
   return action === 'adopt' && live !== undefined ? formatTakeOver(quoteIfNeeded(live.id)) : undefined;
 }
 
-/** Does not count fields at their defaults. */
+/** The number of fields that the change keeps, without fields at their defaults. */
 function countUnchanged({ action, kind: kindName, desired, differences }: Change): number {
   const kind = findKind(kindName);
   const isKept = action === 'update' || action === 'replace' || action === 'adopt';
@@ -212,7 +219,7 @@ function countUnchanged({ action, kind: kindName, desired, differences }: Change
   return listLeaves(kind, desired).filter(({ path }) => !paths.some((changed) => overlaps(changed, path))).length;
 }
 
-/** A warning in a sentence: the message, and its position or, without one, the remedy. */
+/** A warning as a note: the message, then its position or, if it has no position, the remedy. */
 function formatWarningNote(diagnostic: Diagnostic): string {
   const { code, message, address, place, remedy } = toPrintableDiagnostic(diagnostic);
   const said = message.replace(`${address}: `, '');
@@ -221,8 +228,8 @@ function formatWarningNote(diagnostic: Diagnostic): string {
 }
 
 /**
- * Notes on a change for the user who approves it: those of the plan, then the consequences of the change itself, which an edit of the plan file cannot
- * remove.
+ * Notes on a change for the user who approves it: the notes of the plan, and notes that are derived from the change
+ * itself, so that an edit of the plan file cannot remove them.
  */
 function listChangeNotes(change: Change): readonly string[] {
   const { action, live, token, notes = [], validForMs, ignored = [], was, dangers = [] } = change;
@@ -242,13 +249,13 @@ function listChangeNotes(change: Change): readonly string[] {
 /** A clause about a resource: `listens on`, and the value of the field. */
 interface TraitView {
   readonly said: string;
-  /** Empty: the clause needs none. */
+  /** Empty if the clause needs no value. */
   readonly values: string;
 }
 
 /**
- * Describes a resource in clauses: what it listens on, where it leads, who may use it. The kind's table says in `tells`
- * which fields to use.
+ * Describes a resource in clauses: where it listens, what its target is, who may use it. The kind's table defines the
+ * clause of a field in `tells`.
  */
 export function listTraits(kind: Kind | undefined, spec: Spec, names: ResourceNames): readonly TraitView[] {
   if (kind === undefined) return [];

@@ -25,17 +25,17 @@ import { collectNames, formatFileSentence } from './plan-view.ts';
 import { redactComparison } from './redact.ts';
 import { formatCount, formatSubject } from './wording.ts';
 
-/** The differences between two plans, ready to read. */
+/** The differences between two plans as printable texts in reading order. */
 export interface ComparisonView {
   readonly title: string;
   /** The result in one sentence. */
   readonly summary: string;
-  /** What the user must do; absent: nothing. */
+  /** What the user must do. Absent if there is nothing to do. */
   readonly remedy?: string;
-  /** Changes that only the later plan has, then changes that only the earlier one has. No part is empty. */
+  /** Changes that only the later plan has, then changes that only the earlier plan has. No part is empty. */
   readonly parts: readonly ComparisonPart[];
   readonly isSame: boolean;
-  /** The later plan does something that was not approved. */
+  /** Whether the later plan does something that was not approved. */
   readonly isRefused: boolean;
 }
 
@@ -73,7 +73,7 @@ export function createComparisonView({ command, comparison, names }: ComparisonR
   };
 }
 
-/** Names of the plans, and headings of the parts. */
+/** The words for the earlier and the later plan, the headings of the parts, and the names of the plan files. */
 interface Words {
   readonly before: string;
   readonly after: string;
@@ -118,7 +118,7 @@ function countExtraChanges({ changes, files }: ExtraChanges): number {
 
 interface PartContext {
   readonly heading: string;
-  /** Precedes the other plan's value of a field. */
+  /** The word for the other plan, which precedes that plan's value of a field. */
   readonly other: string;
   readonly names: ResourceNames;
 }
@@ -137,8 +137,8 @@ function createPart(
 }
 
 /**
- * Shows a change that the other plan lacks in the same way as a plan shows it. If the other plan changes the resource
- * in another way, shows only the parts that differ.
+ * If the other plan does not change the resource, shows the change as a plan does. If it changes the resource
+ * differently, shows only the parts that differ.
  */
 function createExtraChangeView(extra: ExtraChange, { other: word, names }: PartContext): ChangeView {
   const { change, other, fields, dangers, notes } = extra;
@@ -188,7 +188,7 @@ function createExtraFieldView({ difference, other }: ExtraField, context: ExtraC
 
 type Side = 'from' | 'to';
 
-/** Created and deleted resources have values on one side only. Undefined: both sides. */
+/** The side of a difference that has a value, if only one side has. Undefined if both have. */
 function findSide(action: Change['action'], { field }: Difference): Side | undefined {
   if (action === 'delete' || action === 'release') return 'from';
   return action === 'create' || field === undefined ? 'to' : undefined;
@@ -204,10 +204,10 @@ function formatOtherValue({ inline, lines }: FieldView, side: Side | undefined):
 
 const NOTHING = '(none)';
 
-/** Most characters of the other plan's value in a note. */
+/** The maximum number of characters of the other plan's value in a note. */
 const MAX_SAID = 160;
 
-/** Formats `lifecycle.valid_for`, which a plan has in milliseconds. */
+/** Formats the values of `lifecycle.valid_for`, which a plan has in milliseconds. */
 function toReadable({ from, to, ...rest }: Loose): Parameters<typeof createDifferenceView>[0] {
   const read = (value: Loose['from']) =>
     rest.path === 'lifecycle.valid_for' && typeof value === 'number' ? renderTimeSpan(value) : value;

@@ -30,26 +30,26 @@ import {
 } from './field-view.ts';
 import { formatCount, formatWaitTime } from './wording.ts';
 
-/** A danger, ready to read. */
+/** A danger as printable texts. */
 export interface DangerView {
   readonly group: DangerGroup;
   readonly danger: DangerName;
   readonly address: string;
-  /** One clause whose subject is the resource, with both values: `leads nowhere: backend WeightedBackend/pool → (none)`. */
+  /** One clause whose subject is the resource, such as `leads nowhere: backend WeightedBackend/pool → (none)`. */
   readonly said: string;
-  /** `said` without `then`, in parts. */
+  /** `said` without the consequence, split into text and values. */
   readonly clause: Clause;
-  /** The consequence; empty: unknown. */
+  /** The consequence. Empty if it is unknown. */
   readonly then: string;
-  /** The change. `path`: the field that the danger is about. */
+  /** The change that has the danger. `path`: the field that the danger is about. */
   readonly change: Change;
   readonly path?: string;
   /**
-   * Path of the difference that causes the danger, as manifests write it. The view of that difference has the same
-   * path, so both link to one line.
+   * The path of the difference that causes the danger, as manifests write it. The FieldView of that difference has the
+   * same `stated`, so that both link to the same line.
    */
   readonly stated?: string;
-  /** Absent: neither the manifest nor the mark names an owner. */
+  /** Absent if neither the manifest nor the mark names an owner. */
   readonly owner?: string;
   /** Unique in a report, and safe as a URL fragment. */
   readonly anchor: string;
@@ -97,7 +97,7 @@ export function listDangerViews(
   return DANGER_GROUPS.flatMap((group) => views.filter((view) => view.group === group));
 }
 
-/** Whether the danger comes only from reverting drift. */
+/** Whether the change only reverts drift of the danger's field. */
 function isRevert({ differences }: Change, { path = '' }: Danger): boolean {
   const field = parsePath(path)?.[0];
   const own = differences.filter((difference) => difference.field !== undefined && difference.field === field);
@@ -105,8 +105,8 @@ function isRevert({ differences }: Change, { path = '' }: Danger): boolean {
 }
 
 /**
- * Path of the difference that causes a danger, as manifests write it. A computed field may be in no difference: then
- * the first difference causes the danger.
+ * The path of the difference that causes a danger, as manifests write it. If the field is computed and in no
+ * difference, the first difference is the cause.
  */
 function findStatedPath(
   { differences }: Change,
@@ -127,16 +127,16 @@ function isComputed(kind: Kind | undefined, path = ''): boolean {
   return kind?.fields[path]?.lifecycle === 'computed' || kind?.oneTimeFields.includes(path) === true;
 }
 
-/** Contains the file, because resources of different stacks may have the same address. */
+/** The anchor depends on the file, because resources of different stacks may have the same address. */
 function createAnchor({ address, live, place }: Change, { danger, path = '' }: Danger): string {
   return `danger-${toDigest([address, live?.id ?? '', place?.file ?? '', danger, path], 12)}`;
 }
 
-/** Paths for dangers that name no field. */
+/** The path of the field for dangers that name no field. */
 const SETTINGS: Readonly<Partial<Record<DangerName, string>>> = { unprotected: 'lifecycle.protect' };
 
 /**
- * The position of a field in the manifest or, if it is unknown, the manifest's start. Undefined for deleted resources.
+ * The position of a field in the manifest or, if unknown, the start of the manifest. Undefined for deleted resources.
  */
 export function findFieldPlace(
   { change, stated: path }: Pick<DangerView, 'stated'> & { readonly change: Pick<Change, 'address' | 'place'> },
@@ -155,7 +155,7 @@ export function isCoveredByDanger({ path, clause }: DangerView, field: FieldView
   return isAbout && values.length > 0 && values.every((value) => clause.values.includes(value));
 }
 
-/** The danger without the values that the fields below it show. */
+/** Removes the values from a danger if the fields shown below it contain them. */
 export function withoutValues(danger: DangerView, fields: readonly FieldView[]): DangerView {
   const { path = '', clause } = danger;
   if (!fields.some((field) => isCoveredByDanger(danger, field))) return danger;
@@ -171,7 +171,7 @@ export function listQuoted(text: string): readonly { readonly piece: string; rea
   return pieces.map((piece, index) => ({ piece, isCode: index % 2 === 1 })).filter(({ piece }) => piece !== '');
 }
 
-/** `3 dangers (2 access, 1 secrets)`; empty: none. */
+/** Returns, for example, `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
 export function formatDangerCount(changes: readonly Pick<Change, 'dangers'>[]): string {
   return formatDangerCounts(countDangers(changes.flatMap(({ dangers = [] }) => dangers)));
 }
@@ -187,7 +187,7 @@ export function countReportDangers(reports: readonly Report[]): DangerCounts {
   return countDangers(dangers);
 }
 
-/** `3 dangers (2 access, 1 secrets)`; empty: none. */
+/** Returns, for example, `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
 export function formatDangerCounts(counts: DangerCounts): string {
   const groups = DANGER_GROUPS.filter((group) => counts[group] > 0);
   const total = groups.reduce((sum, group) => sum + counts[group], 0);
@@ -195,10 +195,10 @@ export function formatDangerCounts(counts: DangerCounts): string {
   return `${formatCount(total, 'danger')} (${groups.map((group) => `${counts[group]} ${group}`).join(', ')})`;
 }
 
-/** A clause whose subject is the resource. It is in two parts, so that formats can style values differently. */
+/** A clause whose subject is the resource. It has two parts, so that formats can style the values differently. */
 interface Clause {
   readonly lead: string;
-  /** The field and both its values; empty if the lead says everything. */
+  /** The field with both values. Empty if the lead says everything. */
   readonly values: string;
 }
 
@@ -214,8 +214,8 @@ interface ClauseContext {
 }
 
 /**
- * Leads of clauses that end with a field and both its values. First the planned form, which follows `will`; then the
- * form for a change that happened.
+ * The starts of clauses that end with a field and both its values: first for a planned change, after `will`; then for a
+ * change that has happened.
  */
 const LEADS = {
   'restriction-disabled': ['have this disabled:', 'has this disabled:'],
@@ -312,7 +312,7 @@ function formatGapLeads({ writes = 0, limitMs }: Danger): readonly [string, stri
   return [`be missing ${until}`, `was missing ${until}`];
 }
 
-/** `has the deny rule `europe` changed (policy.inbound[0]): expressions "…" → "…"`. */
+/** Returns, for example, `has the deny rule `europe` changed (policy.inbound[0]): expressions "…" → "…"`. */
 function createRuleClause({ danger, path = '', from, to }: Danger, { kind, names, tense }: ClauseContext): Clause {
   const type = kind === undefined ? undefined : findFieldType(kind, path);
   const rule = formatRuleName(type, to ?? from ?? null);
@@ -322,14 +322,14 @@ function createRuleClause({ danger, path = '', from, to }: Danger, { kind, names
   return { lead: parts.length === 0 ? lead : `${lead}:`, values: parts.join('; ') };
 }
 
-/** ``deny rule `europe` ``. */
+/** Returns, for example, ``deny rule `europe` ``. */
 function formatRuleName(type: KnownType, rule: Json): string {
   const caption = readCaption(type, rule);
   const actions = [...new Set(listActions(type, rule))].join(', ');
   return [actions, 'rule', caption === undefined ? '' : `\`${toPrintable(caption)}\``].filter(Boolean).join(' ');
 }
 
-/** The actions of a rule, such as `deny`: its text fields that have a list of known values. */
+/** The actions of a rule, such as `deny`. They are the values of its text fields that have a list of known values. */
 function listActions(type: KnownType, value: Json | undefined): readonly string[] {
   if (value === undefined || value === null) return [];
   if (typeof value === 'string') return type?.type === 'text' && type.known !== undefined ? [quoteIfNeeded(value)] : [];
@@ -340,7 +340,7 @@ function listActions(type: KnownType, value: Json | undefined): readonly string[
   });
 }
 
-/** The parts of a rule that differ, each with both values. All parts of an added or removed rule. */
+/** The fields of a rule that differ, each with both values. For an added or removed rule, all its fields. */
 function listRuleParts(
   type: KnownType,
   { from, to }: { readonly from: Json | undefined; readonly to: Json | undefined },
@@ -356,7 +356,7 @@ function listRuleParts(
   });
 }
 
-/** Most characters of a value in a danger. The change shows the whole value. */
+/** The maximum number of characters of a value in a danger. The change shows the whole value. */
 const MAX_VALUE = 240;
 
 function formatSides(kind: Kind | undefined, { danger, path = '', from, to }: Danger, names: ResourceNames): string {
@@ -364,7 +364,7 @@ function formatSides(kind: Kind | undefined, { danger, path = '', from, to }: Da
   const [before, after] = [from, to].map((side) => formatValue(type, side, names));
   if (danger === 'lets-in') return `+ ${after}`;
   if (danger === 'address-released') return `${before}`;
-  // A disabled field keeps its values, so they are not part of the difference.
+  // A disabled field keeps its values, so show the same values only once.
   const isDisabled = danger === 'restriction-disabled' || danger === 'target-disabled';
   return isDisabled && typeof from !== 'boolean' ? `(${before})` : `${before} → ${after}`;
 }
@@ -377,7 +377,7 @@ function formatValue(type: KnownType, value: Json | undefined, names: ResourceNa
   return text.length <= MAX_VALUE ? text : `${text.slice(0, MAX_VALUE).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** Shows rules by name, object members one after the other, and free JSON in canonical form. */
+/** The uncut text of a value: rules by name, object members one after the other, and free JSON in canonical form. */
 function formatWholeValue(type: KnownType, value: Json, names: ResourceNames): string {
   if (typeof value === 'boolean') return String(value);
   if (value === null) return '';
@@ -397,7 +397,7 @@ function formatMember(type: KnownType, member: Json, names: ResourceNames): stri
   return isRule ? formatRuleName(type, member) : formatWholeValue(type, member, names);
 }
 
-/** The scalars of a value, without keys or nesting. `true` gives one empty text. */
+/** The scalars of a value as texts, without nesting and without the keys of objects. `true` gives one empty text. */
 export function listValues(type: KnownType, value: Json, names: ResourceNames): readonly string[] {
   if (value === true) return [''];
   if (isEmpty(value)) return [];
@@ -411,16 +411,16 @@ export function listValues(type: KnownType, value: Json, names: ResourceNames): 
   });
 }
 
-/** A reference is shown only by the name of its target. */
+/** A scalar as text. For a reference, only the name of its target. */
 function renderName(type: KnownType, value: Json, names: ResourceNames): string {
   const isReference = type?.type === 'reference' && typeof value === 'string';
   return isReference ? quoteIfNeeded(names.get(value) ?? value) : renderScalar(type, value, names);
 }
 
-/** Most values of one field in a clause. */
+/** The maximum number of values of one field in a clause. */
 const MAX_VALUES = 3;
 
-/** `a, b, c and 2 more`. */
+/** Returns, for example, `a, b, c and 2 more`. */
 export function formatShortList(values: readonly string[]): string {
   const hidden = values.length - MAX_VALUES;
   return hidden > 0 ? `${values.slice(0, MAX_VALUES).join(', ')} and ${hidden} more` : values.join(', ');

@@ -38,21 +38,26 @@ export function toPrintablePlace(place: SourcePlace): SourcePlace {
   };
 }
 
-/** The address of a diagnostic, unless its message contains it. */
+/** The address of a diagnostic. Undefined if there is none, or if the message contains it. */
 export function findSubject({ address, message }: Pick<Diagnostic, 'address' | 'message'>): string | undefined {
   return address === undefined || message.includes(address) ? undefined : address;
 }
 
 /** One line of a diagnostic in the style of a compiler: a label and a text. */
 export interface DiagnosticLine {
-  /** `place` and `excerpt` keep their columns; `copied` is text for the user to copy; the others are sentences. */
+  /**
+   * `place` and `excerpt` must not be wrapped. `copied` is text for the user to copy. All other lines are sentences.
+   */
   readonly role: 'headline' | 'place' | 'excerpt' | 'note' | 'help' | 'copied';
-  /** Includes the indent. */
+  /** The start of the line, including its indent. */
   readonly label: string;
   readonly text: string;
 }
 
-/** The lines of a diagnostic, unwrapped: the message, its place, the related places, the remedy. Only the first is not indented. */
+/**
+ * The unwrapped lines of a diagnostic: the message, its position, the related places, the remedy. All lines except the
+ * first are indented.
+ */
 export function listDiagnosticLines(diagnostic: Diagnostic): readonly DiagnosticLine[] {
   const printable = toPrintableDiagnostic(diagnostic);
   const { severity, code, message, remedy, place, related = [] } = printable;
@@ -83,7 +88,7 @@ export function listHelpLines(remedy: string): readonly DiagnosticLine[] {
   ];
 }
 
-/** Lines for a place: its position, then its excerpt. The texts must be printable. */
+/** Lines for a place: position and excerpt. `subject`: an address to show in parentheses. Texts must be printable. */
 export function listPlaceLines(place: SourcePlace | undefined, subject?: string): readonly DiagnosticLine[] {
   const name = subject === undefined ? '' : `(${subject})`;
   if (place === undefined) return name === '' ? [] : [{ role: 'excerpt', label: ' ', text: name }];
@@ -94,18 +99,18 @@ export function listPlaceLines(place: SourcePlace | undefined, subject?: string)
   ];
 }
 
-/** The view of a failed command that all formats for people share: printable texts. */
+/** A failed command as printable texts. All formats for people use it. */
 interface FailureView {
   readonly diagnostics: readonly Diagnostic[];
-  /** Absent if the diagnostics say everything. */
+  /** Absent if the diagnostics explain the failure. */
   readonly error?: ErrorView;
 }
 
-/** An error that is not a diagnostic, and its remedy. */
+/** An error that is not a diagnostic. */
 export interface ErrorView {
   /** The message, then details. Text from a service is on a single line, so that it cannot forge other lines. */
   readonly lines: readonly string[];
-  /** May have line breaks. */
+  /** The remedy, which may have line breaks. */
   readonly remedy?: string;
 }
 
@@ -132,11 +137,14 @@ function withRemedy(lines: readonly string[], remedy: string | undefined): Error
   return { lines, ...(remedy !== undefined && { remedy: toPrintableLines(remedy).join('\n') }) };
 }
 
-/** Commands that only read until they have a plan. Later errors are in the result of the apply. */
+/**
+ * Commands that send only reads until they have a plan, so an error at that stage means that nothing was written. Later
+ * errors are in the result of the apply.
+ */
 const READING: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']);
 const UNREAD = 'Not all live resources could be read, so there is no plan. Nothing was written.';
 
-/** The remedy for an error of the service; undefined if only the service can know it. */
+/** The remedy for an error response of the service. Undefined unless the response is about the API key. */
 export function findApiErrorRemedy(error: Error, command?: string): string | undefined {
   if (!(error instanceof ApiError) || !error.isAuthentication) return undefined;
   const kind = findForbiddenKind(error.response);
@@ -149,15 +157,18 @@ export function findApiErrorRemedy(error: Error, command?: string): string | und
   return `Check the API key and its permissions. If the account has no ${kind.title}, ${way}`;
 }
 
-/** The kind whose list the service forbids. The key may read other kinds, so the account may lack this feature. */
+/**
+ * The kind whose list was denied with a 403. The same key may read other kinds, so the account may lack this kind.
+ * Undefined for any other response.
+ */
 function findForbiddenKind({ method, path, status }: ApiError['response']): Kind | undefined {
   const [place] = path.split('?', 1);
   return method === 'GET' && status === 403 ? OWNED_KINDS.find((kind) => place?.endsWith(kind.path)) : undefined;
 }
 
 /**
- * A position in a file of the repository. For the output of a tool: the file that the tool names, at line 1, because
- * its lines are unknown.
+ * A position in a file of the repository. For output of a tool, it is line 1 of the source file that the tool names,
+ * because the exact line is unknown.
  */
 export interface FilePosition {
   readonly file: string;
@@ -166,8 +177,8 @@ export interface FilePosition {
 }
 
 /**
- * The position of a place in the repository. The output of a command has the position of the command, unless it names
- * its source file. Undefined for standard input that names no source file.
+ * The position of a place in the repository. For output of a command, it is the source file that the output names or,
+ * if it names none, the command itself. Undefined for standard input that names no source file.
  */
 export function findFilePosition(
   { file, line, column, origin }: Omit<SourcePlace, 'excerpt'>,
@@ -183,13 +194,19 @@ export function findFilePosition(
   return { file: toRepositoryPath(file), line: Math.max(1, line), column: Math.max(1, column) };
 }
 
-/** The label of a place in a manifest and, if the forge is known, the page that shows the place. */
+/**
+ * The label of a place in a manifest, and the page of the forge that shows it. `page` is undefined if the forge is
+ * unknown.
+ */
 interface PlaceLink {
   readonly label: string;
   readonly page: string | undefined;
 }
 
-/** Finds the pages of manifests in the commit that the plan was made from. Undefined for standard input. */
+/**
+ * Returns a function that finds the label and the page of a place, at the commit that the plan was made from. It
+ * returns undefined for standard input.
+ */
 export function createPlaceLinks(
   { made }: Pick<Plan, 'made'>,
   options: FormatOptions,
@@ -204,7 +221,7 @@ export function createPlaceLinks(
   };
 }
 
-/** The page that shows a file of the repository at a line; `undefined` for files outside of it. */
+/** The forge's page for a line of a file. Undefined if the forge is unknown, or the file outside the repository. */
 function findFilePage(filesUrl: string | undefined, { file, line }: FilePosition): string | undefined {
   const steps = file.split('/').filter((step) => step !== '.');
   const isInside = !file.startsWith('/') && !steps.some((step) => step === '..' || step === '');

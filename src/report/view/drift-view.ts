@@ -41,34 +41,34 @@ import {
   withoutZeros,
 } from './wording.ts';
 
-/** The view of drift that all formats for people share: printable texts in reading order. */
+/** Drift as printable texts in reading order. All formats for people use it. */
 export interface DriftView {
   readonly title: string;
-  /** Says in one sentence what the live state is compared with. Empty: manifests whose commit is unknown. */
+  /** One sentence that says what the live state is compared with. Empty if the manifests have no known commit. */
   readonly compared: string;
-  /** The live state is compared with a saved plan, not with manifests. */
+  /** Whether the live state is compared with a saved plan instead of manifests. */
   readonly isAgainstPlan: boolean;
   readonly notes: readonly string[];
-  /** Dangers of the changes at the service: by group, the most severe of each group first. */
+  /** The dangers that changes at the service cause: by group, the most severe of each group first. */
   readonly dangers: readonly DangerView[];
-  /** `3 dangers (2 access, 1 secrets)`; empty: none. */
+  /** Such as `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
   readonly dangerCount: string;
-  /** Resources that differ, by state; no group is empty. */
+  /** The resources that differ, by state. No group is empty. */
   readonly groups: readonly DriftGroup[];
   /** Live resources that no stack manages. */
   readonly unmanaged: readonly UnmanagedView[];
-  /** At least one resource has an owner. */
+  /** Whether at least one resource has an owner. */
   readonly hasOwners: boolean;
   readonly counts: Readonly<Record<DriftState, number>>;
   /** The whole comparison on one line, dangers first: `⚠ 1 danger (1 access) · 2 drifted, 3 in sync`. */
   readonly headline: string;
   /** The number of resources in each state, in one sentence. */
   readonly summary: string;
-  /** How many live resources stacks manage, in one sentence. */
+  /** One sentence with the number of live resources that stacks manage. */
   readonly coverage: string;
-  /** Sentences on what is unknown about the drift, and on what the user can do. */
+  /** Sentences on unknown facts about the drift, and on what the user can do. */
   readonly remarks: readonly string[];
-  /** Requests that reading took, in one sentence; empty in a part of a longer report. */
+  /** One sentence on the number of read requests. Empty in a part of a longer report. */
   readonly requests: string;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -76,7 +76,7 @@ export interface DriftView {
 /** The resources of one state. */
 export interface DriftGroup {
   readonly state: Exclude<DriftState, 'in-sync'>;
-  /** Meaning of the state. */
+  /** The meaning of the state. */
   readonly heading: string;
   readonly resources: readonly DriftedView[];
 }
@@ -87,22 +87,22 @@ export interface DriftedView {
   readonly address: string;
   readonly id?: string;
   readonly reason?: string;
-  /** Describes a missing resource in one clause: `expected: listens on …`. */
+  /** One clause that describes a missing resource, such as `expected: listens on …`. */
   readonly expected?: string;
-  /** Absent: neither the manifest nor the mark names an owner. */
+  /** Absent if neither the manifest nor the mark names an owner. */
   readonly owner?: string;
-  /** `place`: the start of its manifest. `stated`: the path of the first field that differs, as manifests write it. */
+  /** `place`: the start of the manifest. `stated`: the path of the first field that differs, as manifests write it. */
   readonly change: Pick<Change, 'address' | 'place'>;
   readonly stated?: string;
-  /** Dangers of the changes at the service to this resource. */
+  /** The dangers that changes at the service cause for this resource. */
   readonly dangers: readonly DangerView[];
-  /** Fields that drifted from values that are unknown, because a saved plan stores only their digests. */
+  /** The names of fields that drifted from an unknown value. A saved plan stores only the digests of their values. */
   readonly moved: readonly string[];
-  /** Changes at the service, from expected to live. */
+  /** Changes at the service: the expected and the live values. */
   readonly fields: readonly FieldView[];
-  /** Changes of the manifest, from live to desired. */
+  /** Changes of the manifest: the live and the desired values. */
   readonly pending: readonly FieldView[];
-  /** What the next apply does to the resource, in one clause; absent: nothing, or unknown. */
+  /** The effect of the next apply on the resource, in one clause. Absent if there is none, or if it is unknown. */
   readonly next?: string;
 }
 
@@ -110,7 +110,7 @@ export interface DriftedView {
 export interface UnmanagedView {
   readonly kind: string;
   readonly id: string;
-  /** In quotes; empty: it has none. */
+  /** The description in quotes. Empty if the resource has none. */
   readonly description: string;
 }
 
@@ -153,18 +153,18 @@ function formatComparedSentence({ against, plannedAt, commit }: Drift): string {
   return commit === undefined ? '' : `Compared with the manifests${from}.`;
 }
 
-/** Addresses by id, and the look-up of positions in manifests. */
+/** `names`: addresses by id. `locate`: finds positions in manifests. */
 interface DriftScene {
   readonly names: ResourceNames;
   readonly locate?: FormatOptions['locate'] | undefined;
 }
 
-/** Dangers of the changes at the service: by group, the most severe of each group first. */
+/** The dangers that changes at the service cause: by group, the most severe of each group first. */
 export function listDriftDangerViews(
   resources: readonly ResourceDrift[],
   { names, locate }: DriftScene,
 ): readonly DangerView[] {
-  // The direction is that of the change at the service: from expected to live.
+  // Dangers have the direction of the change at the service: from expected to live.
   const happened = resources.filter(({ dangers = [] }) => dangers.length > 0);
   return listDangerViews(
     happened.map((resource) => ({
@@ -189,7 +189,7 @@ function isOfService({ origin }: DriftedField): boolean {
   return origin !== 'manifest';
 }
 
-/** If the previous value of the field is unknown, adds that the danger comes from a comparison with the manifest. */
+/** If the previous value of the field is unknown, adds that the danger results from a comparison with the manifest. */
 function withDoubt(danger: Danger, differences: readonly DriftedField[]): Danger {
   const { path, consequence } = danger;
   const [field] = (path === undefined ? undefined : parsePath(path)) ?? [];
@@ -200,7 +200,7 @@ function withDoubt(danger: Danger, differences: readonly DriftedField[]): Danger
 
 const DOUBT = 'so it is compared with its manifest; its value before is not known';
 
-/** Unmanaged resources, except those already shown in the state `unowned`. */
+/** The unmanaged resources, except those that the state `unowned` already shows. */
 function listUnmanaged({ unowned, resources }: Drift): readonly UnmanagedView[] {
   const shown = new Set(resources.flatMap(({ state, id }) => (state === 'unowned' ? [id] : [])));
   return unowned
@@ -212,13 +212,13 @@ function listUnmanaged({ unowned, resources }: Drift): readonly UnmanagedView[] 
     }));
 }
 
-/** Heading of the unmanaged resources, and advice. */
+/** The heading of the unmanaged resources, and advice on them. */
 export const UNMANAGED_WORDING = {
   heading: 'Unmanaged',
   hint: 'To adopt one, describe it in a manifest whose lifecycle.adopt is its id. The command edgewise export writes such manifests.',
 } as const;
 
-/** Label of the next apply's effect on a resource. */
+/** The label before the effect of the next apply on a resource. */
 export const NEXT_APPLY = 'next apply';
 
 function listRemarks(drift: Drift): readonly string[] {
@@ -261,7 +261,7 @@ function listGroups(drift: Drift, scene: DriftScene): readonly DriftGroup[] {
   });
 }
 
-/** Addresses by live id. */
+/** Maps the ids of live resources and externals to addresses. */
 export function collectDriftNames({ resources, externals }: Pick<Drift, 'resources' | 'externals'>): ResourceNames {
   const named = Object.entries(externals).map(([address, id]) => [id, address] as const);
   return new Map([
@@ -298,8 +298,8 @@ export function createDriftedView(resource: ResourceDrift, { names, locate }: Dr
 }
 
 /**
- * Notes that `protect` may have been removed at the service: a mark has no digest of it, so the side that changed is
- * unknown.
+ * Adds a note that `protect` may have been removed at the service. A mark has no digest of `protect`, so the side that
+ * changed is unknown.
  */
 function withProtectionDoubt(view: FieldView, { path, expected, live }: DriftedField): FieldView {
   if (path !== PROTECT_PATH || expected !== true || live !== false) return view;
@@ -339,7 +339,7 @@ function formatForcingFields(differences: readonly DriftedField[]): string {
   return paths.length === 0 ? '' : `: ${formatNameList(paths)} cannot be changed in place`;
 }
 
-/** Says `reverts` only of fields that certainly drifted. */
+/** Uses the word `reverts` only for fields that certainly drifted. */
 function formatUpdateClause(origins: ReadonlySet<Origin>): string {
   if (!origins.has('drift')) return origins.has('unknown') ? 'sets the values of the manifest' : 'makes this change';
   return origins.size === 1 ? 'reverts this' : 'reverts the drift, and makes the changes of the manifest';
@@ -354,7 +354,6 @@ function formatDriftTitle(drift: ReportSubject): string {
   return `Drift of ${formatSubject(drift)}`;
 }
 
-/** Meaning of each state, for readers. */
 const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> = {
   drifted: 'Changed at the service',
   'drifted-and-pending': 'Changed at the service and in the manifests',
@@ -366,7 +365,6 @@ const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> =
   'to-prune': 'To prune: no longer in a manifest',
 };
 
-/** Short names of the states. */
 export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
   drifted: 'drifted',
   'drifted-and-pending': 'drifted and pending',
@@ -379,7 +377,7 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
   'in-sync': 'in sync',
 };
 
-/** Shown for a field that drifted from a saved plan, which stores only its digest. */
+/** Shown for a field that drifted from a saved plan, which stores only the digest of its value. */
 export const CHANGED_VALUE_UNKNOWN = 'changed; the plan does not store the old value';
 
 /** The number of resources in each state, in one sentence. Each resource is counted once. */
@@ -400,7 +398,7 @@ export function formatDriftSummary(drift: Pick<Drift, 'resources'>): string {
   return `${[...sums, `${pending} pending`, `${toPrune} to prune`].join(', ')}; ${inSync} in sync.`;
 }
 
-/** The dangers at the service, then the number of resources in each state, without zeros. */
+/** The number of dangers at the service, then the numbers of resources in each state. Zeros are omitted. */
 export function formatDriftHeadline({ resources }: Pick<Drift, 'resources'>): string {
   const dangers = formatDangerCount(resources);
   return [...(dangers === '' ? [] : [`⚠ ${dangers}`]), withoutZeros(formatDriftSummary({ resources }))].join(' · ');

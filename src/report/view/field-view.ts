@@ -16,10 +16,7 @@ import { UNSET_WORDING } from './wording.ts';
 /** One field of a change, either on one line (`inline`) or as a block of lines below its path. */
 export interface FieldView {
   readonly path: string;
-  /**
-   * The path as manifests write it, with names instead of ids; absent for fields of added and removed resources, and
-   * for tokens.
-   */
+  /** The path with names instead of ids. Absent for tokens, and for fields of added and removed resources. */
   readonly stated?: string;
   /** Short remarks, such as `forces replacement` and `drifted`. */
   readonly notes: readonly string[];
@@ -27,8 +24,8 @@ export interface FieldView {
   /** Absent for the fields of an added or removed resource. */
   readonly origin?: Origin;
   /**
-   * Values before and after; only one for an added or removed resource. `is`: the live value, if the previous value is
-   * unknown.
+   * The values before and after. A field of an added or removed resource has only one of them. `is`: the live value, if
+   * the previous value is unknown.
    */
   readonly inline?: { readonly from?: string; readonly to?: string; readonly is?: string };
   readonly lines: readonly FieldLine[];
@@ -37,20 +34,20 @@ export interface FieldView {
 /** One line of a field whose value is shown on several lines. */
 export type FieldLine = FoldedLine;
 
-/** Context for rendering values. `kind` is undefined if this version does not know the kind. */
+/** The context for rendering values. `kind` is undefined if this version of Edgewise does not know the kind. */
 export interface FieldContext {
   readonly kind: Kind | undefined;
   readonly names: ResourceNames;
-  /** Notes on the origins of differences; absent: no notes. */
+  /** The notes on origins of differences. Absent if no notes are shown. */
   readonly origins?: OriginWords;
 }
 
-/** A note for each origin that needs one. */
+/** The note on each origin that needs one. */
 export type OriginWords = Readonly<Partial<Record<Origin, string>>>;
 
 /**
- * The maximum width, in columns, of a path and both values on one line. With the indent, that is 80 columns, the width
- * of a terminal.
+ * The maximum width, in columns, of a path and both values on one line. With the indent, the line has 80 columns, the
+ * width of a terminal.
  */
 const INLINE_COLUMNS = 72;
 
@@ -72,7 +69,7 @@ export function createDifferenceView(difference: Difference, { kind, names, orig
   return { ...base, lines: compareValues(difference, type, names) };
 }
 
-/** Shows a field's change at the service: its values from expected to live, and a note in words. */
+/** A field's change at the service: its expected and live values, and a note in words. */
 export function createDriftedFieldView(drifted: DriftedField, { kind, names }: FieldContext): FieldView {
   const { path, expected, live, origin } = drifted;
   const type = kind === undefined ? undefined : findFieldType(kind, path);
@@ -94,9 +91,7 @@ interface ServiceChange extends Pick<DriftedField, 'origin'> {
   readonly live?: Json | undefined;
 }
 
-/**
- * Says in words what happened to a field at the service. If the manifest changed too, the previous value is unknown.
- */
+/** Describes what happened to a field at the service. If the manifest changed too, the previous value is unknown. */
 function formatServiceChange({ expected, live, origin }: ServiceChange, type: KnownType): string {
   const isGone = isNothing(live);
   if (origin === 'both') return `${isGone ? 'removed' : 'changed'} at the service, and in its manifest`;
@@ -113,7 +108,7 @@ function isNothing(value: Json | undefined): boolean {
   return isEmpty(value) || value === '';
 }
 
-/** The fields of an added or removed resource, without those at their defaults. */
+/** The fields of an added or removed resource that are not at their defaults. */
 export function listFieldViews(
   spec: Spec,
   role: 'added' | 'removed',
@@ -175,15 +170,15 @@ function listNotes(difference: Difference, type: KnownType, origins: OriginWords
 }
 
 /**
- * The values are shown in the direction of the apply. The note describes the opposite change, which happened at the
- * service.
+ * The field shows its values in the direction of the apply. The note describes the opposite change, which happened at
+ * the service.
  */
 function listRevertNotes({ from, to, origin, forcesReplace }: Difference, type: KnownType, word: string) {
   const happened = formatServiceChange({ expected: to, live: from, origin }, type);
   return [...(forcesReplace ? ['forces replacement'] : []), `${word}: ${happened}`];
 }
 
-/** Returns a path as manifests write it: if it ends with an id, the name of the target replaces the id. */
+/** Returns a path as manifests write it. If the path ends with an id, the name of the target replaces the id. */
 export function formatFieldPath(path: string, { kind, names }: FieldContext): string {
   const steps = parsePath(path) ?? [];
   const last = steps.at(-1);
@@ -191,12 +186,12 @@ export function formatFieldPath(path: string, { kind, names }: FieldContext): st
   return name === undefined ? path : formatPath([...steps.slice(0, -1), name]);
 }
 
-/** Text that is not a path is quoted, since a plan file may contain anything. */
+/** Quotes text that is not a path, because a plan file may contain any text. */
 function formatPathLabel(path: string): string {
   return parsePath(path) === undefined ? quoteText(path) : toPrintable(path);
 }
 
-/** Returns ` (name)` for a path that ends with an id as a map key; otherwise an empty text. */
+/** Returns ` (name)` if the path ends with a known id as a map key; otherwise an empty text. */
 function formatKeyName(path: FieldPath, { kind, names }: FieldContext): string {
   const [last] = path.slice(-1);
   const name = typeof last === 'string' ? names.get(last) : undefined;
@@ -219,10 +214,7 @@ function isPlainList(value: Json | undefined): boolean {
   return isJsonArray(value) && value.every(isOnePiece);
 }
 
-/**
- * A field on one line: `hostports: a → b`. Cuts each value to `room` characters, because the whole value is shown
- * elsewhere.
- */
+/** A field on one line: `hostports: a → b`. Cuts values to `room` characters. The whole values are shown elsewhere. */
 export function formatBrief(field: FieldView, room: number): string {
   return `${shortenNames(field.path)}: ${formatBriefValues(field, room)}`;
 }
@@ -239,7 +231,7 @@ function formatBriefValues({ inline, lines }: FieldView, room: number): string {
   return formatSides(sides[0], sides[1]);
 }
 
-/** The values of a field without bullets, keys and ids, so that the caller can search for them in another text. */
+/** The values of a field without bullets, keys and ids, for a search in another text. */
 export function listBriefValues({ inline, lines }: FieldView): readonly string[] {
   const values = inline === undefined ? lines.filter(isChanged).map(({ text }) => text) : [inline.from, inline.to];
   return values.flatMap((value) => {
@@ -271,35 +263,35 @@ function cutText(text: string, room: number): string {
   return named.length <= room ? named : `${named.slice(0, room).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** Replaces `id (name)` by the name. Does not change quoted text, because it comes from outside. */
+/** Replaces `id (name)` by the name. Does not change quoted text, because it may come from outside. */
 export function shortenNames(text: string): string {
   return text.replace(NAMED_ID, (whole, name: string | undefined) => name ?? whole);
 }
 
-/** A text in quotes, or `ipp_2k9… (External/office)`. */
+/** Matches quoted text, or an id with a name, such as `ipp_2k9… (External/office)`. */
 const NAMED_ID = /"(?:[^"\\]|\\.)*"|\b[a-z]+_\w+ \(([A-Z]\w*\/[\w.-]+)\)/g;
 
-/** One line of the comparison of two texts. */
+/** A line of the comparison of two texts. */
 export interface DiffLine {
   readonly role: 'added' | 'removed' | 'same';
   readonly text: string;
 }
 
-/** A line of a comparison, or the number of unchanged lines that are left out. */
+/** A line of a comparison, or the number of unchanged lines that are omitted. */
 interface FoldedLine {
   readonly role: DiffLine['role'] | 'folded';
   readonly text: string;
 }
 
 /**
- * The maximum number of cells of the alignment table. A cell takes 4 bytes. If two texts need more cells, their
- * differing lines are shown one text after the other.
+ * The maximum number of cells of the alignment table, at 4 bytes each. If two texts need more cells, all their removed
+ * lines are shown before all added lines.
  */
 const MAX_CELLS = 4_000_000;
 
 /**
- * Returns the fewest removals and additions that turn `from` into `to`. Above MAX_CELLS, the differing lines are not
- * aligned.
+ * Returns the fewest removals and additions that turn `from` into `to`. If that takes more than MAX_CELLS cells, the
+ * differing lines are not aligned.
  */
 export function diffLines(from: readonly string[], to: readonly string[]): readonly DiffLine[] {
   const start = countSame(from, to);
@@ -330,7 +322,7 @@ export function foldSame(lines: readonly DiffLine[], context: number): readonly 
   return [...folded, ...foldRun(run)];
 }
 
-/** Does not fold a single line, because the fold would take one line too. */
+/** Does not fold a single line, because the fold would take a line too. */
 function foldRun(run: readonly DiffLine[]): readonly FoldedLine[] {
   return run.length < 2 ? run : [{ role: 'folded', text: `${run.length} unchanged` }];
 }
@@ -395,9 +387,7 @@ interface Leaf {
   readonly value: Json;
 }
 
-/**
- * Lists the values of a spec that are not defaults. Splits objects and flat maps, so that each member has its own path.
- */
+/** Lists the values of a spec that are not defaults. Splits objects and flat maps: each member has its own path. */
 export function listLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
   const type = toSpecType(kind);
   const value = withoutDefaults(type, orderMembers(type, spec));
@@ -405,7 +395,8 @@ export function listLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
 }
 
 /**
- * Sorts object members as the kind's table does, and unknown ones by name. A plan file has all members sorted by name.
+ * Sorts object members in the order of the kind's table, because a plan file sorts them by name. Unknown members come
+ * last, sorted by name.
  */
 function orderMembers(type: KnownType, value: Json): Json {
   if (isJsonArray(value)) return value.map((member, index) => orderMembers(findInnerType(type, index), member));
@@ -453,7 +444,8 @@ function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
 }
 
 /**
- * Whether an empty member differs from an absent one. It does if its default is not empty, or if no table describes it.
+ * Whether an empty member differs from an absent member. It does if the member's default is not empty, or if no table
+ * describes the member.
  */
 function isTelling(type: KnownType, name: string): boolean {
   const field = type?.type === 'object' ? findField(type, name) : undefined;
@@ -467,11 +459,11 @@ function findField(type: ObjectType, name: string): Field | undefined {
 }
 
 /**
- * Values as text. Free text is quoted. Ids, addresses, enumerated and validated words are not. So unquoted text comes
- * from Edgewise itself or has a validated format.
+ * Values as text. Free text is quoted; ids, addresses, and enumerated or validated words are not. So unquoted text
+ * comes from Edgewise itself or has a validated format.
  */
 
-/** Addresses by live id. Reports show them beside ids, because readers do not know ids by heart. */
+/** Maps live ids to addresses. Reports show both, because readers do not know ids by heart. */
 export type ResourceNames = ReadonlyMap<string, string>;
 
 const NO_VALUE = '(none)';
@@ -512,7 +504,7 @@ function renderMembers(type: KnownType, value: JsonObject, names: ResourceNames)
   });
 }
 
-/** An id, with its name in parentheses if it has one. */
+/** An id, followed by its name in parentheses if the name is known. */
 function renderKey(key: string, names: ResourceNames): string {
   const name = names.get(key);
   return name === undefined ? quoteIfNeeded(key) : `${quoteIfNeeded(key)} (${quoteIfNeeded(name)})`;
@@ -532,7 +524,6 @@ export function findFieldType(kind: Kind, path: string): KnownType {
   return steps.slice(1).reduce<KnownType>(findInnerType, objectOf(kind.lifecycle));
 }
 
-/** Whether a value is a map whose keys refer to resources. */
 function isReferenceMap(type: KnownType): boolean {
   return type?.type === 'map' && type.keys.type === 'reference';
 }

@@ -13,28 +13,27 @@ import { listLeaves, renderScalar } from './field-view.ts';
 import { redactInventory } from './redact.ts';
 import { formatCount, formatSubject } from './wording.ts';
 
-/** The resources of a stack for people: printable texts, a row for each resource. */
+/** The resources of a stack as printable texts, with a row for each resource. */
 export interface InventoryView {
   readonly rows: readonly InventoryRow[];
-  /** `3 resources of stack production on https://api.example.com` */
+  /** Such as `3 resources of stack production on https://api.example.com`. */
   readonly summary: string;
 }
 
-/** One resource. */
 export interface InventoryRow {
   readonly address: string;
   readonly id: string;
-  /** Empty if the API returns no time. */
+  /** Empty if the API returns no time of creation. */
   readonly createdAt: string;
-  /** The state at a glance: `expires in 12 days`, `protected`. */
+  /** The state in a few words, such as `expires in 12 days` and `protected`. */
   readonly state: readonly string[];
-  /** The identifying fields, the end of the validity, and computed fields; in detail, all fields. */
+  /** The identifying fields, the end of the validity, and computed fields. In a detailed view, all fields. */
   readonly fields: readonly InventoryField[];
   /** Health problems that the service cannot solve without the user. */
   readonly findings: readonly string[];
 }
 
-/** A field. `text` has the members of a list, separated by commas. */
+/** A field. `text` contains all members of a list, separated by commas. */
 interface InventoryField {
   readonly path: string;
   readonly text: string;
@@ -45,7 +44,7 @@ interface InventoryScope {
   readonly inDetail: boolean;
 }
 
-/** `names`: addresses of the stack's resources and externals, by id. */
+/** `names`: maps ids to the addresses of the stack's resources and externals. */
 interface NamedScope extends InventoryScope {
   readonly names: ReadonlyMap<string, string>;
 }
@@ -61,7 +60,7 @@ export function createInventoryView(inventory: Inventory, scope: InventoryScope)
   };
 }
 
-/** The address; with the id if several resources have the same mark. */
+/** The address, followed by the id if several resources have the same mark. */
 export function formatOwnedAddress({ address, isShared, live: { id } }: OwnedResource): string {
   return toPrintable(formatAddress({ address, id, ...(isShared && { duplicateOf: address }) }));
 }
@@ -95,7 +94,10 @@ function listExpiry(leftMs: number): readonly string[] {
   return [leftMs > 0 ? `expires in ${renderTimeSpan(leftMs)}` : `expired ${renderTimeSpan(-leftMs)} ago`];
 }
 
-/** In detail: all fields. Otherwise the identifying fields, the end of the validity, and the computed fields, except those in the row or in a file. */
+/**
+ * The fields below a row. In a detailed view, all fields; otherwise the identifying fields, the end of the validity,
+ * and the computed fields. Omits fields that the row or a file contains.
+ */
 function listFields(
   kind: Kind,
   { spec, computed }: LiveResource,
@@ -114,7 +116,7 @@ function listFields(
   }));
 }
 
-/** Adds the name of the id that the path ends with, if it does. */
+/** If the path ends with a known id, adds its name in parentheses. */
 function formatNamedPath(path: FieldPath, names: NamedScope['names']): string {
   const name = names.get(String(path.at(-1)));
   return toPrintable(formatPath(path)).concat(name === undefined ? '' : ` (${name})`);

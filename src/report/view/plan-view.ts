@@ -29,20 +29,20 @@ import { redactPlan } from './redact.ts';
 import { countSeverities, formatCount, formatWriteName } from './wording.ts';
 
 /**
- * The view of a plan that all formats for people share. Its texts are in reading order, printable and free of secrets.
- * Renderers style, wrap and escape them.
+ * A plan as printable texts in reading order, without secrets. All formats for people use it; they only style, wrap and
+ * escape the texts.
  */
 export interface PlanView {
   readonly title: string;
   /** The whole plan on one line. */
   readonly headline: string;
-  /** Sentences that say what the plan is limited to, and which references wait for another stack. */
+  /** Sentences on the selected targets, and on references that wait for another stack. */
   readonly notes: readonly string[];
-  /** Safety rules that the plan breaks, with the addresses that the message does not name. */
+  /** The safety rules that the plan breaks. `addresses` excludes addresses that the message names. */
   readonly violations: readonly GuardViolation[];
-  /** Dangers by group, the most severe of each group first. */
+  /** The dangers by group, the most severe of each group first. */
   readonly dangers: readonly DangerView[];
-  /** `3 dangers (2 access, 1 secrets)`; empty: none. */
+  /** Such as `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
   readonly dangerCount: string;
   /** Deletes and replaces, then manifest changes, then drift to revert. No part is empty. */
   readonly parts: readonly PlanPart<ChangeView>[];
@@ -50,64 +50,61 @@ export interface PlanView {
   readonly unchanged: readonly string[];
   /** Deletes that --no-delete suppresses. Each sentence starts with an address. */
   readonly suppressedDeletes: readonly string[];
-  /** Excludes lint warnings, and warnings that are shown with a change. */
+  /** All diagnostics except lint warnings, and except warnings that a change shows. */
   readonly diagnostics: readonly Diagnostic[];
   /** Lint warnings that no change causes, by rule. `edgewise validate` shows them in full. */
   readonly lint: readonly LintView[];
-  /** `2 errors, 1 warning`, including lint warnings; empty: none. */
+  /** Such as `2 errors, 1 warning`, including lint warnings. Empty if there are no diagnostics. */
   readonly found: string;
   readonly totals: Totals;
   /** The totals in one sentence. */
   readonly summary: string;
-  /** Sentences on the requests that reading took and applying will take. */
+  /** Sentences on the read requests, the requests needed to apply, and the rehearsal. */
   readonly requests: string;
   readonly writes: readonly WriteView[];
-  /** The Stack names an owner label. */
+  /** Whether the Stack names an owner label. */
   readonly hasOwners: boolean;
-  /** References alone do not explain the order of the writes. */
+  /** Whether the order of the writes needs an explanation, because references alone do not explain it. */
   readonly isOrderTelling: boolean;
-  /** The plan changes nothing. */
+  /** Whether the plan changes nothing. */
   readonly isEmpty: boolean;
-  /** An apply would send writes, and no safety rule blocks it. */
+  /** Whether the plan changes something, has no errors, and breaks no safety rule. */
   readonly isApplicable: boolean;
   /** Files that will be written. Each sentence starts with a path. */
   readonly files: readonly string[];
 }
 
-/** The findings of one lint rule. */
 interface LintView {
   readonly rule: string;
   readonly places: readonly LintPlace[];
 }
 
-/** One finding. */
 interface LintPlace {
-  /** `edge.yaml:6:1`; absent if `said` counts findings that are not listed. */
+  /** Such as `edge.yaml:6:1`. Absent if `said` is the number of findings that are not listed. */
   readonly position?: string;
-  /** `(WeightedBackend/pool)`, or how many findings are not listed. */
+  /** Such as `(WeightedBackend/pool)`, or the number of findings that are not listed. */
   readonly said: string;
 }
 
-/** One write and its request. */
 export interface WriteView {
-  /** Position in the plan, from 1. */
+  /** The position in the plan, from 1. */
   readonly number: number;
   readonly id: string;
   readonly method: string;
   readonly path: string;
   readonly reason: string;
-  /** Numbers of the writes that this write waits for. */
+  /** The numbers of the writes that this write waits for. */
   readonly waitsFor: readonly number[];
-  /** The write waits for all writes that are not `last`. */
+  /** Whether the write waits for all writes that are not `last`. */
   readonly last: boolean;
 }
 
 interface PlanViewOptions extends Pick<FormatOptions, 'isPart'> {
-  /** The caller reads each change once, so the computed fields are not kept. */
+  /** Whether the caller reads each change only once. If so, computed fields are not stored. */
   readonly isReadOnce?: boolean;
 }
 
-/** Creates the view of a plan, without secrets. Pure. */
+/** Creates the view of a plan: printable texts without secrets. Has no side effects. */
 export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanViewOptions = {}): PlanView {
   const redacted = redactPlan(plan);
   const { changes, diagnostics, violations, suppressedDeletes = [], writes, files } = redacted;
@@ -155,15 +152,15 @@ export function isEmptyPlan({ writes, files, changes }: Pick<Plan, 'writes' | 'f
 }
 
 /**
- * Readers expect a create after the resources that it refers to, and a delete after those that refer to it. Any other
- * order is surprising.
+ * Whether the position of a write may surprise readers. They expect a create after the resources that it refers to, and
+ * a delete after the resources that refer to it.
  */
 function isSurprising(write: Write, byId: ReadonlyMap<Write['id'], Write>): boolean {
   const isRemoval = (id: Write['id']): boolean => byId.get(id)?.type === 'delete';
   return write.type === 'vacate' || write.last || (write.type !== 'delete' && write.dependsOn.some(isRemoval));
 }
 
-/** A release is always limited to some addresses, so it needs no note. */
+/** A release needs no note on its targets, because it is always limited to some addresses. */
 function listNotes({ targets, mode, awaitedReferences = {} }: Plan): readonly string[] {
   if (mode === 'release') return [];
   const waits = Object.entries(awaitedReferences).map(([address, { stack, resource }]) => {
@@ -180,7 +177,7 @@ function formatSuppressedDelete({ address, id, reason }: SuppressedDelete): stri
   return `${quoteIfNeeded(address)} (${quoteIfNeeded(id)}): ${toPrintable(reason)}`;
 }
 
-/** Splits diagnostics. `caused`: warnings by the address of the shown change that causes them. `apart`: all others. */
+/** `caused`: the warnings that a shown change causes, by the address of the change. `apart`: all other diagnostics. */
 function divideDiagnostics({ changes, diagnostics }: Plan): {
   readonly caused: ReadonlyMap<string, readonly Diagnostic[]>;
   readonly apart: readonly Diagnostic[];
@@ -195,7 +192,6 @@ function divideDiagnostics({ changes, diagnostics }: Plan): {
   };
 }
 
-/** The findings of a rule on one line. */
 export function formatLintSentence({ rule, places }: LintView): string {
   return `${rule}: ${places.map(({ position = '', said }) => `${position} ${said}`.trim()).join(', ')}`;
 }
@@ -211,7 +207,7 @@ function createLintViews(diagnostics: readonly Diagnostic[]): readonly LintView[
   }));
 }
 
-/** A file that will be written, in one sentence. */
+/** One sentence on a file that the apply will write. */
 export function formatFileSentence({ address, path, text, replaces }: Plan['files'][number]): string {
   const notes = [
     ...(text === undefined ? ['known after apply'] : []),
@@ -232,13 +228,13 @@ function createViolationView(violation: GuardViolation): GuardViolation {
   return { ...violation, message, remedy, addresses, ...(places !== undefined && { places }) };
 }
 
-/** Addresses by the ids that a plan knows. */
+/** Maps the ids of a plan's live resources and externals to addresses. */
 export function collectNames({ changes, externals }: Plan): ResourceNames {
   const known = changes.flatMap((change) =>
     change.live === undefined ? [] : [[change.live.id, formatChangeAddress(change)] as const],
   );
   const named = Object.entries(externals).map(([address, id]) => [id, address] as const);
-  // If an id has several names, the last one counts. They are sorted, because a plan file sorts them too.
+  // If an id has several names, the last one is used. Sort the names, because a plan file sorts them too.
   return new Map([...named.sort(([, left], [, right]) => (left < right ? -1 : 1)), ...known]);
 }
 
@@ -261,7 +257,7 @@ function createWriteViews(writes: readonly Write[]): readonly WriteView[] {
 /** The fields for the headline of a plan, or of several plans together. */
 type HeadlinePlan = Pick<Plan, 'changes' | 'diagnostics' | 'violations' | 'suppressedDeletes' | 'files'>;
 
-/** The whole plan on one line, dangers first: `⚠ 3 dangers (2 access, 1 secrets) · 1 delete · 6 updates · 53 unchanged`. */
+/** The whole plan on one line, dangers first, such as `⚠ 3 dangers (2 access, 1 secrets) · 1 delete · 6 updates`. */
 export function formatPlanHeadline(
   { changes, diagnostics, violations, suppressedDeletes = [], files }: HeadlinePlan,
   isEmpty: boolean,

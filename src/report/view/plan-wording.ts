@@ -9,7 +9,7 @@ import type { CommandLine } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
 import { formatCount, formatReadSentence, formatSubject, formatWaitTime, type ReportSubject } from './wording.ts';
 
-/** Titles of plans and of their applies; the subject follows. */
+/** The start of the title of a plan, or of the result of its apply. The subject follows. */
 const TITLES = {
   plan: { apply: 'Plan for', destroy: 'Plan to destroy', release: 'Plan to release from' },
   apply: { apply: 'Apply of', destroy: 'Destroy of', release: 'Release from' },
@@ -20,7 +20,7 @@ export function formatPlanTitle(about: keyof typeof TITLES, plan: ReportSubject 
   return `${TITLES[about][plan.mode]} ${formatSubject(plan)}`;
 }
 
-/** Says which addresses a report is limited to; empty: no limit. */
+/** Says which addresses a report is limited to. Empty if it has no limit. */
 export function describeTargets(targets: readonly string[]): readonly string[] {
   if (targets.length === 0) return [];
   return [
@@ -28,7 +28,7 @@ export function describeTargets(targets: readonly string[]): readonly string[] {
   ];
 }
 
-/** Headings of lists of sentences that plans share. */
+/** The headings of lists of sentences in the report of a plan. */
 export const LIST_HEADINGS = {
   lint: 'Lint warnings (edgewise validate shows them in full)',
   files: 'Files to write',
@@ -36,25 +36,24 @@ export const LIST_HEADINGS = {
   unchanged: 'Left as they are',
 } as const;
 
-/** Headings of the parts of a plan that has both manifest changes and drift. */
+/** The headings of the parts of a plan that has both manifest changes and drift. */
 export const PART_HEADINGS = {
   change: 'This change',
   missing: 'To create: new in the manifests, or deleted at the service',
   drift: 'Drift to revert',
 } as const;
 
-/** The owner of a resource, where there is no column for it. */
+/** The owner of a resource, for reports without a column for owners. */
 export function formatOwnerNote(owner: string): string {
   return `owner: ${owner}`;
 }
 
-/** Heading of deletes and replaces. */
 export const DELETES_HEADING = 'Deletes and replacements';
 
-/** Note on a change whose other fields an earlier part shows. */
+/** The note on a change whose other fields an earlier part shows. */
 export const SEE_ABOVE = 'see above';
 
-/** Reason of an adoption that has no other reason. */
+/** The reason for an adoption without any other reason. */
 export function formatTakeOver(id: string): string {
   return `takes over ${id}`;
 }
@@ -64,7 +63,7 @@ export function formatApplyLead({ readsInput }: CommandLine): string {
   return readsInput ? 'To apply, with the same manifests on standard input:' : 'To apply:';
 }
 
-/** The action on resources; follows their number. */
+/** Labels after a number of resources, such as `3 to update`. */
 export const ACTION_LABELS: Readonly<Record<Action, string>> = {
   delete: 'to delete',
   replace: 'to replace',
@@ -75,7 +74,6 @@ export const ACTION_LABELS: Readonly<Record<Action, string>> = {
   'no-op': 'unchanged',
 };
 
-/** The numbers in the summary of a plan. */
 interface PlanNumbers {
   readonly totals: Totals;
   readonly suppressedDeletes: readonly unknown[];
@@ -92,12 +90,12 @@ export function formatPlanSummary(plan: PlanNumbers): string {
     : `${[formatActionCounts(plan.totals), ...listFileCount(plan.files)].join('; ')}.`;
 }
 
-/** `1 file to write`; empty: none. */
+/** Returns, for example, `1 file to write`. Empty if there are no files. */
 export function listFileCount(files: readonly unknown[]): readonly string[] {
   return files.length === 0 ? [] : [`${files.length} ${formatFileLabel(files)}`];
 }
 
-/** Follows the number of files that are written. */
+/** The label after the number of files to write. */
 export function formatFileLabel({ length }: readonly unknown[]): string {
   return length === 1 ? 'file to write' : 'files to write';
 }
@@ -117,7 +115,7 @@ function countLeftOut(diagnostics: readonly Diagnostic[]): number {
   return diagnostics.filter(({ code }) => code === 'write-left-out').length;
 }
 
-/** `1 to delete, 0 to replace, …; 3 unchanged`. Releases are rare, so they are named only if there are any. */
+/** Returns, for example, `1 to delete, 0 to replace, …; 3 unchanged`. Omits 0 releases, because they are rare. */
 export function formatActionCounts(totals: Totals): string {
   const actions = CHANGE_ACTIONS.filter((action) => action !== 'release' || totals.release > 0).map(
     (action) => `${totals[action]} ${ACTION_LABELS[action]}`,
@@ -126,8 +124,8 @@ export function formatActionCounts(totals: Totals): string {
 }
 
 /**
- * The requests that reading took and applying will take: `4 writes`, `at least 13 writes and 2 look-ups (10 changes:
- * …)`. Adds the time that the rate limit costs, if any.
+ * The read requests and the requests needed to apply, such as `4 writes` or `at least 13 writes and 2 look-ups (10
+ * changes: …)`. Adds the time that the rate limit costs, if any.
  */
 export function formatRequestSentence(
   plan: Pick<Plan, 'requests' | 'settings' | 'writes' | 'changes'>,
@@ -146,8 +144,8 @@ export function formatRequestSentence(
 }
 
 /**
- * Says why there are more writes than changes: ` (10 changes: a replace and a new tunnel credential take more than one
- * write)`. Otherwise empty.
+ * Says why there are more writes than changes, such as ` (10 changes: a replace and a new tunnel credential take more
+ * than one write)`. Empty if there are not more writes.
  */
 function formatWriteReasons({ changes, writes }: Pick<Plan, 'changes' | 'writes'>): string {
   const counts = Map.groupBy(writes, formatWriteAddress);
@@ -171,7 +169,7 @@ function formatWriteReason({ action, kind: name }: Change, writes: readonly Writ
   return writes.some(({ type }) => type === 'remove-module') ? 'a removed module' : 'a resource with several modules';
 }
 
-/** The result of the rehearsal, and what it could not check; empty: the plan has no writes. */
+/** The result of the rehearsal, and what it could not check. Empty if the plan has no writes. */
 export function formatRehearsalSentence(
   plan: Pick<Plan, 'rehearsal' | 'writes' | 'diagnostics' | 'targets' | 'settings'>,
 ): string {
@@ -194,7 +192,7 @@ const ALL_WRITES: Readonly<Record<number, string>> = {
   2: 'both writes succeeded there',
 };
 
-/** `2 ids could not be checked: the API has no list of IP policies and users.` */
+/** Returns, for example, `2 ids could not be checked: the API has no list of IP policies and users.` */
 function formatUncheckedSentence(ids: readonly string[], { kinds }: Plan['settings']): string {
   const types = ids.map((id) => KINDS.find(({ idPrefix }) => id.startsWith(`${idPrefix}_`)) ?? id);
   const unread = types.flatMap((type) => (typeof type === 'object' && type.role === 'owned' ? [type.name] : []));
@@ -211,28 +209,27 @@ function formatUncheckedSentence(ids: readonly string[], { kinds }: Plan['settin
   return `${formatCount(ids.length, 'id')} could not be checked: ${reasons.join('; ')}.`;
 }
 
-/** `a, b and c`. */
+/** Returns, for example, `a, b and c`. */
 function formatList(texts: readonly string[]): string {
   return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
 }
 
-/** `2 safety rules block this plan`. */
+/** Returns, for example, `2 safety rules block this plan`. */
 export function formatBlockingCount(number: number): string {
   return `${formatCount(number, 'safety rule blocks', 'safety rules block')} this plan`;
 }
 
-/** `3 fields unchanged`. Follows the changed fields, so that readers do not look for the others. */
+/** Returns, for example, `3 fields unchanged`. Without it, readers would look for further fields. */
 export function formatUnchangedCount(number: number): string {
   return `${formatCount(number, 'field')} unchanged`;
 }
 
-/** Heading of the requests of a plan. */
 export const REQUESTS_HEADING = 'Requests, each sent when those that it waits for are done';
 
-/** Says that the requests are listed in one of their valid orders. */
+/** Says that the order of the listed requests is only one of several valid orders. */
 export const REQUESTS_ORDER = 'in a valid order';
 
-/** `waits for [1], [2]`, or a note that the request comes last; empty: neither. */
+/** Returns, for example, `waits for [1], [2]`, or that the request comes last. Empty if the request does not wait. */
 export function formatWaits({
   waitsFor,
   last,

@@ -9,8 +9,8 @@ import type { LiveResource, Spec } from '../../model/state.ts';
 import type { Write } from '../../model/write.ts';
 
 /**
- * Removes one-time fields, which only the response to a create contains, from the whole plan. Every renderer calls it
- * first.
+ * Removes one-time fields (secrets that only the response to a create contains) from the whole plan. Every renderer
+ * calls this function first.
  */
 export function redactPlan(plan: Plan): Plan {
   return { ...plan, changes: plan.changes.map(redactChange), writes: plan.writes.map(redactWrite) };
@@ -36,7 +36,6 @@ function redactExtraChanges({ changes, files }: ExtraChanges): ExtraChanges {
   return { changes: redacted, files };
 }
 
-/** Removes one-time fields from a drift comparison. */
 export function redactDrift(drift: Drift): Drift {
   return { ...drift, resources: drift.resources.map(redactResource) };
 }
@@ -50,7 +49,6 @@ function redactResource(resource: ResourceDrift): ResourceDrift {
   };
 }
 
-/** Removes one-time fields from an inventory. */
 export function redactInventory(inventory: Inventory): Inventory {
   return { ...inventory, resources: inventory.resources.map((one) => ({ ...one, live: redactLive(one.live) })) };
 }
@@ -111,7 +109,7 @@ function redactWrite(write: Write): Write {
   }
 }
 
-/** For an unknown kind, the one-time fields of all kinds. */
+/** The one-time fields of a kind. If the kind is unknown, the one-time fields of all kinds. */
 function listSecrets(kindName: string): readonly string[] {
   const kind = findKind(kindName);
   return kind === undefined ? KINDS.flatMap(({ oneTimeFields }) => oneTimeFields) : kind.oneTimeFields;

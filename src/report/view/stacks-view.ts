@@ -24,44 +24,45 @@ import {
   withoutZeros,
 } from './wording.ts';
 
-/** One stack of a run, on one line. Texts are printable. */
+/** A stack of a run on one line, as printable texts. */
 export interface StackRow {
   readonly name: string;
   readonly folder: string;
-  /** Heading of the stack in the report. */
+  /** The heading of the stack in the report. */
   readonly title: string;
-  /** The result, as the headline of the stack's own report says it. */
+  /** The result, as in the headline of the stack's own report. */
   readonly said: string;
-  /** The least time that an apply takes at the rate limit; empty: the rate limit delays nothing. */
+  /** The minimum time of an apply at the rate limit. Empty if the rate limit delays nothing. */
   readonly time: string;
-  /** `1 warning`; empty: none. */
+  /** Such as `1 warning`. Empty if there are no diagnostics. */
   readonly found: string;
   /**
-   * Only the row is shown. The stack may have lint warnings, because they concern its manifests and not its changes.
+   * Whether only the row of the stack is shown. Such a stack may have lint warnings, because they concern its manifests
+   * and not its changes.
    */
   readonly isQuiet: boolean;
-  /** The command failed for this stack, or its result is refused. */
+  /** Whether the command failed for this stack, or its result is refused. */
   readonly isBad: boolean;
 }
 
 /** The dangers of one stack and one owner. */
 export interface StackDangers {
-  /** Index of the stack in the parts of the run. */
+  /** The index of the stack in `parts` of the run. */
   readonly index: number;
   readonly title: string;
-  /** Absent: neither the manifest nor the mark names an owner. */
+  /** Absent if neither the manifest nor the mark names an owner. */
   readonly owner?: string;
   readonly dangers: readonly DangerView[];
 }
 
-/** A row for each stack, and totals. */
+/** A run over many stacks as printable texts. */
 interface StacksView {
   readonly title: string;
   /** The whole run on one line, dangers first. */
   readonly headline: string;
-  /** The dangers of all stacks: the stack with the most severe first. */
+  /** The dangers of all stacks. The stack with the most severe danger comes first. */
   readonly dangers: readonly StackDangers[];
-  /** `3 dangers (2 access, 1 secrets)`; empty: none. */
+  /** Such as `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
   readonly dangerCount: string;
   readonly rows: readonly StackRow[];
   readonly summary: string;
@@ -91,7 +92,7 @@ export function createStacksView({ root, parts, selection, requests }: StacksRep
   };
 }
 
-/** How many stacks have changes, differences or findings. */
+/** The numbers of stacks that have changes, differences or findings. */
 function listContentCounts(parts: readonly StackPart[]): readonly string[] {
   const found = Map.groupBy(
     parts.flatMap(({ report }) => (hasContent(report) ? [CONTENTS[report.about]] : [])),
@@ -100,7 +101,7 @@ function listContentCounts(parts: readonly StackPart[]): readonly string[] {
   return [...found].map(([content, { length }]) => `${length} with ${content}`);
 }
 
-/** The noun for the content of a report that is not empty. */
+/** The noun for the content of a report. */
 const CONTENTS = {
   plan: 'changes',
   apply: 'changes',
@@ -129,21 +130,21 @@ function hasContent(report: Report): boolean {
   }
 }
 
-/** Heading of the stacks that have only a row: `9 stacks without changes`. */
+/** The heading of the stacks that have only a row, such as `9 stacks without changes`. */
 export function formatQuietLead(run: Pick<StacksReport, 'parts'>, { length }: readonly StackRow[]): string {
   const contents = new Set(run.parts.map(({ report }) => CONTENTS[report.about]));
   contents.delete(CONTENTS.failure);
   return `${formatCount(length, 'stack')} without ${[...contents].join(' and ')}`;
 }
 
-/** A stack that has only a row: `s05 (1 warning)`. */
+/** A stack that has only a row, such as `s05 (1 warning)`. */
 export function formatQuietTitle({ title, found }: StackRow): string {
   return found === '' ? title : `${title} (${found})`;
 }
 
 /**
- * Indexes of the stacks in reading order: failed or refused ones, then by the most severe danger, then by folder. Quiet
- * stacks come last.
+ * The indexes of the stacks in reading order: failed or refused stacks, then stacks by their most severe danger, then
+ * the others by folder. Quiet stacks come last.
  */
 export function sortRows(view: Pick<StacksView, 'rows' | 'dangers'>): readonly number[] {
   const rank = (index: number): number => {
@@ -156,7 +157,7 @@ export function sortRows(view: Pick<StacksView, 'rows' | 'dangers'>): readonly n
   return [...view.rows.keys()].sort((left, right) => rank(left) - rank(right) || left - right);
 }
 
-/** Dangers of a plan or of drift. The report of an apply shows its dangers with the outcomes. */
+/** The dangers of a plan or of drift. Empty for an apply, because its report shows dangers with the outcomes. */
 function listReportDangers({ report, options: { locate } }: StackPart): readonly DangerView[] {
   switch (report.about) {
     case 'plan': {
@@ -190,7 +191,7 @@ function findRank({ dangers: [first] }: StackDangers): number {
   return first === undefined ? DANGER_GROUPS.length : DANGER_GROUPS.indexOf(first.group);
 }
 
-/** One headline for all stacks, as if they were one, and how many of them failed or were refused. */
+/** One headline for all stacks, as if they were one stack, with the number of failed or refused stacks. */
 function formatRunHeadline(
   parts: readonly StackPart[],
   { bad, isDangerous }: { readonly bad: number; readonly isDangerous: boolean },
@@ -206,7 +207,7 @@ function formatRunHeadline(
   return (isDangerous ? [all, failed] : [failed, all]).filter((text) => text !== '').join(' · ');
 }
 
-/** Leaves out violations, which are listed with their stack. */
+/** Omits violations, because they are listed with their stack. */
 function joinPlans(reports: readonly PlanReport[]): readonly string[] {
   if (reports.length === 0) return [];
   const plans = reports.map(({ plan }) => plan);
@@ -238,7 +239,7 @@ function joinValidations(validations: readonly Validation[]): readonly string[] 
   return [[formatValidationSize(size), ...found].join(' · ')];
 }
 
-/** The name of a stack, and its folder if that is not the same. */
+/** The name of a stack, followed by the folder if it differs from the name. */
 export function formatStackTitle({ name, folder }: Pick<StackPart, 'name' | 'folder'>): string {
   const shown = name === '' ? '(no name)' : quoteIfNeeded(name);
   return name === folder ? shown : `${shown} (${toPrintable(folder)})`;
@@ -249,7 +250,7 @@ function createRow(part: StackPart, { isOnly }: { readonly isOnly: boolean }): S
   const shown = {
     name: name === '' ? '(no name)' : quoteIfNeeded(name),
     folder: toPrintable(folder),
-    // Omit the folder if it ends with the name.
+    // Omit the folder if it ends with the name and no other stack has the name.
     title: isOnly && name !== '' && folder.endsWith(`/${name}`) ? quoteIfNeeded(name) : formatStackTitle(part),
   };
   return { ...shown, time: '', found: '', isBad: exitCode !== 0 && exitCode !== 2, ...describeReport(part) };
@@ -290,7 +291,7 @@ function isQuietDrift(drift: Drift): boolean {
 
 /**
  * Lists the unmanaged resources of each account only once: in the first part of the account that is shown in full or,
- * if none is, in the first part.
+ * if no part is, in the first part.
  */
 export function nameAccountsOnce(run: StacksReport): StacksReport {
   const tellers = new Map<string, StackPart>();
@@ -307,7 +308,7 @@ export function nameAccountsOnce(run: StacksReport): StacksReport {
   return { ...run, parts };
 }
 
-/** Undefined if the report is not about drift. */
+/** Identifies an account by its URL and key variable. Undefined if the report is not about drift. */
 function findAccount({ keyEnv, report }: StackPart): string | undefined {
   return report.about === 'drift' ? JSON.stringify([report.drift.baseUrl, keyEnv]) : undefined;
 }
@@ -316,7 +317,7 @@ function describePlan({ plan, blocking }: PlanReport): Pick<StackRow, 'said' | '
   const { diagnostics, writes, requests } = plan;
   const isEmpty = isEmptyPlan(plan);
   const headline = formatPlanHeadline({ ...plan, violations: blocking }, isEmpty);
-  // The headline already has the number of errors.
+  // If there are errors, the headline already has their number.
   const said = [headline, ...(hasErrors(diagnostics) ? [] : listFound(diagnostics))].join(' · ');
   const isQuiet = isEmpty && blocking.length === 0 && diagnostics.every(isLintWarning);
   const time = requests.leastMs > 0 && writes.length > 0 ? formatWaitTime(requests.leastMs) : '';
@@ -334,7 +335,7 @@ function describeApply({ plan, result }: ApplyReport): Pick<StackRow, 'said' | '
   return { said: ['nothing to do', ...listFound(diagnostics)].join(' · '), isQuiet: diagnostics.length === 0 };
 }
 
-/** Removes the final full stop or colon. */
+/** Removes a final full stop or colon. */
 function trimEnd(line: string): string {
   return line.replace(/[.:]$/, '');
 }
@@ -357,7 +358,7 @@ function formatStacks(count: number): string {
   return count === 1 ? '1 stack' : `${count} stacks`;
 }
 
-/** Most files that one line names; it counts the others. */
+/** The maximum number of files named in one line. The line counts the others. */
 const MAX_LISTED = 10;
 
 /** Lines on manifests and changed files that belong to no stack. */

@@ -6,16 +6,16 @@ import type { Write } from '../../model/write.ts';
 import { quoteIfNeeded } from './escape.ts';
 
 /**
- * All wording that several formats share. Results are printable text; a format escapes, wraps and colours it, and adds
- * wording of its own only where no other format says the same.
+ * All wording that several formats share. Results are printable text. A format escapes, wraps and colours it, and has
+ * its own wording only where no other format says the same.
  */
 
-/** `1 request`, `2 requests`. */
+/** Returns, for example, `1 request` or `2 requests`. */
 export function formatCount(number: number, noun: string, nouns = `${noun}s`): string {
   return `${number} ${number === 1 ? noun : nouns}`;
 }
 
-/** A waiting time, rounded up to seconds: `30 s`, `4 min 0 s`, `1 h 27 min`. */
+/** A waiting time, rounded up to seconds, such as `30 s`, `4 min 0 s` or `1 h 27 min`. */
 export function formatWaitTime(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
@@ -23,7 +23,7 @@ export function formatWaitTime(ms: number): string {
   return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** `2 errors, 1 warning`, without zeros; empty: none. */
+/** Returns, for example, `2 errors, 1 warning`, without zeros. Empty if there are no diagnostics. */
 export function countSeverities(diagnostics: readonly Diagnostic[]): string {
   const severities: readonly Severity[] = ['error', 'warning'];
   return severities
@@ -36,7 +36,7 @@ export function countSeverities(diagnostics: readonly Diagnostic[]): string {
 /** The stack and the service that a report is about. */
 export type ReportSubject = Pick<Plan, 'stack' | 'baseUrl'>;
 
-/** `stack production on https://api.example.com`. */
+/** Returns, for example, `stack production on https://api.example.com`. */
 export function formatSubject({ stack, baseUrl }: ReportSubject): string {
   return `stack ${quoteIfNeeded(stack)} on ${formatBaseUrl(baseUrl)}`;
 }
@@ -52,12 +52,12 @@ export function formatReadSentence(requests: number): string {
   return `Reading took ${formatCount(requests, 'request')}.`;
 }
 
-/** `create TCPEdge/postgres`. */
+/** Returns, for example, `create TCPEdge/postgres`. */
 export function formatWriteName({ id }: Pick<Write, 'id'>): string {
   return toPrintable(id);
 }
 
-/** Names in a sentence: at most MAX_NAMES, and how many more there are. */
+/** Joins names for a sentence: at most MAX_NAMES names, then the number of the others. */
 export function formatNameList(names: readonly string[]): string {
   const hidden = names.length - MAX_NAMES;
   return hidden > 0 ? `${names.slice(0, MAX_NAMES).join(', ')} and ${hidden} more` : names.join(', ');
@@ -81,14 +81,14 @@ export function removeFinalDot(sentence: string): string {
   return sentence.replace(/\.$/, '');
 }
 
-/** A commit id as people read it: its first SHORT_COMMIT digits. */
+/** A shortened commit id: its first SHORT_COMMIT digits. */
 export function shortenCommit(commit: string): string {
   return toPrintable(commit.slice(0, SHORT_COMMIT));
 }
 
 const SHORT_COMMIT = 7;
 
-/** How many manifests were checked: `5 resources in 2 files`. */
+/** The number of checked resources and files, such as `5 resources in 2 files`. */
 export function formatValidationSize({
   files,
   resources,
@@ -99,12 +99,12 @@ export function formatValidationSize({
   return `${formatCount(resources, 'resource')} in ${formatCount(files, 'file')}`;
 }
 
-/** `edgewise plan did not complete`. */
+/** Returns, for example, `edgewise plan did not complete`. */
 export function formatNoResult(command: string | undefined): string {
   return `${command === undefined ? 'edgewise' : `edgewise ${toPrintable(command)}`} did not complete`;
 }
 
-/** Numbers of writes by outcome. `applied` includes `alreadyDone`. */
+/** The numbers of writes by outcome. `applied` includes `alreadyDone`. */
 export interface ApplyTotals {
   readonly applied: number;
   readonly alreadyDone: number;
@@ -122,8 +122,8 @@ export function countApplyTotals({ outcomes }: ApplyResult): ApplyTotals {
 }
 
 /**
- * The writes, by id, that were not sent because the run was interrupted or the service could not be reached. Includes
- * writes that waited only for such writes.
+ * The writes that were not sent because the run was interrupted or the service could not be reached, by id. Includes
+ * writes that depended only on such writes.
  */
 export function findNotStarted(outcomes: readonly Outcome[]): ReadonlyMap<string, Write> {
   const found = new Map<string, Write>();

@@ -1,9 +1,15 @@
 import type { CelReading, ReadCel } from '../expressions/read-cel.ts';
 import { ATTACHED_KINDS, getKind } from '../kinds/tables/registry.ts';
 import { shorten } from '../manifest/finding.ts';
-import { sortByPlace } from '../manifest/validate.ts';
 import { toAddress } from '../model/address.ts';
-import type { Diagnostic, LintCode, Severity, SourcePlace, TextPart } from '../model/diagnostic.ts';
+import {
+  type Diagnostic,
+  type LintCode,
+  type Severity,
+  type SourcePlace,
+  sortByPlace,
+  type TextPart,
+} from '../model/diagnostic.ts';
 import type { LintSettings, StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
 import {

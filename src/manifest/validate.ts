@@ -4,7 +4,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { listFieldsInMark, normalizeSpec } from '../kinds/normalize.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName } from '../model/address.ts';
-import { type Diagnostic, hasErrors, type ManifestStart, type SourcePlace } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, type ManifestStart, type SourcePlace, sortByPlace } from '../model/diagnostic.ts';
 import { parseRenderSource } from '../model/field-path.ts';
 import { hashSha256, isJsonArray, isJsonObject, type Json, type JsonObject, toByteLength } from '../model/json.ts';
 import {
@@ -352,24 +352,6 @@ function skipToStart(text: string, { start }: Span): number {
 function readAllow({ lint }: JsonObject): DesiredResource['allow'] {
   const allow = isJsonObject(lint) ? lint['allow'] : undefined;
   return isJsonObject(allow) ? (allow as DesiredResource['allow']) : {}; // its schema has checked it
-}
-
-/** Sorts by file in the order of the sources, then by line and column. Diagnostics without a position are last. */
-export function sortByPlace(
-  diagnostics: readonly Diagnostic[],
-  sources: readonly Pick<ManifestSource, 'file'>[],
-): readonly Diagnostic[] {
-  if (diagnostics.length < 2) return diagnostics;
-  const files = new Map(sources.map(({ file }, index) => [file, index]));
-  const toRank = ({ place }: Diagnostic) =>
-    place === undefined ? [sources.length, 0, 0] : [files.get(place.file) ?? 0, place.line, place.column];
-  const ranked = diagnostics.map((diagnostic) => ({ diagnostic, rank: toRank(diagnostic) }));
-  return ranked.sort((left, right) => compareRanks(left.rank, right.rank)).map(({ diagnostic }) => diagnostic);
-}
-
-function compareRanks(left: readonly number[], right: readonly number[]): number {
-  const at = left.findIndex((number, index) => number !== right[index]);
-  return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0);
 }
 
 /** Parses the policies and policy tests whose fields are valid. */

@@ -173,3 +173,91 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
  * Without an address: the position for diagnostics without a position of their own.
  */
 export type Locate = (address?: string, field?: string) => SourcePlace | undefined;
+
+/** Sorts by file in the order of the sources, then by line and column. Diagnostics without a position are last. */
+export function sortByPlace(
+  diagnostics: readonly Diagnostic[],
+  sources: readonly { readonly file: string }[],
+): readonly Diagnostic[] {
+  if (diagnostics.length < 2) return diagnostics;
+  const files = new Map(sources.map(({ file }, index) => [file, index]));
+  const toRank = ({ place }: Diagnostic) =>
+    place === undefined ? [sources.length, 0, 0] : [files.get(place.file) ?? 0, place.line, place.column];
+  const ranked = diagnostics.map((diagnostic) => ({ diagnostic, rank: toRank(diagnostic) }));
+  return ranked.sort((left, right) => compareRanks(left.rank, right.rank)).map(({ diagnostic }) => diagnostic);
+}
+
+function compareRanks(left: readonly number[], right: readonly number[]): number {
+  const at = left.findIndex((number, index) => number !== right[index]);
+  return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0);
+}
+
+/** The maximum number of shown warnings per rule that no change causes. Low, because the changes matter more. */
+const MAX_WARNINGS = 10;
+
+/**
+ * The maximum number of warnings per rule that changes cause and that are shown with a position. Locating a warning
+ * takes longer than finding it.
+ */
+const MAX_PLACED = 100;
+
+/**
+ * Limits the lint warnings of each rule. Keeps all that a change causes, and marks them. Keeps the first MAX_WARNINGS
+ * others by address, and replaces the rest by their number. Keeps all diagnostics that are not lint warnings.
+ */
+export function limitLintWarnings(
+  diagnostics: readonly Diagnostic[],
+  sources: Parameters<typeof sortByPlace>[1],
+  isCaused: (diagnostic: Diagnostic) => boolean = () => false,
+): readonly Diagnostic[] {
+  const warnings = Map.groupBy(diagnostics.filter(isLintWarning), ({ code }) => code);
+  const rules = [...warnings].map(([code, found]) => ({ code, ...divideWarnings(found, isCaused) }));
+  const placed = rules.flatMap(({ caused, few }) => [...caused.slice(0, MAX_PLACED).map(markCaused), ...few]);
+  const shown = [
+    ...sortByPlace(placed, sources),
+    ...rules.flatMap(({ caused }) => caused.slice(MAX_PLACED).map(markCausedWithoutPlace)),
+    ...rules.flatMap(({ code, left }) => (left === 0 ? [] : [createRestWarning(code, left)])),
+  ];
+  const first = diagnostics.find(isLintWarning);
+  return diagnostics.flatMap((one) => {
+    if (isLintWarning(one)) return one === first ? shown : [];
+    return isCaused(one) ? [markCaused(one)] : [one];
+  });
+}
+
+function divideWarnings(found: readonly Diagnostic[], isCaused: (diagnostic: Diagnostic) => boolean) {
+  const sorted = found.toSorted(compareAddresses);
+  const spare = sorted.filter((one) => !isCaused(one));
+  const left = Math.max(0, spare.length - MAX_WARNINGS);
+  return { caused: sorted.filter(isCaused), few: spare.slice(0, MAX_WARNINGS), left };
+}
+
+function markCaused(diagnostic: Diagnostic): Diagnostic {
+  return { ...diagnostic, isOfChange: true };
+}
+
+/** Removes the position, which takes time to compute, and the remedy, which other warnings of the rule have. */
+function markCausedWithoutPlace({ code, severity, message, address, field }: Diagnostic): Diagnostic {
+  return {
+    code,
+    severity,
+    message,
+    ...(address !== undefined && { address }),
+    ...(field !== undefined && { field }),
+    isOfChange: true,
+  };
+}
+
+function compareAddresses({ address: left = '' }: Diagnostic, { address: right = '' }: Diagnostic): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+function createRestWarning(code: Diagnostic['code'], count: number): Diagnostic {
+  return {
+    code,
+    severity: 'warning',
+    message: `${count} more ${count === 1 ? 'finding' : 'findings'} of this rule`,
+    remedy: 'Run edgewise validate to see all of them.',
+  };
+}

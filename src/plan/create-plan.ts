@@ -1,7 +1,6 @@
 import { findKeyType, parseKeyComment } from '../kinds/formats.ts';
-import { sortByPlace } from '../manifest/validate.ts';
 import { ACTIONS, type Change } from '../model/change.ts';
-import { type Diagnostic, hasErrors, isLintWarning } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, isLintWarning, limitLintWarnings } from '../model/diagnostic.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { computeMinimumMs, parseRateLimit } from '../model/stack.ts';
 import type { Write } from '../model/write.ts';
@@ -146,73 +145,3 @@ function explainDeletedFirst(changes: readonly Change[], writes: readonly Write[
 
 const DELETED_FIRST =
   'the old one is deleted before the new one is created, because a unique value must be freed first';
-
-/** The maximum number of shown warnings per rule that no change causes. Low, because the changes matter more. */
-const MAX_WARNINGS = 10;
-
-/**
- * The maximum number of warnings per rule that changes cause and that are shown with a position. Locating a warning
- * takes longer than finding it.
- */
-const MAX_PLACED = 100;
-
-/**
- * Limits the lint warnings of each rule. Keeps all that a change causes, and marks them. Keeps the first MAX_WARNINGS
- * others by address, and replaces the rest by their number. Keeps all diagnostics that are not lint warnings.
- */
-export function limitLintWarnings(
-  diagnostics: readonly Diagnostic[],
-  sources: Parameters<typeof sortByPlace>[1],
-  isCaused: (diagnostic: Diagnostic) => boolean = () => false,
-): readonly Diagnostic[] {
-  const warnings = Map.groupBy(diagnostics.filter(isLintWarning), ({ code }) => code);
-  const rules = [...warnings].map(([code, found]) => ({ code, ...divideWarnings(found, isCaused) }));
-  const placed = rules.flatMap(({ caused, few }) => [...caused.slice(0, MAX_PLACED).map(markCaused), ...few]);
-  const shown = [
-    ...sortByPlace(placed, sources),
-    ...rules.flatMap(({ caused }) => caused.slice(MAX_PLACED).map(markCausedWithoutPlace)),
-    ...rules.flatMap(({ code, left }) => (left === 0 ? [] : [createRestWarning(code, left)])),
-  ];
-  const first = diagnostics.find(isLintWarning);
-  return diagnostics.flatMap((one) => {
-    if (isLintWarning(one)) return one === first ? shown : [];
-    return isCaused(one) ? [markCaused(one)] : [one];
-  });
-}
-
-function divideWarnings(found: readonly Diagnostic[], isCaused: (diagnostic: Diagnostic) => boolean) {
-  const sorted = found.toSorted(compareAddresses);
-  const spare = sorted.filter((one) => !isCaused(one));
-  const left = Math.max(0, spare.length - MAX_WARNINGS);
-  return { caused: sorted.filter(isCaused), few: spare.slice(0, MAX_WARNINGS), left };
-}
-
-function markCaused(diagnostic: Diagnostic): Diagnostic {
-  return { ...diagnostic, isOfChange: true };
-}
-
-/** Removes the position, which takes time to compute, and the remedy, which other warnings of the rule have. */
-function markCausedWithoutPlace({ code, severity, message, address, field }: Diagnostic): Diagnostic {
-  return {
-    code,
-    severity,
-    message,
-    ...(address !== undefined && { address }),
-    ...(field !== undefined && { field }),
-    isOfChange: true,
-  };
-}
-
-function compareAddresses({ address: left = '' }: Diagnostic, { address: right = '' }: Diagnostic): number {
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
-}
-
-function createRestWarning(code: Diagnostic['code'], count: number): Diagnostic {
-  return {
-    code,
-    severity: 'warning',
-    message: `${count} more ${count === 1 ? 'finding' : 'findings'} of this rule`,
-    remedy: 'Run edgewise validate to see all of them.',
-  };
-}

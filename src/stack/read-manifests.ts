@@ -16,12 +16,11 @@ import {
 } from '../manifest/load.ts';
 import type { StackSetting } from '../manifest/stack-settings.ts';
 import { type ValidatedManifests, validateManifests } from '../manifest/validate.ts';
-import { type Diagnostic, hasErrors, type Locate, type SourcePlace } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, type Locate, limitLintWarnings, type SourcePlace } from '../model/diagnostic.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
 import type { PolicyDocument, PolicyDocuments, PolicyTestResult } from '../model/policy.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
-import { limitLintWarnings } from '../plan/create-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import { type Host, InvalidManifests, type RunSubject, StackError } from './host.ts';
 import { loadStack, refuseOtherTools } from './load-stack.ts';

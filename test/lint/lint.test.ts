@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readCel } from '../../src/expressions/read-cel.ts';
 import { type LintOptions, lintManifests } from '../../src/lint/lint.ts';
 import { LINT_RULES } from '../../src/lint/rules.ts';
-import { type Diagnostic, LINT_RULE_IDS } from '../../src/model/diagnostic.ts';
-import { limitLintWarnings } from '../../src/plan/create-plan.ts';
+import { type Diagnostic, LINT_RULE_IDS, limitLintWarnings } from '../../src/model/diagnostic.ts';
 import { toMarked, validate } from '../manifest/explain.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');

@@ -1,11 +1,11 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** A lock on a file. It excludes other processes that lock the file before they write it. */
+/** A lock on a file. It excludes only processes that lock the file too. */
 export interface FileLock {
   /**
-   * Whether another process took the lock over, because this one did not renew it for `STALE_MS`, such as when the
-   * machine slept.
+   * Whether this process lost the lock, because it did not renew the lock for STALE_MS, such as while the machine
+   * slept. Another process may then have the lock.
    */
   readonly isLost: () => boolean;
   readonly release: () => Promise<void>;
@@ -23,8 +23,8 @@ export function toLockPath(file: string): string {
 }
 
 /**
- * Locks a file, which need not exist, with a folder next to it: `FILE.lock`. Takes over the lock of a killed process.
- * `undefined` if another process has the lock.
+ * Locks a file by creating the folder `FILE.lock` next to it. The file need not exist. A lock that was not renewed for
+ * STALE_MS is taken over. `undefined` if another process has the lock.
  */
 export async function tryLockFile(file: string): Promise<FileLock | undefined> {
   let isLost = false;
@@ -33,8 +33,7 @@ export async function tryLockFile(file: string): Promise<FileLock | undefined> {
   };
   try {
     const path = await resolveRealPath(file);
-    // Loaded only when a lock is taken: the module handles signals that end the process, which runs that only read do
-    // not need.
+    // Imported only here, because the module installs signal handlers, which commands that write nothing do not need.
     const { lock } = await import('proper-lockfile');
     const unlock = await lock(path, {
       lockfilePath: toLockPath(path),
@@ -50,7 +49,7 @@ export async function tryLockFile(file: string): Promise<FileLock | undefined> {
   }
 }
 
-/** Returns the same path for every name of a file, also if the file does not exist. */
+/** Resolves symbolic links, because all names of a file must lead to the same lock. The file need not exist. */
 async function resolveRealPath(file: string): Promise<string> {
   return realpath(file).catch(async () => join(await realpath(dirname(file)), basename(file)));
 }

@@ -53,10 +53,7 @@ export async function removeStaleTempFiles(file: string): Promise<void> {
   await removeLeftovers(file, Date.now());
 }
 
-/**
- * Returns the modification time of a new file. It is the current time by the clock of the file system, which can differ
- * from the clock of this machine.
- */
+/** Returns the current time of the file system, from a new file. It can differ from the clock of this machine. */
 async function readClock(temporary: string): Promise<number> {
   return (await stat(temporary)).mtimeMs;
 }

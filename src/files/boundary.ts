@@ -23,8 +23,8 @@ export type BoundaryResult = { readonly real: string } | { readonly finding: str
 /**
  * Returns the real paths of the folders in which manifests may name files. `paths` are the manifest paths of the
  * command line. With `root`: that folder, and the folder of each path outside of it. Without `root`: the repository of
- * each path. For a path outside of any repository: the working folder, or the folder of the path if the working folder
- * does not contain it.
+ * each path. If a path is in no repository: the working folder, or the folder of the path if that is outside of the
+ * working folder.
  */
 export function findRoots(paths: readonly string[], { cwd, root }: BoundaryContext): readonly string[] {
   const starts = paths.map((path) => findStartFolder(path, cwd));
@@ -48,8 +48,8 @@ function listRoots(start: string, cwd: string): readonly string[] {
 }
 
 /**
- * Returns `start` or the nearest folder above it that contains `.git` (in a worktree, `.git` is a file). `undefined` if
- * there is none.
+ * Returns the nearest folder that contains `.git` (a file in a worktree), from `start` upwards. `undefined` if none
+ * does.
  */
 export function findRepository(start: string): string | undefined {
   for (let at = start; ; at = dirname(at)) {
@@ -71,8 +71,8 @@ export function placeNamed(path: string, { cwd, root }: BoundaryContext): Bounda
 
 /**
  * Resolves the links of an absolute path, and checks that the real path is inside a root. For paths that manifests
- * name, and for symbolic links in folders of manifests. Rejects a path through too many folders, because the time that
- * the operating system needs grows with the square of the length of the path.
+ * name, and for symbolic links in folders of manifests. Rejects a path through too many folders, because resolving it
+ * takes the operating system time quadratic in its length.
  */
 export function placeWithin(path: string, roots: readonly string[]): BoundaryResult {
   if (hasTooManyFolders(path)) return { finding: `leads through more than ${MAX_PATH_FOLDERS} folders` };
@@ -176,10 +176,7 @@ function isVirtual(real: string, root: string): boolean {
   return VIRTUAL_FOLDERS.some((one) => isBelow(real, one) && !isBelow(root, one));
 }
 
-/**
- * Maximum depth of a file below a folder that the user named. The time to resolve a path grows with the square of its
- * depth.
- */
+/** Maximum depth of a file below a folder that the user named. Resolving a path takes time quadratic in its depth. */
 const MAX_DEPTH = 100;
 
 /** Throws `InputError` if `real` is more than MAX_DEPTH folders below `top`. Both are real paths. */
@@ -205,10 +202,7 @@ function findFolder(path: string): string {
 /** Maximum number of symbolic links on a path, as in Linux. */
 const MAX_LINKS = 40;
 
-/**
- * Returns the real path of an absolute path, also if the file does not exist. If the links form a cycle, the path is
- * returned unchanged.
- */
+/** Returns the real path of an absolute path, also of a missing file. If its links form a cycle: the path unchanged. */
 export function resolveLinks(path: string): string {
   try {
     return realpathSync.native(path);
@@ -223,8 +217,8 @@ function hasTooManyFolders(path: string): boolean {
 }
 
 /**
- * Resolves one link after another, because `realpath` fails if the file does not exist. `undefined` if the path leads
- * through more than `most` folders.
+ * Resolves link by link, because `realpath` fails for a missing file. `undefined` if there are more than `most`
+ * folders.
  */
 function resolveEachLink(path: string, most = Number.POSITIVE_INFINITY): string | undefined {
   const { root } = parse(path);
@@ -252,10 +246,7 @@ function readLink(path: string): string | undefined {
   return readlinkSync(path);
 }
 
-/**
- * Returns the stats of a path. Follows a symbolic link only if `look` is `statSync`. `undefined` if the file does not
- * exist or cannot be accessed.
- */
+/** Follows a symbolic link only if `look` is `statSync`. `undefined` if the file is missing or cannot be accessed. */
 function findStats(path: string, look: typeof lstatSync | typeof statSync = lstatSync): Stats | undefined {
   try {
     return look(path, { throwIfNoEntry: false });

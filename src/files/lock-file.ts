@@ -3,18 +3,12 @@ import { basename, dirname, join } from 'node:path';
 
 /** A lock on a file. It excludes only processes that lock the file too. */
 export interface FileLock {
-  /**
-   * Whether this process lost the lock, because it did not renew the lock for STALE_MS, such as while the machine
-   * slept. Another process may then have the lock.
-   */
+  /** Whether another process may have taken over the lock: it was not renewed for STALE_MS, such as during sleep. */
   readonly isLost: () => boolean;
   readonly release: () => Promise<void>;
 }
 
-/**
- * The process renews its lock every UPDATE_MS. After STALE_MS without renewal, other processes assume that it was
- * killed.
- */
+/** A process renews its lock every UPDATE_MS. A lock that was not renewed for STALE_MS counts as abandoned. */
 const UPDATE_MS = 2000;
 const STALE_MS = 20_000;
 

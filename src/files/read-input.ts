@@ -59,9 +59,9 @@ export class InputBudgetError extends InputError {
 }
 
 /**
- * Reads a file or a pipe. Edgewise reads all files with this function. Throws `InputError` if the input has another
- * type or is too large; passes on errors of the operating system. Reads to the end, whatever the file size: a pipe has
- * none, and a file may grow.
+ * Reads a file or a pipe. Edgewise reads all files with this function. Throws `InputError` if the input is anything
+ * else or too large; passes on system errors. Reads to the end, whatever the file size: a pipe has none, and a file may
+ * grow.
  */
 export function readInput(
   path: string,

@@ -34,8 +34,7 @@ export interface PostResult {
 const MARKER = /^<!-- (edgewise:([a-z-]+)(?: stack=(\S+))?) -->$/;
 
 /**
- * Returns the first line of a Markdown report if it is a marker, otherwise `undefined`. A report replaces the comment
- * or issue that has the same marker.
+ * Returns the marker in the first line of a report: it identifies the comment to replace. `undefined` if there is none.
  */
 export function findMarker(text: string): string | undefined {
   const [line = ''] = text.split('\n', 1);

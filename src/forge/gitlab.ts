@@ -45,8 +45,7 @@ export function createGitLab({ host, project, token, number }: GitLabOptions): F
 }
 
 /**
- * Returns the number (`iid`) of a merge request that contains the commit. Prefers a merged one. `undefined` if there is
- * none.
+ * Returns the `iid` of a merge request that contains the commit, preferably a merged one. `undefined` if there is none.
  */
 export async function findMergeRequest(
   { host, project, token }: Omit<GitLabOptions, 'number'>,
@@ -60,8 +59,8 @@ export async function findMergeRequest(
 type Client = ReturnType<typeof createClient>;
 
 /**
- * Returns the id of the user of the token. `undefined` if the token may not read it: then edgewise cannot tell which
- * comments and issues it wrote.
+ * Returns the user id of the token. `undefined` if the token may not read it: then edgewise recognizes no comment as
+ * its own.
  */
 async function findUserId(gitlab: Client): Promise<number | undefined> {
   try {

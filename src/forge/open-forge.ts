@@ -8,7 +8,7 @@ interface ForgeContext {
   /** Reads a file whose path is in an environment variable. */
   readonly readFile: (path: string) => Promise<string>;
   /**
-   * Number of the pull or merge request that the user named. `undefined`: taken from the environment, or else from the
+   * Number of the pull or merge request. `undefined`: determined from the environment or, failing that, from the
    * commit.
    */
   readonly number: number | undefined;

@@ -21,9 +21,9 @@ export const LINT_CODES = {
 /** The id of a lint rule. It is also the code of its findings. */
 export type LintCode = keyof typeof LINT_CODES;
 
-export const LINT_RULE_IDS = Object.keys(LINT_CODES) as readonly LintCode[]; // the keys of a constant table
+export const LINT_RULE_IDS = Object.keys(LINT_CODES) as readonly LintCode[]; // `Object.keys` returns plain strings
 
-/** Every diagnostic code, each with a sentence that describes it. Other codes do not compile. */
+/** Every diagnostic code, each with a sentence that describes it. The type checker rejects other codes. */
 export const DIAGNOSTIC_CODES = {
   'file-unreadable': 'A given file or folder cannot be read.',
   'path-refused':
@@ -127,7 +127,7 @@ export interface ManifestStart {
   readonly origin?: string;
 }
 
-/** A part of a text in a manifest. `start` and `length` count UTF-16 units of `of`, the whole text. */
+/** A part of a text in a manifest. `of` is the whole text. `start` and `length` count its UTF-16 units. */
 export interface TextPart {
   readonly of: string;
   readonly start: number;
@@ -143,15 +143,15 @@ export interface Diagnostic {
   readonly severity: Severity;
   /** One sentence that says what is wrong. */
   readonly message: string;
-  /** How to fix it. */
+  /** How to fix the problem. */
   readonly remedy?: string;
   /** The address of the resource that has the problem. */
   readonly address?: string;
   /** The field of the resource's spec that has the problem. */
   readonly field?: string;
   /**
-   * The planned change of the resource causes the problem, so both are shown together. Absent: the problem exists
-   * without the change, or concerns no resource.
+   * True: the planned change of the resource causes the problem, so reports show the diagnostic with the change.
+   * Absent: the problem exists without the change, or concerns no resource.
    */
   readonly isOfChange?: true;
   readonly place?: SourcePlace;
@@ -163,13 +163,13 @@ export function isLintWarning({ code, severity }: Pick<Diagnostic, 'code' | 'sev
   return severity === 'warning' && Object.hasOwn(LINT_CODES, code);
 }
 
-/** Whether an error among the diagnostics forbids writing. */
+/** Whether a diagnostic is an error, so that nothing may be written. */
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error');
 }
 
 /**
- * Returns the position of a resource's manifest, or of a field of its spec; `undefined` if the manifest is not known.
- * Without an address: the position for diagnostics without a position of their own.
+ * Returns the position of the manifest of a resource, or of a field in the spec. `undefined` if the manifest is not
+ * known. Without an address, returns the `Stack` document or the start of the first file.
  */
 export type Locate = (address?: string, field?: string) => SourcePlace | undefined;

@@ -2,7 +2,7 @@ import { hrtime } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 
 /**
- * Milliseconds of a monotonic clock. Uses `hrtime`, because Node loads many modules at the first use of `performance`.
+ * The time of a monotonic clock. Uses `hrtime`, because the first use of `performance` makes Node load many modules.
  */
 export function getElapsedMs(): number {
   const [seconds, nanoseconds] = hrtime();

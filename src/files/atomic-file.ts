@@ -17,7 +17,7 @@ export async function writeAtomically(file: string, text: string, { mode }: Atom
   }
 }
 
-/** Rejects if the file cannot be written now. Creates a temporary file next to it as a test, and removes that again. */
+/** Rejects if the file cannot be written now. As a test, creates a temporary file next to it and removes that file. */
 export async function checkWritable(file: string, { mode }: AtomicFileOptions): Promise<void> {
   const temporary = createTemporaryPath(file);
   try {
@@ -43,7 +43,7 @@ async function writeNew(file: string, text: string, mode: number): Promise<void>
   }
 }
 
-/** An older temporary file was left by a process that no longer runs. */
+/** A temporary file older than this counts as abandoned: the process that created it no longer runs. */
 const ABANDONED_MS = 60_000;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -53,7 +53,7 @@ export async function removeStaleTempFiles(file: string): Promise<void> {
   await removeLeftovers(file, Date.now());
 }
 
-/** Returns the current time of the file system, from a new file. It can differ from the clock of this machine. */
+/** Returns the time of the file system, from a file just written. It can differ from the clock of this machine. */
 async function readClock(temporary: string): Promise<number> {
   return (await stat(temporary)).mtimeMs;
 }

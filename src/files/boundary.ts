@@ -4,7 +4,7 @@ import { InputError } from './read-input.ts';
 
 /**
  * Manifests may name only files inside a boundary: the repository, or the folder of `--root`. Only the user who starts
- * edgewise sets it. Checks compare real paths (all symbolic links resolved), also of files that do not exist. A
+ * edgewise sets the boundary. Checks compare real paths (all symbolic links resolved), also of missing files. A
  * rejected file is never opened, so no message reveals its content.
  */
 
@@ -23,8 +23,7 @@ export type BoundaryResult = { readonly real: string } | { readonly finding: str
 /**
  * Returns the real paths of the folders in which manifests may name files. `paths` are the manifest paths of the
  * command line. With `root`: that folder, and the folder of each path outside of it. Without `root`: the repository of
- * each path. If a path is in no repository: the working folder, or the folder of the path if that is outside of the
- * working folder.
+ * each path. For a path in no repository: the working folder or, outside of that, the folder of the path.
  */
 export function findRoots(paths: readonly string[], { cwd, root }: BoundaryContext): readonly string[] {
   const starts = paths.map((path) => findStartFolder(path, cwd));
@@ -42,15 +41,11 @@ function listRoots(start: string, cwd: string): readonly string[] {
   if (repository !== undefined) return [resolveLinks(repository)];
   const [real, around] = [resolveLinks(start), resolveLinks(cwd)];
   if (!isBelow(start, cwd)) return [findFolder(real)];
-  // If the path is a link to a folder outside of the working folder, that folder is allowed too, because the user named
-  // it.
+  // If the path is a link out of the working folder, its target is allowed too, because the user named it.
   return isBelow(real, around) || findFolder(real) !== real ? [around] : [around, real];
 }
 
-/**
- * Returns the nearest folder that contains `.git` (a file in a worktree), from `start` upwards. `undefined` if none
- * does.
- */
+/** Returns the nearest folder with `.git` (a file in worktrees), from `start` upwards. `undefined` if there is none. */
 export function findRepository(start: string): string | undefined {
   for (let at = start; ; at = dirname(at)) {
     if (findStats(join(at, GIT)) !== undefined) return at;
@@ -71,8 +66,8 @@ export function placeNamed(path: string, { cwd, root }: BoundaryContext): Bounda
 
 /**
  * Resolves the links of an absolute path, and checks that the real path is inside a root. For paths that manifests
- * name, and for symbolic links in folders of manifests. Rejects a path through too many folders, because resolving it
- * takes the operating system time quadratic in its length.
+ * name, and for symbolic links in folders of manifests. Rejects a path through too many folders, because the time to
+ * resolve it is quadratic in its length.
  */
 export function placeWithin(path: string, roots: readonly string[]): BoundaryResult {
   if (hasTooManyFolders(path)) return { finding: `leads through more than ${MAX_PATH_FOLDERS} folders` };
@@ -110,7 +105,7 @@ const OUTSIDE_FINDING = { finding: 'lies outside of the repository' } as const;
 export const BOUNDARY_REMEDY =
   'Files that manifests name must be in the repository, with symbolic links resolved. Move the file, or use --root to name a folder that contains all of them.';
 
-/** Whether a path equals a folder or is below it. Both are absolute. */
+/** Whether a path equals a folder or is below it. Both paths are absolute. */
 function isBelow(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way));
@@ -168,7 +163,7 @@ function isInsideGit(way: string): boolean {
 
 /**
  * Virtual file systems. Their files can contain secrets of the process, or be endless. A file in such a folder is
- * allowed only if the root is in the same folder. The root `/` does not allow it.
+ * allowed only if the root is in the same folder, so the root `/` does not allow it.
  */
 const VIRTUAL_FOLDERS = ['/proc', '/sys', '/dev'];
 
@@ -216,10 +211,7 @@ function hasTooManyFolders(path: string): boolean {
   return resolveEachLink(path, MAX_PATH_FOLDERS) === undefined;
 }
 
-/**
- * Resolves link by link, because `realpath` fails for a missing file. `undefined` if there are more than `most`
- * folders.
- */
+/** Resolves link by link, because `realpath` fails for a missing file. `undefined` above `most` folders. */
 function resolveEachLink(path: string, most = Number.POSITIVE_INFINITY): string | undefined {
   const { root } = parse(path);
   const parts = path.slice(root.length).split(sep);

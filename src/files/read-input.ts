@@ -60,8 +60,7 @@ export class InputBudgetError extends InputError {
 
 /**
  * Reads a file or a pipe. Edgewise reads all files with this function. Throws `InputError` if the input is anything
- * else or too large; passes on system errors. Reads to the end, whatever the file size: a pipe has none, and a file may
- * grow.
+ * else or too large; passes on system errors. Reads to the end, because pipes have no size and files may grow.
  */
 export function readInput(
   path: string,
@@ -87,7 +86,7 @@ export function isPipe(path: string): boolean {
   return statSync(path).isFIFO();
 }
 
-/** Reads a stream to its end. Rejects with `InputError` if it is too large. */
+/** Reads a stream to its end. Rejects with `InputError` if the stream has more than `maxBytes` bytes. */
 export async function readStream(
   stream: AsyncIterable<Uint8Array>,
   { maxBytes = MAX_INPUT_BYTES }: ReadLimit = {},

@@ -33,9 +33,7 @@ export interface PostResult {
 
 const MARKER = /^<!-- (edgewise:([a-z-]+)(?: stack=(\S+))?) -->$/;
 
-/**
- * Returns the marker in the first line of a report: it identifies the comment to replace. `undefined` if there is none.
- */
+/** Returns the marker of a report, which identifies the comment or issue to replace. `undefined` if there is none. */
 export function findMarker(text: string): string | undefined {
   const [line = ''] = text.split('\n', 1);
   return MARKER.test(line.trimEnd()) ? line.trimEnd() : undefined;

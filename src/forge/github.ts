@@ -55,9 +55,7 @@ export function createGitHub({ apiUrl, repository, token, number }: GitHubOption
   };
 }
 
-/**
- * Returns the number of a pull request that contains the commit, preferably a merged one. `undefined` if there is none.
- */
+/** Returns the number of a pull request with the commit, preferably a merged one. `undefined` if there is none. */
 export async function findPullRequest(
   { apiUrl, repository, token }: Omit<GitHubOptions, 'number'>,
   sha: string,

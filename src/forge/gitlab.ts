@@ -44,9 +44,7 @@ export function createGitLab({ host, project, token, number }: GitLabOptions): F
   };
 }
 
-/**
- * Returns the `iid` of a merge request that contains the commit, preferably a merged one. `undefined` if there is none.
- */
+/** Returns the `iid` of a merge request with the commit, preferably a merged one. `undefined` if there is none. */
 export async function findMergeRequest(
   { host, project, token }: Omit<GitLabOptions, 'number'>,
   sha: string,
@@ -58,10 +56,7 @@ export async function findMergeRequest(
 
 type Client = ReturnType<typeof createClient>;
 
-/**
- * Returns the user id of the token. `undefined` if the token may not read it: then edgewise recognizes no comment as
- * its own.
- */
+/** Returns the user id of the token. `undefined` if the token may not read it: no comment then counts as its own. */
 async function findUserId(gitlab: Client): Promise<number | undefined> {
   try {
     const { id }: { readonly id?: number } = await gitlab.Users.showCurrentUser();

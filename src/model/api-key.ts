@@ -4,7 +4,7 @@
  */
 export const KEY_VARIABLE = 'EDGEWISE_API_KEY';
 
-/** Matches the environment variables that a Stack may name, and some with the suffix `_FILE`, which it may not name. */
+/** The form of a key variable that a Stack may name. `isNamedKeyVariable` also rejects the suffix `_FILE`. */
 export const NAMED_KEY_VARIABLE = /^EDGEWISE_API_KEY_[A-Z0-9_]*[A-Z0-9]$/;
 
 /**
@@ -39,7 +39,7 @@ export function isForgeToken(name: string): boolean {
   return FORGE_TOKENS.has(name.toUpperCase());
 }
 
-/** Tokens that GitHub and GitLab pass to a job. Programs that edgewise starts may need them; manifests never do. */
+/** Variables with tokens that GitHub and GitLab pass to a job. Programs may need them, manifests never do. */
 const JOB_TOKENS: ReadonlySet<string> = new Set([
   ...[
     'ACTIONS_RUNTIME_TOKEN',

@@ -18,9 +18,8 @@ export const ACTIONS = [...CHANGE_ACTIONS, 'no-op'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /**
- * The cause of a difference, according to the digests in the mark. `manifest`: the manifest changed since the last
- * apply. `drift`: the live value changed. `both`: both changed. `unknown`: the mark has no digest (adoptions, HTTPS
- * modules).
+ * The cause of a difference, from the digests in the mark. `manifest`: the manifest changed since the last apply.
+ * `drift`: the live value changed. `both`: both changed. `unknown`: the mark has no digest (adoptions, HTTPS modules).
  */
 export type Origin = 'manifest' | 'drift' | 'both' | 'unknown';
 
@@ -32,10 +31,7 @@ export interface Difference {
   readonly path: string;
   /** The live value. Absent if there is none. */
   readonly from?: Json;
-  /**
-   * The desired value; an address if the id is known only after apply. Absent if there is none or the service chooses
-   * it.
-   */
+  /** The desired value; an address if the id is not known yet. Absent if there is none or the service chooses it. */
   readonly to?: Json;
   readonly origin: Origin;
   /** Whether the resource must be replaced, because the field is immutable. */
@@ -45,7 +41,7 @@ export interface Difference {
 /** The live resource before the change. */
 export interface ChangeStart {
   readonly id: string;
-  /** Digest of the spec in normal form and of the mark. A different digest at apply means that the plan is stale. */
+  /** Digest of the spec in normal form and of the mark. It shows drift of a resource whose `spec` is absent. */
   readonly digest: string;
   /** The spec in normal form. Absent for a no-op, unless the resource is an attached module. */
   readonly spec?: Spec;
@@ -77,7 +73,7 @@ export interface Change {
   readonly live?: ChangeStart;
   /** The desired spec in normal form, with addresses for ids known only after apply. Absent for deletes and no-ops. */
   readonly desired?: Spec;
-  /** The values to send for fields whose value in `desired` has the same meaning but another form. By field. */
+  /** Values to send, by field, if their form differs from the normal form in `desired`. */
   readonly sent?: Spec;
   /** Fields in `lifecycle.ignore`. They keep their live values, and the mark records them as unmanaged. */
   readonly ignored?: readonly string[];

@@ -24,7 +24,7 @@ export const DANGER_GROUPS = Object.keys(GROUPS) as readonly DangerGroup[]; // `
  * - `address-changed`: the resource serves the addresses in `to` instead of those in `from`.
  * - `target-removed`, `target-disabled`: the traffic has no target any more.
  * - `no-weight`: no member of the backend gets traffic.
- * - `gap`: the resource is missing between its delete and its new create, for `writes` writes.
+ * - `gap`: the resource is missing for `writes` writes, from its delete to its new create.
  * - `new-values`: the service chooses a new value. The user must tell it to other parties.
  * - `token`: a new token is created, and delivered to `to`. `token-revoked`: the token becomes invalid.
  * - `ended`: the resource expired at the time in `from`.
@@ -85,7 +85,7 @@ const NAMES: Readonly<Record<DangerName, true>> = {
   'handed-over': true,
 };
 
-/** Every name of a danger. Within a group, the most severe first. */
+/** All danger names. Within a group, the most severe is first. */
 export const DANGER_NAMES = Object.keys(NAMES) as readonly DangerName[]; // `Object.keys` returns plain strings
 
 /** A danger of one resource. The value that contains the danger, such as a `Change`, has the address. */
@@ -100,9 +100,7 @@ export interface Danger {
   readonly to?: Json;
   /** For `gap`: number of writes from the delete to the create. */
   readonly writes?: number;
-  /**
-   * For `gap`: milliseconds that these writes take once the rate limit is reached. Absent if there is no rate limit.
-   */
+  /** For `gap`: milliseconds that these writes take once the rate limit is reached. Absent without a rate limit. */
   readonly limitMs?: number;
   /** What the user must do as a result, such as `delegate the domain again`. Absent if nothing is known. */
   readonly consequence?: string;

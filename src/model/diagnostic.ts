@@ -110,10 +110,7 @@ export interface SourceLocation {
 /** A position and the source lines around it, ready to print: `excerpt` includes a line with a caret. */
 export interface SourcePlace extends SourceLocation {
   readonly excerpt: string;
-  /**
-   * The source file of a generated manifest, as reported by the tool that generated it. The line in that file is not
-   * known.
-   */
+  /** The source file of a generated manifest, as the generator reported it. The line in that file is not known. */
   readonly origin?: string;
 }
 
@@ -121,9 +118,9 @@ export interface SourcePlace extends SourceLocation {
 export interface ManifestStart {
   /** The path as the user gave it, or `<stdin>`. */
   readonly file: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
-  /** The source file of a generated manifest, as reported by the tool that generated it. */
+  /** The source file of a generated manifest, as the generator reported it. */
   readonly origin?: string;
 }
 
@@ -163,13 +160,13 @@ export function isLintWarning({ code, severity }: Pick<Diagnostic, 'code' | 'sev
   return severity === 'warning' && Object.hasOwn(LINT_CODES, code);
 }
 
-/** Whether a diagnostic is an error, so that nothing may be written. */
+/** Whether any diagnostic is an error. If so, nothing may be written. */
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error');
 }
 
 /**
  * Returns the position of the manifest of a resource, or of a field in the spec. `undefined` if the manifest is not
- * known. Without an address, returns the `Stack` document or the start of the first file.
+ * known. Without an address: the position of the `Stack` document or, if there is none, of the first file.
  */
 export type Locate = (address?: string, field?: string) => SourcePlace | undefined;

@@ -47,9 +47,7 @@ export interface DriftedField {
   /** The top-level field of the spec that contains the value. Absent: the value is in the lifecycle or the mark. */
   readonly field?: string;
   readonly path: string;
-  /**
-   * The value in the manifest, or after an apply of the saved plan. Absent if there is none or the service chooses it.
-   */
+  /** The value in the manifest or the saved plan. Absent if there is none or the service chooses it. */
   readonly expected?: Json;
   /** The live value. Absent if there is none. */
   readonly live?: Json;
@@ -58,7 +56,7 @@ export interface DriftedField {
   readonly forcesReplace: boolean;
 }
 
-/** The path of the difference "is the resource protected", which is in the mark. */
+/** The path of a difference in protection. The mark contains the live value. */
 export const PROTECT_PATH = 'lifecycle.protect';
 
 /** The drift of one resource of the stack. */
@@ -73,17 +71,15 @@ export interface ResourceDrift {
   readonly differences: readonly DriftedField[];
   /** Only for a missing resource: the spec of the manifest, in normal form. Absent if it is unknown. */
   readonly expected?: Spec;
-  /**
-   * Top-level fields that drifted. Their expected values are unknown: for unchanged fields, a saved plan has only
-   * digests.
-   */
+  /** Top-level fields that drifted. Expected values are unknown: a saved plan has only digests of unchanged fields. */
   readonly moved?: readonly string[];
   /** The owner of the resource, from the manifest or the mark. Absent if neither has an owner. */
   readonly owner?: string;
   /** The reason for the state, if the differences do not show it, such as a due renewal. */
   readonly reason?: string;
   /**
-   * What the next apply does to the resource. Absent if nothing, after an error, or in a comparison with a saved plan.
+   * What the next apply does to the resource. Absent if it does nothing, if the resource has an error, or if the live
+   * state was compared with a saved plan.
    */
   readonly next?: NextAction;
   /** Dangers of the changes made at the service, the most severe first. Absent if there are none. */
@@ -122,7 +118,7 @@ export interface Drift {
   readonly resources: readonly ResourceDrift[];
   /** The kinds that were read. Resources of other kinds are unknown. */
   readonly kinds: readonly string[];
-  /** Live resources that the stack does not own, by kind and id. */
+  /** Live resources that the stack does not own, sorted by kind, then id. */
   readonly unowned: readonly UnownedResource[];
   /** Diagnostics of the manifests and of the live state. */
   readonly diagnostics: readonly Diagnostic[];
@@ -143,9 +139,7 @@ export interface Coverage {
   readonly share: number;
 }
 
-/**
- * Whether a resource is not in sync or there is an error. `violations` are not drift: they only block the next apply.
- */
+/** Whether a resource is not in sync or there is an error. `violations` do not count: they only block an apply. */
 export function hasDrift({ resources, diagnostics }: Drift): boolean {
   return resources.some(({ state }) => state !== 'in-sync') || hasErrors(diagnostics);
 }
@@ -184,7 +178,7 @@ export interface Inventory {
   readonly requests: number;
 }
 
-/** A live resource and the address in its mark. */
+/** A live resource and its address in the stack. */
 export interface OwnedResource {
   readonly address: Address;
   /** Whether several live resources have a mark with this address. */

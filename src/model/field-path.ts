@@ -41,7 +41,7 @@ function parseQuoted(quoted: string): string {
 /** The position of a `Stack` document's render command. */
 export interface RenderSource {
   readonly file: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
 }
 

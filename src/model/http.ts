@@ -3,7 +3,7 @@ import { NetworkError } from './errors.ts';
 /**
  * Sends a request. Client and server meet here: the client calls a `Send`, and the bundled server is a `Send`. Retries,
  * faults and counting are decorators of a `Send`. Rejects with `NetworkError` or `TimeoutError` if there is no
- * response. `transport.ts` converts between a `Send` and a function of the web's `Request` and `Response`.
+ * response. `transport.ts` converts between a `Send` and a function from a web `Request` to a web `Response`.
  */
 export type Send = (request: HttpRequest) => Promise<HttpResponse>;
 
@@ -43,7 +43,7 @@ export function readBodyText(body: HttpResponse['body']): string {
 
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
-/** Number of bytes of a body above the size limit that the error contains. */
+/** An error about an oversized body contains this many bytes of it. */
 const KEPT_BODY_BYTES = 4096;
 
 /**

@@ -26,9 +26,7 @@ export function toCanonicalJson(value: Json): string {
   return stringify(value);
 }
 
-/**
- * Renders JSON for people and files: indented, keys sorted, a line break at the end. Equal documents have equal bytes.
- */
+/** Renders JSON for people and files: indented, sorted keys, a final line break. Equal documents have equal bytes. */
 export function renderStableJson(document: object): string {
   return `${JSON.stringify(JSON.parse(stringify(document)), null, 2)}\n`;
 }
@@ -39,8 +37,8 @@ export function toDigest(value: Json, length = 43): string {
 }
 
 /**
- * Computes the SHA-256 of bytes, or of a text in UTF-8. Loads `node:crypto` on the first call only: that takes 5 ms of
- * CPU, a tenth of the time of `edgewise --version`.
+ * Computes the SHA-256 of bytes, or of a text in UTF-8. Loads `node:crypto` only on the first call, because loading
+ * takes 5 ms of CPU: a tenth of the time of `edgewise --version`.
  */
 export function hashSha256(data: string | Uint8Array, encoding: 'base64' | 'base64url' | 'hex'): string {
   return getBuiltinModule('node:crypto').hash('sha256', data, encoding);

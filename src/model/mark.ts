@@ -51,18 +51,14 @@ export interface MarkDraft {
   /** The metadata of the user: everything but the mark. */
   readonly user: string | JsonObject;
   readonly fields: Readonly<Record<string, string>>;
-  /**
-   * Fields that contain the address of a resource without an id yet, in normal form. Their digests are computed later.
-   */
+  /** Fields that contain addresses of resources without an id yet, in normal form. Digests are computed later. */
   readonly pending: JsonObject;
 }
 
 /** The mark has this text instead of a digest for each field that another owner managed when the mark was written. */
 export const UNMANAGED_DIGEST = '';
 
-/**
- * Length of a field digest in a mark. 36 bits are enough against accidental matches, but not against deliberate ones.
- */
+/** Length of a field digest in a mark. 36 bits are enough against accidental matches, but not deliberate ones. */
 export const FIELD_DIGEST_LENGTH = 6;
 
 export const MARK_KEY = 'edgewise';
@@ -76,15 +72,13 @@ export interface Metadata {
   /** The metadata of the user: an object if the text is a JSON object, otherwise the text. `''` if there is none. */
   readonly user: string | JsonObject;
   readonly mark: Mark | undefined;
-  /**
-   * Why the mark is invalid. The resource then counts as unmanaged. `undefined` if the mark is valid or there is none.
-   */
+  /** Why the mark is invalid; the resource then counts as unmanaged. `undefined` if the mark is valid or absent. */
   readonly error: string | undefined;
 }
 
 /**
  * Splits the metadata of a resource into the part of the user and the mark. Accepts any JSON formatting. Never throws:
- * all of a text without a mark is the part of the user.
+ * without a valid mark, the whole text is the part of the user.
  */
 export function parseMetadata(text: string): Metadata {
   const { [MARK_KEY]: inner, ...user } = parseObject(text) ?? {};
@@ -95,10 +89,7 @@ export function parseMetadata(text: string): Metadata {
   return { user: typeof kept === 'string' ? kept : normalizeUserMetadata(user), mark, error: undefined };
 }
 
-/**
- * Renders the metadata of a resource with a mark. If the user's text is not a JSON object, the mark contains it as
- * `text`.
- */
+/** Renders the metadata of a resource. If the user's text is not a JSON object, the mark contains it as `text`. */
 export function renderMetadata(user: string | JsonObject, mark: Mark): string {
   const normalized = normalizeUserMetadata(user);
   const inner = {

@@ -26,10 +26,7 @@ export type Outcome =
       /** The path of the spec field that the service names in its response, such as `policy.inbound[0].name`. */
       readonly field?: string;
       readonly isAuthentication: boolean;
-      /**
-       * True for a POST without a response: it may have taken effect. If so, the next plan finds the resource by its
-       * mark.
-       */
+      /** True for a POST without a response. If it took effect, the next plan finds the resource by its mark. */
       readonly isUnknown: boolean;
       /** There was no connection, so the request did not reach the service. */
       readonly isUnsent?: true;
@@ -38,9 +35,7 @@ export type Outcome =
       readonly outcome: 'skipped';
       readonly write: Write;
       readonly message: string;
-      /**
-       * Dependencies of the write that did not succeed. Empty if the apply was interrupted or cannot reach the service.
-       */
+      /** Dependencies that did not succeed. Empty if the apply was interrupted or cannot reach the service. */
       readonly waitedFor: readonly WriteId[];
       /** The write was not tried, because earlier writes could not reach the service. */
       readonly isUnreachable?: true;
@@ -73,12 +68,10 @@ export interface ApplyResult {
   readonly files: readonly FileOutcome[];
   /** Warnings, such as about concurrent changes. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Number of list requests. They show whether a create took effect, or a concurrent apply created a duplicate. */
+  /** Number of list requests, which show whether a create took effect and whether a concurrent apply duplicated it. */
   readonly lookUps: number;
   readonly interrupted: boolean;
-  /**
-   * Final states of resources that the service still processed after their writes. Absent if the apply did not wait.
-   */
+  /** Final states of resources that the service was still processing. Absent if the apply did not wait. */
   readonly waited?: readonly WaitResult[];
 }
 

@@ -39,9 +39,7 @@ export function describePipeline({ commit, runUrl }: Pipeline): string | undefin
 
 const MAX_DESCRIPTION = 200;
 
-/**
- * Prefers `EDGEWISE_COMMIT`: in a pull request, `GITHUB_SHA` is a merge commit that was never pushed, so links fail.
- */
+/** Prefers `EDGEWISE_COMMIT`: in pull requests, `GITHUB_SHA` is a merge commit that was never pushed, so links fail. */
 function findCommit({ EDGEWISE_COMMIT: own, GITHUB_SHA: github, CI_COMMIT_SHA: gitlab }: Environment) {
   return [own, github, gitlab].find((text) => text !== undefined && /^[0-9a-f]{7,64}$/.test(text));
 }

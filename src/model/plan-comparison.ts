@@ -4,9 +4,7 @@ import type { Plan, PlannedFile } from './plan.ts';
 
 /** A field that one plan changes, and the other plan leaves alone or changes to another value. */
 export interface ExtraField {
-  /**
-   * The difference in the plan with the change. For a created resource only `to` is set, for a deleted one only `from`.
-   */
+  /** The difference in the plan with the change. A created resource has only `to`, a deleted one only `from`. */
   readonly difference: Difference;
   /** The difference in the other plan. Absent: the other plan leaves the field alone. */
   readonly other?: Pick<Difference, 'from' | 'to'>;
@@ -17,9 +15,7 @@ export interface ExtraChange {
   readonly change: Change;
   /** The change of the same resource in the other plan. Absent if the other plan does not change the resource. */
   readonly other?: Change;
-  /**
-   * The extra fields. Empty if the whole change is extra: the other plan has none for the resource, or another action.
-   */
+  /** Empty if the whole change is extra, because the other plan has no action or another action for the resource. */
   readonly fields: readonly ExtraField[];
   /** Dangers that the other plan does not show. */
   readonly dangers: readonly Danger[];
@@ -46,7 +42,7 @@ export interface PlanComparison {
   readonly less: ExtraChanges;
 }
 
-/** Whether a user who approved the earlier plan need not approve the later one: it does nothing more. */
+/** Whether an approval of the earlier plan covers the later plan, because `after` does no more than `before`. */
 export function isCoveredBy({ mismatch, more }: PlanComparison): boolean {
   return mismatch === undefined && isNothing(more);
 }

@@ -16,11 +16,11 @@ export interface PlannedFile {
   readonly path: string;
   /** The content of the file. Absent if it is known only after apply. */
   readonly text?: string;
-  /** The file exists with other content, which is replaced. */
+  /** True: the file exists with other content, and is replaced. */
   readonly replaces?: true;
 }
 
-/** A resource of the stack without a manifest that the plan keeps because of `--no-delete`. */
+/** A resource of the stack that has no manifest, but is kept because of `--no-delete`. */
 export interface SuppressedDelete {
   readonly address: Address;
   /** Only for a duplicate: the id of the resource with the same mark that keeps the address. */
@@ -64,7 +64,7 @@ export interface PlanSettings extends ConnectionSettings {
 
 /** When and from which commit a plan was created. For readers only: no run checks or applies it. */
 interface PlanOrigin {
-  /** RFC 3339. */
+  /** The time of creation, RFC 3339. */
   readonly at: string;
   /** The commit of the manifests. Absent if the environment does not name it. */
   readonly commit?: string;
@@ -80,10 +80,7 @@ export interface Plan {
   readonly baseUrl: string;
   /** `destroy`: deletes everything, so the limit on deletes does not apply. `release`: only removes marks. */
   readonly mode: 'apply' | 'destroy' | 'release';
-  /**
-   * Settings of the run. Token sinks are in the changes instead, where the user approves them and an apply compares
-   * them.
-   */
+  /** Settings of the run, without token sinks: changes contain those, for approval and for comparison at apply. */
   readonly settings: PlanSettings;
   /** The addresses to which the plan is limited. Empty if it is not limited. */
   readonly targets: readonly string[];
@@ -107,7 +104,7 @@ export interface Plan {
   readonly suppressedDeletes?: readonly SuppressedDelete[];
   /** Sorted so that the writes can be sent one after another. */
   readonly writes: readonly Write[];
-  /** The files that an apply writes after the last write. It writes no other files. */
+  /** The files that an apply writes after its last request. It writes no other files. */
   readonly files: readonly PlannedFile[];
   readonly diagnostics: readonly Diagnostic[];
   readonly violations: readonly GuardViolation[];
@@ -116,13 +113,10 @@ export interface Plan {
   readonly requests: {
     /** Number of requests sent to read the live state. */
     readonly read: number;
-    /**
-     * Number of requests that an apply sends: the writes, and list requests to find duplicates that a concurrent apply
-     * created.
-     */
+    /** Number of requests of an apply: writes, and list requests to find duplicates by concurrent applies. */
     readonly apply: number;
     /**
-     * Whether an apply may send more requests, because the number of list pages is not known. Absent: `apply` is exact.
+     * Whether an apply may send more requests, because the number of list pages is unknown. Absent: `apply` is exact.
      */
     readonly mayTakeMore?: boolean;
     /** Minimum duration of the apply within the rate limit, in milliseconds. */
@@ -134,7 +128,7 @@ export interface Plan {
 interface Rehearsal {
   /** Number of writes that the rehearsal tried. */
   readonly writes: number;
-  /** Number of writes that the copy of the account rejected, and of writes that depend on a rejected one. */
+  /** Number of writes that the copy of the account rejected, including writes that depend on a rejected one. */
   readonly rejected: number;
   /** Number of changes in a second plan, which is computed after the rehearsal. */
   readonly remaining: number;

@@ -42,7 +42,7 @@ export interface PolicyGiven {
   readonly annotations?: Readonly<Record<string, string>> | undefined;
   readonly plan?: JsonObject | undefined;
   readonly stack?: JsonObject | undefined;
-  /** RFC 3339. */
+  /** The current time, RFC 3339. */
   readonly now?: string | undefined;
 }
 
@@ -94,8 +94,7 @@ export interface PolicyFinding {
   readonly isFailure: boolean;
   /** The address as shown to the user: `Kind/name`, or `Kind/name@id` for a duplicate. */
   readonly address: string;
-  /** Returns the position in the manifest, which is parsed again. `undefined` if the resource has no manifest. */
+  /** Returns the position of the finding in the manifest, parsed again. `undefined` if there is no manifest. */
   readonly locate: () => SourcePlace | undefined;
-  /** The position of the policy. */
   readonly policyPlace: SourcePlace;
 }

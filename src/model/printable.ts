@@ -5,14 +5,12 @@ import type { FieldPath } from './state.ts';
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu;
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/**
- * Returns the text on one line, with unprintable characters escaped as in JSON: `\n`, `\u001b`, `\u202e`. Idempotent.
- */
+/** Returns the text on one line, with unprintable characters as JSON escapes: `\n`, `\u001b`, `\u202e`. Idempotent. */
 export function toPrintable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => SHORT_ESCAPES[character] ?? escapeUnits(character));
 }
 
-/** Returns one escape for each UTF-16 unit, as JSON has it. */
+/** Returns one escape for each UTF-16 unit, because JSON escapes units, not characters. */
 function escapeUnits(character: string): string {
   return Array.from(
     { length: character.length },
@@ -23,9 +21,7 @@ function escapeUnits(character: string): string {
 /** A regular expression for texts without NUL. It need not exclude lone surrogates: UTF-8 cannot encode them. */
 export const STORABLE_PATTERN = '^[^\\x00]*$';
 
-/**
- * Returns why the service cannot store a text unchanged, to follow its position in a message. `undefined` if it can.
- */
+/** Returns why the service cannot store a text, to follow its position in a message. `undefined` if it can. */
 export function checkPrintable(text: string): string | undefined {
   if (text.includes('\0')) return 'contains a NUL character';
   return text.isWellFormed() ? undefined : 'contains half of a surrogate pair, which is no character';

@@ -2,8 +2,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from
 
 /**
  * Finds and redacts the secrets of a run (API keys, and tokens of GitHub and GitLab) by their values, in any text. A
- * run must not print, save or send a secret, or pass it to a program, except in the request header that authenticates
- * with it.
+ * run must not print, save, send or pass on a secret, except in the request header that authenticates with it.
  */
 
 /** For a run without secrets: finds and redacts nothing. */
@@ -71,10 +70,7 @@ export function createRedactor(given: string): (text: string) => string {
   return (text) => text.replace(matcher, STAND_INS['the API key']);
 }
 
-/**
- * Maximum length of a value in one regular expression. Longer ones compile slowly, and with 8,000 characters not at
- * all.
- */
+/** Maximum number of characters of a secret in one regular expression. Longer ones compile slowly, or not at all. */
 const MAX_PATTERN_LENGTH = 1024;
 
 /** Splits a value into parts of about equal length, each short enough for one regular expression. */
@@ -100,7 +96,7 @@ function createPattern(value: string): string {
   return `(?:${[characters, ...listBase64(value)].join('|')})`;
 }
 
-/** What an escape for Markdown or HTML can insert between two characters. */
+/** Matches what Markdown and HTML escapes insert between two characters. */
 const ESCAPE_INSERTIONS = '(?:\\\\|&#8203;|<wbr>)*';
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
@@ -129,9 +125,8 @@ function encodeUrl(character: string): readonly string[] {
 }
 
 /**
- * Returns patterns that match the value inside of base64: one for each offset (modulo 3) of the value in the encoded
- * bytes. They omit characters that also depend on neighbouring bytes. Empty for short values, which would match by
- * chance.
+ * Returns patterns for the value in base64: one for each offset (modulo 3) at which the value can start. They omit
+ * characters that also depend on neighbouring bytes. Empty for short values, which would match by chance.
  */
 function listBase64(value: string): readonly string[] {
   if (value.length < MIN_LENGTH) return [];
@@ -146,8 +141,8 @@ function listBase64(value: string): readonly string[] {
 type Search = Pick<Secrets, 'find' | 'redact'>;
 
 /**
- * Returns the value with each secret in its strings and keys redacted, or the same object if there is none. Values
- * nested deeper than `depth` are not searched, because every reader rejects them.
+ * Redacts each secret in strings and keys. Returns the same object if it contains no secret. Values nested deeper than
+ * `depth` are not searched, because every reader rejects them.
  */
 export function redactJson(value: Json, secrets: Search, depth = 2 * MAX_DEPTH): Json {
   if (typeof value === 'string') return secrets.find(value) === undefined ? value : secrets.redact(value);

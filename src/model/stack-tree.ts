@@ -60,7 +60,7 @@ export interface TakeOverStack {
 /** Finds the stack that takes over the resource with this address. `undefined` if no stack does. */
 export type FindTaker = (address: Address) => TakeOverStack | undefined;
 
-/** The stacks in and below a folder, the root. */
+/** The stacks in and below the folder `root`. */
 export interface StackTree {
   readonly root: string;
   /** Sorted by folder. */
@@ -75,7 +75,7 @@ export interface StackTree {
 /** A changed stack, and why it counts as changed. */
 export interface StackChange {
   readonly stack: StackFolder;
-  /** The changed files: manifests, files that fields name, and files that `spec.inputs` names. */
+  /** The changed files: manifests, files named in fields, and files that `spec.inputs` selects. */
   readonly files: readonly string[];
   /** Names of the changed stacks that this stack depends on. */
   readonly through: readonly string[];
@@ -92,7 +92,7 @@ export interface TreeChanges {
 
 /** One of `total` parts into which all stacks are divided, so that several machines can each run one part. */
 export interface Shard {
-  /** From 1. */
+  /** Counted from 1. */
   readonly index: number;
   readonly total: number;
   /** Where the shard was set, for messages: `--shard`, or the name of an environment variable. */
@@ -107,7 +107,7 @@ export function parseShard(text: string, from: string): Shard | undefined {
   return createShard(Number(index), Number(total), from);
 }
 
-/** `undefined` if the index is not in 1 to `total`. */
+/** `undefined` unless the index is from 1 to `total`. */
 export function createShard(index: number, total: number, from: string): Shard | undefined {
   return index >= 1 && index <= total ? { index, total, from } : undefined;
 }
@@ -165,9 +165,7 @@ export function isIndexName(name: string): boolean {
   return /^_index(?:-\d+-of-\d+)?\.json$/.test(name);
 }
 
-/**
- * Returns a function that finds the nearest of `folders` that is or contains the given folder. `undefined` if none is.
- */
+/** Returns a search for the nearest of `folders` that is or contains a given folder. `undefined` if there is none. */
 export function createOwnerSearch(folders: Iterable<string>): (folder: string) => string | undefined {
   const byPath = new Map(Array.from(folders, (one) => [trim(one), one]));
   return (folder) => {

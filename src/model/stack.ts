@@ -41,9 +41,7 @@ export interface StackSettings {
   readonly handedOver?: readonly string[];
   readonly guard: GuardSettings;
   readonly tokens: TokenSettings;
-  /**
-   * Returns the position of a value in the document, which is parsed again. Absent if the document sets no token sinks.
-   */
+  /** Returns the position of a value in the document, parsed again. Absent if the document sets no token sinks. */
   readonly locate?: (path: readonly (string | number)[]) => SourcePlace;
   readonly lint: LintSettings;
   /** The name of the label or annotation whose value is a resource's owner. */
@@ -61,7 +59,7 @@ export interface StackSettings {
 export interface LintSettings {
   /** The severity of each rule that the Stack configures. */
   readonly severities: Readonly<Partial<Record<LintCode, RuleSeverity>>>;
-  /** Lint warns about a certificate that is valid for longer, in milliseconds. */
+  /** Maximum validity of a certificate, in milliseconds. Lint warns about a longer validity. */
   readonly maxValidityMs: number;
   /** CEL variables that lint accepts in addition to those of the kinds, such as `conn.server_ip` or `conn.tls.*`. */
   readonly celVariables: readonly string[];
@@ -72,9 +70,7 @@ export type RuleSeverity = Severity | 'off';
 
 /** How to connect to the service. */
 export interface ApiSettings {
-  /**
-   * `https://…`, or `embedded:[PATH]` for the bundled server. `undefined`: a flag or environment variable must set it.
-   */
+  /** `https://…`, or `embedded:[PATH]` for the bundled server. `undefined`: a flag or environment variable sets it. */
   readonly baseUrl: string | undefined;
   /** The environment variable of the API key. Absent: `EDGEWISE_API_KEY`. */
   readonly keyEnv?: string;
@@ -88,9 +84,7 @@ export interface ApiSettings {
   readonly timeouts: Timeouts;
   /** Path of a file with the certificates of additional certificate authorities, relative to the working folder. */
   readonly caFile: string | undefined;
-  /**
-   * The fields that the document sets and that take effect only if the user trusts the Stack. Absent if there are none.
-   */
+  /** Fields in the document that take effect only if the user trusts the Stack. Absent if there are none. */
   readonly given?: readonly TrustedSetting[];
 }
 

@@ -46,9 +46,7 @@ export interface DesiredResource {
   readonly annotations: Readonly<Record<string, string>>;
   /** Returns the position of the first line of the manifest. Does not parse the manifest again. */
   readonly findStart: () => ManifestStart;
-  /**
-   * Returns the position of a path, or the start of the manifest. Parses the manifest again, so only for diagnostics.
-   */
+  /** Returns the position of a path, or of the whole manifest. Parses the manifest again, so only for diagnostics. */
   readonly locate: (path?: FieldPath, part?: TextPart) => SourcePlace;
 }
 
@@ -68,7 +66,7 @@ export interface DesiredState {
   readonly inputs: readonly ManifestInput[];
 }
 
-/** A reference to a resource of another stack. Edgewise finds its id by the marks of live resources. */
+/** A reference to a resource of another stack. Edgewise finds the id of the resource by its mark. */
 export interface CrossStackReference {
   readonly stack: string;
   /** The address of the resource in that stack. */
@@ -89,10 +87,7 @@ export interface LiveResource {
   readonly createdAt: string;
   /** Index in the list of the kind, sorted newest first. It orders resources that were created in the same second. */
   readonly listIndex?: number;
-  /**
-   * In normal form (see `kinds/normalize.ts`). Contains only the user's part of the metadata, and no field that the
-   * service does not return.
-   */
+  /** In normal form (see `kinds/normalize.ts`), without the mark and the fields that the service does not return. */
   readonly spec: Spec;
   readonly mark: Mark | undefined;
   /** Why the mark in the metadata is invalid. `undefined` if the mark is valid or there is none. */

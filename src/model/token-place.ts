@@ -31,9 +31,7 @@ function toJson(place: TokenPlace | undefined): Json {
 /** 22 characters are 132 bits: it is infeasible to construct two commands with the same digest. */
 const DIGEST_LENGTH = 22;
 
-/**
- * Describes a sink on one line. Cuts a long command, and adds a digest of the whole command, its test and its timeout.
- */
+/** Describes a sink on one line. Cuts a long command, and adds a digest of the command, the test and the timeout. */
 export function describeTokenPlace(place: TokenPlace): string {
   if ('directory' in place) return `the folder ${formatWord(place.directory)}`;
   const { command, test, timeoutMs } = place;
@@ -46,9 +44,7 @@ export function formatTokenNote(place: TokenPlace): string {
   return `its token goes to ${describeTokenPlace(place)}`;
 }
 
-/**
- * Returns the words of a command and its test on separate lines if `describeTokenPlace` cuts them, otherwise nothing.
- */
+/** Returns the words of the command and the test, one per line, if `describeTokenPlace` cuts them. Otherwise empty. */
 export function listFullWords(place: TokenPlace | undefined): readonly string[] {
   if (place === undefined || 'directory' in place) return [];
   const { command, test = [] } = place;
@@ -73,7 +69,7 @@ function formatLine(words: readonly string[]): string {
   return words.map(formatWord).join(' ');
 }
 
-/** Different words never look the same: quotes words unless they are plain, and escapes characters outside of ASCII. */
+/** Quotes words unless they are plain, and escapes characters outside of ASCII: different words look different. */
 function formatWord(word: string): string {
   if (/^[A-Za-z0-9_@%+=:,./{}~-]+$/.test(word)) return word;
   return JSON.stringify(word).replace(

@@ -1,7 +1,7 @@
 import { createTooLargeError, type HttpRequest, type HttpResponse, MAX_BODY_BYTES, type Send } from './http.ts';
 
 /**
- * A function from the `Request` of the web to a `Response`, as `fetch`, msw and most servers use it. Inside edgewise,
+ * A function from a web `Request` to a web `Response`, as `fetch`, msw and most servers use it. Inside edgewise,
  * requests are plain values (`Send`). Only this file converts between the two.
  */
 export type Transport = (request: Request) => Promise<Response>;

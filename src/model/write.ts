@@ -3,9 +3,7 @@ import { assertNever } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { MarkDraft } from './mark.ts';
 
-/**
- * The id of a write, such as `create TCPEdge/postgres`. Unique in the plan. Created only by `toWriteId`, never parsed.
- */
+/** The id of a write, such as `create TCPEdge/postgres`, unique in the plan. Created by `toWriteId`, never parsed. */
 export type WriteId = string & { readonly [BRAND]: true };
 
 declare const BRAND: unique symbol;
@@ -75,7 +73,7 @@ export interface AdoptWrite extends WriteBase {
   readonly mark: MarkDraft;
 }
 
-/** The ids in a URL path: `id`, and for modules that are attached to an edge or route, those of the edge and route. */
+/** The ids in a URL path: `id`, and for modules attached to an edge or route, also the ids of that edge and route. */
 export interface PathIds {
   readonly id: string;
   readonly [name: string]: string;
@@ -133,7 +131,7 @@ export type Write =
   | ReleaseWrite
   | VacateWrite;
 
-/** The `type` of a write. */
+/** The type of a write, such as `create` or `set-module`. */
 export type WriteType = Write['type'];
 
 /** Formats the address of the written resource: `Kind/name`, or `Kind/name@id` for a duplicate. */

@@ -71,7 +71,7 @@ export interface ApplyResult {
   /** Number of list requests, which show whether a create took effect and whether a concurrent apply duplicated it. */
   readonly lookUps: number;
   readonly interrupted: boolean;
-  /** Final states of resources that the service was still processing. Absent if the apply did not wait. */
+  /** Final states of the resources that the apply waited for. Absent if it did not wait. */
   readonly waited?: readonly WaitResult[];
 }
 

@@ -94,7 +94,7 @@ export interface PolicyFinding {
   readonly isFailure: boolean;
   /** The address as shown to the user: `Kind/name`, or `Kind/name@id` for a duplicate. */
   readonly address: string;
-  /** Returns the position of the finding in the manifest, parsed again. `undefined` if there is no manifest. */
+  /** Parses the manifest again to find the position of the finding. `undefined` if there is no manifest. */
   readonly locate: () => SourcePlace | undefined;
   readonly policyPlace: SourcePlace;
 }

@@ -165,7 +165,7 @@ export function isIndexName(name: string): boolean {
   return /^_index(?:-\d+-of-\d+)?\.json$/.test(name);
 }
 
-/** Returns a search for the nearest of `folders` that is or contains a given folder. `undefined` if there is none. */
+/** Returns a function that finds the nearest of `folders` at or above a given folder. `undefined` if there is none. */
 export function createOwnerSearch(folders: Iterable<string>): (folder: string) => string | undefined {
   const byPath = new Map(Array.from(folders, (one) => [trim(one), one]));
   return (folder) => {

@@ -41,7 +41,7 @@ export interface StackSettings {
   readonly handedOver?: readonly string[];
   readonly guard: GuardSettings;
   readonly tokens: TokenSettings;
-  /** Returns the position of a value in the document, parsed again. Absent if the document sets no token sinks. */
+  /** Parses the document again to find the position of a value. Absent if the document sets no token sinks. */
   readonly locate?: (path: readonly (string | number)[]) => SourcePlace;
   readonly lint: LintSettings;
   /** The name of the label or annotation whose value is a resource's owner. */

@@ -17,7 +17,7 @@ export async function writeAtomically(file: string, text: string, { mode }: Atom
   }
 }
 
-/** Rejects if the file cannot be written now. Leaves no temporary file behind. */
+/** Rejects if the file cannot be written now. As a test, creates a temporary file next to it and removes that file. */
 export async function checkWritable(file: string, { mode }: AtomicFileOptions): Promise<void> {
   const temporary = createTemporaryPath(file);
   try {
@@ -28,7 +28,7 @@ export async function checkWritable(file: string, { mode }: AtomicFileOptions): 
   }
 }
 
-/** A hidden name that does not end like a manifest. */
+/** Returns a path in the same folder. Its name is hidden, and its extension is not that of a manifest. */
 function createTemporaryPath(file: string): string {
   return join(dirname(file), `.${basename(file)}.${crypto.randomUUID()}`);
 }
@@ -43,26 +43,22 @@ async function writeNew(file: string, text: string, mode: number): Promise<void>
   }
 }
 
-/** A temporary file older than this was left by a process that no longer runs. */
+/** A temporary file older than this counts as abandoned: the process that created it no longer runs. */
 const ABANDONED_MS = 60_000;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Removes temporary files of this file that killed runs left, without writing the file. */
+/** Removes the temporary files that killed runs left next to `file`. Does not write `file`. */
 export async function removeStaleTempFiles(file: string): Promise<void> {
   await removeLeftovers(file, Date.now());
 }
 
-/**
- * Reads the clock of the file system, which sets the times of its files. It can differ from the clock of this machine.
- */
+/** Returns the time of the file system, from a file just written. It can differ from the clock of this machine. */
 async function readClock(temporary: string): Promise<number> {
   return (await stat(temporary)).mtimeMs;
 }
 
-/**
- * Removes abandoned temporary files of this file, because they may contain a secret. Ignores failures to remove them.
- */
+/** Removes abandoned temporary files of `file`, because they may contain a secret. Ignores errors. */
 async function removeLeftovers(file: string, now: number): Promise<void> {
   const [folder, prefix] = [dirname(file), `.${basename(file)}.`];
   const names = await readdir(folder).catch((): string[] => []);

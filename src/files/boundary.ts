@@ -3,27 +3,27 @@ import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } fr
 import { InputError } from './read-input.ts';
 
 /**
- * The boundary of files that manifests may name. The user who starts edgewise sets it: the repository, or `--root`.
- * Checks use real paths, with every symbolic link resolved, also for files that do not exist. A rejected path is never
- * opened, so no message reveals its content.
+ * Manifests may name only files inside a boundary: the repository, or the folder of `--root`. Only the user who starts
+ * edgewise sets the boundary. Checks compare real paths (all symbolic links resolved), also of missing files. A
+ * rejected file is never opened, so no message reveals its content.
  */
 
 interface BoundaryContext {
   readonly cwd: string;
-  /** The folder of `--root`. Absent: the repository of each path on the command line. */
+  /** The folder that `--root` names. Absent: the repository of each path on the command line. */
   readonly root?: string | undefined;
 }
 
 /**
- * The real path if the path is allowed. Otherwise a finding, which follows the path in a message: `lies outside of the
- * repository`.
+ * `real`: the path is allowed, with its symbolic links resolved. `finding`: the path is rejected; the text follows the
+ * path in a message, such as `lies outside of the repository`.
  */
 export type BoundaryResult = { readonly real: string } | { readonly finding: string };
 
 /**
- * Returns the real paths of the folders that must contain every file that manifests in `paths` name. Without `--root`:
- * the repository of each path; outside of any repository, the working folder, or the path's own folder if it is outside
- * of the working folder. With `--root`: that folder, and the folder of each path outside of it.
+ * Returns the real paths of the folders in which manifests may name files. `paths` are the manifest paths of the
+ * command line. With `root`: that folder, and the folder of each path outside of it. Without `root`: the repository of
+ * each path. For a path in no repository: the working folder or, outside of that, the folder of the path.
  */
 export function findRoots(paths: readonly string[], { cwd, root }: BoundaryContext): readonly string[] {
   const starts = paths.map((path) => findStartFolder(path, cwd));
@@ -41,14 +41,11 @@ function listRoots(start: string, cwd: string): readonly string[] {
   if (repository !== undefined) return [resolveLinks(repository)];
   const [real, around] = [resolveLinks(start), resolveLinks(cwd)];
   if (!isBelow(start, cwd)) return [findFolder(real)];
-  // The path is a link to a folder elsewhere. The user named it, so that folder is allowed too.
+  // If the path is a link out of the working folder, its target is allowed too, because the user named it.
   return isBelow(real, around) || findFolder(real) !== real ? [around] : [around, real];
 }
 
-/**
- * Returns the nearest folder at or above `start` that contains `.git`, which in a worktree is a file. `undefined` if
- * there is none.
- */
+/** Returns the nearest folder with `.git` (a file in worktrees), from `start` upwards. `undefined` if there is none. */
 export function findRepository(start: string): string | undefined {
   for (let at = start; ; at = dirname(at)) {
     if (findStats(join(at, GIT)) !== undefined) return at;
@@ -57,8 +54,8 @@ export function findRepository(start: string): string | undefined {
 }
 
 /**
- * Checks a path from the command line: inside a repository or `--root`, no symbolic link of a checkout may lead it
- * outside. Other paths are not checked.
+ * Checks a path from the command line. If the path is inside a repository or `--root`, its real path must be too,
+ * because a symbolic link in a checkout must not lead outside. Any other path is allowed.
  */
 export function placeNamed(path: string, { cwd, root }: BoundaryContext): BoundaryResult {
   const whole = resolve(cwd, path);
@@ -68,9 +65,9 @@ export function placeNamed(path: string, { cwd, root }: BoundaryContext): Bounda
 }
 
 /**
- * Resolves a path that a manifest names, or a symbolic link found among manifests, and checks that it is inside a root.
- * `path` is absolute. Limits the number of folders, because the operating system needs time proportional to the square
- * of the path's length.
+ * Resolves the links of an absolute path, and checks that the real path is inside a root. For paths that manifests
+ * name, and for symbolic links in folders of manifests. Rejects a path through too many folders, because the time to
+ * resolve it is quadratic in its length.
  */
 export function placeWithin(path: string, roots: readonly string[]): BoundaryResult {
   if (hasTooManyFolders(path)) return { finding: `leads through more than ${MAX_PATH_FOLDERS} folders` };
@@ -108,24 +105,24 @@ const OUTSIDE_FINDING = { finding: 'lies outside of the repository' } as const;
 export const BOUNDARY_REMEDY =
   'Files that manifests name must be in the repository, with symbolic links resolved. Move the file, or use --root to name a folder that contains all of them.';
 
-/** Whether a path equals a folder or is below it. Both are absolute. */
+/** Whether a path equals a folder or is below it. Both paths are absolute. */
 function isBelow(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way));
 }
 
 /**
- * Whether a path names a device that no other user can replace, such as `/dev/stdout` or `/dev/fd/3`. Not in other
- * folders of `/dev`, because all users can write to some of them.
+ * Whether a path names a device that no other user can replace, such as `/dev/stdout` or `/dev/fd/3`. False in other
+ * subfolders of `/dev`, because all users can write to some of them.
  */
 export function isDevice(path: string): boolean {
   return /^\/dev\/(?:[^/]+|(?:fd|pts)\/\d+)$/.test(path);
 }
 
 /**
- * Whether another user of the machine created the file at a path, and so can read and replace it. A file with the same
- * owner as its folder counts as the current user's: in a container, a mounted folder of the host has another owner.
- * `uid`: the current user. Absent: the system has no users.
+ * Whether another user of the machine owns the file at `path`, and so can read and replace it. Files of root do not
+ * count. Nor do files whose folder has the same owner: in a container, a mounted folder of the host has another owner
+ * than the current user. `uid`: the current user. `undefined` if the system has no users.
  */
 export function isOwnedByAnotherUser(
   path: string,
@@ -139,8 +136,8 @@ export function isOwnedByAnotherUser(
 const ROOT = 0;
 
 /**
- * Finds the first file or folder on a path that another user created in a folder that all users can write to, such as
- * `/tmp`. That user can replace it with a link between a check and the use of the path. `undefined` if there is none.
+ * Finds the first file or folder on a path that another user owns, in a folder that all users can write to, such as
+ * `/tmp`. After edgewise checked the path, that user could replace the file with a link. `undefined` if there is none.
  */
 export function findFileOfAnotherUser(path: string, uid: number | undefined): string | undefined {
   return [...listAncestors(path), ...listAncestors(resolveLinks(path))].find((at) => {
@@ -149,7 +146,7 @@ export function findFileOfAnotherUser(path: string, uid: number | undefined): st
   });
 }
 
-/** Lists a path and all folders above it. */
+/** Starts with the path itself. */
 function listAncestors(path: string): readonly string[] {
   const parent = dirname(path);
   return parent === path ? [path] : [path, ...listAncestors(parent)];
@@ -165,8 +162,8 @@ function isInsideGit(way: string): boolean {
 }
 
 /**
- * Virtual file systems: their files can contain secrets of the process, and can be endless. They are allowed only if a
- * root is inside them, so a root of `/` does not include them.
+ * Virtual file systems. Their files can contain secrets of the process, or be endless. A file in such a folder is
+ * allowed only if the root is in the same folder, so the root `/` does not allow it.
  */
 const VIRTUAL_FOLDERS = ['/proc', '/sys', '/dev'];
 
@@ -174,16 +171,19 @@ function isVirtual(real: string, root: string): boolean {
   return VIRTUAL_FOLDERS.some((one) => isBelow(real, one) && !isBelow(root, one));
 }
 
-/** The time to resolve a real path grows with the square of its depth. */
+/** Maximum depth of a file below a folder that the user named. Resolving a path takes time quadratic in its depth. */
 const MAX_DEPTH = 100;
 
-/** Throws `InputError` if `real` is too many folders below `top`. Both are real paths. */
+/** Throws `InputError` if `real` is more than MAX_DEPTH folders below `top`. Both are real paths. */
 export function checkPathDepth(real: string, top: string): void {
   if (relative(top, real).split(sep).length > MAX_DEPTH)
     throw new InputError(`lies more than ${MAX_DEPTH} folders deep`);
 }
 
-/** Returns the folder to search from. For standard input and pipes, which are in no folder: the working folder. */
+/**
+ * Returns the folder in which the search for a repository starts: the path itself if it is a folder, otherwise its
+ * folder. For standard input (`-`), pipes and devices: the working folder.
+ */
 function findStartFolder(path: string, cwd: string): string {
   const whole = resolve(cwd, path);
   const found = path === '-' ? undefined : findStats(whole, statSync);
@@ -194,13 +194,10 @@ function findFolder(path: string): string {
   return findStats(path)?.isFile() === true ? dirname(path) : path;
 }
 
-/** The limit of Linux. */
+/** Maximum number of symbolic links on a path, as in Linux. */
 const MAX_LINKS = 40;
 
-/**
- * Returns the real path, also of a file that does not exist. Returns the path unchanged if its links form a cycle.
- * `path` is absolute.
- */
+/** Returns the real path of an absolute path, also of a missing file. If its links form a cycle: the path unchanged. */
 export function resolveLinks(path: string): string {
   try {
     return realpathSync.native(path);
@@ -214,10 +211,7 @@ function hasTooManyFolders(path: string): boolean {
   return resolveEachLink(path, MAX_PATH_FOLDERS) === undefined;
 }
 
-/**
- * Resolves each link on the path one by one, because the target of the last links may not exist. `undefined` if the
- * path has more than `most` folders.
- */
+/** Resolves link by link, because `realpath` fails for a missing file. `undefined` above `most` folders. */
 function resolveEachLink(path: string, most = Number.POSITIVE_INFINITY): string | undefined {
   const { root } = parse(path);
   const parts = path.slice(root.length).split(sep);
@@ -244,10 +238,7 @@ function readLink(path: string): string | undefined {
   return readlinkSync(path);
 }
 
-/**
- * Returns the stats of a path; with `lstatSync`, those of a link itself. `undefined` if nothing exists there or access
- * is denied.
- */
+/** Follows a symbolic link only if `look` is `statSync`. `undefined` if the file is missing or cannot be accessed. */
 function findStats(path: string, look: typeof lstatSync | typeof statSync = lstatSync): Stats | undefined {
   try {
     return look(path, { throwIfNoEntry: false });

@@ -1,20 +1,14 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** A lock on a file. It excludes other processes that lock the file before they write it. */
+/** A lock on a file. It excludes only processes that lock the file too. */
 export interface FileLock {
-  /**
-   * Whether another process took the lock over, because this one did not renew it for `STALE_MS`, such as when the
-   * machine slept.
-   */
+  /** Whether another process may have taken over the lock: it was not renewed for STALE_MS, such as during sleep. */
   readonly isLost: () => boolean;
   readonly release: () => Promise<void>;
 }
 
-/**
- * The process renews its lock every UPDATE_MS. After STALE_MS without renewal, other processes assume that it was
- * killed.
- */
+/** A process renews its lock every UPDATE_MS. A lock that was not renewed for STALE_MS counts as abandoned. */
 const UPDATE_MS = 2000;
 const STALE_MS = 20_000;
 
@@ -23,8 +17,8 @@ export function toLockPath(file: string): string {
 }
 
 /**
- * Locks a file, which need not exist, with a folder next to it: `FILE.lock`. Takes over the lock of a killed process.
- * `undefined` if another process has the lock.
+ * Locks a file by creating the folder `FILE.lock` next to it. The file need not exist. A lock that was not renewed for
+ * STALE_MS is taken over. `undefined` if another process has the lock.
  */
 export async function tryLockFile(file: string): Promise<FileLock | undefined> {
   let isLost = false;
@@ -33,8 +27,7 @@ export async function tryLockFile(file: string): Promise<FileLock | undefined> {
   };
   try {
     const path = await resolveRealPath(file);
-    // Loaded only when a lock is taken: the module handles signals that end the process, which runs that only read do
-    // not need.
+    // Imported only here, because the module installs signal handlers, which commands that write nothing do not need.
     const { lock } = await import('proper-lockfile');
     const unlock = await lock(path, {
       lockfilePath: toLockPath(path),
@@ -50,7 +43,7 @@ export async function tryLockFile(file: string): Promise<FileLock | undefined> {
   }
 }
 
-/** Returns the same path for every name of a file, also if the file does not exist. */
+/** Resolves symbolic links, because all names of a file must lead to the same lock. The file need not exist. */
 async function resolveRealPath(file: string): Promise<string> {
   return realpath(file).catch(async () => join(await realpath(dirname(file)), basename(file)));
 }

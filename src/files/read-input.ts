@@ -1,13 +1,13 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { describeError } from '../model/errors.ts';
 
-/** Maximum size of one file, or of standard input. A plan of ten thousand changes has half of it. */
+/** Maximum size of one file, or of standard input. A plan file of ten thousand changes is half as large. */
 const MAX_INPUT_BYTES = 32 * 1024 * 1024;
 
-/** Thrown for an input that is not read, with a reason such as `is a folder`. */
+/** A file or stream was rejected, for a reason such as `is a folder, not a file`. */
 export class InputError extends Error {
   override readonly name = 'InputError';
-  /** The reason. It follows the name of the file in a message. */
+  /** The reason. In a message, it follows the name of the file. */
   readonly finding: string;
 
   constructor(finding: string) {
@@ -18,27 +18,26 @@ export class InputError extends Error {
 
 interface ReadLimit {
   readonly maxBytes?: number;
-  /** True: rejects pipes too, because reading one could wait forever. */
+  /** True: pipes are rejected too, because reading a pipe could wait forever. */
   readonly onlyFiles?: boolean;
   /** Limits the total of several reads. */
   readonly budget?: ReadBudget | undefined;
 }
 
-/** Limits how much a run reads, and so keeps in memory at once. */
+/** Limits the number of files that a run reads, and their total size, because the run keeps the files in memory. */
 export interface ReadBudget {
-  /** Counts a file before it is read. Throws `InputError` if the file exceeds the limit. */
+  /** Counts a file of this size before it is read. Throws `InputBudgetError` if the budget is exceeded. */
   readonly take: (bytes: number) => void;
 }
 
-/** The limits of a budget. */
 interface BudgetLimits {
   readonly maxBytes: number;
   readonly maxFiles: number;
-  /** Names what the limit applies to, in a message: `one stack`. */
+  /** The scope of the limits, for messages: `one stack`. */
   readonly of: string;
 }
 
-/** Creates a budget. Reads also count against the budget `around` it. */
+/** Creates a budget. Each file also counts against `around`, a budget with a larger scope. */
 export function createReadBudget({ maxBytes, maxFiles, of }: BudgetLimits, around?: ReadBudget): ReadBudget {
   let [bytes, files] = [0, 0];
   return {
@@ -52,7 +51,7 @@ export function createReadBudget({ maxBytes, maxFiles, of }: BudgetLimits, aroun
   };
 }
 
-/** Thrown for a file that is not read, because the files before it used up the budget. */
+/** A file was not read, because it would exceed the budget. */
 export class InputBudgetError extends InputError {
   constructor(limit: string) {
     super(`is where the limit ${limit} was reached`);
@@ -60,9 +59,8 @@ export class InputBudgetError extends InputError {
 }
 
 /**
- * Reads the bytes of a file or a pipe. All files are read with this function. Throws `InputError` for anything else and
- * for a file that is too large, and the errors of the system. Reads until the end instead of trusting the size: a pipe
- * has none, and a file may grow.
+ * Reads a file or a pipe. Edgewise reads all files with this function. Throws `InputError` if the input is anything
+ * else or too large; passes on system errors. Reads to the end, because pipes have no size and files may grow.
  */
 export function readInput(
   path: string,
@@ -83,12 +81,12 @@ export function readInput(
   }
 }
 
-/** Whether a path names a pipe, which can be read only once. Throws the errors of the system. */
+/** Whether a path names a pipe, which can be read only once. Throws the errors of the operating system. */
 export function isPipe(path: string): boolean {
   return statSync(path).isFIFO();
 }
 
-/** Reads a stream to its end. Rejects with `InputError` if it is too large. */
+/** Reads a stream to its end. Rejects with `InputError` if the stream has more than `maxBytes` bytes. */
 export async function readStream(
   stream: AsyncIterable<Uint8Array>,
   { maxBytes = MAX_INPUT_BYTES }: ReadLimit = {},
@@ -111,7 +109,7 @@ export function toBuffer(bytes: Uint8Array): Buffer {
 
 const PART_BYTES = 65_536;
 
-/** Reused for each read. Only the bytes read are copied out of it. */
+/** Every call of `readAll` uses the same buffer, and copies the bytes out of it. */
 let part: Buffer | undefined;
 
 function readAll(file: number, maxBytes: number): Buffer {
@@ -142,7 +140,7 @@ function formatFileType(stats: Stats): string {
   return stats.isSocket() ? 'socket' : 'device';
 }
 
-/** Describes why a file could not be read. The text follows the name of the file in a message. */
+/** Describes why a file could not be read. In a message, the text follows the name of the file. */
 export function describeFileError(error: unknown): string {
   if (error instanceof InputError) return error.finding;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

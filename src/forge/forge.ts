@@ -1,9 +1,9 @@
 /**
- * Comments on a pull request and issues at a forge (GitHub, GitLab). Deliberately absent: their text, which is a report
- * in Markdown. Its first line is the marker that identifies the report.
+ * Reads and writes comments of a pull request, and issues, at GitHub or GitLab. Does not know their content: a report
+ * in Markdown, whose first line is the marker that identifies the report.
  */
 export interface Forge {
-  /** Base URL of all requests. Each request carries the token. */
+  /** Base URL of all requests, which carry the token. */
   readonly url: string;
   /** Name of the pull request or repository in messages: `pull request 12 of example/infra`. */
   readonly place: string;
@@ -21,11 +21,11 @@ export interface Forge {
 export interface CommentOrIssue {
   readonly id: number;
   readonly body: string;
-  /** URL of its page. */
+  /** URL of the web page of the comment or issue. */
   readonly url: string;
 }
 
-/** The result of posting a report. `none`: there was nothing to post. */
+/** The result of posting a report. `none`: no issue was open, and none was needed. */
 export interface PostResult {
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'closed' | 'none';
   readonly url?: string;
@@ -33,10 +33,7 @@ export interface PostResult {
 
 const MARKER = /^<!-- (edgewise:([a-z-]+)(?: stack=(\S+))?) -->$/;
 
-/**
- * Finds the marker of a Markdown report: its first line, which identifies the comment or issue that the report
- * replaces. `undefined` if the text has no marker.
- */
+/** Returns the marker of a report, which identifies the comment or issue to replace. `undefined` if there is none. */
 export function findMarker(text: string): string | undefined {
   const [line = ''] = text.split('\n', 1);
   return MARKER.test(line.trimEnd()) ? line.trimEnd() : undefined;
@@ -50,7 +47,10 @@ export async function postComment(forge: Forge, marker: string, text: string): P
   return { outcome: 'updated', url: (await forge.updateComment(old, text)).url };
 }
 
-/** Keeps one issue open while there is something to report. If `isResolved`, closes it with `text`. */
+/**
+ * Creates an issue, or updates the open issue with the same marker. If `isResolved`, sets the text of that issue and
+ * closes it, and never creates one.
+ */
 export async function postIssue(
   forge: Forge,
   { marker, text, isResolved }: { readonly marker: string; readonly text: string; readonly isResolved: boolean },
@@ -71,7 +71,7 @@ function formatTitle(marker: string): string {
   return `edgewise ${command}${stack === undefined ? '' : `: stack ${stack}`}`;
 }
 
-/** Finds the newest comment or issue with the marker. */
+/** Finds the newest comment or issue with the marker. `posts` are sorted oldest first. */
 function findOwn(posts: readonly CommentOrIssue[], marker: string): CommentOrIssue | undefined {
   return posts.findLast(({ body }) => findMarker(body) === marker);
 }
@@ -85,22 +85,22 @@ function normalizeText(text: string): string {
   return text.replaceAll('\r\n', '\n').trimEnd();
 }
 
-/** The forge redirected a request to another origin, or redirected too often. */
+/** A request was stopped: the forge named a URL at another origin, redirected too often, or named too many pages. */
 export class OtherOriginError extends Error {
-  /** Octokit does not retry errors of this name. */
+  /** Octokit does not retry after an error with this name. */
   override readonly name = 'AbortError';
 }
 
 const MAX_REDIRECTS = 5;
-/** Per report. Enough to list twenty thousand comments, page by page. */
+/** Maximum number of requests for one report. Enough to list twenty thousand comments. */
 const MAX_REQUESTS = 1000;
 const TIMEOUT_MS = 60_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 
 /**
- * Creates a `fetch` that sends requests, which carry a token, to one origin only. Follows a redirect within the origin
- * with the same method and body, as forges expect. Node's own `fetch` would send headers such as `Private-Token` to
- * every origin. Limits the number of requests and the time of each.
+ * Creates a `fetch` that sends a token to one origin only: after a redirect, Node's own `fetch` would send headers such
+ * as `Private-Token` to any origin. Follows redirects within the origin with the same method and body, as forges
+ * expect. Limits the number of requests and the time of each.
  */
 export function createOneOriginFetch(baseUrl: string): typeof fetch {
   const { origin } = new URL(baseUrl);

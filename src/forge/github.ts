@@ -2,7 +2,6 @@ import { retry } from '@octokit/plugin-retry';
 import { Octokit } from '@octokit/rest';
 import { type CommentOrIssue, createOneOriginFetch, type Forge, OtherOriginError } from './forge.ts';
 
-/** A repository, and the access to it. */
 interface GitHubOptions {
   /** `https://api.github.com`, or the API URL of an enterprise server. */
   readonly apiUrl: string;
@@ -56,7 +55,7 @@ export function createGitHub({ apiUrl, repository, token, number }: GitHubOption
   };
 }
 
-/** Finds the pull request of a commit, a merged one first. `undefined` if there is none. */
+/** Returns the number of a pull request with the commit, preferably a merged one. `undefined` if there is none. */
 export async function findPullRequest(
   { apiUrl, repository, token }: Omit<GitHubOptions, 'number'>,
   sha: string,
@@ -73,15 +72,15 @@ function createOctokit(apiUrl: string, token: string) {
   return new WithRetry({ auth: token, baseUrl: apiUrl, userAgent: 'edgewise', log: SILENT_LOG, request });
 }
 
-/** Octokit logs nothing: it throws errors, and the caller shows them once. */
+/** Turns off the log of Octokit, because Octokit also throws the errors, and the caller shows those. */
 const SILENT_LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** The account of a workflow's token. */
+/** Login of the account to which the token of a GitHub workflow belongs. */
 const WORKFLOW_BOT = 'github-actions[bot]';
 
 /**
- * Returns a function that tests whether the token's account is the author. Other people and bots can write comments
- * with our marker, so the marker is not enough.
+ * Returns a function that tests whether the account of the token wrote a comment or issue. Its marker does not prove
+ * that, because other people and bots can write a marker too.
  */
 async function createOwnerTest(octokit: Octokit): Promise<(user: Author) => boolean> {
   const own = (await findLogin(octokit)) ?? WORKFLOW_BOT;
@@ -89,8 +88,8 @@ async function createOwnerTest(octokit: Octokit): Promise<(user: Author) => bool
 }
 
 /**
- * Finds the login of the token's account. The token of an app, such as a workflow's, can read it only with GraphQL.
- * `undefined` if it cannot be read.
+ * Returns the login of the account of the token. The token of an app, such as that of a workflow, can read it only with
+ * GraphQL. `undefined` if the token may not read it.
  */
 async function findLogin(octokit: Octokit): Promise<string | undefined> {
   try {

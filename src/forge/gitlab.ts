@@ -3,7 +3,6 @@ import { createRequesterFn } from '@gitbeaker/requester-utils';
 import { GitbeakerRequestError, Gitlab } from '@gitbeaker/rest';
 import { type CommentOrIssue, createOneOriginFetch, type Forge } from './forge.ts';
 
-/** A project, and the access to it. */
 interface GitLabOptions {
   /** Such as `https://gitlab.com`. */
   readonly host: string;
@@ -45,7 +44,7 @@ export function createGitLab({ host, project, token, number }: GitLabOptions): F
   };
 }
 
-/** Finds the merge request of a commit, a merged one first. `undefined` if there is none. */
+/** Returns the `iid` of a merge request with the commit, preferably a merged one. `undefined` if there is none. */
 export async function findMergeRequest(
   { host, project, token }: Omit<GitLabOptions, 'number'>,
   sha: string,
@@ -57,10 +56,7 @@ export async function findMergeRequest(
 
 type Client = ReturnType<typeof createClient>;
 
-/**
- * Finds the user id of the token. `undefined` if the token may not read it: then no comment or issue is known to be
- * ours.
- */
+/** Returns the user id of the token. `undefined` if the token may not read it: no comment then counts as its own. */
 async function findUserId(gitlab: Client): Promise<number | undefined> {
   try {
     const { id }: { readonly id?: number } = await gitlab.Users.showCurrentUser();
@@ -72,13 +68,13 @@ async function findUserId(gitlab: Client): Promise<number | undefined> {
   }
 }
 
-/** Replaces the package's own function for requests, because that follows every redirect with the token. */
+/** Replaces the request function of `@gitbeaker`, which follows every redirect and sends the token along. */
 function createClient(host: string, token: string) {
   const send = createOneOriginFetch(host);
   const requesterFn = createRequesterFn(
     async (_, options) => options,
     async (endpoint, options = {}) => {
-      const { prefixUrl, searchParams = '', method, headers, body, signal } = options as unknown as HandlerOptions; // @gitbeaker passes these; its types do not say so
+      const { prefixUrl, searchParams = '', method, headers, body, signal } = options as unknown as HandlerOptions; // @gitbeaker passes these options, but does not declare them
       const url = new URL(endpoint, `${prefixUrl.replace(/\/+$/, '')}/`);
       url.search = searchParams;
       const request = { method, headers, ...(body !== undefined && { body }), ...(signal !== undefined && { signal }) };
@@ -97,7 +93,7 @@ interface HandlerOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Statuses after which a request is sent again. */
+/** HTTP statuses after which a request is sent again. */
 const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 502]);
 const TRIES = 5;
 const PAUSE_MS = 250;

@@ -2,24 +2,25 @@ import { GITHUB_TOKENS, GITLAB_TOKENS } from '../model/api-key.ts';
 import { isJsonObject, parseJson } from '../model/json.ts';
 import type { Forge } from './forge.ts';
 
-/** The environment of a CI job, and the options of the command. */
+/** The environment variables of a CI job, and the options of `edgewise post`. */
 interface ForgeContext {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Reads a file that the environment names. */
+  /** Reads a file whose path is in an environment variable. */
   readonly readFile: (path: string) => Promise<string>;
-  /** Number of the pull or merge request. `undefined`: the environment or the commit decides. */
+  /** Number of the pull or merge request. `undefined`: found in the environment or, failing that, by the commit. */
   readonly number: number | undefined;
-  /** Whether a pull or merge request is required. */
+  /** Whether a number must be found. Comments need one, issues do not. */
   readonly needsNumber: boolean;
 }
 
-/** No comment or issue can be written. The message says why, and how to fix it. */
+/** No comment or issue can be written. The message has the reason and the remedy. */
 export class NoForgeError extends Error {
   override readonly name = 'NoForge';
 }
 
 /**
- * Opens the forge that runs the CI job, from the variables that GitHub and GitLab set in jobs. Rejects with `NoForgeError`.
+ * Connects to the forge that runs the CI job. Reads the variables that GitHub and GitLab set in jobs. Rejects with
+ * `NoForgeError` if a variable, a token or a required number is missing.
  */
 export async function openForge(context: ForgeContext): Promise<Forge> {
   const { env } = context;
@@ -76,7 +77,7 @@ function requireToken(env: ForgeContext['env'], names: readonly string[]): strin
   throw new NoForgeError(`There is no token to write with: set ${names.join(' or ')}.`);
 }
 
-/** Reads the number of the pull request from the event that started the workflow. */
+/** Reads the number of the pull request from the event that started the workflow. `undefined` if the event has none. */
 async function readEventNumber({ env, readFile }: ForgeContext): Promise<number | undefined> {
   const path = env['GITHUB_EVENT_PATH'];
   if (path === undefined || path === '') return undefined;

@@ -23,17 +23,12 @@ export function isAddress(text: string): text is Address {
   return ADDRESS.test(text);
 }
 
-/**
- * Formats an address for people: `Kind/name`. A duplicate, which has the same mark as another resource, gets its id:
- * `Kind/name@id`.
- */
+/** Formats an address for people: `Kind/name`, or `Kind/name@id` if another resource has the same mark. */
 export function formatAddress({ address, duplicateOf, id }: ResourceRef): string {
   return duplicateOf === undefined || id === undefined ? address : `${address}@${id}`;
 }
 
-/**
- * Returns the address in a text that `formatAddress` returned or that the user typed: removes the id of a duplicate.
- */
+/** Removes `@id` from the address of a duplicate, as `formatAddress` returned it or as the user typed it. */
 export function stripDuplicateId(shown: string): string {
   return shown.replace(/@.*$/s, '');
 }
@@ -41,7 +36,7 @@ export function stripDuplicateId(shown: string): string {
 /** A resource, identified by its address or, if it is a duplicate, by its address and id. */
 export interface ResourceRef {
   readonly address: Address;
-  /** Id of the live resource that keeps the address. Absent if this is not a duplicate. */
+  /** Only for a duplicate: the id of the resource with the same mark that keeps the address. */
   readonly duplicateOf?: string;
   readonly id?: string | undefined;
 }

@@ -1,48 +1,45 @@
 /**
- * The default variable of the API key; a Stack may name another. With the suffix `_FILE`: the path of a file with the
- * key.
+ * The environment variable with the API key, unless the Stack names another. A variable with the suffix `_FILE`
+ * contains the path of a file with the key instead.
  */
 export const KEY_VARIABLE = 'EDGEWISE_API_KEY';
 
-/** Matches key variables that a Stack may name. */
+/** The form of a key variable that a Stack may name. `isNamedKeyVariable` also rejects the suffix `_FILE`. */
 export const NAMED_KEY_VARIABLE = /^EDGEWISE_API_KEY_[A-Z0-9_]*[A-Z0-9]$/;
 
 /**
- * Whether a Stack may name this variable as its key variable. Only variables of this form can be named, so a Stack can
- * choose between keys but cannot send any other variable to a server.
+ * Whether a Stack may name this environment variable as the source of the API key. Only names of this form are allowed,
+ * because the value is sent to a server that the Stack may name too.
  */
 export function isNamedKeyVariable(name: string): boolean {
   // A variable with the suffix `_FILE` contains a path, not a key.
   return NAMED_KEY_VARIABLE.test(name) && !name.endsWith('_FILE');
 }
 
-/** Returns the name of the variable with the path of a file that contains the same key. */
+/** Returns the name of the environment variable with the path of a key file, which can be set instead of `variable`. */
 export function toKeyFileVariable(variable: string): string {
   return `${variable}_FILE`;
 }
 
-/** Whether a variable contains an API key or the path of a file with one. */
+/** Whether an environment variable contains an API key or the path of a key file. */
 export function isKeyVariable(name: string): boolean {
   return name.toUpperCase().startsWith(KEY_VARIABLE);
 }
 
-/** Variables of the GitHub tokens with which `post` writes comments and issues. The first that is set is used. */
+/** Environment variables with the GitHub token of `edgewise post`. The first variable that is set is used. */
 export const GITHUB_TOKENS = ['GITHUB_TOKEN', 'GH_TOKEN'] as const;
 
-/** Variables of the GitLab tokens with which `post` writes comments and issues. The first that is set is used. */
+/** Environment variables with the GitLab token of `edgewise post`. The first variable that is set is used. */
 export const GITLAB_TOKENS = ['EDGEWISE_GITLAB_TOKEN', 'GITLAB_TOKEN'] as const;
 
 const FORGE_TOKENS: ReadonlySet<string> = new Set([...GITHUB_TOKENS, ...GITLAB_TOKENS]);
 
-/** Whether a variable contains a token with which `post` writes. */
+/** Whether an environment variable contains the GitHub or GitLab token of `edgewise post`. */
 export function isForgeToken(name: string): boolean {
   return FORGE_TOKENS.has(name.toUpperCase());
 }
 
-/**
- * Variables with which GitHub and GitLab runners pass a job's own tokens. Programs may need these variables; manifests
- * never do.
- */
+/** Variables with tokens that GitHub and GitLab pass to a job. Programs may need them, manifests never do. */
 const JOB_TOKENS: ReadonlySet<string> = new Set([
   ...[
     'ACTIONS_RUNTIME_TOKEN',
@@ -56,19 +53,19 @@ const JOB_TOKENS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether manifests may never read this variable, even if the user offers it. A prefix such as `CI_*` can offer more
- * than the user meant.
+ * Whether manifests must not read this environment variable. The user may have offered it by mistake: a pattern such as
+ * `CI_*` can match more variables than intended.
  */
 export function isWithheldVariable(name: string): boolean {
   return isSecretVariable(name) || JOB_TOKENS.has(name.toUpperCase());
 }
 
-/** Whether only edgewise may read this variable, and neither manifests nor programs that it starts. */
+/** Whether edgewise hides this environment variable from manifests and from programs that it starts. */
 function isSecretVariable(name: string): boolean {
   return isKeyVariable(name) || isForgeToken(name);
 }
 
-/** Returns the environment without API keys and tokens, for programs that edgewise starts. */
+/** Returns the environment variables without API keys and tokens, for programs that edgewise starts. */
 export function withoutKeys<T>(env: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isSecretVariable(name)));
 }

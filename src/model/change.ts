@@ -6,48 +6,44 @@ import type { Mark } from './mark.ts';
 import type { Spec } from './state.ts';
 import type { TokenPlace } from './token-place.ts';
 
-/** The actions that change a resource, in reading order: destructive ones first. */
+/** The actions that change a resource, in the order of reports: destructive actions first. */
 export const CHANGE_ACTIONS = ['delete', 'replace', 'update', 'release', 'adopt', 'create'] as const;
 
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
 
-/** All actions, in reading order. */
+/** All actions, in the order of reports. */
 export const ACTIONS = [...CHANGE_ACTIONS, 'no-op'] as const;
 
 /** What a plan does to one resource. */
 export type Action = (typeof ACTIONS)[number];
 
 /**
- * The cause of a difference, according to the digests in the mark. `manifest`: the manifest changed since the last
- * apply. `drift`: the live value changed. `both`: both changed. `unknown`: the mark has no digest (adopted resources,
- * HTTPS modules).
+ * The cause of a difference, from the digests in the mark. `manifest`: the manifest changed since the last apply.
+ * `drift`: the live value changed. `both`: both changed. `unknown`: the mark has no digest (adoptions, HTTPS modules).
  */
 export type Origin = 'manifest' | 'drift' | 'both' | 'unknown';
 
-/** One field whose live and desired values differ, in normal form. */
+/** A field whose live and desired values differ. Both values are in normal form. */
 export interface Difference {
-  /** The top-level field of the spec that contains it. Absent: the difference is in the lifecycle or the mark. */
+  /** The top-level field of the spec that contains the value. Absent: the value is in the lifecycle or the mark. */
   readonly field?: string;
-  /** Such as `hostports`, `backend.backend_id`, `policy.inbound[0].name` or `lifecycle.protect`. */
+  /** The path of the value: `hostports`, `backend.backend_id`, `policy.inbound[0].name`, `lifecycle.protect`. */
   readonly path: string;
   /** The live value. Absent if there is none. */
   readonly from?: Json;
-  /**
-   * The desired value. Absent: there will be none, or the service chooses it. An address is in place of an id that is
-   * known only after apply.
-   */
+  /** The desired value; an address if the id is not known yet. Absent if there is none or the service chooses it. */
   readonly to?: Json;
   readonly origin: Origin;
-  /** The field is immutable, so the resource is replaced. */
+  /** Whether the resource must be replaced, because the field is immutable. */
   readonly forcesReplace: boolean;
 }
 
 /** The live resource before the change. */
 export interface ChangeStart {
   readonly id: string;
-  /** Digest of the normal form and the mark. A different digest at apply means that the plan is stale. */
+  /** Digest of the spec in normal form and of the mark. It shows drift of a resource whose `spec` is absent. */
   readonly digest: string;
-  /** The spec in normal form. Absent for no-ops, except those of attached modules. */
+  /** The spec in normal form. Absent for a no-op, unless the resource is an attached module. */
   readonly spec?: Spec;
   readonly mark?: Mark;
 }
@@ -55,54 +51,51 @@ export interface ChangeStart {
 /** A planned change of one resource. Its writes are computed from this value alone. */
 export interface Change {
   readonly address: Address;
-  /** Id of the live resource that keeps the address. Absent if this is not a duplicate. */
+  /** Only for a duplicate: the id of the resource with the same mark that keeps the address. */
   readonly duplicateOf?: string;
   readonly kind: string;
   readonly action: Action;
   /** The reason, if the differences do not show it, such as "not in the manifests any more". */
   readonly reason?: string;
-  /** The differences by field. Empty for a create, whose fields are in `desired`. */
+  /** The fields that differ. Empty for a create: `desired` has all fields of the new resource. */
   readonly differences: readonly Difference[];
   /**
-   * Why the change deserves a second look: by group, the most severe first. Absent: there is no danger. Computed with
-   * the plan, so every report shows the same.
+   * Reasons to look twice at the change, sorted by group, then by severity. Absent if there are none. Part of the plan,
+   * so that every report shows the same dangers.
    */
   readonly dangers?: readonly Danger[];
-  /** The sink of the new token. Absent: the change creates no token, or no sink is set. */
+  /** The sink that receives the new token. Absent if the change creates no token, or no sink is set. */
   readonly token?: TokenPlace;
-  /** Other facts for the reader who approves the plan, such as that the token of a renamed credential is not moved. */
+  /** Further facts for the user who approves the plan, such as that the token of a renamed credential is not moved. */
   readonly notes?: readonly string[];
-  /** Fields that have only drifted, and that the plan leaves alone (`--no-revert-drift`). */
+  /** Fields that drifted and that the plan leaves as they are, because of `--no-revert-drift`. */
   readonly kept?: readonly string[];
   readonly live?: ChangeStart;
-  /**
-   * The desired spec in normal form, with addresses in place of ids that are known only after apply. Absent for deletes
-   * and no-ops.
-   */
+  /** The desired spec in normal form, with addresses for ids known only after apply. Absent for deletes and no-ops. */
   readonly desired?: Spec;
-  /** Fields that are sent in another form than in `desired`, with the same meaning. */
+  /** Values to send, by field, if their form differs from the normal form in `desired`. */
   readonly sent?: Spec;
-  /** Fields that another owner manages: they keep their live values, and the mark records them as unmanaged. */
+  /** Fields in `lifecycle.ignore`. They keep their live values, and the mark records them as unmanaged. */
   readonly ignored?: readonly string[];
-  /** How long the created resource is valid, from its creation. */
+  /** How long the created resource is valid, from its creation, in milliseconds. */
   readonly validForMs?: number;
-  /** The manifest sets `lifecycle.protect`. The mark will record it. */
+  /** Whether the manifest sets `lifecycle.protect`. If so, the mark will record it. */
   readonly protect?: boolean;
-  /** The former name that the mark will record. */
+  /** The former name of the resource. The mark will record it. */
   readonly was?: string;
   /**
-   * The owner of the resource. Source: the label or annotation that the Stack names; without a manifest, the mark or
-   * the metadata. The mark records it unless it is too long.
+   * The owner of the resource, from the label or annotation that the Stack names. Without a manifest: from the mark, or
+   * else from the metadata. The mark records the owner unless the text is too long.
    */
   readonly owner?: string;
   /** Labels and annotations of the manifest, for reports and policies. Never sent to the service. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** The start of the resource's manifest. Absent: there is no manifest. */
+  /** The start of the manifest. Absent: the resource has no manifest. */
   readonly place?: ManifestStart;
 }
 
-/** Formats the address of a change. A duplicate gets its id: `Kind/name@id`. */
+/** Formats the address of the changed resource: `Kind/name`, or `Kind/name@id` for a duplicate. */
 export function formatChangeAddress({ address, duplicateOf, live }: Change): string {
   return formatAddress({ address, id: live?.id, ...(duplicateOf !== undefined && { duplicateOf }) });
 }
@@ -114,7 +107,7 @@ export function isProtected({ protect, live }: Change): boolean {
 
 export type Totals = Readonly<Record<Action, number>>;
 
-/** Number of resources by action, with the keys of JSON output. */
+/** Number of resources by action, with the names of JSON output: `unchanged` instead of `no-op`. */
 export type ShownTotals = Readonly<Record<Exclude<Action, 'no-op'> | 'unchanged', number>>;
 
 export function countActions(changes: readonly Change[]): Totals {
@@ -123,7 +116,6 @@ export function countActions(changes: readonly Change[]): Totals {
   return totals;
 }
 
-/** Counts changes by action, with the keys of JSON output. */
 export function countShownActions(changes: readonly Change[]): ShownTotals {
   const { 'no-op': unchanged, ...totals } = countActions(changes);
   return { ...totals, unchanged };

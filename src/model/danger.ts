@@ -9,27 +9,28 @@ export type DangerGroup = 'access' | 'traffic' | 'secrets' | 'protection';
 const GROUPS: Readonly<Record<DangerGroup, true>> = { access: true, traffic: true, secrets: true, protection: true };
 
 /** Every group, in the order of reports. */
-export const DANGER_GROUPS = Object.keys(GROUPS) as readonly DangerGroup[]; // the keys of a constant table
+export const DANGER_GROUPS = Object.keys(GROUPS) as readonly DangerGroup[]; // `Object.keys` returns plain strings
 
 /**
- * A fact that deserves a second look. It is computed from two states of a resource and from the tables of kinds only.
+ * The name of a fact that deserves a second look. Found from two states of a resource and the tables of kinds only.
  * - `restriction-removed`, `restriction-disabled`: an enforced restriction is removed or switched off.
  * - `unrestricted`: no restriction applies to the resource.
- * - `lets-in`: the members in `to` get access.
- * - `restriction-changed`: the members in `from` are replaced by those in `to`, and the effect on access is not known.
- * - `rule-removed`, `rule-changed`, `rule-added`, `rules-reordered`: concerns a policy that is in force.
+ * - `lets-in`: the list members in `to` get access.
+ * - `restriction-changed`: the list members in `to` replace those in `from`. The effect on access is not known.
+ * - `rule-removed`, `rule-changed`, `rule-added`, `rules-reordered`: a change to the rules of a policy that is in
+ *   force.
  * - `lockout`: the change may lock out the user who applies it.
- * - `address-released`, `address-changed`: the resource no longer serves the members in `from`; if changed, it serves
- *   those in `to` instead.
+ * - `address-released`: the resource no longer serves the addresses in `from`.
+ * - `address-changed`: the resource serves the addresses in `to` instead of those in `from`.
  * - `target-removed`, `target-disabled`: the traffic has no target any more.
  * - `no-weight`: no member of the backend gets traffic.
- * - `gap`: `writes` writes are between the delete and the new create.
- * - `new-values`: the service chooses a new value, which other parties must be told.
- * - `token`: a new token, delivered to `to`. `token-revoked`: the token is no longer valid.
+ * - `gap`: the resource is missing for `writes` writes, from its delete to its new create.
+ * - `new-values`: the service chooses a new value. The user must tell it to other parties.
+ * - `token`: a new token is created, and delivered to `to`. `token-revoked`: the token becomes invalid.
  * - `ended`: the resource expired at the time in `from`.
  * - `longer-validity`: the resource is valid for longer. `from` and `to` are both durations or both end times.
- * - `unprotected`: `lifecycle.protect` is removed, or the protected resource is.
- * - `released`: no stack owns the resource any more. `handed-over`: the stack in `from` owned it until now.
+ * - `unprotected`: `lifecycle.protect`, or the whole protected resource, is removed.
+ * - `released`: no stack owns the resource any more. `handed-over`: the stack in `from` owned the resource until now.
  */
 export type DangerName =
   | 'restriction-removed'
@@ -84,31 +85,28 @@ const NAMES: Readonly<Record<DangerName, true>> = {
   'handed-over': true,
 };
 
-/** Every name of a danger, the most severe of each group first. */
-export const DANGER_NAMES = Object.keys(NAMES) as readonly DangerName[]; // the keys of a constant table
+/** All danger names. Within a group, the most severe is first. */
+export const DANGER_NAMES = Object.keys(NAMES) as readonly DangerName[]; // `Object.keys` returns plain strings
 
-/** One danger of a resource. The address is in the value that contains the danger. */
+/** A danger of one resource. The value that contains the danger, such as a `Change`, has the address. */
 export interface Danger {
   readonly group: DangerGroup;
   readonly danger: DangerName;
-  /** The field that causes it. Absent: the whole resource does. */
+  /** The path of the field that causes the danger. Absent: the whole resource causes it. */
   readonly path?: string;
-  /** The former value, in normal form. Of a list or map: the removed members. Absent: none. */
+  /** The former value, in normal form. For a list or a map, only the removed members. Absent if there is none. */
   readonly from?: Json;
-  /** The new value. Of a list or map: the added members. Absent: none. */
+  /** The new value, in normal form. For a list or a map, only the added members. Absent if there is none. */
   readonly to?: Json;
   /** For `gap`: number of writes from the delete to the create. */
   readonly writes?: number;
-  /**
-   * For `gap`: how long those writes take once the rate limit is reached, in milliseconds. Absent if there is no rate
-   * limit.
-   */
+  /** For `gap`: milliseconds that these writes take once the rate limit is reached. Absent without a rate limit. */
   readonly limitMs?: number;
-  /** What the user has to do as a result, if the kind's table says it, such as `delegate the domain again`. */
+  /** What the user must do as a result, such as `delegate the domain again`. Absent if nothing is known. */
   readonly consequence?: string;
 }
 
-/** Sorts dangers in the order of reports. */
+/** Sorts dangers by group, then by severity, as reports show them. */
 export function sortDangers(dangers: readonly Danger[]): readonly Danger[] {
   return dangers.toSorted((left, right) => computeRank(left) - computeRank(right));
 }

@@ -21,9 +21,9 @@ export const LINT_CODES = {
 /** The id of a lint rule. It is also the code of its findings. */
 export type LintCode = keyof typeof LINT_CODES;
 
-export const LINT_RULE_IDS = Object.keys(LINT_CODES) as readonly LintCode[]; // the keys of a constant table
+export const LINT_RULE_IDS = Object.keys(LINT_CODES) as readonly LintCode[]; // `Object.keys` returns plain strings
 
-/** Every diagnostic code, each with a sentence that describes it. Other codes do not compile. */
+/** Every diagnostic code, each with a sentence that describes it. The type checker rejects other codes. */
 export const DIAGNOSTIC_CODES = {
   'file-unreadable': 'A given file or folder cannot be read.',
   'path-refused':
@@ -110,10 +110,7 @@ export interface SourceLocation {
 /** A position and the source lines around it, ready to print: `excerpt` includes a line with a caret. */
 export interface SourcePlace extends SourceLocation {
   readonly excerpt: string;
-  /**
-   * The source file of a generated manifest, as reported by the tool that generated it. The line in that file is not
-   * known.
-   */
+  /** The source file of a generated manifest, as the generator reported it. The line in that file is not known. */
   readonly origin?: string;
 }
 
@@ -121,13 +118,13 @@ export interface SourcePlace extends SourceLocation {
 export interface ManifestStart {
   /** The path as the user gave it, or `<stdin>`. */
   readonly file: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
-  /** The source file of a generated manifest, as reported by the tool that generated it. */
+  /** The source file of a generated manifest, as the generator reported it. */
   readonly origin?: string;
 }
 
-/** A part of a text in a manifest. `start` and `length` count UTF-16 units of `of`, the whole text. */
+/** A part of a text in a manifest. `of` is the whole text. `start` and `length` count its UTF-16 units. */
 export interface TextPart {
   readonly of: string;
   readonly start: number;
@@ -143,15 +140,15 @@ export interface Diagnostic {
   readonly severity: Severity;
   /** One sentence that says what is wrong. */
   readonly message: string;
-  /** How to fix it. */
+  /** How to fix the problem. */
   readonly remedy?: string;
   /** The address of the resource that has the problem. */
   readonly address?: string;
   /** The field of the resource's spec that has the problem. */
   readonly field?: string;
   /**
-   * The planned change of the resource causes the problem, so both are shown together. Absent: the problem exists
-   * without the change, or concerns no resource.
+   * True: the planned change of the resource causes the problem, so reports show the diagnostic with the change.
+   * Absent: the problem exists without the change, or concerns no resource.
    */
   readonly isOfChange?: true;
   readonly place?: SourcePlace;
@@ -163,14 +160,14 @@ export function isLintWarning({ code, severity }: Pick<Diagnostic, 'code' | 'sev
   return severity === 'warning' && Object.hasOwn(LINT_CODES, code);
 }
 
-/** Whether an error among the diagnostics forbids writing. */
+/** Whether any diagnostic is an error. If so, nothing may be written. */
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error');
 }
 
 /**
- * Returns the position of a resource's manifest, or of a field of its spec; `undefined` if the manifest is not known.
- * Without an address: the position for diagnostics without a position of their own.
+ * Returns the position of the manifest of a resource, or of a field in the spec. `undefined` if the manifest is not
+ * known. Without an address: the position of the `Stack` document or, if there is none, of the first file.
  */
 export type Locate = (address?: string, field?: string) => SourcePlace | undefined;
 

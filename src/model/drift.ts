@@ -8,15 +8,15 @@ import type { LiveResource, Spec } from './state.ts';
 
 /**
  * How a live resource compares with its manifest.
- * - `in-sync`: equal.
- * - `drifted`: changed at the service.
- * - `pending`: the manifest changed and was not applied.
- * - `drifted-and-pending`: both.
- * - `differs`: no digest shows which side changed (HTTPS modules).
- * - `missing`: never applied, or deleted at the service.
- * - `unowned`: exists without the mark of the stack.
- * - `file-differs`: equal, but the file that the manifest names is missing or has other content.
- * - `to-prune`: has the mark, but no longer a manifest.
+ * - `in-sync`: the resource and the manifest are equal.
+ * - `drifted`: the resource was changed at the service.
+ * - `pending`: the manifest was changed and not yet applied.
+ * - `drifted-and-pending`: both were changed.
+ * - `differs`: they differ, but no digest shows which of them was changed (HTTPS modules).
+ * - `missing`: the resource was never applied, or was deleted at the service.
+ * - `unowned`: the resource exists without the mark of the stack.
+ * - `file-differs`: in sync, but the file that the manifest names is missing or has other content.
+ * - `to-prune`: the resource has the mark of the stack, but no manifest.
  */
 export type DriftState =
   | 'in-sync'
@@ -42,58 +42,53 @@ export const DRIFT_STATES: readonly DriftState[] = [
   'in-sync',
 ];
 
-/** One field whose live value differs, in normal form. */
+/** A field whose live value differs from the expected value. Both values are in normal form. */
 export interface DriftedField {
-  /** The top-level field of the spec that contains it. Absent: the difference is in the lifecycle or the mark. */
+  /** The top-level field of the spec that contains the value. Absent: the value is in the lifecycle or the mark. */
   readonly field?: string;
   readonly path: string;
-  /**
-   * The value in the manifest or the saved plan; if only the live value changed, the last applied value. Absent: there
-   * is none, or the service chooses it.
-   */
+  /** The value in the manifest or the saved plan. Absent if there is none or the service chooses it. */
   readonly expected?: Json;
   /** The live value. Absent if there is none. */
   readonly live?: Json;
   readonly origin: Origin;
-  /** The field is immutable, so the resource is replaced. */
+  /** Whether the resource must be replaced, because the field is immutable. */
   readonly forcesReplace: boolean;
 }
 
-/** The path of the difference "is the resource protected", which is in the mark. */
+/** The path of a difference in protection. The mark contains the live value. */
 export const PROTECT_PATH = 'lifecycle.protect';
 
 /** The drift of one resource of the stack. */
 export interface ResourceDrift {
   readonly address: Address;
-  /** Id of the live resource that keeps the address. Absent if this is not a duplicate. */
+  /** Only for a duplicate: the id of the resource with the same mark that keeps the address. */
   readonly duplicateOf?: string;
   readonly kind: string;
   readonly state: DriftState;
   /** Id of the live resource. Absent if there is none. */
   readonly id?: string;
   readonly differences: readonly DriftedField[];
-  /** The manifest's spec of a missing resource, in normal form. Absent: the resource exists, or the spec is unknown. */
+  /** Only for a missing resource: the spec of the manifest, in normal form. Absent if it is unknown. */
   readonly expected?: Spec;
-  /**
-   * Top-level fields that drifted from a value that is not known, because a saved plan has only digests of fields that
-   * it leaves alone.
-   */
+  /** Top-level fields that drifted. Expected values are unknown: a saved plan has only digests of unchanged fields. */
   readonly moved?: readonly string[];
-  /** The owner of the resource, from its manifest or its mark. Absent: neither names one. */
+  /** The owner of the resource, from the manifest or the mark. Absent if neither has an owner. */
   readonly owner?: string;
-  /** A reason that the differences do not show, such as a due renewal. */
+  /** The reason for the state, if the differences do not show it, such as a due renewal. */
   readonly reason?: string;
   /**
-   * What the next apply does to the resource. Absent: nothing, or unknown because the comparison was with a saved plan.
+   * What the next apply does to the resource. Absent if it does nothing, if the resource has an error, or if the live
+   * state was compared with a saved plan.
    */
   readonly next?: NextAction;
-  /** Dangers of the changes made at the service, the most severe first. Absent: none. */
+  /** Dangers of the changes made at the service, the most severe first. Absent if there are none. */
   readonly dangers?: readonly Danger[];
-  /** End of the resource's validity, RFC 3339. Absent: it has no end. */
+  /** The end of the validity of the resource, RFC 3339. Absent if the validity has no end. */
   readonly validUntil?: string;
 }
 
-/** What the next apply does to a resource. `write-file`: only writes the resource's file. */
+/** What the next apply does to a resource. `write-file`: it writes only the file that the manifest names. */
 export type NextAction = Exclude<Action, 'no-op'> | 'write-file';
 
 /** A live resource that the stack does not own. */
@@ -101,7 +96,7 @@ export interface UnownedResource {
   readonly kind: string;
   readonly id: string;
   readonly description: string;
-  /** The stack that owns it. Absent if the resource is unmanaged. */
+  /** The stack that owns the resource. Absent if no stack does. */
   readonly stack?: string;
 }
 
@@ -111,53 +106,50 @@ export interface Drift {
   readonly baseUrl: string;
   /** When the live state was read, RFC 3339. */
   readonly at: string;
-  /** The saved plan that the live state was compared with. Absent: it was compared with manifests. */
+  /** The path of the saved plan that the live state was compared with. Absent: it was compared with manifests. */
   readonly against?: string;
   /** When the saved plan was created, RFC 3339. */
   readonly plannedAt?: string;
-  /** The commit of the manifests or, with a saved plan, of the manifests of that plan. Absent: unknown. */
+  /** The commit of the manifests from which the plan was created. Absent if unknown. */
   readonly commit?: string;
-  /** The addresses to which the comparison was limited. Empty: all. */
+  /** The addresses to which the comparison was limited. Empty if it was not limited. */
   readonly targets: readonly string[];
   /** Sorted by address. */
   readonly resources: readonly ResourceDrift[];
   /** The kinds that were read. Resources of other kinds are unknown. */
   readonly kinds: readonly string[];
-  /** Live resources that the stack does not own, by kind and id. */
+  /** Live resources that the stack does not own, sorted by kind, then id. */
   readonly unowned: readonly UnownedResource[];
   /** Diagnostics of the manifests and of the live state. */
   readonly diagnostics: readonly Diagnostic[];
   /** Safety rules that block the next apply unless the user consents. */
   readonly violations: readonly GuardViolation[];
-  /** Ids that an External names, by its address. */
+  /** Maps the address of an `External` to the id that it names. */
   readonly externals: Readonly<Record<string, string>>;
   /** Number of requests sent for the comparison. */
   readonly requests: number;
 }
 
-/** Counts of live resources of the kinds that were read, by who manages them. */
+/** Numbers of live resources, by owner: this stack, another stack, or none. Counts only kinds that were read. */
 export interface Coverage {
   readonly owned: number;
   readonly foreign: number;
   readonly unmanaged: number;
-  /** Share of the resources that any stack owns, 0 to 1. If there are no resources: 1. */
+  /** Share of the resources that this or another stack owns, 0 to 1. If there are no resources: 1. */
   readonly share: number;
 }
 
-/**
- * Whether anything differs. Obstacles to the next apply are not drift, such as a unique value that another resource
- * claims.
- */
+/** Whether a resource is not in sync or there is an error. `violations` do not count: they only block an apply. */
 export function hasDrift({ resources, diagnostics }: Drift): boolean {
   return resources.some(({ state }) => state !== 'in-sync') || hasErrors(diagnostics);
 }
 
-/** Whether every target was compared. False if a target names no resource. */
+/** Whether every target was compared. False if a target names an unknown resource. */
 export function isComplete({ diagnostics }: Drift): boolean {
   return !diagnostics.some(({ code }) => code === 'unknown-target');
 }
 
-/** Computes the coverage of an account. Attached modules do not count as resources. */
+/** Counts the live resources by who manages them. Attached modules do not count as resources. */
 export function countCoverage({ resources, kinds, unowned }: Drift): Coverage {
   const isOurs = ({ id, kind, state }: ResourceDrift) =>
     id !== undefined && state !== 'unowned' && kinds.includes(kind);
@@ -171,25 +163,25 @@ export function countCoverage({ resources, kinds, unowned }: Drift): Coverage {
 export function countDriftStates({ resources }: Pick<Drift, 'resources'>): Readonly<Record<DriftState, number>> {
   const counts = new Map(DRIFT_STATES.map((state) => [state, 0]));
   for (const { state } of resources) counts.set(state, (counts.get(state) ?? 0) + 1);
-  return Object.fromEntries(counts) as Record<DriftState, number>; // every state is a key of it
+  return Object.fromEntries(counts) as Record<DriftState, number>; // the map has every state
 }
 
-/** The live resources that a stack owns, and those that its manifests attach modules to. */
+/** The live resources that a stack owns, and the live edges and routes to which its manifests attach modules. */
 export interface Inventory {
   readonly stack: string;
   readonly baseUrl: string;
   /** Sorted by address. */
   readonly resources: readonly OwnedResource[];
-  /** Ids that an External names, by its address. For readers. */
+  /** Maps the address of an `External` to the id that it names. For reports. */
   readonly externals?: ReadonlyMap<Address, string>;
   /** Number of requests sent to read the resources, including retries. */
   readonly requests: number;
 }
 
-/** A live resource and the address in its mark. */
+/** A live resource and its address in the stack. */
 export interface OwnedResource {
   readonly address: Address;
-  /** Several live resources have a mark with this address. */
+  /** Whether several live resources have a mark with this address. */
   readonly isShared: boolean;
   readonly live: LiveResource;
 }

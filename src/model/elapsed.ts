@@ -1,9 +1,7 @@
 import { hrtime } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 
-/**
- * Milliseconds of a monotonic clock. Uses `hrtime`, because Node loads many modules at the first use of `performance`.
- */
+/** The time of a monotonic clock. Uses `hrtime`: the first use of `performance` makes Node load many modules. */
 export function getElapsedMs(): number {
   const [seconds, nanoseconds] = hrtime();
   return seconds * 1000 + nanoseconds / 1_000_000;

@@ -21,7 +21,7 @@ export class ApiError extends Error {
     this.response = response;
   }
 
-  /** Whether the API key was not accepted. Services respond to a bad key with 401 or 403. */
+  /** Whether the service rejected the API key: the status is 401 or 403. */
   get isAuthentication(): boolean {
     return this.response.status === 401 || this.response.status === 403;
   }
@@ -30,9 +30,9 @@ export class ApiError extends Error {
 /** There is no usable response: the connection was refused or reset, or the response is truncated or invalid. */
 export class NetworkError extends Error {
   override readonly name: string = 'NetworkError';
-  /** True if the request cannot have reached the service. If false, it may have taken effect. */
+  /** True: the request cannot have reached the service. False: the request may have taken effect. */
   readonly isUnsent: boolean;
-  /** The start of a response that was too large. Never shown to the user unchanged. */
+  /** The start of a response body that was too large; otherwise `undefined`. Never shown to the user unchanged. */
   readonly head: string | undefined;
 
   constructor(
@@ -50,7 +50,7 @@ export class TimeoutError extends NetworkError {
   override readonly name = 'TimeoutError';
 }
 
-/** A bug in edgewise: a condition that its own code guarantees is false. */
+/** A bug in edgewise: a condition does not hold although the code should ensure it. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
@@ -60,15 +60,12 @@ export function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Put it in the default case of a `switch` on a union: a missing case then fails to compile. */
+/** For the default case of a `switch` on a union: if a case is missing, the code does not compile. */
 export function assertNever(value: never): never {
   throw new InvariantError(`Unexpected value: ${JSON.stringify(value)}`);
 }
 
-/**
- * Returns the value, or throws an `InvariantError` that names what is missing. For look-ups that always succeed unless
- * edgewise has a bug.
- */
+/** Throws an `InvariantError` that names `what` if there is no value. For look-ups that only a bug can make fail. */
 export function assertDefined<T>(value: T | undefined | null, what: string): T {
   if (value === undefined || value === null) throw new InvariantError(`Missing: ${what}`);
   return value;

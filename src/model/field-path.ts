@@ -11,7 +11,7 @@ export function formatPath(path: FieldPath): string {
     .join('');
 }
 
-/** Whether the paths are equal or one contains the other. */
+/** Whether two paths are equal, or one of them contains the other. */
 export function overlaps(left: FieldPath, right: FieldPath): boolean {
   const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
   return shorter.every((step, index) => step === longer[index]);
@@ -41,14 +41,14 @@ function parseQuoted(quoted: string): string {
 /** The position of a `Stack` document's render command. */
 export interface RenderSource {
   readonly file: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
 }
 
-/** Maximum length of a command in a name. */
+/** Maximum number of characters of a command in a message. */
 const MAX_SHOWN = 60;
 
-/** The name, in messages, of a text that a render command printed: `kustomize build . (web/edgewise.yaml:7)`. */
+/** Formats the name of the output of a command, for messages: `kustomize build . (web/edgewise.yaml:7)`. */
 export function formatRenderSource(words: readonly string[], { file, line }: RenderSource): string {
   return `${formatCommandName(words)} (${file}:${line})`;
 }
@@ -59,7 +59,7 @@ export function formatCommandName(words: readonly string[]): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
-/** Parses a name of `formatRenderSource`. `undefined` if the text did not come from a command. */
+/** Parses a name that `formatRenderSource` returned. `undefined` for any other text. */
 export function parseRenderSource(name: string): RenderSource | undefined {
   if (!name.endsWith(')')) return undefined;
   const [, file, line] = /^.* \((.+):(\d+)\)$/s.exec(name) ?? [];

@@ -1,9 +1,9 @@
 import { NetworkError } from './errors.ts';
 
 /**
- * Sends a request. The interface between client and server: the client calls a `Send`, and the bundled server is a
- * `Send`. Retries, faults and counting are decorators of it. Rejects with `NetworkError` or `TimeoutError` if there is
- * no response. `transport.ts` converts from and to the web's `Request` and `Response`.
+ * Sends a request. Client and server meet here: the client calls a `Send`, and the bundled server is a `Send`. Retries,
+ * faults and counting are decorators of a `Send`. Rejects with `NetworkError` or `TimeoutError` if there is no
+ * response. `transport.ts` converts between a `Send` and a function from a web `Request` to a web `Response`.
  */
 export type Send = (request: HttpRequest) => Promise<HttpResponse>;
 
@@ -43,10 +43,13 @@ export function readBodyText(body: HttpResponse['body']): string {
 
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
-/** Bytes of an oversized body that its error keeps. */
+/** An error about an oversized body contains this many bytes of it. */
 const KEPT_BODY_BYTES = 4096;
 
-/** Creates the error for a response above the size limit. The error keeps the start of the body. */
+/**
+ * Creates the error for a response of more than `maxBytes` bytes. `chunks` are the parts of the body that were
+ * received. The error contains the start of the body.
+ */
 export function createTooLargeError(
   { method, url }: Pick<HttpRequest, 'method' | 'url'>,
   chunks: readonly Uint8Array[],
@@ -67,7 +70,7 @@ export const OPERATION_ID_HEADER = 'Operation-Id';
 
 /**
  * Whether a host is always this machine: `localhost` or a loopback address. Accepts IPv6 addresses with or without
- * brackets. Not `0.0.0.0` and `::`, because a server that listens there accepts connections from other machines.
+ * brackets. False for `0.0.0.0` and `::`, because a server that listens there accepts connections from other machines.
  */
 export function isThisMachine(host: string): boolean {
   const name = host.replace(/^\[|\]$|\.$/g, '').toLowerCase();

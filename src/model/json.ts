@@ -4,7 +4,10 @@ import stringify from 'fast-json-stable-stringify';
 /** Any JSON value. Source: RFC 8259. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
-/** A JSON object. Keys may be user data: never rename them, and build such objects with `Object.fromEntries`. */
+/**
+ * A JSON object. Its keys may be user data, so code must not rename them, and must build such objects with
+ * `Object.fromEntries`: an assignment to the key `__proto__` would set the prototype.
+ */
 export interface JsonObject {
   readonly [key: string]: Json;
 }
@@ -18,32 +21,24 @@ export function isJsonArray(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/**
- * The canonical text of a JSON value: object keys sorted at every level, no white space. Equal values have equal texts.
- */
+/** Serializes a value with sorted keys at every level and no white space. Equal values have equal texts. */
 export function toCanonicalJson(value: Json): string {
   return stringify(value);
 }
 
-/**
- * Renders a JSON document for people and files: indented, keys sorted, a line break at the end. Equal documents have
- * equal bytes.
- */
+/** Renders JSON for people and files: indented, sorted keys, a final line break. Equal documents have equal bytes. */
 export function renderStableJson(document: object): string {
   return `${JSON.stringify(JSON.parse(stringify(document)), null, 2)}\n`;
 }
 
-/**
- * A digest of a JSON value: the first `length` characters of the base64url (6 bits each) of the SHA-256 of its
- * canonical text.
- */
+/** Returns the first `length` characters (6 bits each) of the base64url SHA-256 of the canonical text of a value. */
 export function toDigest(value: Json, length = 43): string {
   return hashSha256(toCanonicalJson(value), 'base64url').slice(0, length);
 }
 
 /**
- * The SHA-256 of a text in UTF-8, or of bytes. Loads `node:crypto` on the first call, because loading takes 5 ms of
- * CPU, a tenth of `--version`.
+ * Computes the SHA-256 of bytes, or of a text in UTF-8. Loads `node:crypto` only on the first call, because loading
+ * takes 5 ms of CPU: a tenth of the time of `edgewise --version`.
  */
 export function hashSha256(data: string | Uint8Array, encoding: 'base64' | 'base64url' | 'hex'): string {
   return getBuiltinModule('node:crypto').hash('sha256', data, encoding);
@@ -77,17 +72,17 @@ export function isDeeper(value: Json, depth: number): boolean {
   return Object.values(value).some((member) => isDeeper(member, depth - 1));
 }
 
-/** The length of a text in UTF-8 bytes, which the service counts. */
+/** The length of a text in UTF-8 bytes. The length limits of the service count bytes, not characters. */
 export function toByteLength(text: string): number {
   return Buffer.byteLength(text, 'utf8');
 }
 
-/** Maximum number of values in a JSON file. A plan of ten thousand changes has a quarter of it. */
+/** Maximum number of values in a JSON file. The plan file of ten thousand changes has a quarter as many. */
 export const MAX_VALUES = 2_000_000;
 
 /**
- * Checks a JSON text before it is parsed. Returns why it is rejected: too many values, or nested deeper than any plan
- * can be. `undefined` if it is accepted.
+ * Checks a JSON text before it is parsed. Returns the reason if the text has too many values, or is nested deeper than
+ * any plan can be. `undefined` if the text is accepted. In a message, the reason follows the name of the file.
  */
 export function checkJsonLimits(text: string): string | undefined {
   let [values, depth, isQuoted] = [1, 0, false];
@@ -107,7 +102,7 @@ export function checkJsonLimits(text: string): string | undefined {
 const MAX_FILE_DEPTH = 2 * MAX_DEPTH;
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE, BRACKET_END, BRACE_END] = [34, 92, 44, 91, 123, 93, 125];
 
-/** Parses a JSON text. `undefined` if it is not JSON. Drops the parser's message, because it quotes the text. */
+/** `undefined` if the text is not JSON. Drops the error message of the parser, because the message quotes the text. */
 export function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text);

@@ -10,25 +10,25 @@ export interface Mark {
   readonly name: string;
   /** Whether the resource is protected. Recorded in the mark, so that protection applies even without a manifest. */
   readonly protect: boolean;
-  /** Only for credentials: the token was delivered to its sink. */
+  /** Only for credentials: whether the token was delivered to its sink. */
   readonly delivered: boolean;
-  /** The resource's former name, if another resource uses that name now: shows that the rename is complete. */
+  /** The former name. Set if another resource has that name now: it shows that the rename is complete. */
   readonly was?: string;
   /**
-   * The owner when the mark was last written, so that it is known without the manifest. Absent: none was set, or it was
-   * too long.
+   * The owner when the mark was last written, so that reports can name the owner if the manifest is gone. Absent if no
+   * owner was set, or if the text was too long.
    */
   readonly owner?: string;
-  /** The CI job that last wrote the mark, for people: a commit and the page of the run. Never compared. */
+  /** The CI job that last wrote the mark: its commit and the URL of its page. For people, and never compared. */
   readonly by?: string;
   /**
-   * Digest of each field as last applied. A field without a digest was applied with its default. `UNMANAGED_DIGEST`:
-   * another owner managed the field.
+   * The digest of each field as last applied, by field. A field without a digest was applied with its default.
+   * `UNMANAGED_DIGEST`: another owner managed the field.
    */
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** Returns the mark without `by`, which plans ignore. */
+/** Returns the mark without `by`, because plans ignore a difference in `by`. */
 export function toComparedMark({ by: _, ...mark }: Mark): Mark {
   return mark;
 }
@@ -46,25 +46,19 @@ export interface MarkDraft {
   readonly name: string;
   readonly protect: boolean;
   readonly delivered: boolean;
-  /** See `Mark`. */
   readonly was?: string;
   readonly owner?: string;
-  /** The user's part of the metadata. */
+  /** The metadata of the user: everything but the mark. */
   readonly user: string | JsonObject;
   readonly fields: Readonly<Record<string, string>>;
-  /**
-   * Fields that contain addresses of resources without an id yet, in normal form. Their digests are computed when the
-   * ids are known.
-   */
+  /** Fields that contain addresses of resources without an id yet, in normal form. Digests are computed later. */
   readonly pending: JsonObject;
 }
 
-/** In place of the digest of a field that another owner managed when the mark was written. */
+/** The mark has this text instead of a digest for each field that another owner managed when the mark was written. */
 export const UNMANAGED_DIGEST = '';
 
-/**
- * Characters of a field digest in a mark: 36 bits, enough against accidental matches, but not against deliberate ones.
- */
+/** Length of a field digest in a mark. 36 bits are enough against accidental matches, but not deliberate ones. */
 export const FIELD_DIGEST_LENGTH = 6;
 
 export const MARK_KEY = 'edgewise';
@@ -73,18 +67,18 @@ export function toFieldDigest(value: Json): string {
   return toDigest(value, FIELD_DIGEST_LENGTH);
 }
 
-/** A resource's metadata, split into the user's part and the mark. */
+/** The metadata of a resource, split into the part of the user and the mark. */
 export interface Metadata {
-  /** The user's part: an object if it is JSON, otherwise text. `''` if there is none. */
+  /** The metadata of the user: an object if the text is a JSON object, otherwise the text. `''` if there is none. */
   readonly user: string | JsonObject;
   readonly mark: Mark | undefined;
-  /** Why the value of the mark's key is not a valid mark. The resource then counts as unmanaged. */
+  /** Why the mark is invalid; the resource then counts as unmanaged. `undefined` if the mark is valid or absent. */
   readonly error: string | undefined;
 }
 
 /**
- * Splits a metadata text into the user's part and the mark. Never throws: a text without a mark is the user's. Accepts
- * any JSON formatting.
+ * Splits the metadata of a resource into the part of the user and the mark. Accepts any JSON formatting. Never throws:
+ * without a valid mark, the whole text is the part of the user.
  */
 export function parseMetadata(text: string): Metadata {
   const { [MARK_KEY]: inner, ...user } = parseObject(text) ?? {};
@@ -95,10 +89,7 @@ export function parseMetadata(text: string): Metadata {
   return { user: typeof kept === 'string' ? kept : normalizeUserMetadata(user), mark, error: undefined };
 }
 
-/**
- * Renders the metadata of a resource with a mark. User text that is not a JSON object is stored inside the mark, under
- * the key `text`.
- */
+/** Renders the metadata of a resource. If the user's text is not a JSON object, the mark contains it as `text`. */
 export function renderMetadata(user: string | JsonObject, mark: Mark): string {
   const normalized = normalizeUserMetadata(user);
   const inner = {
@@ -116,12 +107,11 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
 }
 
 /**
- * Renders the user's metadata without a mark, such as for a released resource. Keys are sorted, so the text is the same
- * before and after the plan is saved to a file, which has sorted keys.
+ * Renders the metadata of the user without a mark, such as for a released resource. Sorts the keys, because a plan file
+ * has sorted keys: the plan and its file must give the same text.
  */
 export function renderUserMetadata(user: string | JsonObject): string {
-  // Parsed and serialized again, because JavaScript objects list integer keys first, also when a plan is read from a
-  // file.
+  // Parse and serialize again, because a parsed plan file has its integer keys first, like every JavaScript object.
   return typeof user === 'string' ? user : JSON.stringify(JSON.parse(toCanonicalJson(user)));
 }
 
@@ -132,10 +122,7 @@ export function normalizeUserMetadata(user: string | JsonObject): string | JsonO
   return Object.keys(value).length === 0 ? '' : value;
 }
 
-/**
- * Parses a text that is a JSON object. `undefined` if serializing it again would change the text in more than white
- * space.
- */
+/** `undefined` if the text is not a JSON object, or if serializing it again would change more than white space. */
 function parseLossless(text: string): JsonObject | undefined {
   const value = parseObject(text);
   return value !== undefined && JSON.stringify(value) === withoutSpace(text) ? value : undefined;

@@ -6,30 +6,27 @@ interface Applied {
   readonly outcome: 'applied';
   readonly write: Write;
   readonly id: string | undefined;
-  /**
-   * Computed fields in the response to the write. Absent if the response did not have all of them. Never contains a
-   * token.
-   */
+  /** The computed fields in the response, without tokens. Absent if the response did not have all of them. */
   readonly computed?: LiveResource['computed'];
 }
 
 /** The result of one write. */
 export type Outcome =
   | Applied
-  /** Not sent, because an earlier apply of the same plan file had already done it. */
+  /** The write was not sent, because an earlier apply of the same plan file had already done it. */
   | (Applied & { readonly alreadyDone: true })
-  /** The create had no response, but the resource was found by its mark. */
+  /** The create had no response, but the service has the new resource: it was found by its mark. */
   | (Applied & { readonly found: true })
   | {
       readonly outcome: 'failed';
       readonly write: Write;
       readonly message: string;
-      /** HTTP status of the rejection. Absent: no response of the service caused the failure. */
+      /** The HTTP status with which the service rejected the write. Absent if the failure has another cause. */
       readonly status?: number;
-      /** Path of the spec field that the service names in its response, such as `policy.inbound[0].name`. */
+      /** The path of the spec field that the service names in its response, such as `policy.inbound[0].name`. */
       readonly field?: string;
       readonly isAuthentication: boolean;
-      /** A POST without a response, which may have taken effect. The next plan finds the resource by its mark. */
+      /** True for a POST without a response. If it took effect, the next plan finds the resource by its mark. */
       readonly isUnknown: boolean;
       /** There was no connection, so the request did not reach the service. */
       readonly isUnsent?: true;
@@ -38,12 +35,9 @@ export type Outcome =
       readonly outcome: 'skipped';
       readonly write: Write;
       readonly message: string;
-      /**
-       * Ids of the dependencies that did not succeed. Empty: the apply was interrupted, or the service cannot be
-       * reached.
-       */
+      /** Dependencies that did not succeed. Empty if the apply was interrupted or cannot reach the service. */
       readonly waitedFor: readonly WriteId[];
-      /** Not tried, because earlier writes could not reach the service. */
+      /** The write was not tried, because earlier writes could not reach the service. */
       readonly isUnreachable?: true;
     };
 
@@ -52,7 +46,7 @@ export interface FileOutcome {
   readonly address: string;
   readonly path: string;
   readonly outcome: Outcome['outcome'];
-  /** Why the file was not written. Absent if it was. */
+  /** Why the file was not written. Absent if it was written. */
   readonly message?: string;
 }
 
@@ -66,21 +60,18 @@ export type ApplyEvent =
 export interface ApplyResult {
   readonly outcomes: readonly Outcome[];
   /**
-   * The sinks that received the tokens of new credentials, by address. `rescued`: the token's own sink failed, so the
-   * rescue sink received it.
+   * One entry for each token of a new credential: the address of the credential, and the sink that received the token.
+   * `rescued`: the configured sink failed, so the rescue sink received the token.
    */
   readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
-  /** Every file of the plan. */
+  /** The result of each file of the plan. */
   readonly files: readonly FileOutcome[];
   /** Warnings, such as about concurrent changes. */
   readonly diagnostics: readonly Diagnostic[];
-  /**
-   * Number of list requests. They find out whether a create took effect, and whether a concurrent apply created a
-   * duplicate.
-   */
+  /** Number of list requests, which show whether a create took effect and whether a concurrent apply duplicated it. */
   readonly lookUps: number;
   readonly interrupted: boolean;
-  /** If the apply waited: the state of each resource that the service was still processing after its write. */
+  /** Final states of the resources that the apply waited for. Absent if it did not wait. */
   readonly waited?: readonly WaitResult[];
 }
 

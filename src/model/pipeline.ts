@@ -5,7 +5,7 @@ export interface Pipeline {
   readonly commitUrl?: string;
   /** URL of the page of the run. */
   readonly runUrl?: string;
-  /** URL prefix of file pages at the commit. Append a path of the repository. */
+  /** The prefix for URLs of files at the commit. Append a path of the repository. */
   readonly filesUrl?: string;
 }
 
@@ -25,8 +25,8 @@ export function readPipeline(env: Environment): Pipeline {
 }
 
 /**
- * Describes the CI job in a few words, for the mark, so that other runs can show which job wrote a resource.
- * `undefined` outside of a pipeline, or if the text is too long for the mark.
+ * Describes the CI job in a few words. The mark contains this text, so that other runs can show which job wrote a
+ * resource. `undefined` outside of a CI job, or if the text is too long for the mark.
  */
 export function describePipeline({ commit, runUrl }: Pipeline): string | undefined {
   const parts = [
@@ -39,10 +39,7 @@ export function describePipeline({ commit, runUrl }: Pipeline): string | undefin
 
 const MAX_DESCRIPTION = 200;
 
-/**
- * `EDGEWISE_COMMIT` comes first: for a pull request, `GITHUB_SHA` is a merge commit that was never pushed, so links to
- * it fail.
- */
+/** Prefers `EDGEWISE_COMMIT`: in pull requests, `GITHUB_SHA` is a merge commit that was never pushed, so links fail. */
 function findCommit({ EDGEWISE_COMMIT: own, GITHUB_SHA: github, CI_COMMIT_SHA: gitlab }: Environment) {
   return [own, github, gitlab].find((text) => text !== undefined && /^[0-9a-f]{7,64}$/.test(text));
 }
@@ -76,32 +73,26 @@ function isSafeUrl(url: string | undefined): boolean {
  * is escaped as in JSON: inside JSON the value stays the same, and everywhere else the escape is visible.
  */
 
-/** White space within a line, as a runner defines it. */
+/** Matches white space within a line, as GitHub's runner defines it. */
 const SPACE = '(?:[^\\S\\r\\n]|\\u0085)*';
 const LINE_COMMAND = new RegExp(`(^|[\\r\\n])(${SPACE}:):`, 'g');
 const ANYWHERE = /##\[/g;
 const SECTION = /(section_(?:start|end)):/g;
 
-/**
- * Escapes every command that a runner would execute. Treats each line of the text as if it could begin a line of the
- * log. Idempotent.
- */
+/** Escapes every command that a runner would execute if each line of the text began a line of the log. Idempotent. */
 export function escapeJobCommands(text: string): string {
   return text.replace(LINE_COMMAND, '$1$2\\u003a').replace(ANYWHERE, '##\\u005b').replace(SECTION, '$1\\u003a');
 }
 
-/** Number of characters kept of an unfinished line: enough for the start of any command. */
+/** Characters to keep of an unfinished line until more text arrives: enough for the start of any command. */
 const KEPT_LENGTH = 'section_start:'.length;
 const MAYBE_LINE_COMMAND = new RegExp(`^${SPACE}:?$`);
 
-/**
- * Returns a filter that escapes the commands in a text that arrives in parts, also a command that is split between
- * parts.
- */
+/** Returns a function that escapes commands in a text that arrives in parts, also if a command is split. */
 export function createJobCommandFilter(): (part: string) => string {
   let before = '';
   return (part) => {
-    // Another stream may write a line break between two parts, so treat each part as the start of a line too.
+    // Treat each part as the start of a line too, because another stream may write a line break between two parts.
     const alone = escapeJobCommands(part);
     const whole = escapeJobCommands(before + alone);
     const unfinished = (before + alone).split(/[\r\n]/).at(-1) ?? '';

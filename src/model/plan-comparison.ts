@@ -2,23 +2,20 @@ import type { Change, Difference } from './change.ts';
 import type { Danger } from './danger.ts';
 import type { Plan, PlannedFile } from './plan.ts';
 
-/** A field that a change of one plan sets and the other plan leaves alone or sets differently. */
+/** A field that one plan changes, and the other plan leaves alone or changes to another value. */
 export interface ExtraField {
-  /** The difference in this plan. For a created resource only `to` is set, for a deleted one only `from`. */
+  /** The difference in the plan with the change. A created resource has only `to`, a deleted one only `from`. */
   readonly difference: Difference;
   /** The difference in the other plan. Absent: the other plan leaves the field alone. */
   readonly other?: Pick<Difference, 'from' | 'to'>;
 }
 
-/** A change of one plan that the other plan does not have, or has only in part. */
+/** A change of one plan that the other plan does not contain, or contains only in part. */
 export interface ExtraChange {
   readonly change: Change;
-  /** The other plan's change of the resource. Absent: it does nothing to the resource. */
+  /** The change of the same resource in the other plan. Absent if the other plan does not change the resource. */
   readonly other?: Change;
-  /**
-   * The extra fields. Empty if the other plan does nothing to the resource or has a different action for it: then the
-   * whole change is extra.
-   */
+  /** Empty if the whole change is extra, because the other plan has no action or another action for the resource. */
   readonly fields: readonly ExtraField[];
   /** Dangers that the other plan does not show. */
   readonly dangers: readonly Danger[];
@@ -26,31 +23,31 @@ export interface ExtraChange {
   readonly notes: readonly string[];
 }
 
-/** Everything that one plan does and the other does not. */
+/** All changes and files that one plan has and the other does not have. */
 export interface ExtraChanges {
-  /** In the order of the plan that contains them. */
+  /** Sorted as in the plan that contains the changes. */
   readonly changes: readonly ExtraChange[];
   readonly files: readonly PlannedFile[];
 }
 
-/** Two plans, and what each does that the other does not. Ignores order, and ids that the service generates. */
+/** The differences between two plans. Ignores the order of changes, and ids that the service generates. */
 export interface PlanComparison {
   readonly before: Plan;
   readonly after: Plan;
   /** Why the plans cannot be compared (different stack, service or mode). Absent if they can. */
   readonly mismatch?: string;
-  /** What the later plan does and the earlier one does not. */
+  /** Changes and files of the later plan, `after`, that the earlier plan does not have. */
   readonly more: ExtraChanges;
-  /** What the earlier plan does and the later one does not, except for changes that are in `more`. */
+  /** Changes and files of the earlier plan, `before`, that the later plan does not have, without changes in `more`. */
   readonly less: ExtraChanges;
 }
 
-/** Whether an approval of the earlier plan covers the later one: the later plan does nothing more. */
+/** Whether an approval of the earlier plan covers the later plan, because `after` does no more than `before`. */
 export function isCoveredBy({ mismatch, more }: PlanComparison): boolean {
   return mismatch === undefined && isNothing(more);
 }
 
-/** Whether both plans do the same. */
+/** Whether neither plan does anything that the other does not do. */
 export function isSamePlan(comparison: PlanComparison): boolean {
   return isCoveredBy(comparison) && isNothing(comparison.less);
 }

@@ -14,20 +14,20 @@ export interface PlannedFile {
   readonly address: string;
   /** Relative to the working folder, or absolute. */
   readonly path: string;
-  /** The content of the file. Absent: known only after apply. */
+  /** The content of the file. Absent if it is known only after apply. */
   readonly text?: string;
-  /** The write replaces an existing file with other content. */
+  /** True: the file exists with other content, and is replaced. */
   readonly replaces?: true;
 }
 
-/** A resource of the stack without a manifest that the plan keeps because of `--no-delete`. */
+/** A resource of the stack that has no manifest, but is kept because of `--no-delete`. */
 export interface SuppressedDelete {
   readonly address: Address;
-  /** Id of the live resource that keeps the address. Absent if this is not a duplicate. */
+  /** Only for a duplicate: the id of the resource with the same mark that keeps the address. */
   readonly duplicateOf?: string;
   readonly kind: string;
   readonly id: string;
-  /** Why the plan would delete it without `--no-delete`. */
+  /** Why the resource would be deleted without `--no-delete`. */
   readonly reason: string;
 }
 
@@ -35,10 +35,10 @@ export interface SuppressedDelete {
 export interface GuardViolation {
   readonly rule: 'protect' | 'delete-share' | 'nothing-described' | 'policy' | 'rejected-write';
   readonly message: string;
-  /** The flag that allows the violation. No flag allows a violation of a policy. */
+  /** What the user can do, such as the flag that allows the violation. No flag allows a violation of a policy. */
   readonly remedy: string;
   readonly addresses: readonly string[];
-  /** The name of the policy that the plan violates. */
+  /** The name of the policy, if `rule` is `policy`. */
   readonly policy?: string;
   /** The positions of the resource's manifest and of the policy. */
   readonly places?: readonly { readonly message: string; readonly place: SourcePlace }[];
@@ -55,7 +55,7 @@ export interface ConnectionSettings {
 
 /** The settings of the run that created a plan. */
 export interface PlanSettings extends ConnectionSettings {
-  /** The variable of the API key. Absent if the Stack names none. */
+  /** The environment variable of the API key. Absent if the Stack names none. */
   readonly keyEnv?: string;
   readonly guard: GuardSettings;
   /** The kinds that the stack uses. Other kinds are not read. Absent: all kinds. */
@@ -64,7 +64,7 @@ export interface PlanSettings extends ConnectionSettings {
 
 /** When and from which commit a plan was created. For readers only: no run checks or applies it. */
 interface PlanOrigin {
-  /** RFC 3339. */
+  /** The time of creation, RFC 3339. */
   readonly at: string;
   /** The commit of the manifests. Absent if the environment does not name it. */
   readonly commit?: string;
@@ -80,36 +80,31 @@ export interface Plan {
   readonly baseUrl: string;
   /** `destroy`: deletes everything, so the limit on deletes does not apply. `release`: only removes marks. */
   readonly mode: 'apply' | 'destroy' | 'release';
-  /**
-   * Settings of the run, without token sinks. Changes contain the sinks, so that the reader approves them, and an apply
-   * compares them.
-   */
+  /** Settings of the run, without token sinks: changes contain those, for approval and for comparison at apply. */
   readonly settings: PlanSettings;
-  /** The addresses to which the plan is limited. Empty: all. */
+  /** The addresses to which the plan is limited. Empty if it is not limited. */
   readonly targets: readonly string[];
-  /** Other stacks whose resources the plan may take over. */
+  /** Names of other stacks whose resources the plan may take over. */
   readonly takeOver: readonly string[];
   readonly inputs: readonly ManifestInput[];
-  /**
-   * The manifest paths, as the user gave them. An apply without paths uses them. Absent: the manifests were not files.
-   */
+  /** The manifest paths, as the user gave them: the default for an apply. Absent if the manifests were not files. */
   readonly manifests?: readonly string[];
-  /** Ids that an External names, by its address. For readers. */
+  /** Maps the address of an `External` to the id that it names. For readers of the plan. */
   readonly externals: Readonly<Record<string, string>>;
   /**
-   * Resources of other stacks whose ids are known only after those stacks are applied, by the address of the External.
-   * Absent: none.
+   * Maps the address of an `External` to a resource of another stack. The id of that resource is known only after the
+   * other stack is applied. Absent if there is no such `External`.
    */
   readonly awaitedReferences?: Readonly<Record<Address, CrossStackReference>>;
   /** The name of the label or annotation whose value is a resource's owner. */
   readonly ownerLabel?: string;
   /** Sorted by action (deletes, replaces, updates, releases, adoptions, creates, no-ops), then by address. */
   readonly changes: readonly Change[];
-  /** Deletes that the plan leaves out because of `--no-delete`. Absent: none. */
+  /** Deletes that the plan omits because of `--no-delete`. Absent if there are none. */
   readonly suppressedDeletes?: readonly SuppressedDelete[];
-  /** Sorted so that sending one after another is valid. */
+  /** Sorted so that the writes can be sent one after another. */
   readonly writes: readonly Write[];
-  /** Files to write after the last write. No other files are written. */
+  /** The files that an apply writes after its last request. It writes no other files. */
   readonly files: readonly PlannedFile[];
   readonly diagnostics: readonly Diagnostic[];
   readonly violations: readonly GuardViolation[];
@@ -118,14 +113,10 @@ export interface Plan {
   readonly requests: {
     /** Number of requests sent to read the live state. */
     readonly read: number;
-    /**
-     * Number of requests that an apply of this plan sends: its writes, and list requests of each kind in which a
-     * concurrent apply could create a duplicate.
-     */
+    /** Number of requests of an apply: writes, and list requests to find duplicates by concurrent applies. */
     readonly apply: number;
     /**
-     * An apply may send more than `apply` requests, because the number of list pages is known only when they are read.
-     * Absent: `apply` is exact.
+     * Whether an apply may send more requests, because the number of list pages is unknown. Absent: `apply` is exact.
      */
     readonly mayTakeMore?: boolean;
     /** Minimum duration of the apply within the rate limit, in milliseconds. */
@@ -137,12 +128,12 @@ export interface Plan {
 interface Rehearsal {
   /** Number of writes that the rehearsal tried. */
   readonly writes: number;
-  /** Number of writes that the copy of the account rejected, or that depend on a rejected one. */
+  /** Number of writes that the copy of the account rejected, including writes that depend on a rejected one. */
   readonly rejected: number;
-  /** Number of changes in a second plan, computed after the rehearsal. */
+  /** Number of changes in a second plan, which is computed after the rehearsal. */
   readonly remaining: number;
   /** Number of tokens that an apply would create and deliver. */
   readonly tokens: number;
-  /** Ids that the plan sends although no response showed that they exist. Absent: none. */
+  /** Ids that the plan sends but no response contained, so that they may not exist. Absent if there are none. */
   readonly unchecked?: readonly string[];
 }

@@ -4,18 +4,18 @@ import type { Severity, SourcePlace, TextPart } from './diagnostic.ts';
 import type { JsonObject } from './json.ts';
 import type { FieldPath } from './state.ts';
 
-/** Selects the changes that a policy checks. A change must meet every condition given. */
+/** Selects the changes that a policy checks: those that meet every condition. */
 interface PolicyMatch {
   readonly kinds?: readonly string[];
   readonly actions?: readonly Action[];
   readonly danger?: readonly (DangerGroup | DangerName)[];
-  /** By label name: the required value, or a list of which one value is required. */
+  /** Maps the name of a label to the required value, or to a list of accepted values. */
   readonly labels?: Readonly<Record<string, string | readonly string[]>>;
-  /** Names of stacks, in which `*` matches any text. */
+  /** Names of stacks. `*` in a name matches any text. */
   readonly stacks?: readonly string[];
 }
 
-/** A policy as written in its document. Its expressions are not parsed yet. */
+/** A policy as its document has it. The expressions are not parsed yet. */
 export interface PolicyDocument {
   readonly name: string;
   readonly match: PolicyMatch;
@@ -25,15 +25,15 @@ export interface PolicyDocument {
   readonly locate: LocatePart;
 }
 
-/** Returns the position of a path in a document, or of a part of the text at that path. Parses the document again. */
+/** Returns the position of a value in a document, or of a part of its text. Parses the document again. */
 export type LocatePart = (path?: FieldPath, part?: TextPart) => SourcePlace;
 
-/** The results that a case can expect of its policy. `no-match`: the policy does not apply. */
+/** The results that a test case can expect from its policy. `no-match`: the policy does not apply. */
 export const EXPECTATIONS = ['allow', 'refuse', 'warn', 'no-match'] as const;
 
 export type Expectation = (typeof EXPECTATIONS)[number];
 
-/** The input of a case: values of the names that an expression may use. A name without a value is empty. */
+/** The input of a test case: values of the variables in the expression. A variable without a value is empty. */
 export interface PolicyGiven {
   readonly change: JsonObject;
   readonly before?: JsonObject | undefined;
@@ -42,7 +42,7 @@ export interface PolicyGiven {
   readonly annotations?: Readonly<Record<string, string>> | undefined;
   readonly plan?: JsonObject | undefined;
   readonly stack?: JsonObject | undefined;
-  /** RFC 3339. */
+  /** The current time, RFC 3339. */
   readonly now?: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface PolicyCase {
   readonly message?: string | undefined;
 }
 
-/** A `PolicyTest` document: the cases of one policy. */
+/** A `PolicyTest` document: the test cases of one policy. */
 export interface PolicyTestDocument {
   readonly name: string;
   /** The name of the policy that is tested. */
@@ -80,7 +80,7 @@ export interface PolicyCaseResult {
 
 export interface PolicyTestResult {
   readonly cases: readonly PolicyCaseResult[];
-  /** Names of the policies that have no case. */
+  /** Names of the policies without a test case. */
   readonly untested: readonly string[];
 }
 
@@ -90,15 +90,11 @@ export interface PolicyFinding {
   readonly severity: Severity;
   /** The message of the policy, or why its expression could not be evaluated. */
   readonly message: string;
-  /** The expression could not be evaluated. */
+  /** Whether the expression of the policy could not be evaluated. */
   readonly isFailure: boolean;
   /** The address as shown to the user: `Kind/name`, or `Kind/name@id` for a duplicate. */
   readonly address: string;
-  /**
-   * Returns the position in the manifest that the finding is about. `undefined` if the resource has no manifest. Parses
-   * the manifest again.
-   */
+  /** Parses the manifest again to find the position of the finding. `undefined` if there is no manifest. */
   readonly locate: () => SourcePlace | undefined;
-  /** The position of the policy. */
   readonly policyPlace: SourcePlace;
 }

@@ -5,15 +5,12 @@ import type { FieldPath } from './state.ts';
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu;
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/**
- * Returns the text on one line, with each unprintable character escaped as in JSON: `\n`, `\u001b`, `\u202e`.
- * Idempotent.
- */
+/** Returns the text on one line, with unprintable characters as JSON escapes: `\n`, `\u001b`, `\u202e`. Idempotent. */
 export function toPrintable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => SHORT_ESCAPES[character] ?? escapeUnits(character));
 }
 
-/** One escape for each UTF-16 unit, so that the escape means the same inside JSON. */
+/** Returns one escape for each UTF-16 unit, because JSON escapes units, not characters. */
 function escapeUnits(character: string): string {
   return Array.from(
     { length: character.length },
@@ -21,31 +18,23 @@ function escapeUnits(character: string): string {
   ).join('');
 }
 
-/**
- * A regular expression for texts without NUL. It need not exclude lone surrogates, because UTF-8 cannot encode them.
- */
+/** A regular expression for texts without NUL. It need not exclude lone surrogates: UTF-8 cannot encode them. */
 export const STORABLE_PATTERN = '^[^\\x00]*$';
 
-/**
- * Why services cannot store a text unchanged, as the rest of a sentence that starts with the text's position.
- * `undefined`: they can.
- */
+/** Returns why the service cannot store a text, to follow its position in a message. `undefined` if it can. */
 export function checkPrintable(text: string): string | undefined {
   if (text.includes('\0')) return 'contains a NUL character';
   return text.isWellFormed() ? undefined : 'contains half of a surrogate pair, which is no character';
 }
 
-/** A string or key inside a JSON value that cannot be stored, and why. */
+/** A string or key in a JSON value that cannot be stored, and the reason. */
 interface TextFinding {
   readonly path: FieldPath;
   readonly isKey: boolean;
   readonly message: string;
 }
 
-/**
- * Returns every string and key inside a value that cannot be stored. Recursive: readers must limit the depth of the
- * value.
- */
+/** Returns every string and key that cannot be stored. Recursive, so the caller must limit the depth of the value. */
 export function listUnprintable(value: Json, path: FieldPath = []): readonly TextFinding[] {
   if (typeof value === 'string') return listFindings(value, path, false);
   if (isJsonArray(value)) return value.flatMap((member, index) => listUnprintable(member, [...path, index]));

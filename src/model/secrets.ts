@@ -1,9 +1,8 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from './json.ts';
 
 /**
- * Finds and redacts the secrets of a run (API keys and tokens of forges) by their values, wherever a text came from.
- * Nothing that a run prints, saves, sends or passes on contains a secret, except the header of a request that
- * authenticates with it.
+ * Finds and redacts the secrets of a run (API keys, and tokens of GitHub and GitLab) by their values, in any text. A
+ * run must not print, save, send or pass on a secret, except in the request header that authenticates with it.
  */
 
 /** For a run without secrets: finds and redacts nothing. */
@@ -12,13 +11,13 @@ export const NO_SECRETS: Secrets = { add: () => undefined, redact: (text) => tex
 /** The name of a secret in messages. */
 type SecretName = 'the API key' | 'a token of the forge';
 
-/** Registers the secrets of a run, and finds them in texts. */
+/** The secrets of a run, to find them in texts. */
 export interface Secrets {
   /** Registers a value as a secret. Values of fewer than 12 characters are ignored. */
   readonly add: (name: SecretName, value: string) => void;
-  /** Returns the text with each secret replaced by `standIn`; by default, by `[key]` or `[token]`. */
+  /** Returns the text with each secret replaced by `standIn`. Default: `[key]` or `[token]`. */
   readonly redact: (text: string, standIn?: string) => string;
-  /** Returns a secret that the text contains, and its first position. `undefined`: the text contains no secret. */
+  /** Returns a secret in the text, and its first position. `undefined` if the text contains no secret. */
   readonly find: (text: string) => FoundSecret | undefined;
 }
 
@@ -28,7 +27,7 @@ export interface FoundSecret {
   readonly index: number;
 }
 
-/** A shorter value, such as `dev`, would also match in ordinary words. */
+/** Minimum length of a secret. A shorter value, such as `dev`, would also match in ordinary words. */
 const MIN_LENGTH = 12;
 
 const STAND_INS: Readonly<Record<SecretName, string>> = { 'the API key': '[key]', 'a token of the forge': '[token]' };
@@ -71,17 +70,17 @@ export function createRedactor(given: string): (text: string) => string {
   return (text) => text.replace(matcher, STAND_INS['the API key']);
 }
 
-/** Maximum length of a pattern. Longer patterns compile slowly, and at 8,000 characters compilation fails. */
+/** Maximum number of characters of a secret in one regular expression. Longer ones compile slowly, or not at all. */
 const MAX_PATTERN_LENGTH = 1024;
 
-/** Splits a long value into parts of about equal length, each with a pattern of its own. */
+/** Splits a value into parts of about equal length, each short enough for one regular expression. */
 function listParts(value: string): readonly string[] {
   const count = Math.ceil(value.length / MAX_PATTERN_LENGTH);
   const length = Math.ceil(value.length / count);
   return Array.from({ length: count }, (_, index) => value.slice(index * length, (index + 1) * length));
 }
 
-/** Returns the environment without the variables whose value contains a secret, for programs that edgewise starts. */
+/** Returns the environment variables whose values contain no secret, for programs that edgewise starts. */
 export function withoutSecrets<T extends string | undefined>(
   env: Readonly<Record<string, T>>,
   { find }: Pick<Secrets, 'find'>,
@@ -97,7 +96,7 @@ function createPattern(value: string): string {
   return `(?:${[characters, ...listBase64(value)].join('|')})`;
 }
 
-/** Characters that an escape for Markdown or HTML inserts between two characters. */
+/** Matches what Markdown and HTML escapes insert between two characters. */
 const ESCAPE_INSERTIONS = '(?:\\\\|&#8203;|<wbr>)*';
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
@@ -126,8 +125,8 @@ function encodeUrl(character: string): readonly string[] {
 }
 
 /**
- * Patterns that find the value inside a longer text in base64: one per alignment (0 to 2 bytes before it). They leave
- * out characters that also depend on neighbouring bytes. Empty for short values, which would match by chance.
+ * Returns patterns for the value in base64: one for each offset (modulo 3) at which the value can start. They omit
+ * characters that also depend on neighbouring bytes. Empty for short values, which would match by chance.
  */
 function listBase64(value: string): readonly string[] {
   if (value.length < MIN_LENGTH) return [];
@@ -142,8 +141,8 @@ function listBase64(value: string): readonly string[] {
 type Search = Pick<Secrets, 'find' | 'redact'>;
 
 /**
- * Returns the value with each secret in its strings and keys redacted, or the same object if it contains no secret.
- * Values nested deeper than `depth` are returned unchanged, because every reader rejects them.
+ * Redacts each secret in strings and keys. Returns the same object if it contains no secret. Values nested deeper than
+ * `depth` are not searched, because every reader rejects them.
  */
 export function redactJson(value: Json, secrets: Search, depth = 2 * MAX_DEPTH): Json {
   if (typeof value === 'string') return secrets.find(value) === undefined ? value : secrets.redact(value);

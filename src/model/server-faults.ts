@@ -6,7 +6,7 @@ export interface ServerFaults {
   readonly rules: readonly FaultRule[];
 }
 
-/** One fault, and the requests that it affects. */
+/** A fault, and the requests that it affects. */
 export type FaultRule = FaultChoice &
   (
     | { readonly fault: 'latency'; readonly ms: FaultRange }
@@ -24,11 +24,11 @@ export type FaultRule = FaultChoice &
 /** Selects the requests that a fault affects. */
 export interface FaultChoice {
   /**
-   * Method and path, such as `POST /credentials` or `PATCH /edges/tcp/{id}`. `*` matches any method or any text; alone,
-   * every request.
+   * The method and the path, such as `POST /credentials` or `PATCH /edges/tcp/{id}`. `*` as the method, or in the path,
+   * matches any text. `*` alone matches every request.
    */
   readonly on: string;
-  /** Positions among the matching requests, counted from 1. Default: all of them. */
+  /** Which of the matching requests, counted from 1. Default: all of them. */
   readonly nth?: FaultRange | readonly FaultRange[];
   /** Probability of the fault for each selected request, 0 to 1. */
   readonly rate?: number;

@@ -2,38 +2,35 @@ import type { Address } from './address.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { CrossStackReference } from './state.ts';
 
-/**
- * A folder that contains a `Stack` document. Its manifests are the files in and below the folder, except those of
- * stacks in subfolders.
- */
+/** A stack, found by the folder of its `Stack` document. Subfolders with such a document are other stacks. */
 export interface StackFolder {
-  /** `''` if the document has no name; its validation reports that. */
+  /** The name of the stack. `''` if the document has none, which an error reports when the stack is validated. */
   readonly name: string;
-  /** Relative to the working folder or absolute, like the root that the user gave. */
+  /** Relative to the working folder, or absolute, as the user gave the root. */
   readonly folder: string;
   /** The file that contains the `Stack`. */
   readonly file: string;
-  /** The base URL of its service. `undefined` if neither the manifests nor the environment set it. */
+  /** The base URL of the service. `undefined` if neither the manifests nor the environment set it. */
   readonly baseUrl: string | undefined;
-  /** The variable of its API key. Absent if the document names none. */
+  /** The environment variable of the API key. Absent if the document names none. */
   readonly keyEnv?: string;
-  /** `spec.inputs`: patterns of further files that affect its manifests, relative to the folder. */
+  /** `spec.inputs`: patterns, relative to the folder, of further files that affect the manifests. */
   readonly inputs: readonly string[];
   /** `spec.policies`: files and folders with policies, relative to the folder. */
   readonly policies: readonly string[];
-  /** Whether it has a `spec.render`: a command prints its manifests, and may read any file below the folder. */
+  /** Whether `spec.render` is set: a command prints the manifests. It may read any file below the folder. */
   readonly isRendered: boolean;
-  /** Names of the stacks whose resources it refers to. */
+  /** Names of the stacks to whose resources this stack refers. */
   readonly needs: readonly string[];
-  /** Resources that it takes over from other stacks: `lifecycle.renamed_from` with a stack. */
+  /** Resources that this stack takes over from other stacks, with `lifecycle.renamed_from`. */
   readonly takes: readonly TakenResource[];
-  /** Its manifests that cannot be read, which may take over more resources. Absent: none. */
+  /** Manifests of the stack that cannot be read. They may take over further resources. Absent if there are none. */
   readonly unread?: readonly UnreadManifest[];
 }
 
-/** A resource that a stack takes over from another one. */
+/** A resource that one stack takes over from another. */
 export interface TakenResource extends CrossStackReference {
-  /** Its address in the stack that takes it over. */
+  /** The address of the resource in the stack that takes it over. */
   readonly as: Address;
 }
 
@@ -41,32 +38,29 @@ export interface TakenResource extends CrossStackReference {
 export interface UnreadManifest {
   /** The reason, such as `live/b/pool.yaml has a mistake: kind is required`. */
   readonly why: string;
-  /** The words in the file. Absent: unknown, so it may contain any word. */
+  /** All words in the text of the manifest. Absent if they are unknown: it may contain any word. */
   readonly words?: ReadonlySet<string>;
 }
 
-/** A manifest file that belongs to no stack, with the resources that it takes over. */
+/** A manifest file that belongs to no stack, and the resources that it takes over. */
 export type StrayFile = Pick<StackFolder, 'file' | 'takes'>;
 
 /** Another stack that takes over a resource, or may do so. */
 export interface TakeOverStack {
-  /** `''` if unknown. */
+  /** The name of the other stack. `''` if it is unknown. */
   readonly stack: string;
-  /** The address in that stack. Absent if unknown. */
+  /** The address of the resource in the other stack. Absent if it is unknown. */
   readonly as?: Address;
-  /** The folder of its manifests. Absent if unknown. */
+  /** The folder of the other stack. Absent if it is unknown. */
   readonly folder?: string;
-  /**
-   * Why it is uncertain whether the stack takes over the resource, such as `the variable of its API key is not set`.
-   * Absent: it is certain.
-   */
+  /** Why the take-over is uncertain, such as `the variable of its API key is not set`. Absent if it is certain. */
   readonly doubt?: string;
 }
 
-/** Finds the stack that takes over an address of this stack. */
+/** Finds the stack that takes over the resource with this address. `undefined` if no stack does. */
 export type FindTaker = (address: Address) => TakeOverStack | undefined;
 
-/** The stacks below a folder. */
+/** The stacks in and below the folder `root`. */
 export interface StackTree {
   readonly root: string;
   /** Sorted by folder. */
@@ -81,9 +75,9 @@ export interface StackTree {
 /** A changed stack, and why it counts as changed. */
 export interface StackChange {
   readonly stack: StackFolder;
-  /** The changed files: manifests, files that fields name, and files that `spec.inputs` names. */
+  /** The changed files: manifests, files named in fields, and files that `spec.inputs` selects. */
   readonly files: readonly string[];
-  /** Names of changed stacks that it depends on. */
+  /** Names of the changed stacks that this stack depends on. */
   readonly through: readonly string[];
 }
 
@@ -96,29 +90,29 @@ export interface TreeChanges {
   readonly unowned: readonly string[];
 }
 
-/** One of `total` parts of the stacks, for running on several machines. */
+/** One of `total` parts into which all stacks are divided, so that several machines can each run one part. */
 export interface Shard {
-  /** From 1. */
+  /** Counted from 1. */
   readonly index: number;
   readonly total: number;
-  /** The source of the shard in messages: `--shard`, or the name of a variable. */
+  /** Where the shard was set, for messages: `--shard`, or the name of an environment variable. */
   readonly from: string;
 }
 
 export const SHARD_EXPECTED = 'INDEX/TOTAL with an index from 1, such as 2/5';
 
-/** Parses a text such as `2/5`. `undefined` if it is not a valid shard. */
+/** Parses a text such as `2/5`. `from` says where the text was set. `undefined` if the text is not a valid shard. */
 export function parseShard(text: string, from: string): Shard | undefined {
   const [, index, total] = /^(\d{1,4})\/(\d{1,4})$/.exec(text) ?? [];
   return createShard(Number(index), Number(total), from);
 }
 
-/** Returns `undefined` if the index is not in 1 to `total`. */
+/** `undefined` unless the index is from 1 to `total`. */
 export function createShard(index: number, total: number, from: string): Shard | undefined {
   return index >= 1 && index <= total ? { index, total, from } : undefined;
 }
 
-/** The stacks of a tree that a listing shows: all of them, or those that the run selects. */
+/** The stacks to show in a list: all stacks below the root, or those that the run selects. */
 export interface StackListing {
   readonly root: string;
   /** Number of stacks below the root. */
@@ -128,40 +122,40 @@ export interface StackListing {
   readonly shard?: Shard;
   /** Manifest files that belong to no stack. */
   readonly unowned: readonly string[];
-  /** When plan files are applied: names of the stacks without a plan file. */
+  /** Only if plan files are applied: names of the stacks without a plan file. */
   readonly unplanned?: readonly string[];
 }
 
 export const PLAN_INDEX_FORMAT = 1;
 
-/** A file in a folder of plan files that lists the files that a run wrote there. */
+/** A file that lists the plan files that a run wrote to the same folder. */
 export interface PlanIndex {
   /** Named `type` instead of `kind`, because the file is not a manifest. */
   readonly type: 'PlanIndex';
   readonly format: typeof PLAN_INDEX_FORMAT;
   readonly tool: { readonly name: 'edgewise'; readonly version: string };
-  /** The shard that the run planned. Absent: all stacks that the run selected. */
+  /** The shard that the run planned. Absent if the run planned all selected stacks. */
   readonly shard?: Omit<Shard, 'from'>;
-  /** The paths below which the run searched for stacks, as the user gave them. Absent if unknown. */
+  /** The paths that the run searched for stacks, as the user gave them. Absent if unknown. */
   readonly manifests?: readonly string[];
-  /** Names of all stacks of the run, including those without a plan that can be applied. */
+  /** Names of all stacks of the run, including those for which it wrote no plan that can be applied. */
   readonly stacks: readonly string[];
   readonly plans: readonly IndexedPlan[];
 }
 
-/** A plan file in the folder of an index. */
+/** A plan file that the index lists. */
 export interface IndexedPlan {
-  /** File name, without the folder. */
+  /** The file name, without the folder. */
   readonly file: string;
   readonly stack: string;
   readonly baseUrl: string;
-  /** SHA-256 of its bytes, in hexadecimal. */
+  /** The SHA-256 of the bytes of the plan file, in hexadecimal. */
   readonly sha256: string;
 }
 
 /**
- * The file name of an index. Starts with `_`, so no stack name can equal it. Includes the shard, because several shards
- * may write to one folder.
+ * Returns the file name of a `PlanIndex`. It starts with `_`, so no stack name can equal it. It contains the shard,
+ * because several shards may write to one folder.
  */
 export function formatIndexName(shard: Omit<Shard, 'from'> | undefined): string {
   return shard === undefined ? '_index.json' : `_index-${shard.index}-of-${shard.total}.json`;
@@ -171,10 +165,7 @@ export function isIndexName(name: string): boolean {
   return /^_index(?:-\d+-of-\d+)?\.json$/.test(name);
 }
 
-/**
- * Returns a function that finds the nearest of the given folders that is or contains a folder; `undefined` if none
- * does.
- */
+/** Returns a function that finds the nearest of `folders` at or above a given folder. `undefined` if there is none. */
 export function createOwnerSearch(folders: Iterable<string>): (folder: string) => string | undefined {
   const byPath = new Map(Array.from(folders, (one) => [trim(one), one]));
   return (folder) => {

@@ -25,26 +25,23 @@ export function formatRateLimit({ requests, windowMs }: RateLimit): string {
   return `${requests}/${windowMs / 1000}s`;
 }
 
-/** Returns the minimum time for `count` requests, in milliseconds. The requests of the first window need no time. */
+/** Returns the minimum time for `count` requests, in milliseconds. The requests in the first window need no time. */
 export function computeMinimumMs(count: number, { requests, windowMs }: RateLimit): number {
   return Math.max(0, Math.floor((count - 1) / requests)) * windowMs;
 }
 
 /** The settings of a `Stack` document, with defaults filled in for all values that have one. */
 export interface StackSettings {
-  /** The stack's name, part of every mark. */
+  /** The name of the stack. It is part of every mark. */
   readonly name: string;
   readonly api: ApiSettings;
   /** The kinds that the stack uses. Other kinds are not read. Absent: all kinds. */
   readonly kinds?: readonly string[];
-  /** Addresses that another stack takes over, which this stack never deletes. Absent: none. */
+  /** Addresses of resources that another stack takes over. This stack never deletes them. Absent if there are none. */
   readonly handedOver?: readonly string[];
   readonly guard: GuardSettings;
   readonly tokens: TokenSettings;
-  /**
-   * Returns the position of a value in the document. Parses the document again. Absent if the document sets no token
-   * sinks.
-   */
+  /** Parses the document again to find the position of a value. Absent if the document sets no token sinks. */
   readonly locate?: (path: readonly (string | number)[]) => SourcePlace;
   readonly lint: LintSettings;
   /** The name of the label or annotation whose value is a resource's owner. */
@@ -52,17 +49,17 @@ export interface StackSettings {
   /** Labels and annotations of the `Stack` document. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Files and folders with policies that are not among the manifests, relative to the working folder. */
+  /** Paths of policies in addition to those among the manifests: files and folders, relative to the working folder. */
   readonly policies: readonly string[];
-  /** Patterns of further files that affect the manifests, relative to the working folder. Absent: none. */
+  /** Patterns of further files that affect the manifests, relative to the working folder. Absent if there are none. */
   readonly inputs?: readonly string[];
 }
 
-/** Settings of lint. */
+/** The settings of the lint rules. */
 export interface LintSettings {
-  /** Severity of each rule that the Stack configures. */
+  /** The severity of each rule that the Stack configures. */
   readonly severities: Readonly<Partial<Record<LintCode, RuleSeverity>>>;
-  /** Maximum validity of a certificate without a warning. */
+  /** Maximum validity of a certificate, in milliseconds. Lint warns about a longer validity. */
   readonly maxValidityMs: number;
   /** CEL variables that lint accepts in addition to those of the kinds, such as `conn.server_ip` or `conn.tls.*`. */
   readonly celVariables: readonly string[];
@@ -73,26 +70,21 @@ export type RuleSeverity = Severity | 'off';
 
 /** How to connect to the service. */
 export interface ApiSettings {
-  /**
-   * `https://…`, or `embedded:` with an optional file path for the bundled server. `undefined`: a flag or variable must
-   * set it.
-   */
+  /** `https://…`, or `embedded:[PATH]` for the bundled server. `undefined`: a flag or environment variable sets it. */
   readonly baseUrl: string | undefined;
-  /** The variable of the API key. Absent: `EDGEWISE_API_KEY`. */
+  /** The environment variable of the API key. Absent: `EDGEWISE_API_KEY`. */
   readonly keyEnv?: string;
   readonly versionHeader: string;
   /** Resources per list page, 1 to 100. */
   readonly pageSize: number;
   /** Maximum number of concurrent requests. */
   readonly concurrency: number;
-  /** The service's limit on requests. `undefined`: a flag or variable must set it. */
+  /** The rate limit of the service. `undefined`: a flag or environment variable must set it. */
   readonly rateLimit: RateLimit | 'none' | undefined;
   readonly timeouts: Timeouts;
-  /** Path of a file with certificates of additional certificate authorities, relative to the working folder. */
+  /** Path of a file with the certificates of additional certificate authorities, relative to the working folder. */
   readonly caFile: string | undefined;
-  /**
-   * The settings in the document that decide where the API key is sent and how fast requests are sent. Absent: none.
-   */
+  /** Fields in the document that take effect only if the user trusts the Stack. Absent if there are none. */
   readonly given?: readonly TrustedSetting[];
 }
 
@@ -106,11 +98,11 @@ export interface TrustedSetting {
 /** Time limits of the parts of a request, in milliseconds. */
 export interface Timeouts {
   readonly connectMs: number;
-  /** Until the status and headers of the response have arrived. */
+  /** The time until the status and headers of the response have arrived. */
   readonly headersMs: number;
-  /** Between two chunks of the body. */
+  /** The time between two chunks of the body. */
   readonly bodyMs: number;
-  /** For one attempt. Each retry has the full time again. */
+  /** The time of one attempt. Each retry has the full time again. */
   readonly requestMs: number;
 }
 
@@ -124,13 +116,13 @@ export interface GuardSettings {
   readonly maxDeleteShare: number;
 }
 
-/** The limits if the Stack sets none. */
+/** The limits on deletes if the Stack sets none. */
 export const DEFAULT_GUARD: GuardSettings = { maxDeletes: 5, maxDeleteShare: 0.3 };
 
 /** The sinks of new tokens. A credential without a sink cannot be created. */
 export interface TokenSettings {
   readonly default: SinkSettings | undefined;
-  /** By credential name; takes precedence over `default`. */
+  /** By the name of the credential. Takes precedence over `default`. */
   readonly credentials: Readonly<Record<string, SinkSettings>>;
 }
 
@@ -143,18 +135,15 @@ export type SinkSettings = DirectorySinkSettings | CommandSinkSettings;
 /** A folder with one file per credential, mode 0600. */
 interface DirectorySinkSettings {
   readonly directory: string;
-  /**
-   * If manifests set the folder: real paths of the folders that must contain it. Absent: the user who started the run
-   * set it.
-   */
+  /** Real paths of the folders that must contain `directory`, if a manifest sets it. Absent if the user set it. */
   readonly within?: readonly string[];
 }
 
 /** A command that reads the token on its standard input. */
 export interface CommandSinkSettings {
-  /** Program and arguments, run without a shell. Edgewise fills in `{name}`, `{address}`, `{id}` and `{stack}`. */
+  /** Program and arguments, run without a shell. Edgewise replaces `{name}`, `{address}`, `{id}` and `{stack}`. */
   readonly command: readonly string[];
-  /** A command that succeeds if tokens can be delivered now. Absent: the test is only that the program exists. */
+  /** A command that succeeds if tokens can be delivered now. Absent: edgewise tests only whether the program exists. */
   readonly test?: readonly string[];
   readonly timeoutMs: number;
 }
@@ -164,5 +153,5 @@ export function fillStackName(directory: string, stack: string): string {
   return directory.replaceAll('{stack}', stack);
 }
 
-/** Settings without any sink. */
+/** Token settings without any sink. */
 export const NO_SINKS: TokenSettings = { default: undefined, credentials: {} };

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from './json.ts';
 import type { Mark } from './mark.ts';
 import type { StackSettings } from './stack.ts';
 
-/** The fields of a resource, with the API's names and in the shape of request bodies: ids instead of references. */
+/** The fields of a resource, named and structured as in request bodies of the API: ids instead of references. */
 export type Spec = JsonObject;
 
 /** The path of a value in a document: keys and list indexes. */
@@ -12,19 +12,17 @@ export type FieldPath = readonly (string | number)[];
 
 /** The `lifecycle` of a manifest. */
 export interface ResourceLifecycle {
-  /** An apply never deletes, replaces or releases the resource. */
+  /** Whether the resource is protected: an apply never deletes, replaces or releases it. */
   readonly protect: boolean;
   /** Top-level fields that another owner manages. */
   readonly ignore: readonly string[];
-  /** Id of the existing resource to adopt. */
+  /** The id of the existing resource to adopt. `undefined` if none is adopted. */
   readonly adopt: string | undefined;
-  /** Its former name in this stack. */
+  /** The former name of the resource in this stack. */
   readonly renamedFrom?: string;
-  /** The stack that hands it over, and its name in that stack. */
+  /** The stack that hands over the resource, and the name of the resource in that stack. */
   readonly takenFrom?: { readonly stack: string; readonly name: string };
-  /**
-   * Lifecycle settings of its kind, as written: `rotate_after`, `valid_for`. Paths are relative to the working folder.
-   */
+  /** Lifecycle settings of this kind, such as `rotate_after`, as written. Paths are relative to the working folder. */
   readonly settings: Spec;
 }
 
@@ -34,24 +32,21 @@ export interface DesiredResource {
   readonly kind: string;
   readonly name: string;
   /**
-   * As written, with `${env:…}` filled in and references to known ids (External, HTTPSEdge, HTTPSEdgeRoute) replaced by
-   * the ids. A reference to a resource whose id the service generates stays an `Address`.
+   * As in the manifest, with `${env:…}` filled in and references to known ids (External, HTTPSEdge, HTTPSEdgeRoute)
+   * replaced by these ids. If the service generates the id, the reference is an `Address`.
    */
   readonly spec: Spec;
-  /** `spec` with all references as written: addresses instead of ids. */
+  /** Like `spec`, but all references are addresses, as in the manifest. */
   readonly written: Spec;
   readonly lifecycle: ResourceLifecycle;
-  /** `lint.allow`: the lint rules that are suppressed for it, with the user's reason. */
+  /** `lint.allow`: the suppressed lint rules, each with the reason that the user gave. */
   readonly allow: Readonly<Partial<Record<LintCode, string>>>;
   /** `metadata.labels` and `metadata.annotations`. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Returns the position of its document's first line. Does not parse the document again. */
+  /** Returns the position of the first line of the manifest. Does not parse the manifest again. */
   readonly findStart: () => ManifestStart;
-  /**
-   * Returns the position of a path in its document; without a path, the start of the document. Parses the document
-   * again, so only for diagnostics.
-   */
+  /** Returns the position of a path, or of the whole manifest. Parses the manifest again, so only for diagnostics. */
   readonly locate: (path?: FieldPath, part?: TextPart) => SourcePlace;
 }
 
@@ -59,14 +54,11 @@ export interface DesiredResource {
 export interface DesiredState {
   readonly stack: StackSettings;
   readonly resources: ReadonlyMap<Address, DesiredResource>;
-  /** Ids of resources that edgewise does not manage, by the address of the External. For reports. */
+  /** Maps the address of an `External` to the id of a resource that edgewise does not manage. For reports. */
   readonly externals: ReadonlyMap<Address, string>;
-  /** References to resources of other stacks, by the address of the External. Absent: none. */
+  /** Maps the address of an `External` to a resource of another stack. Absent if there is no such `External`. */
   readonly foreign?: ReadonlyMap<Address, CrossStackReference>;
-  /**
-   * Real paths of the folders that must contain every file that manifests name. Absent: the repository of the working
-   * folder.
-   */
+  /** Real paths of the folders in which manifests may name files. Absent: the repository of the working folder. */
   readonly roots?: readonly string[];
   /** The manifest paths, as the user gave them. Absent: the manifests were not files. */
   readonly paths?: readonly string[];
@@ -74,10 +66,10 @@ export interface DesiredState {
   readonly inputs: readonly ManifestInput[];
 }
 
-/** A reference to a resource of another stack. Its id is found by the mark of a live resource. */
+/** A reference to a resource of another stack. Edgewise finds the id of the resource by its mark. */
 export interface CrossStackReference {
   readonly stack: string;
-  /** Its address in that stack. */
+  /** The address of the resource in that stack. */
   readonly resource: Address;
 }
 
@@ -93,18 +85,12 @@ export interface LiveResource {
   readonly id: string;
   /** RFC 3339. `''` for attached modules, for which the API returns no time. */
   readonly createdAt: string;
-  /**
-   * Index in the service's list of its kind, which is sorted newest first. Orders resources that were created in the
-   * same second.
-   */
+  /** Index in the list of the kind, sorted newest first. It orders resources that were created in the same second. */
   readonly listIndex?: number;
-  /**
-   * In normal form (see `kinds/normalize`). Contains the user's part of the metadata only, and no fields that the
-   * service does not return.
-   */
+  /** In normal form (see `kinds/normalize.ts`), without the mark and the fields that the service does not return. */
   readonly spec: Spec;
   readonly mark: Mark | undefined;
-  /** Why the mark in the metadata is invalid. `undefined`: there is no mark, or it is valid. */
+  /** Why the mark in the metadata is invalid. `undefined` if the mark is valid or there is none. */
   readonly markError: string | undefined;
   /** Computed fields as the service sent them. Never contains a token. */
   readonly computed: Readonly<Record<string, Json>>;
@@ -112,18 +98,15 @@ export interface LiveResource {
 
 /** The live resources that were read. Always complete: if reading fails, there is no live state. */
 export interface LiveState {
-  /** By kind. A kind that was not read has no entry. */
+  /** By kind. Has no entry for a kind that was not read. */
   readonly resources: ReadonlyMap<string, readonly LiveResource[]>;
-  /** HTTPS edges and routes whose modules were read, by the address of the manifest that attaches modules to them. */
+  /** HTTPS edges and routes with their modules, by the address of the manifest that attaches modules to them. */
   readonly attachments: ReadonlyMap<Address, LiveResource>;
   /** Number of requests sent to read the state, including retries. */
   readonly requests: number;
 }
 
-/**
- * Compares resources for sorting, oldest first: by creation time, then by list index, then by id, so that the order is
- * always the same.
- */
+/** Sorts the oldest first: by creation time, then list index, then id, so that the order is always the same. */
 export function compareAge(left: LiveResource, right: LiveResource): number {
   const { listIndex: leftIndex = 0 } = left;
   const { listIndex: rightIndex = 0 } = right;

@@ -1,21 +1,18 @@
 import { isSameJson, type Json, toDigest } from './json.ts';
 import type { SinkSettings } from './stack.ts';
 
-/**
- * The sink of a new credential's token, as recorded in a plan: all settings of the sink, with placeholders not filled
- * in.
- */
+/** The sink of a new token, as a plan contains it: all settings of the sink, with placeholders not filled in. */
 export type TokenPlace = { readonly directory: string } | TokenCommand;
 
 /** A command that receives a token on its standard input. */
 export interface TokenCommand {
   readonly command: readonly string[];
-  /** A command that tests the sink before the first write. Absent: no test. */
+  /** A command that tests the sink before the first write. Absent if there is no test. */
   readonly test?: readonly string[];
   readonly timeoutMs: number;
 }
 
-/** Returns the sink of some settings, as recorded in a plan. Does not check whether the folder is in the repository. */
+/** Converts the settings of a sink to the form in a plan. Does not check whether the folder is in the repository. */
 export function toTokenPlace(sink: SinkSettings): TokenPlace {
   if ('directory' in sink) return { directory: sink.directory };
   const { command, test, timeoutMs } = sink;
@@ -31,12 +28,10 @@ function toJson(place: TokenPlace | undefined): Json {
   return place === undefined ? null : { ...place };
 }
 
-/** 132 bits: enough to make it infeasible to construct two commands with the same digest. */
+/** 22 characters are 132 bits: it is infeasible to construct two commands with the same digest. */
 const DIGEST_LENGTH = 22;
 
-/**
- * Describes a sink on one line. A long command is cut; the digest covers the whole command, the test and the timeout.
- */
+/** Describes a sink on one line. Cuts a long command, and adds a digest of the command, the test and the timeout. */
 export function describeTokenPlace(place: TokenPlace): string {
   if ('directory' in place) return `the folder ${formatWord(place.directory)}`;
   const { command, test, timeoutMs } = place;
@@ -44,12 +39,12 @@ export function describeTokenPlace(place: TokenPlace): string {
   return `the command ${formatCommand(command)} (${tested}timeout ${timeoutMs / 1000} s, sha256 ${toDigest(toJson(place), DIGEST_LENGTH)})`;
 }
 
-/** The note about a token's sink that a plan shows. */
+/** Formats the note that a plan shows about the sink of a token. */
 export function formatTokenNote(place: TokenPlace): string {
   return `its token goes to ${describeTokenPlace(place)}`;
 }
 
-/** All words of a sink's command, one per line, if `describeTokenPlace` cuts the command. Otherwise empty. */
+/** Returns the words of the command and the test, one per line, if `describeTokenPlace` cuts them. Otherwise empty. */
 export function listFullWords(place: TokenPlace | undefined): readonly string[] {
   if (place === undefined || 'directory' in place) return [];
   const { command, test = [] } = place;
@@ -58,7 +53,7 @@ export function listFullWords(place: TokenPlace | undefined): readonly string[] 
   return ['command:', ...formatLines(command), ...(test.length === 0 ? [] : ['test:', ...formatLines(test)])];
 }
 
-/** Characters of a command that a sentence can show and still be readable. */
+/** Maximum number of characters of a command in a sentence, so that the sentence is readable. */
 const MAX_SHOWN = 200;
 
 function formatCommand(words: readonly string[]): string {
@@ -74,10 +69,7 @@ function formatLine(words: readonly string[]): string {
   return words.map(formatWord).join(' ');
 }
 
-/**
- * Formats a word so that different words look different: quoted unless it is plain, with all characters outside ASCII
- * escaped as in JSON.
- */
+/** Quotes words unless they are plain, and escapes characters outside of ASCII: different words look different. */
 function formatWord(word: string): string {
   if (/^[A-Za-z0-9_@%+=:,./{}~-]+$/.test(word)) return word;
   return JSON.stringify(word).replace(

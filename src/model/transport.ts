@@ -1,7 +1,7 @@
 import { createTooLargeError, type HttpRequest, type HttpResponse, MAX_BODY_BYTES, type Send } from './http.ts';
 
 /**
- * A function from the web's `Request` to `Response`, as `fetch`, msw and most servers use them. Inside edgewise,
+ * A function from a web `Request` to a web `Response`, as `fetch`, msw and most servers use it. Inside edgewise,
  * requests are plain values (`Send`). Only this file converts between the two.
  */
 export type Transport = (request: Request) => Promise<Response>;
@@ -31,7 +31,7 @@ export function toSend(transport: Transport, maxBytes = MAX_BODY_BYTES): Send {
 interface RequestBodyOptions {
   /** A longer body is read only until its length exceeds this limit; the rest is dropped. */
   readonly maxBytes?: number;
-  /** Creates the response to a request with a truncated body. Default: throws the error. */
+  /** Creates the response to a request whose body is truncated. Default: throws the error. */
   readonly onBroken?: (request: Pick<HttpRequest, 'method' | 'url'>, error: unknown) => HttpResponse;
 }
 
@@ -50,7 +50,7 @@ export function toTransport(
   };
 }
 
-/** Returns the body as a stream. Firefox has no `Request.body`, so there the whole body is read at once. */
+/** Returns the body as a stream. Reads the whole body at once in Firefox, which has no `Request.body`. */
 function openBodyStream(request: Request): AsyncIterable<Uint8Array<ArrayBuffer>> | null {
   return request.body === undefined ? readWhole(request) : request.body;
 }
@@ -68,7 +68,7 @@ function toResponse({ status, headers, body }: HttpResponse): Response {
   return new Response(body.length === 0 ? null : body, { status, headers });
 }
 
-/** Reads a body until its length exceeds `maxBytes`. `isWhole` is false if it did. */
+/** Reads a body until its length exceeds `maxBytes`. `isWhole` is false if the body is longer. */
 async function readAtMost(body: AsyncIterable<Uint8Array<ArrayBuffer>> | null, maxBytes: number) {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;

@@ -3,9 +3,7 @@ import { assertNever } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { MarkDraft } from './mark.ts';
 
-/**
- * The id of a write, unique in its plan, such as `create TCPEdge/postgres`. Only `toWriteId` creates one. Never parsed.
- */
+/** The id of a write, such as `create TCPEdge/postgres`, unique in the plan. Created by `toWriteId`, never parsed. */
 export type WriteId = string & { readonly [BRAND]: true };
 
 declare const BRAND: unique symbol;
@@ -17,7 +15,7 @@ type WriteSubject =
       readonly type: 'delete' | 'release';
       readonly address: Address;
       readonly resourceId: string;
-      /** Id of the live resource that keeps the address. Absent if this is not a duplicate. */
+      /** Only for a duplicate: the id of the resource with the same mark that keeps the address. */
       readonly duplicateOf?: string;
     }
   | { readonly type: 'set-module' | 'remove-module'; readonly address: Address; readonly module: string }
@@ -30,7 +28,7 @@ interface WriteBase {
   readonly kind: string;
   /** Writes that must succeed before this one. */
   readonly dependsOn: readonly WriteId[];
-  /** True: starts after all writes with `last: false` have ended, successful or not. */
+  /** True: the write starts after all writes with `last: false` have ended, successful or not. */
   readonly last: boolean;
   /** The reason for the write, for readers of the plan. */
   readonly reason: string;
@@ -38,10 +36,10 @@ interface WriteBase {
 
 export interface CreateWrite extends WriteBase {
   readonly type: 'create';
-  /** The request body without metadata. Addresses are in place of ids that are known only after apply. */
+  /** The request body without metadata. Contains addresses where ids are known only after apply. */
   readonly body: JsonObject;
   readonly mark: MarkDraft;
-  /** How long the created resource is valid. An apply adds start and end to the body when it sends the write. */
+  /** Milliseconds for which the created resource is valid. An apply computes start and end when it sends the write. */
   readonly validForMs?: number;
 }
 
@@ -51,7 +49,7 @@ export interface DeliverWrite extends WriteBase {
   readonly mark: MarkDraft;
 }
 
-/** Delivers a token again, and records that in the mark. */
+/** Delivers a token again, and records the delivery in the mark. */
 export interface RedeliverWrite extends WriteBase {
   readonly type: 'redeliver';
   readonly mark: MarkDraft;
@@ -61,13 +59,13 @@ export interface RedeliverWrite extends WriteBase {
 export interface UpdateWrite extends WriteBase {
   readonly type: 'update';
   readonly resourceId: string;
-  /** The request body without metadata. Addresses are in place of ids that are known only after apply. */
+  /** The request body without metadata. Contains addresses where ids are known only after apply. */
   readonly body: JsonObject;
   /** Absent: the mark stays as it is. */
   readonly mark?: MarkDraft;
 }
 
-/** Writes this stack's mark to an existing resource, and changes fields that differ. */
+/** Writes the mark of this stack to an existing resource, and changes fields that differ. */
 export interface AdoptWrite extends WriteBase {
   readonly type: 'adopt';
   readonly resourceId: string;
@@ -75,22 +73,22 @@ export interface AdoptWrite extends WriteBase {
   readonly mark: MarkDraft;
 }
 
-/** The ids in a URL path: `id`; for modules that are attached to an edge or route, also the ids of its parents. */
+/** The ids in a URL path: `id`, and for modules attached to an edge or route, also the ids of that edge and route. */
 export interface PathIds {
   readonly id: string;
   readonly [name: string]: string;
 }
 
-/** Sets a whole module, at the module's own path. */
+/** Replaces a whole module, which has its own URL path. */
 export interface SetModuleWrite extends WriteBase {
   readonly type: 'set-module';
   readonly ids: PathIds;
   readonly module: string;
-  /** The module. Addresses are in place of ids that are known only after apply. */
+  /** The fields of the module. Contains addresses where ids are known only after apply. */
   readonly body: JsonObject;
 }
 
-/** Removes a module, at the module's own path. */
+/** Removes a module, which has its own URL path. */
 export interface RemoveModuleWrite extends WriteBase {
   readonly type: 'remove-module';
   readonly ids: PathIds;
@@ -108,11 +106,11 @@ export interface ReleaseWrite extends WriteBase {
   readonly type: 'release';
   readonly resourceId: string;
   readonly duplicateOf?: string;
-  /** Contains the metadata as the user wrote it, without the mark. */
+  /** The metadata of the user, without the mark. */
   readonly body: JsonObject;
 }
 
-/** Removes members of a list that another resource takes over. A later write sets the new members. */
+/** Frees unique values: removes list members that the resource gives up. A later write adds the new members. */
 export interface VacateWrite extends WriteBase {
   readonly type: 'vacate';
   readonly resourceId: string;
@@ -120,10 +118,7 @@ export interface VacateWrite extends WriteBase {
   readonly body: JsonObject;
 }
 
-/**
- * One request that changes something at the service. `createWriteRequest` derives method and path from the type and the
- * kind.
- */
+/** A request that changes something at the service. `createWriteRequest` finds the method and path. */
 export type Write =
   | CreateWrite
   | DeliverWrite
@@ -136,17 +131,17 @@ export type Write =
   | ReleaseWrite
   | VacateWrite;
 
-/** The `type` of a write. */
+/** The type of a write, such as `create` or `set-module`. */
 export type WriteType = Write['type'];
 
-/** Formats the address of a write's resource. A duplicate gets its id: `Kind/name@id`. */
+/** Formats the address of the written resource: `Kind/name`, or `Kind/name@id` for a duplicate. */
 export function formatWriteAddress(write: WriteSubject): string {
   const isLone = write.type !== 'delete' && write.type !== 'release';
   return isLone ? write.address : formatAddress({ ...write, id: write.resourceId });
 }
 
 export function toWriteId(subject: WriteSubject): WriteId {
-  return formatWriteId(subject) as WriteId; // the brand says that the text comes from here
+  return formatWriteId(subject) as WriteId; // only this function creates ids
 }
 
 function formatWriteId(subject: WriteSubject): string {

@@ -50,8 +50,8 @@ export interface ExportedDocument {
 }
 
 /**
- * The result of an export. `documents` starts with the `Stack`, followed by `External` documents and then resources,
- * each sorted by kind and name.
+ * The result of an export. `documents` starts with the `Stack`, followed by `External` documents, then resources sorted
+ * by kind and name.
  */
 export interface ExportResult {
   readonly documents: readonly ExportedDocument[];
@@ -158,8 +158,8 @@ function listReferredIds({ kind, stated }: NamedResource): readonly string[] {
 }
 
 /**
- * Replaces each id that a document refers to. Keeps the `id` of an attached kind, because it names the resource that
- * the modules are attached to.
+ * Replaces each id that a document refers to. Keeps the `id` of an attached kind, because that id names the resource to
+ * which the modules are attached.
  */
 function mapReferredIds(kind: Kind, spec: Spec, replace: (id: string) => string): Spec {
   return mapReferences(kind, spec, ({ path, value }) =>
@@ -349,8 +349,8 @@ function minimizeValue(type: FieldType, value: Json): Json {
 }
 
 /**
- * Returns an object without fields that have their default. If all fields do, keeps them, because an empty mapping
- * would look as if it had no value.
+ * Returns an object without fields that have their default. If all fields have their default, keeps these fields,
+ * because an empty mapping would look as if it had no value.
  */
 function minimizeObject(fields: Readonly<Record<string, Field>>, value: JsonObject): JsonObject {
   const stated = minimizeFields(Object.entries(fields), value);

@@ -95,7 +95,7 @@ function createName({ id, base, isFixed }: NameRequest, level: number): string {
   return `${trimPunctuation(base.slice(0, 62 - suffix.length))}-${suffix}`;
 }
 
-/** Returns the end of an id, which is its random part. */
+/** Returns the random part at the end of an id. */
 function getIdTail(id: string): string {
   const tail = id
     .toLowerCase()

@@ -68,7 +68,7 @@ const ANY = 'dyn';
 const CERTAIN: ReadonlySet<string> = new Set(['no_such_key', 'invalid_index_type']);
 
 /**
- * Matches the message of an error about searching a number in a list of another number type. The error is ignored,
+ * Matches the message of an error about searching for a number in a list of another number type. The error is ignored,
  * because the list may contain an equal number.
  */
 const NUMBER_IN = /: (?:int in list<double>|double in list<int>)\.?$/;
@@ -85,7 +85,7 @@ function listNamedTypes({ node, summary }: CelTypeError): readonly string[] {
   return [...new Set([summary, ...nodes.map(getTypeName)].flatMap((text) => text.match(/[\w.]+/g) ?? []))];
 }
 
-/** The library stores the type of each checked node, but its types do not declare this property. */
+/** The library stores the type of each checked node, but its type declarations lack this property. */
 function getTypeName(node: ASTNode & { readonly checkedType?: { readonly name: string } }): string {
   return node.checkedType?.name ?? '';
 }

@@ -10,8 +10,8 @@ import { compileRe2, estimateRe2Cost } from '../kinds/re2.ts';
  */
 
 /**
- * Internals of the library's evaluator, which its types do not declare. `test/policy/bounds.test.ts` fails if they
- * change.
+ * Internals of the library's evaluator. The library's type declarations lack them. `test/policy/bounds.test.ts` fails
+ * if they change.
  */
 interface Evaluator {
   run: (node: Evaluated, context: unknown) => unknown;

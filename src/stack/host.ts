@@ -120,7 +120,7 @@ export class StackError extends Error {
   /** How to fix the error. `undefined` if not known. */
   readonly remedy: string | undefined;
 
-  /** A list of messages becomes one message with one line for each. */
+  /** A list becomes one message, with each member on its own line. */
   constructor(
     message: string | readonly string[],
     options: ErrorOptions & { readonly reason: StackErrorReason; readonly remedy?: string },

@@ -105,7 +105,10 @@ function findRenders(all: readonly ManifestBytes[], env: Environment): readonly 
   return nearest === undefined ? [] : [{ ...nearest, file: stack.file }];
 }
 
-/** Returns the source to show for a command's output. Paths in the output are relative to the file of the source. */
+/**
+ * Returns the position of a render command if the Stack's file contains it, otherwise the start of that file. Paths in
+ * the output of the command are relative to that file.
+ */
 function findOutputSource({ file, place }: StackRender): RenderSource {
   return place.file === file ? place : { file, line: 1 };
 }

@@ -23,7 +23,7 @@ export function parsePlan(text: string, name = 'The text'): Plan {
   }
   const issue = findFirstIssue(PLAN_SCHEMA, value);
   if (issue !== undefined) throw refusePlan(name, `${issue.path.join('.') || 'the document'}: ${issue.message}`);
-  // Not the schema's output, which lacks keys such as __proto__.
+  // Use `value`, because the output of the schema lacks keys such as __proto__.
   return verifyWritesMatchChanges(name, value as unknown as PlanDocument);
 }
 

@@ -186,7 +186,7 @@ export async function checkPolicies(
   return withPolicies(plan, { policies, ...rest });
 }
 
-/** Whether a plan contains errors. It must then not be applied. */
+/** Whether a plan contains errors, so that it must not be applied. */
 export function isInvalid(plan: Plan): boolean {
   return hasErrors(plan.diagnostics);
 }

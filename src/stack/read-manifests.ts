@@ -27,7 +27,7 @@ import { type Host, InvalidManifests, type RunSubject, StackError } from './host
 import { loadStack, refuseOtherTools } from './load-stack.ts';
 import { getServerDataFile, isEmbedded } from './settings.ts';
 
-/** The validated manifests of a run. `state` is absent if they are invalid. */
+/** The result of reading and validating manifests. `state` is `undefined` if the manifests are invalid. */
 interface ReadManifests {
   readonly state: DesiredState | undefined;
   readonly diagnostics: readonly Diagnostic[];
@@ -36,7 +36,7 @@ interface ReadManifests {
   readonly files: number;
   /** The stack and the positions in its manifests, as far as they could be read. */
   readonly subject: RunSubject & Required<Pick<RunSubject, 'locate'>>;
-  /** Lists the settings of the Stack. Empty if there is none. Call it only if the manifests are valid. */
+  /** Lists the settings of the Stack. Empty if there is no Stack. May be called only if the manifests are valid. */
   readonly listSettings: () => readonly StackSetting[];
 }
 
@@ -159,7 +159,7 @@ async function findLint(
   return lintManifests(state, { now: now(), readCel, isForPlan: scope === 'for-plan' });
 }
 
-/** Loads the policies of a run. `paths`: see `ReadOptions.policies`. */
+/** Loads the policies of a run. `paths`: further policies from the user. `undefined`: no policies are loaded at all. */
 async function findPolicies(
   { rules, state, sources }: Pick<ValidatedManifests, 'rules' | 'state'> & Pick<LoadedManifests, 'sources'>,
   paths: readonly string[] | undefined,
@@ -271,7 +271,9 @@ function listTokenFolders({ default: all, credentials }: TokenSettings): readonl
   );
 }
 
-/** Returns the folder of a glob pattern that contains no wildcard. */
+/**
+ * Returns the folder that a glob pattern names before its first wildcard. Returns a path without wildcards unchanged.
+ */
 function findFixedFolder(pattern: string): string {
   const at = pattern.search(/[*?[\\]/);
   return at < 0 ? pattern : dirname(`${pattern.slice(0, at)}_`);

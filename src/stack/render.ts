@@ -55,7 +55,7 @@ function redactFinding(output: RenderOutput, { redact }: Pick<Secrets, 'redact'>
 
 type Run = RenderCommand & Pick<Host, 'env'>;
 
-/** Rejects only if `signal` is aborted, with its reason. */
+/** Runs a command with a time limit. Rejects only if the signal from `listen` is aborted, with its reason. */
 async function runListening(run: Run, { listen, timeoutMs = TIMEOUT_MS }: RenderOptions): Promise<RenderOutput> {
   const { signal, stopListening } = listen?.() ?? { signal: undefined, stopListening: () => undefined };
   const timeout = AbortSignal.timeout(timeoutMs);

@@ -51,8 +51,8 @@ export interface RunPlan extends Omit<PlanCheck, 'moved' | 'met'> {
   /** Sinks from the caller, which take precedence over `tokens`. */
   readonly sinks?: TokenSinks | undefined;
   /**
-   * Real paths of folders. One of them must contain each file that the plan writes. Default: the repository of the
-   * working folder.
+   * Real paths of folders. Each file that the plan writes must be in one of these folders. Default: the repository of
+   * the working folder.
    */
   readonly roots?: readonly string[] | undefined;
 }

@@ -41,7 +41,7 @@ export interface SavedPlan extends SavedFile {
   readonly signal?: AbortSignal | undefined;
   /** The folder from which relative file paths in the plan are resolved. */
   readonly cwd: string;
-  /** Real paths of folders. One of them must contain each file that the plan writes. */
+  /** Real paths of folders. Each file that the plan writes must be in one of these folders. */
   readonly roots: readonly string[];
 }
 
@@ -78,7 +78,7 @@ function refuseStale(name: string, moved: readonly StaleItem[]): void {
   throw new StackError(formatStaleMessage(name, moved), isAbandoned ? ABANDONED : STALE);
 }
 
-/** Throws if a plan file differs from the plan that the manifests produce. */
+/** Throws if a plan file differs from the plan that the manifests produce. `lines`: the differences. */
 function refuseDifferent(name: string, lines: readonly string[]): void {
   if (lines.length === 0) return;
   const shown = lines.slice(0, MAX_LINES).map((line) => `  ${line}`);

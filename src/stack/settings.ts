@@ -180,7 +180,7 @@ interface Count {
   readonly max: number;
 }
 
-/** Returns the count. Throws if it is out of range: a program can pass any number, because only flags are parsed. */
+/** Returns the count. Throws if it is out of range, because a program can pass any number. */
 function checkCount({ name, max }: Count, count: number | undefined): number | undefined {
   if (count === undefined || (Number.isInteger(count) && count >= 1 && count <= max)) return count;
   throw new StackError(`The ${name} must be a whole number from 1 to ${max}, not ${count}.`, {
@@ -190,8 +190,8 @@ function checkCount({ name, max }: Count, count: number | undefined): number | u
 
 /**
  * Resolves the settings of a run from manifests. If the manifests are not trusted, each setting that decides where the
- * key is sent must also be given by a flag or variable. Throws `InvalidManifests` with an error for each other such
- * setting.
+ * key is sent must have the same value in a flag or variable. Throws `InvalidManifests` with one error for each setting
+ * that does not.
  */
 export function resolveManifestSettings(
   stated: SettingOverrides,

@@ -81,7 +81,7 @@ interface AgainstPlan {
   readonly plan: Plan;
   /** The name of the plan in the result, usually its file. */
   readonly name: string;
-  /** Folders that must contain each file that the plan writes. Default: the repository of the working folder. */
+  /** Folders. Each file that the plan writes must be in one of them. Default: the repository of the working folder. */
   readonly roots?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -245,7 +245,7 @@ function shareLists(write: Account['write']): Account['write'] {
   return (task) => write((client) => task(findShared(client)));
 }
 
-/** Runs a read, and returns the number of requests that it sent with its result. */
+/** Runs a read. Returns its result, and the number of requests that it sent. */
 type CountSent = <T>(read: () => Promise<T>) => Promise<ReadOnce<T>>;
 
 /**
@@ -400,7 +400,7 @@ export interface ExportStackOptions {
   /** Names of kinds. Default: every kind that can be listed. */
   readonly kinds?: readonly string[];
   /**
-   * Resources whose modules are exported too: the ids of the parents and of the resource, such as
+   * Resources whose modules are exported too. Each is written as the ids of its parents and its own id, such as
    * `edghts_…/edghtsrt_…`. Default: no modules are exported.
    */
   readonly modulesOf?: readonly string[];

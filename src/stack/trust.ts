@@ -42,7 +42,7 @@ function isOn(text = ''): boolean {
   return !['', '0', 'false'].includes(text.toLowerCase());
 }
 
-/** Throws if the manifests are not trusted, before anything is written. */
+/** Throws if the manifests are not trusted. Called before anything is written. */
 export function refuseUntrusted({ isUntrusted = false }: Pick<Host, 'isUntrusted'>): void {
   if (!isUntrusted) return;
   throw new StackError('The manifests are not trusted, so they cannot be applied.', {
@@ -51,7 +51,7 @@ export function refuseUntrusted({ isUntrusted = false }: Pick<Host, 'isUntrusted
   });
 }
 
-/** Throws if the manifests are not trusted, before any of their commands runs. */
+/** Throws if the manifests are not trusted. Called before a command of a manifest runs. */
 export function refuseUntrustedRender({ isUntrusted = false }: Pick<Host, 'isUntrusted'>): void {
   if (!isUntrusted) return;
   throw new StackError('--render runs commands of the manifests, which are not trusted.', {

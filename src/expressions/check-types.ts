@@ -9,7 +9,6 @@ import { type CelDeclarations, type CelFields, defineType, replaceNames, toNonNu
  * dropped if it disappears when the value has another of its possible types.
  */
 
-/** The type of an expression's result, or an error of the library. */
 type CheckedType = { readonly type: string } | { readonly error: CelTypeError };
 
 /** Type-checks the expression `text`, whose syntax tree is `root`. All its names must be known. */

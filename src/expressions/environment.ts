@@ -28,7 +28,6 @@ export interface CelFinding {
   readonly unknown?: { readonly given: string; readonly known: readonly string[] };
 }
 
-/** The result of an evaluation, or why it failed. */
 type CelResult = { readonly value: Json } | { readonly finding: string };
 
 /** The values of the variables, by name. A variable or field without a value is left out. */
@@ -151,7 +150,7 @@ function checkNode(node: ASTNode): CelFinding | undefined {
   // at each level of nesting.
   const key = node.op === 'map' ? node.args.find(([one]) => one.op !== 'value')?.[0] : undefined;
   if (key !== undefined) return createRangeFinding(key.range, 'has a map with a key that is computed');
-  // CEL has no function `json`. The library adds one, which would read bytes as numbers.
+  // CEL has no function `json`. The library adds one, which parses bytes as JSON.
   return node.op === 'rcall' && node.args[0] === 'json'
     ? createRangeFinding(node.range, 'found no function json in CEL')
     : undefined;

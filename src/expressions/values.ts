@@ -4,7 +4,6 @@ import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 /** A type with fields. The library identifies it by the constructor of its values. */
 export interface CelType {
   readonly name: string;
-  /** The declared types of the fields. */
   readonly fields: CelFields;
   readonly ctor: new (fields: Readonly<Record<string, unknown>>) => object;
 }

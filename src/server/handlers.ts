@@ -195,7 +195,6 @@ function showModule(module: OperationModule, value: Json, { baseUrl }: HandlerRe
   return { status: 200, body: body as JsonObject }; // a module that is set renders to an object
 }
 
-/** The requested page of a list. */
 export interface PageRequest {
   readonly limit: number;
   /**

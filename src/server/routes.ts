@@ -42,7 +42,7 @@ export type Routes = (request: HttpRequest, env: RequestEnv) => HttpResponse;
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** A path leads to an operation, or to the OpenAPI document of all operations. */
+/** An operation, or `document` for the OpenAPI document of all operations. */
 type Target = Operation | 'document';
 
 /** Creates the function that routes requests to all operations of the API. */

@@ -136,7 +136,8 @@ function createFaces(front: Front, decorate: Decorate): Faces {
   const createHandle = (inner: Send): Transport =>
     toTransport(inner, {
       maxBytes: MAX_REQUEST_BYTES,
-      onBroken: ({ method, url }, cause) => refuse(front, createBodyError(cause), { method, path: toTarget(url) }),
+      onBroken: ({ method, url }, cause) =>
+        refuse(front, createBodyError(cause), { method, path: toPathAndQuery(url) }),
     });
   return {
     send,
@@ -183,7 +184,7 @@ async function respond(
   const response = routes(request, { ...base, operationId, onBug });
   onRequest?.({
     method: request.method,
-    path: toTarget(request.url),
+    path: toPathAndQuery(request.url),
     status: response.status,
     durationMs: getElapsedMs() - start,
     operationId,
@@ -209,8 +210,7 @@ export function createBodyError(cause: unknown): RequestError {
   return new RequestError('The body of the request is incomplete', { code: 'bad_body', cause });
 }
 
-/** Returns the path and query of a URL. */
-function toTarget(url: string): string {
+function toPathAndQuery(url: string): string {
   const { pathname, search } = new URL(url);
   return pathname + search;
 }

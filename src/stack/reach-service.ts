@@ -25,7 +25,10 @@ export interface ConnectionOverrides {
   readonly apiKey?: string | undefined;
 }
 
-/** Opens a connection to the service that the settings name. */
+/**
+ * Opens a connection to the service, or starts the bundled server for an `embedded:` URL. Throws `StackError` if there
+ * is no API key, or a setting of the connection is invalid.
+ */
 export async function connectToService(
   settings: RunSettings,
   host: Host,
@@ -145,7 +148,7 @@ function findClearTextWarning(baseUrl: string, proxy: TransportSettings['proxy']
   return `Warning: requests to ${url.origin} go through the proxy ${via.host} unencrypted, and each carries the API key. Except the host with NO_PROXY=${url.hostname}.`;
 }
 
-/** Whether a URL points to this machine, which `0.0.0.0` and `[::]` do too. */
+/** Whether a URL points to this machine. `0.0.0.0` and `[::]` also point to it. */
 function isHere({ hostname }: URL): boolean {
   return isThisMachine(hostname) || hostname === '0.0.0.0' || hostname === '[::]';
 }

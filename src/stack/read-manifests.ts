@@ -221,7 +221,6 @@ interface NamedPathsContext {
   readonly cwd: string;
   /** Folders that must contain every path that the manifests name. */
   readonly roots: readonly string[];
-  /** Returns the position of a field of the Stack. */
   readonly locateInStack: (path: FieldPath) => SourcePlace | undefined;
 }
 

@@ -60,7 +60,6 @@ export interface RunPlan extends Omit<PlanCheck, 'moved' | 'met'> {
 /** The results of the check for a plan that was just created: none of its writes was sent. */
 export const FRESH_PLAN_CHECK: Omit<PlanCheck, 'moved' | 'met'> = { done: new Map(), ids: new Map(), texts: new Map() };
 
-/** The result of an apply without writes. */
 export const EMPTY_APPLY_RESULT: ApplyResult = {
   outcomes: [],
   tokens: [],

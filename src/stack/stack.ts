@@ -352,7 +352,7 @@ export interface Stack extends AsyncDisposable {
    * Sends GETs only.
    */
   readonly get: (options?: GetOptions) => Promise<Inventory>;
-  /** Exports unmanaged live resources as manifests that adopt them into this stack. Sends GETs only. */
+  /** Exports live resources that no other stack owns, as manifests that adopt them into this stack. Sends GETs only. */
   readonly export: (options?: ExportStackOptions) => Promise<ExportResult>;
   /** Closes connections. The embedded server saves its data. */
   readonly close: () => Promise<void>;

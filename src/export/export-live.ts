@@ -23,18 +23,21 @@ import { assignNames, chooseBaseName, chooseIdName } from './name-resources.ts';
  * manifest cannot describe exactly.
  */
 
-/** Options of an export. */
+/** Options of `exportLive`. */
 export interface ExportOptions {
   /**
-   * The stack that will own the exported resources. Resources that it owns already are exported too. Absent: the export
-   * has no `Stack` document.
+   * The stack that will own the exported resources. Resources that this stack owns already are exported too. Absent:
+   * only unmanaged resources are exported, without a `Stack` document.
    */
   readonly stack?: string;
-  /** `spec.api` of the `Stack` document. */
+  /** `spec.api` of the `Stack` document. Absent: the document has no `spec.api`. */
   readonly api?: JsonObject;
-  /** `spec.kinds` of the `Stack` document: the kinds that the user asked for. Absent: every kind. */
+  /** `spec.kinds` of the `Stack` document: the kinds that the stack may use. Absent: every kind. */
   readonly kinds?: readonly string[];
-  /** Additional checks of texts whose format is valid, from `loadDeepFormatChecks`. */
+  /**
+   * Additional checks of exported text values, from `loadDeepFormatChecks`. Absent: only the format of a text is
+   * checked.
+   */
   readonly closerChecks?: DeepFormatChecks;
 }
 
@@ -47,8 +50,8 @@ export interface ExportedDocument {
 }
 
 /**
- * The result of an export. `documents` has the `Stack`, then `External` documents, then resources, sorted by kind and
- * name.
+ * The result of an export. `documents` starts with the `Stack`, followed by `External` documents, then resources sorted
+ * by kind and name.
  */
 export interface ExportResult {
   readonly documents: readonly ExportedDocument[];
@@ -61,7 +64,7 @@ export interface ExportResult {
 }
 
 /**
- * Exports unmanaged resources, those of `options.stack`, and attached modules. `leftOut` lists the resources that
+ * Exports unmanaged resources, resources of `options.stack`, and attached modules. `leftOut` lists the resources that
  * cannot be exported.
  */
 export function exportLive(live: LiveState, options: ExportOptions = {}): ExportResult {
@@ -93,7 +96,7 @@ interface NamedResource {
   readonly kind: Kind;
   readonly name: string;
   readonly live: LiveResource;
-  /** Without defaults, and with ids in place of references. */
+  /** The spec without fields that have their default. References are still ids of live resources, not addresses. */
   readonly stated: Spec;
 }
 
@@ -155,8 +158,8 @@ function listReferredIds({ kind, stated }: NamedResource): readonly string[] {
 }
 
 /**
- * Maps the ids that a document refers to. Not the `id` of an attached kind: it names the resource that the modules are
- * attached to.
+ * Replaces each id that a document refers to. Keeps the `id` of an attached kind, because that id names the resource to
+ * which the modules are attached.
  */
 function mapReferredIds(kind: Kind, spec: Spec, replace: (id: string) => string): Spec {
   return mapReferences(kind, spec, ({ path, value }) =>
@@ -184,7 +187,7 @@ function createDocument({ kind, name, live }: NamedResource, spec: Spec): JsonOb
   };
 }
 
-/** Returns lifecycle settings that the mark records: `protect` and `ignore`. */
+/** Returns the lifecycle settings that the mark records: `protect` and `ignore`. */
 function readMarkedLifecycle(kind: Kind, mark: Mark | undefined): JsonObject {
   const ignore = kind.specFields
     .map(([name]) => name)
@@ -192,7 +195,7 @@ function readMarkedLifecycle(kind: Kind, mark: Mark | undefined): JsonObject {
   return { ...(mark?.protect === true && { protect: true }), ...(ignore.length > 0 && { ignore }) };
 }
 
-/** The comment above a document: facts that the document itself cannot express. */
+/** Returns the lines of the comment above a document: facts that the document itself cannot express. */
 function createComment({ kind, stated }: NamedResource): readonly string[] {
   const secrets = kind.oneTimeFields.map(
     (name) =>
@@ -226,7 +229,7 @@ function sortLeftOut(leftOut: readonly SkippedResource[]): readonly SkippedResou
 export interface SkippedResource {
   readonly kind: string;
   readonly id: string;
-  /** A sentence without a full stop. */
+  /** A clause without a full stop, such as `it belongs to the stack web, as Domain/shop`. */
   readonly reason: string;
 }
 
@@ -236,8 +239,8 @@ interface ExportSelection {
 }
 
 /**
- * Chooses unmanaged resources and those of `stack`. Not those of other stacks: each manifest would have to take its
- * resource over explicitly.
+ * Chooses unmanaged resources and resources of `stack`. Leaves out resources of other stacks, because each of their
+ * manifests would have to take over its resource explicitly.
  */
 function chooseResources(live: LiveState, stack: string | undefined): ExportSelection {
   const all = [...live.resources.values()].flat().sort(compareByAge);
@@ -279,7 +282,7 @@ function compareByAge(left: LiveResource, right: LiveResource): number {
   return `${left.createdAt} ${left.id}` < `${right.createdAt} ${right.id}` ? -1 : 1;
 }
 
-/** The document of a resource and its `Stack`, to be checked together. */
+/** The text of an exported document, and of the `Stack` document that it is validated with. */
 interface ExportTexts {
   readonly text: string;
   readonly stack: string;
@@ -316,8 +319,8 @@ function withoutAddress({ message, address }: Diagnostic): string {
 }
 
 /**
- * Maximum depth of metadata written as a mapping; deeper metadata is written as text. Deeper mappings are hard to read,
- * and manifests limit nesting.
+ * Maximum depth of metadata written as a mapping. Deeper metadata is written as JSON text, because deep mappings are
+ * hard to read and manifests limit nesting.
  */
 const MAX_METADATA_DEPTH = 32;
 
@@ -345,7 +348,10 @@ function minimizeValue(type: FieldType, value: Json): Json {
   return type.type === 'object' ? minimizeObject(type.fields, value) : value;
 }
 
-/** An object whose fields all have defaults keeps them, because an empty mapping would look as if it had no value. */
+/**
+ * Returns an object without fields that have their default. If all fields have their default, keeps these fields,
+ * because an empty mapping would look as if it had no value.
+ */
 function minimizeObject(fields: Readonly<Record<string, Field>>, value: JsonObject): JsonObject {
   const stated = minimizeFields(Object.entries(fields), value);
   if (Object.keys(stated).length > 0) return stated;
@@ -356,7 +362,7 @@ function minimizeObject(fields: Readonly<Record<string, Field>>, value: JsonObje
   );
 }
 
-/** Sorts the keys of a map, because their order has no meaning and a service can return any. */
+/** Sorts the keys of a map, because their order has no meaning and a service can return them in any order. */
 function sortEntries(value: JsonObject, mapMember: (member: Json) => Json): JsonObject {
   const entries = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
   return Object.fromEntries(entries.map(([key, member]) => [key, mapMember(member)]));
@@ -370,15 +376,15 @@ export interface ExportFile {
 
 interface LayoutOptions {
   /**
-   * The schema of manifests for the YAML language server: a path relative to the folder, or a URL. Absent: documents
-   * name no schema.
+   * The manifest schema that each file names for the YAML language server: a path relative to the export's folder, or a
+   * URL. Absent: the files name no schema.
    */
   readonly schema?: string;
 }
 
 /**
- * Returns the files of an export: one per document, so that a review shows each resource in a file of its own. The
- * first file starts with the preface.
+ * Returns one file per document, so that a review shows each resource in a file of its own. The first file starts with
+ * the preface.
  */
 export function splitIntoFiles(
   { documents, preface }: ExportResult,
@@ -391,7 +397,7 @@ export function splitIntoFiles(
   });
 }
 
-/** Renders an export as one text. */
+/** Renders an export as one multi-document YAML text. */
 export function renderSingleFile({ documents, preface }: ExportResult): string {
   return `${renderPreface(preface)}${documents.map(({ text }) => text).join('---\n')}`;
 }

@@ -5,19 +5,19 @@ import type { LiveResource } from '../model/state.ts';
 /** A resource or an id that needs a name. */
 interface NameRequest {
   readonly id: string;
-  /** The preferred name, used if it is unique. */
+  /** The preferred name, used if no other member prefers the same name. */
   readonly base: string;
-  /** True: keeps `base` even if it is not unique, because its mark already has this name. */
+  /** If true, `base` is used even if it is not unique, because the resource's mark has this name. */
   readonly isFixed: boolean;
 }
 
-/** Leaves room for the longest suffix in the 63 characters of a name. */
+/** A name has at most 63 characters. The rest is left for the longest suffix. */
 const MAX_BASE_LENGTH = 50;
 const SUFFIX_LEVELS = 3;
 
 /**
- * Assigns a unique name to each id. All members with the same preferred name get a suffix, which depends only on the
- * id, so the order of the members does not matter.
+ * Assigns a name to each id. If several members prefer the same name, each gets a suffix. The suffix depends only on
+ * the id, so the order of the members does not matter.
  */
 export function assignNames(members: readonly NameRequest[]): ReadonlyMap<string, string> {
   const levels = new Map(members.map(({ id }) => [id, 0]));
@@ -32,8 +32,8 @@ export function assignNames(members: readonly NameRequest[]): ReadonlyMap<string
 }
 
 /**
- * Chooses the preferred name of a live resource: its required unique value (a type, a domain), else its description,
- * else its first optional unique value, else its id.
+ * Chooses the preferred name of a live resource: its required unique value (such as a type or a domain), else its
+ * description, else its first optional unique value, else a name from its id.
  */
 export function chooseBaseName(kind: Kind, live: LiveResource): string {
   const { description = '' } = live.spec;
@@ -43,7 +43,7 @@ export function chooseBaseName(kind: Kind, live: LiveResource): string {
   return found ?? chooseIdName(live.id);
 }
 
-/** Creates a name from an id: its prefix and its last characters. */
+/** Creates a name from the prefix and the last characters of an id. */
 export function chooseIdName(id: string): string {
   return createSlug(`${id.split('_')[0]}-${getIdTail(id)}`) || 'x';
 }
@@ -95,7 +95,7 @@ function createName({ id, base, isFixed }: NameRequest, level: number): string {
   return `${trimPunctuation(base.slice(0, 62 - suffix.length))}-${suffix}`;
 }
 
-/** Returns the end of an id, which is its random part. */
+/** Returns the random part at the end of an id. */
 function getIdTail(id: string): string {
   const tail = id
     .toLowerCase()

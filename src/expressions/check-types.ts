@@ -3,16 +3,15 @@ import { listNodes } from './read-cel.ts';
 import { type CelDeclarations, type CelFields, defineType, replaceNames, toNonNullable } from './values.ts';
 
 /**
- * Type-checks expressions more strictly than evaluation does. A nullable value has its non-null type, because the
- * library learns nothing from a comparison with null. A record has the types of its fields. Both would reject
- * expressions that evaluate without an error, so only certain errors count: `null` has any type, and an error about a
- * record or union is dropped if it disappears for another possible type of the value.
+ * Type-checks expressions more strictly than evaluation does. Two simplifications would reject valid expressions: a
+ * nullable value has its non-null type, because the library does not narrow a type after a comparison with null; and a
+ * record is a type with fixed fields, not a map. So `null` is given any type, and an error about a record or union is
+ * dropped if it disappears when the value has another of its possible types.
  */
 
-/** The type of an expression's result, or an error of the library. */
 type CheckedType = { readonly type: string } | { readonly error: CelTypeError };
 
-/** Type-checks an expression that was parsed and whose names are all known. `root`: its syntax tree. */
+/** Type-checks the expression `text`, whose syntax tree is `root`. All its names must be known. */
 export type CheckTypes = (text: string, root: ASTNode) => CheckedType;
 
 export function createTypeCheck(declarations: CelDeclarations): CheckTypes {
@@ -36,12 +35,12 @@ export function createTypeCheck(declarations: CelDeclarations): CheckTypes {
 
 const MAP = 'map<string, dyn>';
 
-/** Records and unions by name, with the type that the check assumes instead. */
+/** Maps the name of a record or union to the type that the check assumes instead. */
 type Assumed = ReadonlyMap<string, string>;
 
 interface Check {
   readonly check: (assumed: Assumed) => CheckedType;
-  /** Other types that a value of a record or union can have. */
+  /** Maps the name of a record or union to the other types that its values can have. */
   readonly alternatives: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -64,12 +63,12 @@ function checkAssuming(assumed: Assumed, context: Check): CheckedType {
 
 const ANY = 'dyn';
 
-/** Codes of errors that no other type of the value would avoid: keys that a record never has. */
+/** Codes of errors about keys that a record never has. No other type of the value would avoid such an error. */
 const CERTAIN: ReadonlySet<string> = new Set(['no_such_key', 'invalid_index_type']);
 
 /**
- * A search for a number in a list of numbers of another type. Not an error, because the list may contain an equal
- * number.
+ * Matches the message of an error about searching for a number in a list of another number type. The error is ignored,
+ * because the list may contain an equal number.
  */
 const NUMBER_IN = /: (?:int in list<double>|double in list<int>)\.?$/;
 
@@ -79,13 +78,13 @@ function isSame(one: CheckedType, other: { readonly error: CelTypeError }): bool
   return left?.start === right?.start && left?.end === right?.end;
 }
 
-/** The types that an error may concern: those in its message, and those of the nodes at its position. */
+/** Lists the types that an error may concern: the types in its message, and the types of the nodes at its position. */
 function listNamedTypes({ node, summary }: CelTypeError): readonly string[] {
   const nodes = node === undefined ? [] : [node, ...listNodes(node.op === 'value' ? [] : node.args)];
   return [...new Set([summary, ...nodes.map(getTypeName)].flatMap((text) => text.match(/[\w.]+/g) ?? []))];
 }
 
-/** The library stores the type of each checked node, but its types do not declare this property. */
+/** The library stores the type of each checked node, but its type declarations lack this property. */
 function getTypeName(node: ASTNode & { readonly checkedType?: { readonly name: string } }): string {
   return node.checkedType?.name ?? '';
 }
@@ -96,7 +95,9 @@ function check(environment: Environment, text: string): CheckedType {
   return { type };
 }
 
-/** Replaces each null by a variable of the same length, so that positions do not change. */
+/**
+ * Replaces each null by a variable of type `dyn`. The variable's name has the same length, so positions do not change.
+ */
 function withoutNull(text: string, root: ASTNode): string {
   const open = [root];
   let changed = text;
@@ -119,7 +120,7 @@ function createEnvironment({ types, records, unions, variables }: CelDeclaration
   for (const [name, fields] of Object.entries({ ...types, ...records }))
     environment.registerType(name, { ctor: defineType(name, fields).ctor, fields: toFields(fields) });
   for (const name of Object.keys(unions)) environment.registerType(name, { ctor: defineType(name, {}).ctor });
-  // The library supports this comparison only in evaluation, not in its type check.
+  // The library's evaluation supports this comparison, but its type check does not.
   environment.registerOperator('int == double', isNever);
   for (const name of [...Object.keys(records), ...Object.keys(unions)]) registerOperators(environment, name);
   for (const [name, type] of Object.entries(variables)) environment.registerVariable(name, toNonNullable(type));
@@ -128,7 +129,7 @@ function createEnvironment({ types, records, unions, variables }: CelDeclaration
 
 /**
  * Registers the most frequent operations on records, so that the check need not assume that a record is a map. The
- * functions are never called.
+ * library never calls the functions, because this environment only checks types.
  */
 function registerOperators(environment: Environment, name: string): void {
   environment.registerOperator(`${name} == ${name}`, isNever);

@@ -24,39 +24,41 @@ export interface CelFinding {
   readonly message: string;
   readonly start: number;
   readonly length: number;
-  /** The unknown name, and the known ones. */
+  /** Set if a name is unknown: the given name, and all known names. */
   readonly unknown?: { readonly given: string; readonly known: readonly string[] };
 }
 
-/** The result of an evaluation, or why it failed. */
 type CelResult = { readonly value: Json } | { readonly finding: string };
 
-/** The values of the variables. A field without a value is left out. */
+/** The values of the variables, by name. A variable or field without a value is left out. */
 export type CelValues = Readonly<Record<string, Json | Date>>;
 
 /** A compiled expression. Its names and types are valid. */
 export interface CelProgram {
-  /** The variables that it uses, with the selected members: `after.acl`. */
+  /** The variables that the expression uses, each with the members selected from it: `after.acl`. */
   readonly names: readonly string[];
   /** The type of the result, in CEL notation. */
   readonly type: string;
-  /** Never throws. */
+  /** Evaluates the expression. Never throws: returns a finding if the evaluation fails or exceeds the budget. */
   readonly run: (values: CelValues, budget: Budget) => CelResult;
 }
 
-/** Compiles expressions. Never throws. */
+/** Compiles expressions. Never throws: returns a finding for an invalid expression. */
 export interface Cel {
   readonly compile: (text: string) => CelProgram | { readonly finding: CelFinding };
 }
 
-/** Limits on the characters and nodes of an expression. Enough for a list of some hundred addresses. */
+/**
+ * Limits on an expression: its characters, its syntax nodes, and their depth. Enough for a list of some hundred
+ * addresses.
+ */
 const MAX_LENGTH = 20_000;
 const MAX_NODES = 2_000;
 const MAX_DEPTH = 50;
 
 /**
- * Creates a compiler for expressions over these variables. Expressions have no side effects, and get the time only from
- * a variable.
+ * Creates a compiler for expressions over the declared variables. Expressions have no side effects, and get the current
+ * time only from a variable.
  */
 export function createCel(declarations: CelDeclarations): Cel {
   const variables = new Map(Object.entries(declarations.variables));
@@ -94,7 +96,7 @@ function createEnvironment(declarations: CelDeclarations, messages: readonly Cel
 
 interface Compilation {
   readonly declarations: CelDeclarations;
-  /** Converts the values of these variables. An expression does not need the others. */
+  /** Converts only the values of the variables in `names`, because an expression needs no others. */
   readonly toValues: (values: CelValues, names: ReadonlySet<string>) => ReadonlyMap<string, unknown>;
   readonly checkTypes: CheckTypes;
 }
@@ -130,7 +132,7 @@ function toVariable(name: string): string {
   return name.split('.')[0] ?? name;
 }
 
-/** Finds syntax that the library accepts, but that must be rejected. */
+/** Finds syntax that the library accepts but edgewise rejects. */
 function findRejectedSyntax(root: ASTNode): CelFinding | undefined {
   const open: unknown[] = [root];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -144,11 +146,11 @@ function findRejectedSyntax(root: ASTNode): CelFinding | undefined {
 }
 
 function checkNode(node: ASTNode): CelFinding | undefined {
-  // The library's name for a map type contains the names of its key and value types. With maps as keys, it doubles in
-  // length at each level.
+  // The library names a map type after the types of its keys and values. If keys are maps, this name doubles in length
+  // at each level of nesting.
   const key = node.op === 'map' ? node.args.find(([one]) => one.op !== 'value')?.[0] : undefined;
   if (key !== undefined) return createRangeFinding(key.range, 'has a map with a key that is computed');
-  // CEL has no function `json`. The library has its own, which would read bytes as numbers.
+  // CEL has no function `json`. The library adds one, which parses bytes as JSON.
   return node.op === 'rcall' && node.args[0] === 'json'
     ? createRangeFinding(node.range, 'found no function json in CEL')
     : undefined;

@@ -3,14 +3,15 @@ import { compileRe2, estimateRe2Cost } from '../kinds/re2.ts';
 
 /**
  * Evaluates expressions within a budget. The library does not limit the cost of an evaluation, and synchronous code
- * cannot be timed out. But the library evaluates every node with its function `run`. That function is replaced by one
- * that counts: one step for each node, and the size of the operands before an operator or a function reads them.
- * Operations that cost more are done differently: RE2, which CEL prescribes, matches patterns without backtracking.
+ * cannot be timed out. But the library evaluates every node with its function `run`, which is replaced here by a
+ * function that counts: one step for each node, and the size of the operands before each operator or function call.
+ * Some operations cost more than the size of their operands, so they spend additional steps or are replaced: RE2, which
+ * CEL prescribes, matches patterns without backtracking.
  */
 
 /**
- * Internals of the library's evaluator, which its types do not declare. `test/policy/bounds.test.ts` fails if they
- * change.
+ * Internals of the library's evaluator. The library's type declarations lack them. `test/policy/bounds.test.ts` fails
+ * if they change.
  */
 interface Evaluator {
   run: (node: Evaluated, context: unknown) => unknown;
@@ -20,25 +21,27 @@ interface Evaluated {
   readonly op: string;
   readonly args: unknown;
   readonly evaluate: (evaluator: Evaluator, node: Evaluated, context: unknown) => unknown;
-  /** Set for an operator with two operands after its types were checked. */
+  /** Set by the type check, for an operator with two operands. */
   readonly left?: Evaluated;
   readonly right?: Evaluated;
-  /** Set for a method that CEL does not define as a macro. */
+  /** Set for a method that is not a macro of CEL. */
   readonly receiverWithArgs?: readonly Evaluated[];
-  /** Computes the result from the operands. Absent: the node evaluates itself. */
+  /** Computes the result from the operands. Absent if only the node's own `evaluate` can compute it. */
   readonly handle?: (...operands: readonly unknown[]) => unknown;
 }
 
-/** Evaluates a checked expression. Throws if it has no value, for example `BudgetError`. */
+/**
+ * Evaluates a type-checked expression. Throws `BudgetError` if the budget is exceeded, or the error of the evaluation.
+ */
 export type MeteredProgram = (values: ReadonlyMap<string, unknown>, budget: Budget) => unknown;
 
-/** Returns a program for the expression that spends a budget. */
+/** Returns a program that evaluates the expression and spends a budget. */
 export function meterProgram(parsed: ParseResult): MeteredProgram {
   const root = parsed.ast as unknown as Evaluated; // an internal class of the library
   return (values, budget) => {
     const run: Run = { budget, scales: createCostEstimator(), fatal: undefined };
-    // The library calls this function first. It restores the node's own function and replaces `run`, which counts all
-    // further steps.
+    // The library calls `evaluate` of the root first. This replacement restores the original `evaluate`, and replaces
+    // `run`, so that each further step is counted.
     Reflect.set(root, 'evaluate', (evaluator: Evaluator, node: Evaluated, context: unknown) => {
       Reflect.deleteProperty(root, 'evaluate');
       evaluator.run = (inner, scope) => runNode(run, evaluator, { node: inner, context: scope });
@@ -54,7 +57,7 @@ export function meterProgram(parsed: ParseResult): MeteredProgram {
 interface Run {
   readonly budget: Budget;
   readonly scales: CostEstimator;
-  /** An error that `||` and macros must not swallow: the budget is spent, or the library itself fails. */
+  /** The first error that `||` and macros must not swallow: the budget is spent, or the library itself fails. */
   fatal: { readonly error: unknown } | undefined;
 }
 
@@ -84,7 +87,7 @@ function evaluate(run: Run, evaluator: Evaluator, { node, context }: Step): unkn
     return measure(run, values, () => (own === undefined ? handle(values, evaluator, node) : own.value));
   }
   if (op === 'call') {
-    const [name, operands] = args as readonly [string, readonly Evaluated[]]; // as above
+    const [name, operands] = args as readonly [string, readonly Evaluated[]]; // a call's operands start with its name
     const values = operands.map(toValue);
     if (name === 'duration') rejectLongDuration(values[0]);
     return measure(run, values, () => handle(values, node, evaluator));
@@ -94,7 +97,7 @@ function evaluate(run: Run, evaluator: Evaluator, { node, context }: Step): unkn
   return measure(run, values, () => handle(...values, node, evaluator));
 }
 
-/** Operators that read all of their operands. */
+/** Operators that read both of their operands completely. */
 const BINARY = new Set(['==', '!=', 'in', '+', '-', '*', '/', '%', '<', '<=', '>', '>=']);
 
 /** Spends the size of the operands, runs the task, then spends the size of the result. */
@@ -106,8 +109,8 @@ function measure({ budget, scales }: Run, values: readonly unknown[], task: () =
 }
 
 /**
- * Runs a method instead of the library, or spends steps for a method that costs more than the size of its operands.
- * `undefined`: the library must run it.
+ * Computes the result of a method that the library would compute too slowly. For a method that costs more than the size
+ * of its operands, spends steps. Returns `undefined` if the library must run the method.
  */
 function replaceMethod(
   { budget }: Run,
@@ -116,7 +119,7 @@ function replaceMethod(
 ): { readonly value: unknown } | undefined {
   if (typeof receiver === 'string' && typeof operand === 'string') {
     if (name === 'matches' && more.length === 0) return { value: matchText(budget, receiver, operand) };
-    // The engine's search may compare each character of one text with each of the other.
+    // The engine's search may compare each character of one string with each character of the other.
     if (SEARCHES.has(name)) budget.spend((receiver.length * operand.length) / COMPARISONS);
   }
   if (name === 'join' && Array.isArray(receiver) && typeof operand === 'string')
@@ -127,7 +130,7 @@ function replaceMethod(
 
 const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
 
-/** Characters compared, and characters copied, in the time of one step. */
+/** The number of characters that are compared, or copied, in the time of one step. */
 const COMPARISONS = 64;
 const COPIES = 8;
 
@@ -142,14 +145,14 @@ function matchText(budget: Budget, text: string, pattern: string): boolean {
   return compiled.isFoundIn(text);
 }
 
-/** Instructions of a pattern tried on a character in the time of one step. */
+/** The number of pattern instructions that are tried on a character in the time of one step. */
 const INSTRUCTIONS = 32;
 
 class PatternError extends Error {
   override readonly name = 'PatternError';
 }
 
-/** For each digit of a duration, the library searches for units again, so a long text would take too long. */
+/** For each digit of a duration, the library searches all units again, so a long text would take too long. */
 function rejectLongDuration(text: unknown): void {
   if (typeof text === 'string' && text.length > MAX_DURATION)
     throw new BudgetError('reads a duration whose text is longer than 64 characters');
@@ -158,8 +161,8 @@ function rejectLongDuration(text: unknown): void {
 const MAX_DURATION = 64;
 
 /**
- * Computes the size of a value: the number of steps to read all of it. A list counts each time that another list
- * contains it, because a comparison reads it each time.
+ * Computes the size of a value: the number of steps to read all of it. A list that is contained several times counts
+ * several times, because a comparison reads it each time.
  */
 interface CostEstimator {
   readonly weigh: (value: unknown) => number;
@@ -183,10 +186,13 @@ function createCostEstimator(): CostEstimator {
   return { weigh };
 }
 
-/** Characters read in the time of one step. */
+/** The number of characters that are read in the time of one step. */
 const CHARACTERS = 8;
 
-/** Other objects, such as a time, have no members here, because no expression can enlarge them. */
+/**
+ * Lists the members of a list, map or plain object. Other objects, such as a time, have no members here, because no
+ * expression can enlarge them.
+ */
 function listMembers(value: object): Iterable<unknown> {
   if (Array.isArray(value)) return value;
   if (value instanceof Map) return [...value].flat();
@@ -194,7 +200,7 @@ function listMembers(value: object): Iterable<unknown> {
   return prototype === Object.prototype || prototype === null ? Object.entries(value).flat() : [];
 }
 
-/** An evaluation costs more than its budget. */
+/** Thrown when an evaluation costs more than its budget. */
 export class BudgetError extends Error {
   override readonly name = 'BudgetError';
 }
@@ -205,15 +211,15 @@ export class BudgetError extends Error {
  */
 export interface Budget {
   /**
-   * Spends steps. Throws `BudgetError` if none are left, and again on each later call, so a macro gains nothing by
-   * swallowing the error.
+   * Spends steps. Throws `BudgetError` if too few are left. Each later call throws again, so an expression gains
+   * nothing if a macro swallows the error.
    */
   readonly spend: (steps: number) => void;
   readonly isSpent: () => boolean;
   readonly spent: () => number;
 }
 
-/** Creates a budget of `steps`. `from`: another budget that the steps are also spent from. */
+/** Creates a budget of `steps`. If `from` is set, all steps are also spent from that budget. */
 export function createBudget(steps: number, from?: Budget): Budget {
   let spent = 0;
   return {

@@ -3,12 +3,12 @@ import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 /** The names that a CEL expression uses, or why it cannot be parsed. `column` counts from 1. */
 export type CelReading = { readonly names: readonly string[] } | { readonly finding: string; readonly column: number };
 
-/** Reads a CEL expression. Never throws. */
+/** Lists the names that a CEL expression uses. Never throws: returns a finding if the expression cannot be parsed. */
 export type ReadCel = (text: string) => CelReading;
 
 /**
- * Lists the variables of an expression with the members selected from them (`conn.geo.country_code`), each once.
- * Nothing is evaluated.
+ * Lists the variables of an expression with the members selected from them (`conn.geo.country_code`), each once. Does
+ * not evaluate the expression.
  */
 export function readCel(text: string): CelReading {
   try {
@@ -20,14 +20,16 @@ export function readCel(text: string): CelReading {
   }
 }
 
-/** Lists the names whose presence an expression tests, so they may be absent. Empty if it cannot be parsed. */
+/**
+ * Lists the names whose presence an expression tests, so they may be absent. Empty if the expression cannot be parsed.
+ */
 export function readGuardedNames(text: string): readonly string[] {
   return 'names' in readCel(text) ? listGuardedNames(PARSER.parse(text).ast) : [];
 }
 
 /**
- * Effectively no limit, because lists of addresses may be long. Only the depth is limited, because it can exhaust the
- * stack.
+ * High enough to be no limit in practice, because lists of addresses may be long. Only the depth is limited, because a
+ * deep expression can exhaust the call stack.
  */
 const UNLIMITED = 1_000_000;
 const PARSER = new Environment({
@@ -35,7 +37,7 @@ const PARSER = new Environment({
   limits: { maxAstNodes: UNLIMITED, maxListElements: UNLIMITED, maxMapEntries: UNLIMITED, maxCallArguments: UNLIMITED },
 });
 
-/** A node, and the names that comprehensions around it bind. */
+/** A node, and the names that the comprehensions around the node bind. */
 interface Scoped {
   readonly node: ASTNode;
   readonly bound: readonly string[];
@@ -57,7 +59,7 @@ export function listNames(root: ASTNode): readonly string[] {
   return [...names].sort();
 }
 
-/** Lists the names whose presence an expression tests, by `has(…)` or by `.?` before their last part. */
+/** Lists the names whose presence an expression tests: `has(a.b)` and `a.?b` test `a.b`. */
 function listGuardedNames(root: ASTNode): readonly string[] {
   const names: string[] = [];
   const open: ASTNode[] = [root];
@@ -75,7 +77,7 @@ function findTestedNode(node: ASTNode): ASTNode | undefined {
   return node.op === 'call' && node.args[0] === 'has' ? node.args[1][0] : undefined;
 }
 
-/** Returns the dotted name of a chain of selections. `undefined`: a part of it is computed. */
+/** Returns the dotted name of a chain of selections. `undefined` if a part of the chain is computed. */
 function findName(node: ASTNode): string | undefined {
   const steps: string[] = [];
   let inner = node;
@@ -93,7 +95,10 @@ function listOperands({ node, bound }: Scoped): readonly Scoped[] {
 
 type MethodCall = Extract<ASTNode, { readonly op: 'rcall' }>;
 
-/** A macro binds its first operand as a name in its other operands. */
+/**
+ * Lists the receiver and the operands of a method call. The first operand of a macro is left out: it is a name that the
+ * macro binds in its other operands.
+ */
 function listCallOperands(call: MethodCall, bound: readonly string[]): readonly Scoped[] {
   const [method, receiver, operands] = call.args;
   const isNamespace = receiver.op === 'id' && NAMESPACES.has(receiver.args);
@@ -116,7 +121,7 @@ const TYPES = new Set(
   'bool bytes double dyn duration google int list map null_type string timestamp type uint'.split(' '),
 );
 
-/** Lists the nodes among the operands of a node, including those in nested lists. */
+/** Lists the syntax nodes among the operands of a node, including nodes in nested lists. */
 export function listNodes(operands: unknown): readonly ASTNode[] {
   if (Array.isArray(operands)) return operands.flatMap(listNodes);
   return typeof operands === 'object' && operands !== null && 'op' in operands

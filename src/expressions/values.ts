@@ -4,12 +4,11 @@ import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 /** A type with fields. The library identifies it by the constructor of its values. */
 export interface CelType {
   readonly name: string;
-  /** Types of the fields, as declared. */
   readonly fields: CelFields;
   readonly ctor: new (fields: Readonly<Record<string, unknown>>) => object;
 }
 
-/** Creates a type to register in the library. */
+/** Creates a type that can be registered in the library's environment. */
 export function defineType(name: string, fields: CelFields): CelType {
   const ctor = class {
     constructor(values: Readonly<Record<string, unknown>>) {
@@ -25,8 +24,8 @@ export interface CelTypes {
 }
 
 /**
- * Converts a value to the library's representation of a type. A value of another type is not converted, so using it is
- * an error.
+ * Converts a value to the library's representation of the declared type. A value of another type is converted as `dyn`,
+ * so an expression that relies on the declared type fails.
  */
 export function toCelValue(declared: string, value: Json | Date | undefined, types: CelTypes): unknown {
   if (value === undefined || value instanceof Date) return value;
@@ -59,7 +58,7 @@ function toDynamic(value: Json): unknown {
   return isJsonObject(value) ? new Map(Object.entries(value).map(([key, one]) => [key, toDynamic(one)])) : value;
 }
 
-/** Converts the result of an expression to JSON. */
+/** Converts the result of an expression to JSON. A value without a JSON form becomes a string or null. */
 export function toJson(value: unknown): Json {
   switch (typeof value) {
     case 'string':
@@ -85,23 +84,20 @@ function toObjectJson(value: unknown): Json {
 }
 
 /**
- * The variables of expressions and their types. A type is a CEL type, a type declared here, or a list or map of one:
- * `string`, `list<Danger>`, `map<string, int>`, `dyn`. The type of a nullable field ends in `?`.
+ * The variables of expressions and their types. A type is a CEL type, a type declared here, or a list or map of such
+ * types: `string`, `list<Danger>`, `map<string, int>`, `dyn`. The type of a nullable field ends in `?`.
  */
 export interface CelDeclarations {
-  /**
-   * The declared types, which CEL itself does not have. Key: the name of a type. Value: the types of that type's
-   * fields.
-   */
+  /** Maps the name of each declared type to the types of its fields. */
   readonly types: Readonly<Record<string, CelFields>>;
-  /** Like `types`, but these types are also accepted where a map is expected. */
+  /** Like `types`. In addition, a value of these types is accepted wherever a map is expected. */
   readonly records: Readonly<Record<string, CelFields>>;
-  /** Types whose values have one of several types. */
+  /** Maps the name of a union to the types that its values can have. */
   readonly unions: Readonly<Record<string, readonly string[]>>;
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Types of fields, by field name. */
+/** Maps the name of each field to its type. */
 export type CelFields = Readonly<Record<string, string>>;
 
 /** Removes the `?` of a nullable type. */
@@ -109,12 +105,12 @@ export function toNonNullable(type: string): string {
   return type.endsWith('?') ? type.slice(0, -1) : type;
 }
 
-/** Replaces each name in a type. The names in `list<Rule>` are `list` and `Rule`. */
+/** Replaces each name in a type. For example, `list<Rule>` contains the names `list` and `Rule`. */
 export function replaceNames(type: string, toName: (name: string) => string): string {
   return type.replace(/[\w.]+/g, toName);
 }
 
-/** Finds the first occurrence of a name in an expression that is not part of another name. */
+/** Finds the first use of a name in an expression. Skips occurrences inside longer names. */
 export function findNamePart(text: string, name: string): TextPart | undefined {
   for (let start = text.indexOf(name); start >= 0; start = text.indexOf(name, start + 1)) {
     const isInside = /[\w.]/.test(text.charAt(start - 1)) || /\w/.test(text.charAt(start + name.length));

@@ -3,7 +3,7 @@ import { type HttpRequest, SERVICE_API_VERSION } from '../model/http.ts';
 import type { RateLimit } from '../model/stack.ts';
 import { RequestError } from './failure.ts';
 
-/** Settings of the checks that every request passes first. */
+/** Settings of the checks on every request: API key, API version and rate limit. */
 export interface Admission {
   readonly keyring: ReadonlyMap<string, ApiKey>;
   readonly versionHeader: string;
@@ -11,7 +11,10 @@ export interface Admission {
   readonly countRequest: () => number | undefined;
 }
 
-/** Returns the API key of the caller. Throws `RequestError` for an unknown or missing key, for another API version, and over the rate limit. */
+/**
+ * Returns the API key of the caller. Throws `RequestError` if the key is missing or unknown, the API version is another
+ * one, or the rate limit is exceeded.
+ */
 export function admitRequest(admission: Admission, headers: HttpRequest['headers']): ApiKey {
   const { keyring, versionHeader, countRequest } = admission;
   const caller = authenticate(keyring, headers['authorization']);
@@ -25,24 +28,24 @@ export function admitRequest(admission: Admission, headers: HttpRequest['headers
   throw new RequestError(message, { code: 'rate_limited', headers: { 'retry-after': String(waitSeconds) } });
 }
 
-/** An API key that the server accepts, with its user and its rights. */
+/** An API key that the server accepts, its user, and its rights. */
 export interface ApiKey {
   readonly key: string;
   /** The user or bot to which the key belongs. */
   readonly userId: string;
-  /** May create credentials for other owners. */
+  /** Whether the user may create credentials for other owners. */
   readonly isAdmin: boolean;
   readonly mayReportAbuse: boolean;
 }
 
-/** The user of a key without a user id. */
+/** The user of an API key that was given without a user id. */
 export const DEFAULT_USER_ID = 'usr_000000000000000000000000000';
 
 const USER = { prefixes: ['usr', 'bot'] };
 
 /**
- * Parses an API key: `KEY`, optionally followed by any of `:admin`, `:abuse` and `:usr_…` (or `:bot_…`). An admin may report abuse. Throws `RangeError`
- * for any other text; the message does not quote the text.
+ * Parses an API key: `KEY`, optionally followed by any of `:admin`, `:abuse` and `:usr_…` (or `:bot_…`). An admin may
+ * report abuse. Throws `RangeError` for any other text; the message does not quote the text.
  */
 export function parseApiKey(text: string): ApiKey {
   const [key = '', ...rights] = text.split(':');
@@ -59,7 +62,7 @@ export function parseApiKey(text: string): ApiKey {
   return { key, userId: users[0] ?? DEFAULT_USER_ID, isAdmin, mayReportAbuse: isAdmin || rights.includes('abuse') };
 }
 
-/** Indexes API keys by their text. Throws `RangeError` for duplicates. */
+/** Maps the text of each API key to the key. Throws `RangeError` for duplicates. */
 export function indexApiKeys(apiKeys: readonly ApiKey[]): ReadonlyMap<string, ApiKey> {
   const keyring = new Map(apiKeys.map((apiKey) => [apiKey.key, apiKey]));
   if (keyring.size < apiKeys.length) throw new RangeError('Two API keys are the same');
@@ -77,8 +80,9 @@ export function authenticate(keyring: ReadonlyMap<string, ApiKey>, header: strin
 }
 
 /**
- * Creates a counter of requests in a rolling window. Each call counts one request. It returns `undefined` within the limit, otherwise the seconds to
- * wait. Requests over the limit do not count. Throws `RangeError` for a limit that would allow no request.
+ * Returns a function that counts a request in a rolling window, and returns the seconds to wait if the request exceeds
+ * the limit, otherwise `undefined`. Requests over the limit do not count. Throws `RangeError` for a limit that would
+ * allow no request.
  */
 export function createRateLimit({ requests, windowMs }: RateLimit): (now: Date) => number | undefined {
   if (!Number.isInteger(requests) || requests < 1) throw new RangeError('A rate limit must allow at least one request');

@@ -24,33 +24,42 @@ export interface BehaviourContext {
 }
 
 /**
- * What the server does for one kind in addition to the kind's table of fields. Each part is optional. A part rejects the request by throwing
- * `RequestError`.
+ * The rules of one kind that its table of fields cannot express. Each part is optional. A part rejects the request by
+ * throwing `RequestError`.
  */
 interface Behaviour {
   /** Throws if this caller may not create a resource with this spec. */
   readonly authorize?: (caller: ApiKey, spec: Spec) => void;
   /** Adds the values that the service chooses at creation. */
   readonly complete?: (spec: Spec, caller: ApiKey, now: Date) => Spec;
-  /** Returns the state to store in addition to the spec. Called at creation and for each change. `before`: `undefined` at creation. */
+  /**
+   * Returns the state to store in addition to the spec. Called at creation, when `before` is `undefined`, and for each
+   * change.
+   */
   readonly remember?: (
     resource: StoredResource,
     before: StoredResource | undefined,
     tools: BehaviourContext,
   ) => JsonObject;
-  /** Returns the state to store for a resource imported from another service. `computed`: the fields that the other service computed. */
+  /**
+   * Returns the state to store for a resource imported from another service. `computed`: the fields that the other
+   * service computed.
+   */
   readonly recall?: (resource: StoredResource, computed: JsonObject) => JsonObject;
   /** Returns the computed fields at the time `now`. */
   readonly compute?: (resource: StoredResource, now: Date) => JsonObject;
-  /** Returns the one-time fields, which only the response to the creation contains. */
+  /** Returns the one-time fields. Only the response to the creation contains them. */
   readonly reveal?: (resource: StoredResource, tools: BehaviourContext) => JsonObject;
-  /** Returns the body of the response to a PATCH with the fields `given`. `document`: the whole resource. */
+  /** Returns the body of the response to a PATCH. `document`: the whole resource. `given`: the fields of the PATCH. */
   readonly showUpdate?: (document: JsonObject, given: Spec) => JsonObject;
 }
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Creates the behaviour of kinds without special rules: it chooses the values that the table leaves to the service, and issues one-time values at creation. */
+/**
+ * Creates the behaviour of kinds without special rules. It chooses values for fields whose default the service chooses,
+ * and issues the one-time values at creation.
+ */
 function createDefaultBehaviour(kind: Kind): Behaviour {
   const chosen = kind.specFields.filter(([, { serviceDefault }]) => serviceDefault);
   const revealed = kind.oneTimeFields;
@@ -73,7 +82,10 @@ function createDefaultBehaviour(kind: Kind): Behaviour {
   };
 }
 
-/** Creates the computed fields of a new submission. Each submitted word becomes a part that is not decided yet. */
+/**
+ * Creates the computed fields of a submission that the service has not decided yet. Each submitted word has its own
+ * status.
+ */
 function createUndecided(fields: Kind['fields'], { words, status, parts }: Submission, spec: Spec): JsonObject {
   const [open = ''] = Object.keys(parts.decisions);
   const given = spec[words];
@@ -84,7 +96,7 @@ function createUndecided(fields: Kind['fields'], { words, status, parts }: Submi
   };
 }
 
-/** Returns a value that a service might choose for a field of this type. `null`: it chooses none. */
+/** Returns a value that a service might choose for a field of this type. `null` if it would choose none. */
 function chooseValue(type: FieldType, { caller, at }: { readonly caller: ApiKey; readonly at: Date }): Json {
   switch (type.type) {
     case 'text':
@@ -112,7 +124,7 @@ function chooseValue(type: FieldType, { caller, at }: { readonly caller: ApiKey;
 
 const YEAR_10000 = Date.UTC(10_000, 0);
 
-/** Chooses the validity, and signs the certificate at creation. */
+/** Chooses the validity of the certificate, and signs the certificate at creation. */
 const SSH_CERTIFICATE_BEHAVIOUR: Behaviour = {
   complete: (spec, _caller, now) => {
     parsePublicKey(spec);
@@ -171,25 +183,25 @@ function toTexts(value: Json | undefined): Readonly<Record<string, string>> {
   return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]));
 }
 
-/** The content of an SSH user certificate before it is signed. */
+/** The content of an SSH user certificate, without its signature. */
 interface SshCertificate {
   readonly publicKey: Key;
   readonly keyId: string;
-  /** Empty: valid for any user name. */
+  /** User names that may log in with the certificate. Empty: all user names. */
   readonly principals: readonly string[];
   readonly validAfter: Date;
   readonly validBefore: Date;
   readonly criticalOptions: Readonly<Record<string, string>>;
   readonly extensions: Readonly<Record<string, string>>;
-  /** Makes certificates with the same content differ. */
+  /** Random bytes, so that two certificates with the same content differ. */
   readonly nonce: Buffer;
 }
 
 const USER_CERTIFICATE = 1;
 
 /**
- * Signs a user certificate and returns it in OpenSSH authorized-keys format, with serial 0 and the key id as its comment. Encoded here because sshpk
- * cannot omit the principals. Source: OpenSSH PROTOCOL.certkeys.
+ * Signs a user certificate, and returns it in OpenSSH authorized-keys format with serial 0 and the key id as comment.
+ * Not encoded by sshpk, which cannot omit the principals. Source: OpenSSH PROTOCOL.certkeys.
  */
 function renderSshCertificate(certificate: SshCertificate, authority: PrivateKey): string {
   const key = certificate.publicKey.toBuffer('rfc4253', {});
@@ -222,7 +234,10 @@ function createSignature(authority: PrivateKey, bytes: Buffer): Buffer {
   return signer.sign().toBuffer('ssh');
 }
 
-/** Encodes options sorted by name, with the data that `pack` returns for a value. An extension without a value is a flag, whose data is empty. */
+/**
+ * Encodes options sorted by name. `pack` encodes the value of an option. A flag is an option without a value, so its
+ * data is empty.
+ */
 function encodeOptions(options: Readonly<Record<string, string>>, pack: (value: string) => Buffer): Buffer {
   const sorted = Object.entries(options).sort(([left], [right]) => (left < right ? -1 : 1));
   return Buffer.concat(sorted.flatMap(([name, value]) => [encodeField(name), encodeField(pack(value))]));
@@ -250,8 +265,9 @@ function toSeconds(time: Date): number {
 }
 
 /**
- * Only authorized keys may report. At submission, the rules determine the decision about each host name and the time of that decision. Both are stored
- * with the report. A decision becomes visible when the server's clock reaches its time.
+ * Only authorized keys may report abuse. When a report is submitted, the rules decide about each host name and set the
+ * time of the decision. Both are stored with the report. A decision becomes visible when the server's clock reaches
+ * that time.
  */
 const ABUSE_REPORT_BEHAVIOUR: Behaviour = {
   authorize: (caller) => {
@@ -276,13 +292,13 @@ const ABUSE_REPORT_BEHAVIOUR: Behaviour = {
   },
 };
 
-/** Each host name once, in the order of the URLs. */
+/** Returns each host name of the reported URLs once, in the order of the URLs. */
 function listHostnames({ urls }: Spec): readonly string[] {
   const hostnames = (isJsonArray(urls) ? urls : []).map((url) => new URL(String(url)).hostname);
   return [...new Set(hostnames)];
 }
 
-/** The decisions whose time has come, by host name. */
+/** Maps each host name to its decision. Leaves out decisions whose time is still in the future. */
 function listDecided({ decisions }: JsonObject, now: Date): ReadonlyMap<string, string> {
   const all = (isJsonArray(decisions) ? decisions : []).filter(isJsonObject);
   const decided = all.filter(({ at }) => Date.parse(String(at)) <= now.getTime());
@@ -300,7 +316,7 @@ const JOB_MS = 60_000;
 const RENEWAL_MS = 60 * 24 * 3_600_000;
 const RETRY_MS = 3_600_000;
 
-/** Returns the domains, and the state of the certificate job, which is computed from the server's clock on each read. */
+/** Computes the domains, and the status of the certificate. The status depends on the server's clock at each read. */
 const AGENT_INGRESS_BEHAVIOUR: Behaviour = {
   remember: ({ spec }, before, { now }) => {
     const policy = findPolicy(spec);
@@ -335,7 +351,10 @@ function computeCertificateStatus(domain: string, requestedAt: number, now: numb
   return age < JOB_MS ? renderInternalError(requestedAt) : computeRenewals(requestedAt + JOB_MS, age - JOB_MS);
 }
 
-/** A job that succeeds after `JOB_MS`, and another job for each renewal. */
+/**
+ * The status of a certificate whose first job and renewals succeed, each after `JOB_MS`. `age`: milliseconds since the
+ * request.
+ */
 function computeRenewals(requestedAt: number, age: number): JsonObject {
   const round = Math.floor(age / (JOB_MS + RENEWAL_MS));
   const startedAt = requestedAt + round * (JOB_MS + RENEWAL_MS);
@@ -349,7 +368,7 @@ function computeRenewals(requestedAt: number, age: number): JsonObject {
   };
 }
 
-/** A temporary error: the next attempt, after `JOB_MS`, succeeds. */
+/** The status after a temporary error. The next attempt, after `JOB_MS`, succeeds. */
 function renderInternalError(requestedAt: number): JsonObject {
   return {
     renews_at: null,
@@ -362,7 +381,10 @@ function renderInternalError(requestedAt: number): JsonObject {
   };
 }
 
-/** A permanent error: the service retries every hour, without success. */
+/**
+ * The status after a permanent error. The service retries every hour without success. `age`: milliseconds since the
+ * request.
+ */
 function renderDnsError(requestedAt: number, age: number): JsonObject {
   const retries = Math.floor(age / RETRY_MS) + 1;
   return {
@@ -376,7 +398,7 @@ function renderDnsError(requestedAt: number, age: number): JsonObject {
   };
 }
 
-/** A PATCH without `backends` keeps the backends, but its response shows none. Source: section 4.8 of the API. */
+/** A PATCH without `backends` keeps the backends, but the response has none. Source: section 4.8 of the API. */
 const WEIGHTED_BACKEND_BEHAVIOUR: Behaviour = {
   showUpdate: (document, given) => ('backends' in given ? document : { ...document, backends: {} }),
 };
@@ -405,13 +427,13 @@ export function getBehaviour(kind: Kind): Behaviour {
   return { ...createDefaultBehaviour(kind), ...BEHAVIOURS.get(kind.name) };
 }
 
-/** A rule that decides about reported host names. */
+/** A rule that decides about host names in abuse reports. */
 export interface AbuseReportRule {
-  /** The rule matches this host name and all names below it. `*`: any host name. */
+  /** A host name. The rule also matches all names below it. `*`: any host name. */
   readonly hostname: string;
   /** `PENDING`: no decision is ever made. */
   readonly status: (typeof HOSTNAME_STATUSES)[number];
-  /** Time from the submission to the decision. Default: 30. */
+  /** Seconds from the submission to the decision. Default: 30. */
   readonly after_seconds?: number;
 }
 
@@ -422,13 +444,16 @@ interface AbuseReportDecision {
 
 const DEFAULT_AFTER_SECONDS = 30;
 
-/** The rules of a server whose seed has no rules: names below `invalid` are ignored after 10 seconds, all others are banned. */
+/**
+ * The rules of a server whose seed has no rules. Host names below `invalid` are ignored after 10 seconds, all others
+ * are banned.
+ */
 export const DEFAULT_ABUSE_REPORT_RULES: readonly AbuseReportRule[] = [
   { hostname: 'invalid', status: 'IGNORE', after_seconds: 10 },
   { hostname: '*', status: 'BANNED' },
 ];
 
-/** The decision of the first rule that matches a host name. `undefined`: no decision is ever made. */
+/** Returns the decision of the first rule that matches a host name. `undefined` if no decision is ever made. */
 function decideHostname(rules: readonly AbuseReportRule[], hostname: string): AbuseReportDecision | undefined {
   const rule = rules.find((candidate) => isAbout(candidate, hostname));
   if (rule === undefined || rule.status === 'PENDING') return undefined;
@@ -440,7 +465,7 @@ function isAbout(rule: AbuseReportRule, hostname: string): boolean {
   return suffix === '*' || name === suffix || name.endsWith(`.${suffix}`);
 }
 
-/** In lower case, and without the trailing dot of the root domain. */
+/** Converts a host name to lower case, without the dot of the root domain at its end. */
 function toPlainName(hostname: string): string {
   return hostname.toLowerCase().replace(/\.$/, '');
 }

@@ -3,14 +3,17 @@ import { hashSha256 } from '../model/json.ts';
 import type { FaultRule, ServerFaults } from '../model/server-faults.ts';
 import { parseRange } from '../schemas/seed.ts';
 
-/** A fault that applies to a request, with its source of random numbers. */
+/** A fault that applies to a request, and the random numbers for the fault. */
 export interface ChosenFault<Rule extends FaultRule = FaultRule> {
   readonly rule: Rule;
-  /** Returns a random number, 0 or more and below 1. It depends only on the seed, the rule, the number of the matching request and `purpose`. */
+  /**
+   * Returns a number from 0 up to, but not including, 1. It depends only on the seed, the rule, the number of the
+   * request among the requests that match the rule, and `purpose`.
+   */
   readonly random: (purpose: string) => number;
 }
 
-/** The faults of one request. `undefined`: no such fault applies. */
+/** The faults of one request: a delay and one other fault. `undefined`: no such fault applies. */
 export interface ChosenFaults {
   readonly latency: ChosenFault<LatencyRule> | undefined;
   readonly fault: ChosenFault<OtherRule> | undefined;
@@ -20,8 +23,9 @@ export type LatencyRule = Extract<FaultRule, { fault: 'latency' }>;
 export type OtherRule = Exclude<FaultRule, LatencyRule>;
 
 /**
- * Creates a function that chooses the faults of a request. Each rule counts all requests that it matches, even if another rule applies, so that rules do
- * not depend on each other. Rules match the path below the base path.
+ * Creates a function that chooses the faults of a request. Each rule counts all requests that it matches, even if
+ * another rule applies, so that the rules do not depend on each other. Rules match the part of the path below
+ * `basePath`.
  */
 export function createFaultChooser({
   seed = 0,
@@ -47,9 +51,12 @@ function isOther(chosen: ChosenFault): chosen is ChosenFault<OtherRule> {
 }
 
 interface Turns {
-  /** Counts the request if the rule matches it. Returns the fault if the rule applies to this request. */
+  /**
+   * Counts the request if the rule matches it. Returns the fault if the rule applies to this request, otherwise
+   * `undefined`.
+   */
   readonly next: (subject: Subject) => ChosenFault | undefined;
-  /** Records that the fault was used, for the limit `times`. */
+  /** Records that the fault was used. The rule's `times` limits the number of uses. */
   readonly use: () => void;
 }
 
@@ -93,7 +100,7 @@ function toSubject({ method, url }: HttpRequest, basePath: string): Subject {
   return { method, path, query: search };
 }
 
-/** Faults that affect only lists. Their rules count only GET requests. */
+/** Faults of lists. A rule with such a fault matches and counts only GET requests. */
 const OF_LISTS: ReadonlySet<FaultRule['fault']> = new Set(['missing', 'no_next', 'gone_cursor', 'stale']);
 
 function createMatcher({ on, fault }: FaultRule): (subject: Subject) => boolean {

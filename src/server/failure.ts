@@ -1,7 +1,7 @@
 import type { HttpResponse } from '../model/http.ts';
 import { OPERATION_ID_HEADER } from '../model/http.ts';
 
-/** Every failure code of the bundled server, with its HTTP status. */
+/** Maps every failure code of the bundled server to its HTTP status. */
 const FAILURE_STATUS = {
   bad_request: 400,
   bad_version: 400,
@@ -29,13 +29,13 @@ type FailureCode = keyof typeof FAILURE_STATUS;
 
 interface FailureOptions {
   readonly code: FailureCode;
-  /** Details for programs, in addition to the operation id. */
+  /** Members of `details` in the body of the error response, in addition to the operation id. */
   readonly details?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
-/** Ends a request with an error response. The message is sent to the caller, so it never contains a key. */
+/** Thrown to respond to a request with an error. The caller gets the message, so it must never contain an API key. */
 export class RequestError extends Error {
   override readonly name = 'Failure';
   readonly code: FailureCode;

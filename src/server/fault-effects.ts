@@ -7,17 +7,20 @@ import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, pars
 import { parseRange } from '../schemas/seed.ts';
 import type { ChosenFault, LatencyRule, OtherRule } from './choose-faults.ts';
 
-/** The request that a fault affects, and the actions that are available to the fault. */
+/** The request that a fault affects, and functions for the effect. */
 export interface FaultContext {
   readonly request: HttpRequest;
-  /** Sends the request to the server, where it takes effect. */
+  /** Sends the request to the server as if there were no fault. */
   readonly forward: Send;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Returns the server in the state before the given number of changes or requests. */
+  /** Returns the `send` of the server in an earlier state: before the last `changes` changes or `requests` requests. */
   readonly before: (ago: { readonly changes?: number | undefined; readonly requests?: number | undefined }) => Send;
 }
 
-/** A response that ends in the middle of its body. `listen` sends the first half of it; without a socket the request rejects with this error. */
+/**
+ * A response that ends in the middle of its body. Over a socket, `listen` sends the first half of the body. Without a
+ * socket, the request rejects with this error.
+ */
 export class TruncatedResponse extends NetworkError {
   readonly response: HttpResponse;
 
@@ -35,7 +38,7 @@ export async function delay(
   await sleep(Math.round(from + (to - from) * random('latency')), request.signal);
 }
 
-/** Returns the response to a request with a fault. If the fault leaves no response, rejects as a transport does. */
+/** Returns the response to a request with a fault. Rejects as a transport does if the fault prevents a response. */
 export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: FaultContext): Promise<HttpResponse> {
   const { rule } = chosen;
   if ('when' in rule && rule.when === 'after') await scene.forward(scene.request);
@@ -75,7 +78,7 @@ export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: Fau
 
 type LeftOutRule = Extract<OtherRule, { readonly fault: 'left_out' }>;
 
-/** Longer than clients wait: Edgewise waits 30 seconds for the head of a response. */
+/** Longer than any client waits for a response. Edgewise waits 30 seconds for the headers. */
 const PATIENCE_MS = 120_000;
 
 const PAGE = '<!doctype html>\n<title>Sign in</title>\n<h1>Sign in to go on</h1>\n';
@@ -103,7 +106,7 @@ function breakJson(response: HttpResponse): HttpResponse {
   return { ...response, body: response.body.slice(0, response.body.length >> 1) };
 }
 
-/** Changes a page of a list. Other responses are returned unchanged. */
+/** Forwards a request, and changes the response if it is a page of a list. Other responses are returned unchanged. */
 async function changePage(
   { request, forward }: FaultContext,
   change: (page: JsonObject) => JsonObject,
@@ -127,7 +130,9 @@ function dropSome(page: JsonObject, count: number, random: ChosenFault['random']
   return { ...page, ...Object.fromEntries(dropped) };
 }
 
-/** Leaves out fields of a response. Failures and responses without a body are returned unchanged. */
+/**
+ * Forwards a request, and omits fields from the response. Failures and responses without a body are returned unchanged.
+ */
 async function leaveFieldsOut(
   random: ChosenFault['random'],
   { fields, share = 1 }: LeftOutRule,
@@ -143,7 +148,10 @@ async function leaveFieldsOut(
   return { ...response, body: JSON.stringify(thinned) };
 }
 
-/** Rejects the request for a page if the resource that its cursor names no longer exists. */
+/**
+ * Rejects a request for a page if its cursor is the id of a resource that no longer exists. Otherwise forwards the
+ * request.
+ */
 async function refuseGoneCursor(code: number, { request, forward }: FaultContext): Promise<HttpResponse> {
   const { origin, pathname, searchParams } = new URL(request.url);
   const cursor = searchParams.get('before_id');
@@ -152,7 +160,9 @@ async function refuseGoneCursor(code: number, { request, forward }: FaultContext
   return found.status === 404 ? refuse(code, 'gone_cursor', {}) : forward(request);
 }
 
-/** Responds from an earlier state of the server, or from the current state if the request failed in the earlier one. */
+/**
+ * Responds from an earlier state of the server. If the request fails in that state, responds from the current state.
+ */
 async function goBack(
   ago: Parameters<FaultContext['before']>[0],
   { request, forward, before }: FaultContext,
@@ -161,23 +171,26 @@ async function goBack(
   return isJsonObject(readJson(past)) ? past : forward(request);
 }
 
-/** The JSON of a successful response. `undefined` for a failure, and for a body that is not JSON. */
+/** Parses the body of a successful response. `undefined` for a failure, and for a body that is not JSON. */
 function readJson(response: HttpResponse): Json | undefined {
   return isSuccess(response) ? parseJson(readBodyText(response.body)) : undefined;
 }
 
 interface ShownField {
   readonly name: string;
-  /** `undefined`: the field is not in the kind's table. */
+  /** `undefined` if the kind's table does not have the field. */
   readonly field: Field | undefined;
   readonly value: Json;
-  /** Position in the response, to distinguish fields with the same name in other resources and objects. */
+  /** Position in the response. It distinguishes fields with the same name in different resources and objects. */
   readonly place: string;
 }
 
 type IsLeftOut = (shown: ShownField) => boolean;
 
-/** Returns the JSON of a response without the fields that `isLeftOut` selects. The response is a page of a list, a resource, or a module. */
+/**
+ * Returns the JSON of a response without the fields that `isLeftOut` selects. The response is a page of a list, a
+ * resource, or a module.
+ */
 export function omitFields(
   json: Json,
   { method, url }: Pick<HttpRequest, 'method' | 'url'>,
@@ -194,7 +207,10 @@ export function omitFields(
   return { ...json, [key]: thinEach(list, (one, at) => thinResource(fields, one, { place: `${at} `, isLeftOut })) };
 }
 
-/** Whether services may leave a value out of a response: if it is empty, null or false. If absence means the default, the value must also equal the default. */
+/**
+ * Whether a service may omit a value from a response: the value is empty, null or false. If clients read an absent
+ * field as its default, the value must also equal this default.
+ */
 export function isOmissible({ field, value }: ShownField): boolean {
   if (field?.absentWhenDefault === true && field.default !== undefined && !isSameJson(field.default, value))
     return false;

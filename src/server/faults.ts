@@ -15,27 +15,31 @@ import { answerWithFault, delay, type FaultContext } from './fault-effects.ts';
 import type { Server } from './server.ts';
 
 /**
- * Injects faults between the bundled server and its clients: late, lost, broken and wrong responses, chosen by rules and a seed. Without a socket, a
- * request without a response rejects as a client's transport does. With `listen`, the server closes or resets the connection.
+ * Injects faults between the bundled server and its clients: late, lost, broken and wrong responses. Rules and a seed
+ * choose the faults. If a fault prevents the response, a request without a socket rejects as with a client's transport.
+ * With `listen`, the server closes or resets the connection.
  */
 
-/** Options for the timing and the log of faults. */
+/** Options of `withFaults`. */
 export interface FaultOptions {
-  /** Resolves after `ms`, or as soon as the signal is aborted. Default: the system's timer. */
+  /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. Default: a timer of the system. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Called when a fault applies to a request, before the fault takes effect. */
   readonly onFault?: (entry: FaultLogEntry) => void;
 }
 
-/** One fault of one request, for a log. */
+/** A log entry for one fault of one request. */
 export interface FaultLogEntry {
   readonly method: string;
-  /** Path and query. */
+  /** Path and query of the request. */
   readonly path: string;
   readonly fault: FaultRule['fault'];
 }
 
-/** Returns the server with faults in front of it. Never throws, because `parseServerFaults` has checked the faults. */
+/**
+ * Returns a server that injects faults into the responses of `server`. Never throws, because `parseServerFaults` has
+ * checked the faults.
+ */
 export function withFaults(server: Server, faults: ServerFaults, options: FaultOptions = {}): Server {
   const choose = createFaultChooser(faults);
   const history = createHistory(server, faults.rules);
@@ -61,18 +65,18 @@ function toEntry({ method, url }: HttpRequest, fault: FaultRule['fault']): Fault
   return { method, path: pathname + search, fault };
 }
 
-/** Earlier states of the server, as far back as the `stale` rules need. Without such rules it records nothing. */
+/** Earlier states of the server, as many as the `stale` rules need. Without such rules nothing is recorded. */
 interface History {
-  /** Counts a request, and returns a function that finds earlier states. */
+  /** Counts a request. Returns a function that finds the state before earlier changes or requests. */
   readonly look: () => FaultContext['before'];
-  /** Wraps `inner`, and records the state before each successful change. */
+  /** Returns a function that forwards to `inner`, and records the state before each successful change. */
   readonly watch: (inner: Send) => Send;
 }
 
 function createHistory(server: Server, rules: readonly FaultRule[]): History {
   const stale = rules.filter((rule) => rule.fault === 'stale');
   const depth = Math.max(0, ...stale.map(({ changes = 1, requests = 1 }) => Math.max(changes, requests)));
-  /** The states before the most recent changes and requests, the most recent first. */
+  /** The states before the last changes and requests, the most recent first. */
   let changes: readonly Past[] = [];
   let requests: readonly Past[] = [];
   let present: Past | undefined;
@@ -102,7 +106,7 @@ function createHistory(server: Server, rules: readonly FaultRule[]): History {
   };
 }
 
-/** The server in an earlier state, created at the first call. */
+/** Returns the `send` of the server in an earlier state. That server is created at the first call. */
 type Past = () => Send;
 
 function createPast(server: Server): Past {
@@ -114,7 +118,9 @@ function createPast(server: Server): Past {
   };
 }
 
-/** Parses faults from YAML or JSON. Throws `RangeError` if they are invalid; the message lists the errors with their rules. */
+/**
+ * Parses faults from YAML or JSON. Throws `RangeError` if they are invalid; the message names each error and its rule.
+ */
 export function parseServerFaults(text: string): ServerFaults {
   const value = parseOne(text);
   const unknownKey = findUnknownKey(FAULTS_SCHEMA, value);
@@ -136,7 +142,10 @@ function parseOne(text: string): Json {
   return first.value;
 }
 
-/** The rule that contains a path, named by what it matches: ` (GET *)`. Empty if no rule contains the path. */
+/**
+ * Describes the rule that contains a path of the faults file by the rule's `on`: ` (GET *)`. Empty if no rule contains
+ * the path.
+ */
 function nameRule(value: Json, [first, index]: FieldPath): string {
   const rules = isJsonObject(value) && first === 'rules' ? value['rules'] : undefined;
   const rule = isJsonArray(rules) ? rules[Number(index)] : undefined;

@@ -22,7 +22,10 @@ import {
 import { findOwnedKind, formatTimestamp, type StoredResource } from './store.ts';
 import { applyPatch, checkSpec, validateCreate, validateModule, validateUpdate } from './validate-body.ts';
 
-/** Operations on whole resources. They are the same for every kind; the differences are in the kind's table and its behaviour. */
+/**
+ * Handlers of the operations on whole resources. All kinds share these handlers. A kind's table and its behaviour
+ * contain the differences.
+ */
 
 export function createResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   const resource = admitResource(service, kind, validateCreate(kind, call.body), call.caller);
@@ -71,7 +74,7 @@ function findResource(service: Service, kind: Kind, ids: HandlerRequest['ids']):
   return resource;
 }
 
-/** Changes some fields of a resource. All checks run before the change. */
+/** Changes some fields of a resource. Throws `RequestError` if a check fails, and then changes nothing. */
 function changeSpec(service: Service, kind: Kind, before: StoredResource, given: Spec): StoredResource {
   const changed = { ...before, spec: applyPatch(kind, before.spec, given) };
   checkSpec(kind, changed.spec);
@@ -99,7 +102,7 @@ function admitResource(service: Service, kind: Kind, asked: Spec, caller: ApiKey
   return resource;
 }
 
-/** Skips ids that are in use, because a seed may contain the next id. */
+/** Creates an id. Skips ids that are in use, because a seed may contain the next id. */
 function createUnusedId(service: Service, kind: Kind, now: Date): string {
   const listing = service.store.listingOf(kind);
   let id = service.identities.createId(kind.idPrefix, now);
@@ -125,7 +128,7 @@ function refuseUse(id: string, referrers: ReadonlySet<string>): RequestError {
   return new RequestError(`${id} is in use by ${shown}${more}`, { code: 'in_use', details: { id, used_by: shown } });
 }
 
-/** Operations on modules with a path of their own, for owned and attached kinds. */
+/** Handlers of the operations on modules with a path of their own, for owned and attached kinds. */
 
 export function replaceModule(
   service: Service,
@@ -165,7 +168,7 @@ export function deleteModule(
   return { status: 204 };
 }
 
-/** Creates the record that stores the modules of an attached kind. It has no modules yet. */
+/** Creates an empty record for the modules that are attached to a resource. */
 export function createAttachment(service: Service, kind: Kind, ids: HandlerRequest['ids']): StoredResource {
   return {
     id: toResourcePath(kind, ids),
@@ -192,19 +195,22 @@ function showModule(module: OperationModule, value: Json, { baseUrl }: HandlerRe
   return { status: 200, body: body as JsonObject }; // a module that is set renders to an object
 }
 
-/** The requested part of a list. */
 export interface PageRequest {
   readonly limit: number;
-  /** Id of a resource: the page lists older resources. `undefined`: the page begins with the newest. */
+  /**
+   * Id of a resource. The page contains only older resources. `undefined`: the page begins with the newest resource.
+   */
   readonly before: string | undefined;
 }
 
-/** The query parameters that a list request may have. */
 export const PAGE_PARAMETERS = ['limit', 'before_id'] as const;
 
 const MAX_LIMIT = 100;
 
-/** Parses the query of a list request. Throws `RequestError` for a limit out of range, and for a `before_id` that is not an id of the kind. */
+/**
+ * Parses the query of a list request. Throws `RequestError` if `limit` is out of range, or `before_id` is not an id of
+ * this kind.
+ */
 export function parsePage(query: URLSearchParams, kind: Kind): PageRequest {
   const limit = query.get('limit') ?? String(MAX_LIMIT);
   if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT)
@@ -216,7 +222,7 @@ export function parsePage(query: URLSearchParams, kind: Kind): PageRequest {
   return { limit: Number(limit), before };
 }
 
-/** Throws `RequestError` for repeated query parameters, and for those that the operation does not have. */
+/** Throws `RequestError` for a repeated query parameter, and for a parameter that the operation does not have. */
 export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
     if (!known.includes(name)) throw refuse(name, 'is not a query parameter of this operation');
@@ -228,7 +234,10 @@ function refuse(name: string, message: string): RequestError {
   return new RequestError(`${name} ${message}`, { code: 'bad_query', details: { field: name } });
 }
 
-/** Renders a resource for a response, with every field of its kind. `computed`: the fields that only the service sets. */
+/**
+ * Renders a resource for a response, with every field of its kind. `computed`: the values of the fields that only the
+ * service sets.
+ */
 export function renderResource(
   kind: Kind,
   resource: StoredResource,
@@ -245,7 +254,7 @@ export function renderResource(
   return renderFields(kind.fields, known, options.baseUrl);
 }
 
-/** Renders the value of one field for a response. `value`: `undefined` if the field is not set. */
+/** Renders a field for a response. `value` is `undefined` if the field is not set. */
 export function renderField(field: Field, value: Json | undefined, baseUrl: string): Json {
   const given = value ?? field.default ?? null;
   if (given !== null) return renderValue(field.type, given, baseUrl);

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type Key, type PrivateKey, parsePkcs8Key } from '../kinds/ssh-key.ts';
 
-/** Creates ids, tokens and keys. The same seed and the same calls give the same results. */
+/** Creates ids, tokens and keys. Two generators with the same seed return the same results for the same calls. */
 export interface IdGenerator {
   /** Creates an id such as `edgtcp_2fmn…`. Ids sort in the order of their creation, unless the clock is set back. */
   readonly createId: (prefix: string, now: Date) => string;
@@ -10,7 +10,7 @@ export interface IdGenerator {
   readonly toToken: (id: string) => string;
   /** Returns 32 bytes that cannot be guessed without the seed. The same purpose gives the same bytes. */
   readonly derive: (purpose: string) => Buffer;
-  /** The number of ids created so far. A server that continues from a snapshot starts with this number. */
+  /** The number of ids created so far. A server that starts from a snapshot continues with this number. */
   readonly sequence: () => number;
 }
 
@@ -20,10 +20,10 @@ const KSUID_LENGTH = 27;
 const TOKEN_BYTES = 15;
 const TOKEN_LENGTH = 20;
 
-/** The last digits of an operation id are a counter. The digits before them identify the server and are not secret. */
+/** The last digits of an operation id are a counter. The other digits identify the server, and are not secret. */
 const OPERATION_DIGITS = 9;
 
-/** `sequence`: the number of ids that were created before. */
+/** `sequence`: the number of ids that were already created from this seed. */
 export function createIdGenerator(seed: string | Buffer, sequence: number): IdGenerator {
   let ids = sequence;
   let operations = 0;
@@ -44,7 +44,10 @@ export function createIdGenerator(seed: string | Buffer, sequence: number): IdGe
   };
 }
 
-/** Encodes 4 bytes of time, 5 bytes of the count, and 11 bytes that cannot be guessed. Ids sort by time, then by count. Source: the KSUID format. */
+/**
+ * Encodes 4 bytes of time, 5 bytes of the count, and 11 random bytes. Ids sort by time, then by count. Source: the
+ * KSUID format.
+ */
 function encodeKsuid(now: Date, count: number, random: Buffer): string {
   const bytes = Buffer.alloc(20);
   const seconds = Math.floor(now.getTime() / 1000) - KSUID_EPOCH_SECONDS;
@@ -54,11 +57,13 @@ function encodeKsuid(now: Date, count: number, random: Buffer): string {
   return encodeBase62(bytes, KSUID_LENGTH);
 }
 
-/** Base-62 digits that one division yields. A remainder and two more bytes stay below 2^53, so the division is exact. */
+/**
+ * The number of base-62 digits per division. A remainder and two more bytes stay below 2^53, so each division is exact.
+ */
 const DIGITS = 5;
 const DIGITS_BASE = 62 ** DIGITS;
 
-/** The last `length` base-62 digits of the bytes, read as one big-endian number. */
+/** Encodes bytes, as one big-endian number, in base 62. Returns only the last `length` digits. */
 function encodeBase62(bytes: Buffer, length: number): string {
   const words = splitWords(bytes);
   let text = '';
@@ -66,14 +71,17 @@ function encodeBase62(bytes: Buffer, length: number): string {
   return text.slice(-length);
 }
 
-/** Splits bytes into 16-bit numbers, the highest first. If the number of bytes is odd, the first number has one byte. */
+/**
+ * Splits bytes into 16-bit numbers, the highest first. If the number of bytes is odd, the first number is a single
+ * byte.
+ */
 function splitWords(bytes: Buffer): number[] {
   const words: number[] = bytes.length % 2 === 0 ? [] : [bytes.readUInt8(0)];
   for (let index = words.length; index < bytes.length; index += 2) words.push(bytes.readUInt16BE(index));
   return words;
 }
 
-/** Divides by `DIGITS_BASE` in place, and returns the remainder. */
+/** Divides a number, given as 16-bit words, by `DIGITS_BASE` in place, and returns the remainder. */
 function divide(words: number[]): number {
   let rest = 0;
   for (let index = 0; index < words.length; index += 1) {
@@ -84,7 +92,7 @@ function divide(words: number[]): number {
   return rest;
 }
 
-/** The last `length` base-62 digits of a number. */
+/** Encodes a number in base 62. Returns only the last `length` digits. */
 function formatDigits(value: number, length: number): string {
   let [rest, text] = [value, ''];
   for (let count = 0; count < length; count += 1) {
@@ -94,20 +102,20 @@ function formatDigits(value: number, length: number): string {
   return text;
 }
 
-/** The SSH certificate authorities of the server: one ed25519 key for each id, created at its first use. */
+/** The SSH certificate authorities of the server. Each id has an ed25519 key, which is created at its first use. */
 export interface CertificateAuthorities {
   readonly getKey: (id: string) => PrivateKey;
-  /** The secret of each authority that was used, by id, in base64url. */
+  /** Maps the id of each authority that was used to its secret, in base64url. */
   readonly listSecrets: () => Readonly<Record<string, string>>;
 }
 
-/** The DER header of a PKCS #8 ed25519 private key, before its 32 secret bytes. Source: RFC 8410. */
+/** The DER header of a PKCS #8 ed25519 private key. The 32 secret bytes of the key follow. Source: RFC 8410. */
 const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SECRET_BYTES = 32;
 
 /**
- * `derive` returns 32 secret bytes for a purpose. `secrets`: the secrets of authorities that were used before, by id. Throws `RangeError` for an invalid
- * secret.
+ * Creates the certificate authorities. `derive` returns 32 secret bytes for a purpose. `secrets` maps the ids of
+ * authorities that were used before to their secrets, in base64url. Throws `RangeError` for an invalid secret.
  */
 export function createCertificateAuthorities(
   derive: (purpose: string) => Buffer,
@@ -127,7 +135,7 @@ export function createCertificateAuthorities(
   };
 }
 
-/** A public key in OpenSSH authorized-keys format, without a comment. */
+/** Formats a public key for OpenSSH authorized-keys files, without a comment. */
 export function toAuthorizedKey(key: Key): string {
   return key.toString('ssh').split(' ').slice(0, 2).join(' ');
 }
@@ -139,7 +147,7 @@ function parseSecret(id: string, text: string): Buffer {
   return secret;
 }
 
-/** Encodes the key as PEM here, because Node's own parser may report an error that another call left behind in OpenSSL. */
+/** Encodes the key as PEM. Node's own parser may report an error that an earlier call left behind in OpenSSL. */
 function parseKey(secret: Buffer): PrivateKey {
   const der = Buffer.concat([PKCS8_ED25519, secret]).toString('base64');
   return parsePkcs8Key(`-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n`);

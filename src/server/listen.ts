@@ -18,11 +18,16 @@ import { createBodyError, type Server } from './server.ts';
 /** A server that can be reached over a socket. */
 export interface Listener {
   readonly url: string;
-  /** Stops accepting requests. Resolves when the requests under way are answered, at the latest after five seconds. */
+  /**
+   * Stops accepting requests. Resolves when all running requests have got a response, at the latest after five seconds.
+   */
   readonly close: () => Promise<void>;
 }
 
-/** Opens a socket for a server, by default on 127.0.0.1. Port 0: any free port. Rejects if the port is not available. */
+/**
+ * Makes a server reachable over a socket, by default on 127.0.0.1. Port 0 means any free port. Rejects if the port is
+ * not available.
+ */
 export async function listen(
   server: Server,
   options: { readonly port: number; readonly host?: string },
@@ -45,7 +50,10 @@ function formatUrl(address: AddressInfo | string | null): string {
 const POLL_MS = 10;
 const GRACE_MS = 5_000;
 
-/** Closes each connection as soon as it is idle, because idle connections would keep the server open. After `GRACE_MS`, closes all connections. */
+/**
+ * Closes each connection as soon as it is idle, because an idle connection keeps the server open. After `GRACE_MS`,
+ * closes all connections.
+ */
 async function close(http: HttpServer): Promise<void> {
   const idle = setInterval(() => http.closeIdleConnections(), POLL_MS);
   const late = setTimeout(() => http.closeAllConnections(), GRACE_MS);
@@ -63,8 +71,8 @@ interface Exchange {
 }
 
 /**
- * Creates the HTTP server that passes requests to the bundled server. Bytes that are not a valid request get an error response, and the connection is
- * closed.
+ * Creates the HTTP server that passes requests to the bundled server. If bytes are not a valid request, the client gets
+ * an error response, and the connection is closed.
  */
 function createHttpServer(server: Server): HttpServer {
   const latest = new WeakMap<Duplex, Exchange>();
@@ -102,7 +110,7 @@ async function answer(server: Server, { incoming, outgoing }: Exchange): Promise
   }
 }
 
-/** Reads a request from a socket. Reads the body only of POST, PUT and PATCH. */
+/** Reads a request from a socket. Ignores the body unless the method is POST, PUT or PATCH. */
 async function readRequest(incoming: IncomingMessage): Promise<HttpRequest> {
   const { method = '', headersDistinct } = incoming;
   const url = parseRequestUrl(incoming);
@@ -111,7 +119,10 @@ async function readRequest(incoming: IncomingMessage): Promise<HttpRequest> {
   return { method, url, headers: Object.fromEntries(headers), body };
 }
 
-/** Parses the URL of a request. Its target is a path or an absolute URL. Throws `RequestError` for an invalid URL or host. */
+/**
+ * Parses the URL of a request, which may be a path or an absolute URL. Throws `RequestError` for an invalid URL or
+ * host.
+ */
 function parseRequestUrl({ url = '', headers: { host = '' } }: IncomingMessage): string {
   const [path = ''] = url.split('?');
   const isValid = /^[^\s/?#@\\]+$/.test(host) && !path.includes('\\');
@@ -120,7 +131,10 @@ function parseRequestUrl({ url = '', headers: { host = '' } }: IncomingMessage):
   throw new RequestError('The request has no valid URL and host', { code: 'bad_request' });
 }
 
-/** Reads the body of a request. Of a body above MAX_REQUEST_BYTES it reads only enough to exceed that limit. Rejects if the body is incomplete. */
+/**
+ * Reads the body of a request. A body longer than MAX_REQUEST_BYTES is cut shortly after that limit, so the result is
+ * too long as well. Rejects if the body is incomplete.
+ */
 function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -144,7 +158,7 @@ function send({ status, headers, body }: HttpResponse, outgoing: ServerResponse)
   outgoing.end(body);
 }
 
-/** Sends the headers and the first half of the body, and closes the connection. */
+/** Sends the headers and the first half of the body, then closes the connection. */
 function sendHalf({ status, headers, body }: HttpResponse, outgoing: ServerResponse): void {
   const bytes = Buffer.from(body);
   outgoing.writeHead(status, { ...headers, 'content-length': bytes.length });
@@ -152,7 +166,7 @@ function sendHalf({ status, headers, body }: HttpResponse, outgoing: ServerRespo
   outgoing.write(bytes.subarray(0, bytes.length >> 1), () => outgoing.destroy());
 }
 
-/** Ends a request without a response: closes the connection after a timeout, otherwise resets it. */
+/** Ends a request without a response. Closes the connection after a timeout, and resets it after any other error. */
 function breakOff({ socket }: IncomingMessage, error: NetworkError): void {
   if (error instanceof TimeoutError) socket.destroy();
   else socket.resetAndDestroy();
@@ -164,8 +178,9 @@ function toRequestFailure(error: unknown): RequestError {
 }
 
 /**
- * Rejects bytes that are not a valid request. The response to an earlier request on the connection is sent first. If the bytes are the body of a request
- * whose response has already begun, only closes the connection.
+ * Rejects bytes that are not a valid request. If the connection has an earlier request, the response to that request is
+ * sent first. If the bytes belong to the body of a request whose response has already begun, only closes the
+ * connection.
  */
 function refuseBytes(
   server: Server,
@@ -192,10 +207,13 @@ function refuse(server: Server, failure: RequestError, incoming: IncomingMessage
   return server.refuse(failure, { method: incoming?.method ?? '', path: incoming?.url ?? '' });
 }
 
-/** How long a rejected client may continue to send. If the connection were closed at once, the client could lose the response. */
+/**
+ * How long a rejected client may continue to send. If the server closed the connection at once, the client could lose
+ * the response.
+ */
 const LINGER_MS = 500;
 
-/** Sends the last response on a connection, and closes the connection. */
+/** Sends the last response on a connection, then closes the connection. */
 function endWith(socket: Duplex, response: HttpResponse): void {
   if (!socket.writable) return;
   const late = setTimeout(() => socket.destroy(), LINGER_MS).unref();
@@ -210,7 +228,10 @@ function renderResponse({ status, headers, body }: HttpResponse): string {
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, length, '', body].join('\r\n');
 }
 
-/** The failure to report for a connection error. `undefined`: the client has closed the connection, so no response is possible. */
+/**
+ * Returns the failure to report for a connection error. `undefined`: the client has closed the connection, so no
+ * response is possible.
+ */
 export function findConnectionFailure(error: Error): RequestError | undefined {
   const code = 'code' in error ? error.code : undefined;
   switch (code) {

@@ -28,24 +28,24 @@ import {
 import type { HandlerRequest, HandlerResponse, Service } from './service.ts';
 
 export interface RequestEnv {
-  /** The base URL to which the request was sent, without a trailing slash. */
+  /** The base URL of the request, without a slash at the end. */
   readonly baseUrl: string;
-  /** The path of `baseUrl`. */
+  /** The path in `baseUrl`. Empty if the base URL is an origin. */
   readonly basePath: string;
   readonly operationId: string;
-  /** Called for an unexpected error, which is a bug in the server. */
+  /** Called with an unexpected error, which is a bug in the server. */
   readonly onBug: (error: Error) => void;
 }
 
-/** Responds to requests. Never throws. */
+/** Responds to a request. Never throws: errors become responses. */
 export type Routes = (request: HttpRequest, env: RequestEnv) => HttpResponse;
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The target of a path: an operation, or the OpenAPI document of all operations. */
+/** An operation, or `document` for the OpenAPI document of all operations. */
 type Target = Operation | 'document';
 
-/** Creates the routes of all operations of the API. */
+/** Creates the function that routes requests to all operations of the API. */
 export function createRoutes(service: Service, admission: Admission): Routes {
   const routes = { service, admission, router: getRouter() };
   return (request, env) => {
@@ -64,8 +64,8 @@ interface Routing {
 type Matcher = Pick<Router<Target>, 'match'>;
 
 /**
- * Shared by all servers, with one router per method: the first match of a router compiles all of its routes, which takes longer than many requests, and
- * few runs use every method.
+ * The first match of a router compiles all of its routes, which takes longer than many requests. So all servers share
+ * the routers, and each method has its own router: few runs use every method.
  */
 const getRouter = once((): Matcher => {
   const routers = new Map(METHODS.map((method) => [method, once(() => createRouter(method))]));
@@ -103,7 +103,7 @@ function answerRequest(routing: Routing, request: HttpRequest, env: RequestEnv):
   return renderResponse(env, status, body);
 }
 
-/** Returns the target of a match, and the ids in the path. The target is `undefined` if no route matches. */
+/** Returns the target of a match, and the ids in the path. The target is `undefined` if no route matches the path. */
 function resolveTarget(match: Result<Target>): readonly [Target | undefined, HandlerRequest['ids']] {
   const [targets, values] = match;
   const [target, params = {}] = targets[0] ?? [];
@@ -113,7 +113,10 @@ function resolveTarget(match: Result<Target>): readonly [Target | undefined, Han
   return [target, ids];
 }
 
-/** Decodes the percent-encoding of a path segment. A segment with invalid encoding is returned unchanged; it is not the id of any resource. */
+/**
+ * Decodes the percent-encoding of a path segment. Returns a segment with invalid encoding unchanged, because no
+ * resource has such an id.
+ */
 function decode(part: string): string {
   if (!part.includes('%')) return part;
   try {
@@ -165,7 +168,7 @@ function answer(service: Service, { action, kind, module }: Operation, call: Han
   }
 }
 
-/** The path below the base URL. For a path outside the base URL: `/`, which matches no route. */
+/** Returns the path below the base URL. A path outside the base URL becomes `/`, which matches no route. */
 function toLocalPath({ url }: HttpRequest, basePath: string): string {
   const path = getPath({ url } as Request); // getPath reads only `url`
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '/';
@@ -186,10 +189,13 @@ function renderResponse({ operationId }: RequestEnv, status: number, body: unkno
   return { status, headers: { 'content-type': 'application/json', ...id }, body: JSON.stringify(body) };
 }
 
-/** Maximum size of a request body. Longer bodies need not be read to their end. */
+/** Maximum size of a request body. A longer body is rejected, so it need not be read to its end. */
 export const MAX_REQUEST_BYTES = 1024 * 1024;
 
-/** Parses the JSON object in a request body. Throws `RequestError` for another content type, for more than 1 MiB, and for anything but a JSON object. */
+/**
+ * Parses the JSON object in a request body. Throws `RequestError` if the content type is not JSON, the body is larger
+ * than 1 MiB, or it is not a JSON object.
+ */
 export function readBody({ headers, body }: HttpRequest): JsonObject {
   const [contentType = ''] = (headers['content-type'] ?? '').split(';');
   if (contentType.trim().toLowerCase() !== 'application/json')

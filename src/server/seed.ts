@@ -21,33 +21,46 @@ import { checkSpec, validateCreate } from './validate-body.ts';
 /** The initial content of a server: existing resources and known external ids. Every part is optional. */
 export interface ServerSeed {
   /**
-   * Ids that exist in addition to those of the seed's resources. `bkdhr_*`: every well-formed id with that prefix. Absent: every well-formed id of a
-   * kind that this API cannot create.
+   * Ids that exist in addition to the ids of the seed's resources. `bkdhr_*` means every well-formed id with that
+   * prefix. Absent: every well-formed id of a kind that this API cannot create.
    */
   readonly externals?: readonly string[];
-  /** By kind, in any order. Resources are ordered by `created_at` (absent: now), then by their position in the list. */
+  /**
+   * Maps the name of a kind to its resources, in any order. The server sorts them by `created_at` (absent: now), then
+   * by their position in the list.
+   */
   readonly resources?: Readonly<Record<string, readonly SeedResource[]>>;
-  /** Decisions about the host names in abuse reports. The first rule that matches a host name applies. Absent: the server's default rules. */
+  /**
+   * Rules that decide about the host names in abuse reports. The first rule that matches a host name applies. Absent:
+   * the server's default rules.
+   */
   readonly abuse_report_rules?: readonly AbuseReportRule[];
-  /** The secrets of SSH certificate authorities, by id: 32 bytes in base64url. */
+  /**
+   * Maps the ids of SSH certificate authorities to their secrets: 32 bytes in base64url. The secrets of all other
+   * authorities are derived from `idSeed`.
+   */
   readonly certificate_authorities?: Readonly<Record<string, string>>;
-  /** The number of ids that were created before. Default: 0. */
+  /** The number of ids that the server has already created. Default: 0. */
   readonly sequence?: number;
 }
 
 /**
- * One existing resource: the fields of a creation request, and optionally `id` and `created_at`. `deletable: false`: the server rejects its deletion.
- * `state`, in snapshots: data that the server stores beside the fields.
+ * One existing resource: the fields of a creation request, and optionally `id` and `created_at`. `deletable: false`:
+ * the server rejects a DELETE of the resource. `state`, only in snapshots: data that the server stores in addition to
+ * the fields.
  */
 export type SeedResource = JsonObject;
 
-/** The whole state of a server, as a seed for another server. */
+/** The whole state of a server. Another server can start from it as its seed. */
 export type ServerSnapshot = Required<Omit<ServerSeed, OptionalPart>> & Pick<ServerSeed, OptionalPart>;
 
-/** Parts that a snapshot contains only if they were set. */
+/** Parts that a snapshot contains only if the server's own seed contained them. */
 type OptionalPart = 'externals' | 'abuse_report_rules';
 
-/** Parses a seed or snapshot from JSON. Throws `RangeError` if it is invalid; the message lists the first 20 errors and counts the others. */
+/**
+ * Parses a seed or snapshot from JSON. Throws `RangeError` if it is invalid; the message lists the first 20 errors, and
+ * counts the rest.
+ */
 export function parseServerSeed(text: string): ServerSeed {
   const finding = checkJsonLimits(text);
   if (finding !== undefined) throw new RangeError(`It ${finding}`);
@@ -61,10 +74,10 @@ export function parseServerSeed(text: string): ServerSeed {
   return value as ServerSeed; // listSchemaFindings has checked it
 }
 
-/** The maximum numbers of members: of a list of resources or external ids, and of a value inside a resource. */
+/** MAX_LISTED limits a list of resources or external ids. MAX_INSIDE limits a list or object inside a resource. */
 const [MAX_LISTED, MAX_INSIDE] = [100_000, 20_000];
 
-/** Returns an error for the first list or object with too many members to check each of them. */
+/** Returns an error for the first list or object that has too many members to check each of them. */
 function findOversized(value: Json, path: FieldPath): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const most = path.length < 3 ? MAX_LISTED : MAX_INSIDE;
@@ -77,7 +90,7 @@ function findOversized(value: Json, path: FieldPath): string | undefined {
   return undefined;
 }
 
-/** At most this many findings are listed. The others are only counted. */
+/** An error lists at most this many findings, and counts the rest. */
 const MAX_FINDINGS = 20;
 
 function renderFindings(findings: ReturnType<typeof listSchemaFindings>): string {
@@ -91,7 +104,7 @@ function parseJson(text: string): Json {
     return JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // The message of JSON.parse quotes the file. A Stack can name any file, so do not show its content.
+    // The message of JSON.parse quotes the file. A Stack can name any file, so the message must not be shown.
     const [at] = /line \d+ column \d+/.exec(error.message) ?? [];
     // biome-ignore lint/style/useErrorCause: a cause is shown with its message, which quotes the file.
     throw new RangeError(at === undefined ? 'It is not JSON' : `It is not JSON: ${at}`);
@@ -106,14 +119,14 @@ interface Placed {
   readonly created: Date;
 }
 
-/** A resource of a seed in stored form, not yet checked against the other resources of the seed. */
+/** A resource of a seed in the form in which it is stored. Not checked against the other resources of the seed yet. */
 interface Draft extends Placed {
   readonly stored: StoredResource;
 }
 
 /**
- * Adds the resources of a seed to an empty store, oldest first. Throws `RangeError` if the server would have rejected any of them; the message names
- * each with its position.
+ * Adds the resources of a seed to an empty store, oldest first. Throws `RangeError` if the server would have rejected a
+ * resource. The message names each such resource with its position in the seed.
  */
 export function loadSeed(service: Service, { resources = {} }: ServerSeed): void {
   const mistakes = new Mistakes();
@@ -130,10 +143,10 @@ export function loadSeed(service: Service, { resources = {} }: ServerSeed): void
   mistakes.refuse();
 }
 
-/** At most this many mistakes are listed. The others are only counted. */
+/** An error lists at most this many mistakes, and counts the rest. */
 const MAX_SHOWN = 100;
 
-/** Collects the errors of a seed, so that they are all reported at once. */
+/** Collects the mistakes in a seed, so that one error reports them all. */
 class Mistakes {
   readonly #messages: string[] = [];
   #count = 0;
@@ -143,7 +156,10 @@ class Mistakes {
     if (this.#count <= MAX_SHOWN) this.#messages.push(`${place}: ${message}`);
   }
 
-  /** Returns the result of `act`. If `act` throws `RequestError`, records that as a mistake at `place` and returns `undefined`. */
+  /**
+   * Returns the result of `act`. If `act` throws `RequestError`, records it as a mistake at `place`, and returns
+   * `undefined`.
+   */
   collect<T>(place: string, act: () => T): T | undefined {
     try {
       return act();
@@ -219,7 +235,7 @@ function draftOwned(service: Service, { kind, resource, created }: Placed): Stor
   };
 }
 
-/** Adds a draft to the store and returns true. If a check fails, records the mistake and returns false. */
+/** Adds a draft to the store, and returns true. If a check fails, records the mistake, and returns false. */
 function admit(service: Service, { place, kind, resource, created, stored }: Draft, mistakes: Mistakes): boolean {
   const checks = [
     () => checkId(kind, stored.id),
@@ -234,7 +250,7 @@ function admit(service: Service, { place, kind, resource, created, stored }: Dra
   return true;
 }
 
-/** The caller that counts as the creator of a seed's resources. */
+/** The API key of the user who is treated as the creator of a seed's resources. It has all rights. */
 const OWNER: ApiKey = { key: '', userId: DEFAULT_USER_ID, isAdmin: true, mayReportAbuse: true };
 
 function checkId(kind: Kind, id: string): void {
@@ -259,15 +275,18 @@ function toSeedResource(kind: Kind, { id, createdAt, spec, state, deletable }: S
 export interface ImportedResource {
   readonly kind: string;
   readonly id: string;
-  /** RFC 3339. */
+  /** A time in RFC 3339 format. */
   readonly createdAt: string;
-  /** The set fields, in the format of requests. For an attached kind, also the ids in its path. */
+  /** The fields that are set, in the format of a creation request. For an attached kind, also the ids in its path. */
   readonly spec: Spec;
-  /** The fields that the other service computed. */
+  /** The values of the fields that the other service computed. */
   readonly computed: JsonObject;
 }
 
-/** Adds resources to an empty store without checking or changing them, because another service may accept more than this server. `existing`: oldest first. */
+/**
+ * Adds imported resources to an empty store without checking or changing them, because another service may accept more
+ * than this server. `existing`: the resources, oldest first.
+ */
 export function loadExisting(service: Service, existing: readonly ImportedResource[]): void {
   for (const one of existing) {
     const kind = getKind(one.kind);
@@ -282,8 +301,8 @@ function createStored(kind: Kind, { id, createdAt, spec, computed }: ImportedRes
 }
 
 /**
- * Reads a snapshot or seed, and removes temporary files that a killed run left beside it. Returns `undefined` if the file does not exist. Rejects with
- * `RangeError`, which names the file, if the file is invalid or cannot be read.
+ * Reads a snapshot or seed, and removes temporary files that a killed process left next to it. Returns `undefined` if
+ * the file does not exist. Rejects with `RangeError`, which names the file, if the file is invalid or cannot be read.
  */
 export async function readSnapshotFile(path: string): Promise<ServerSeed | undefined> {
   await removeStaleTempFiles(path);
@@ -297,7 +316,7 @@ export async function readSnapshotFile(path: string): Promise<ServerSeed | undef
   }
 }
 
-/** Writes a snapshot atomically. Only its owner may read the file, because it contains keys. */
+/** Replaces a snapshot file atomically. Only the owner of the file may read it, because it contains keys. */
 export async function writeSnapshotFile(path: string, snapshot: ServerSnapshot): Promise<void> {
   await writeAtomically(path, `${JSON.stringify(snapshot)}\n`, { mode: 0o600 });
 }

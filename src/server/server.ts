@@ -20,8 +20,9 @@ import type { Service } from './service.ts';
 import { Store } from './store.ts';
 
 /**
- * The bundled server: the whole API in memory, without a socket. One function from request to response, built from the kind tables. Deliberately absent:
- * traffic through edges, and everything that the API does not show.
+ * The bundled server: the whole API in memory, without a socket. It is one function from request to response, built
+ * from the kind tables. Deliberately left out: traffic through edges, and everything else that API responses do not
+ * show.
  */
 
 export type { RateLimit } from '../model/stack.ts';
@@ -29,58 +30,72 @@ export { type ApiKey, parseApiKey } from './admission.ts';
 
 /** Options of `createServer`. */
 export interface ServerOptions {
-  /** Default: the key `dev`, with the rights of an admin. */
+  /** The keys that the server accepts. Default: the key `dev`, with the rights of an admin. */
   readonly apiKeys?: readonly ApiKey[];
   /** The server's clock. Default: the system clock. */
   readonly now?: () => Date;
-  /** Seed of ids, tokens and keys of certificate authorities: the same seed and the same calls give the same values. Default: random. */
+  /**
+   * Seed of the ids, the tokens, and the keys of certificate authorities. Servers with the same seed return the same
+   * values for the same calls. Default: random.
+   */
   readonly idSeed?: string | number;
-  /** Name of the request header with the API version. Default: DEFAULT_VERSION_HEADER. */
+  /** Name of the request header that contains the API version. Default: DEFAULT_VERSION_HEADER. */
   readonly versionHeader?: string;
-  /** One limit for all keys together. Default: no limit. */
+  /** The limit for all keys together. Default: no limit. */
   readonly rateLimit?: RateLimit;
-  /** The initial content: a seed, or the snapshot of another server. */
+  /** The initial content: a seed, or the snapshot of another server. Default: empty. */
   readonly seed?: ServerSeed;
-  /** Imported resources, oldest first. They are loaded without the checks that requests pass. */
+  /** Resources imported from another service, oldest first. They are loaded without the checks of requests. */
   readonly existing?: readonly ImportedResource[];
-  /** Called after each request. */
+  /** Called after each response. */
   readonly onRequest?: (entry: RequestLogEntry) => void;
 }
 
-/** One request, for a log. Contains no secrets. */
+/** A log entry for one request. Contains no secrets. */
 export interface RequestLogEntry {
-  /** Method and path are empty if the request could not be read. */
+  /** `method` and `path` are empty if the request could not be parsed. */
   readonly method: string;
-  /** Path and query. */
+  /** Path and query of the request. */
   readonly path: string;
   readonly status: number;
   readonly durationMs: number;
   readonly operationId: string;
-  /** The cause of a failure: a bug in the server, or the error that interrupted the request's body. Absent for other responses. */
+  /**
+   * The cause of an error response: a bug in the server, or the error that interrupted the body of the request. Absent
+   * for all other responses.
+   */
   readonly error?: Error;
 }
 
 /** A server in memory: functions from request to response, and access to its state. */
 export interface Server {
-  /** Responds to a request to any origin. */
+  /** Responds to a request. Any origin is accepted. */
   readonly send: Send;
   /** Like `send`, for the `Request` and `Response` of the Fetch API. */
   readonly handle: Transport;
-  /** Like `handle`, for a base URL with a path. URLs in responses contain that base URL. */
+  /** Returns a `handle` for a base URL that has a path. URLs in responses start with this base URL. */
   readonly at: (baseUrl: string) => Transport;
-  /** Returns this server with `decorate` in front of it: all requests pass through `decorate`. */
+  /** Returns this server with `decorate` around it, so all requests pass through `decorate` first. */
   readonly behind: (decorate: Decorate) => Server;
-  /** Returns the error response for bytes that do not form a valid HTTP request, and logs it like a request. */
+  /**
+   * Returns the error response for bytes that are not a valid HTTP request, and logs it like the response to a request.
+   */
   readonly refuse: (failure: RequestError, asked: Pick<RequestLogEntry, 'method' | 'path'>) => HttpResponse;
-  /** Returns the whole state. It contains the secrets of certificate authorities, but no tokens. */
+  /** Returns the whole state. It contains the secrets of certificate authorities, but no credential tokens. */
   readonly snapshot: () => ServerSnapshot;
-  /** Returns a server with the state of a snapshot and with the same keys and clock, but without a rate limit and a log. */
+  /**
+   * Returns the `send` of a server in the state of a snapshot. That server has the same keys and clock as this server,
+   * but no rate limit and no log.
+   */
   readonly asOf: (snapshot: ServerSnapshot) => Send;
-  /** Returns the public key of an SSH certificate authority in authorized-keys format, for hosts that trust the authority. */
+  /**
+   * Returns the public key of an SSH certificate authority in authorized-keys format. A host that trusts this key
+   * accepts the certificates of the authority.
+   */
   readonly certificateAuthorityKey: (id: string) => string;
 }
 
-/** Wraps a function that responds to requests. `basePath`: the path of the base URL, without a trailing slash. */
+/** Wraps a function that responds to requests. `basePath`: the path of the base URL, without a slash at the end. */
 type Decorate = (send: Send, basePath: string) => Send;
 
 /** Creates a server. Throws `RangeError` for invalid options or an invalid seed. */
@@ -121,7 +136,8 @@ function createFaces(front: Front, decorate: Decorate): Faces {
   const createHandle = (inner: Send): Transport =>
     toTransport(inner, {
       maxBytes: MAX_REQUEST_BYTES,
-      onBroken: ({ method, url }, cause) => refuse(front, createBodyError(cause), { method, path: toTarget(url) }),
+      onBroken: ({ method, url }, cause) =>
+        refuse(front, createBodyError(cause), { method, path: toPathAndQuery(url) }),
     });
   return {
     send,
@@ -168,7 +184,7 @@ async function respond(
   const response = routes(request, { ...base, operationId, onBug });
   onRequest?.({
     method: request.method,
-    path: toTarget(request.url),
+    path: toPathAndQuery(request.url),
     status: response.status,
     durationMs: getElapsedMs() - start,
     operationId,
@@ -189,13 +205,12 @@ function refuse(
   return { ...response, headers: { ...response.headers, connection: 'close' } };
 }
 
-/** Creates the failure of a request whose body was interrupted. */
+/** Creates the failure for a request whose body ended too early. `cause`: the error of the connection. */
 export function createBodyError(cause: unknown): RequestError {
   return new RequestError('The body of the request is incomplete', { code: 'bad_body', cause });
 }
 
-/** Path and query. */
-function toTarget(url: string): string {
+function toPathAndQuery(url: string): string {
   const { pathname, search } = new URL(url);
   return pathname + search;
 }

@@ -16,14 +16,17 @@ export interface Service {
   readonly store: Store;
   readonly identities: IdGenerator;
   readonly authorities: CertificateAuthorities;
-  /** Ids that exist in addition to those of the store. `undefined`: every well-formed id of a kind that this API cannot create. */
+  /**
+   * Ids that exist in addition to the ids in the store. `undefined`: every well-formed id of a kind that this API
+   * cannot create.
+   */
   readonly externals: ReadonlySet<string> | undefined;
   readonly abuseReportRules: readonly AbuseReportRule[];
 }
 
 /** A request to one operation, after it was parsed and authenticated. */
 export interface HandlerRequest {
-  /** The ids in the path, by the name of the path parameter. */
+  /** Maps the name of each path parameter to the id in the path. */
   readonly ids: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: JsonObject;
@@ -31,7 +34,7 @@ export interface HandlerRequest {
   readonly baseUrl: string;
 }
 
-/** The response of an operation. `body`: absent with status 204. */
+/** The response of an operation. `body` is absent if the status is 204. */
 export interface HandlerResponse {
   readonly status: 200 | 201 | 204;
   readonly body?: JsonObject;
@@ -48,7 +51,10 @@ export function isExternal({ externals }: Pick<Service, 'externals'>, id: string
   return externals.has(id) || (isWellFormed && externals.has(`${id.slice(0, id.indexOf('_'))}_*`));
 }
 
-/** Throws `RequestError` if a reference has the wrong prefix or its target does not exist. `spec` may be a part of a spec. */
+/**
+ * Throws `RequestError` if a reference has the wrong prefix, or its target does not exist. `spec` may have only some of
+ * the fields.
+ */
 export function checkReferences(service: Service, kind: Kind, spec: Spec): void {
   const [first] = listBadReferences(service, kind, spec);
   if (first === undefined) return;
@@ -56,14 +62,14 @@ export function checkReferences(service: Service, kind: Kind, spec: Spec): void 
   throw new RequestError(message, { code: 'missing_reference', details: { field, id } });
 }
 
-/** A reference that has the wrong prefix, or whose target does not exist. */
+/** A reference whose id has the wrong prefix, or whose target does not exist. */
 interface BadReference {
   readonly field: string;
   readonly id: string;
   readonly message: string;
 }
 
-/** Lists the references of a spec that have the wrong prefix, or whose target does not exist. */
+/** Lists the references of a spec whose id has the wrong prefix, or whose target does not exist. */
 export function listBadReferences(service: Service, kind: Kind, spec: Spec): readonly BadReference[] {
   return listReferences(kind, spec).flatMap((reference) => {
     const finding = checkReference(service, reference);

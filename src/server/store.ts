@@ -5,11 +5,17 @@ import { OWNED_KINDS } from '../kinds/tables/registry.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 
-/** A map of at most `max` entries that drops the oldest first. The cost of an operation does not depend on the number of entries. */
+/**
+ * A map that drops its oldest entry when it has more than `max` entries. The cost of an operation does not depend on
+ * the number of entries.
+ */
 export class BoundedMap<Key, Value> {
   readonly #max: number;
   readonly #entries = new Map<Key, Value>();
-  /** An iterator that continues at the oldest entry. A new iterator would first skip all deleted entries, because a Map is compacted only now and then. */
+  /**
+   * An iterator that stays at the oldest entry. A new iterator would first skip all deleted entries, because the engine
+   * rarely compacts a Map.
+   */
   readonly #oldest = this.#entries.keys();
 
   constructor(max: number) {
@@ -20,7 +26,7 @@ export class BoundedMap<Key, Value> {
     return this.#entries.get(key);
   }
 
-  /** Sets a value. An existing key keeps its position. */
+  /** Sets a value. If the key exists, its entry does not become newer. */
   set(key: Key, value: Value): void {
     this.#entries.set(key, value);
     if (this.#entries.size <= this.#max) return;
@@ -33,13 +39,13 @@ export class BoundedMap<Key, Value> {
   }
 }
 
-/** A resource in the store. For an attached kind, `id` is the path of the resource to which the modules are attached. */
+/** A resource in the store. For an attached kind, `id` is the path of the resource that the modules are attached to. */
 export interface StoredResource {
   readonly id: string;
   readonly createdAt: string;
-  /** The set fields, in the format of requests. */
+  /** The fields that are set, in the format of requests. */
   readonly spec: Spec;
-  /** Data of the kind's behaviour, such as a signed certificate or the time when provisioning began. */
+  /** Data that only the kind's behaviour uses, such as a signed certificate or the time when provisioning began. */
   readonly state: JsonObject;
   readonly deletable: boolean;
 }
@@ -50,28 +56,34 @@ interface Holder {
   readonly id: string;
 }
 
-/** A loaded resource whose claims or references are not collected yet. */
+/** A loaded resource whose claims or references are not indexed yet. */
 interface Loaded {
   readonly kind: Kind;
   readonly resource: StoredResource;
 }
 
-/** Kinds by id prefix. Resources with these prefixes are in the store. */
+/** Maps the id prefix of a kind to the kind. The store contains only resources with these prefixes. */
 const OWNED_BY_PREFIX = new Map(OWNED_KINDS.map((kind) => [kind.idPrefix, kind]));
 
-/** The kind of an id. `undefined`: the API cannot create resources with the prefix of this id. */
+/** Returns the kind of an id. `undefined` if the API cannot create resources with the prefix of this id. */
 export function findOwnedKind(id: string): Kind | undefined {
   return OWNED_BY_PREFIX.get(id.slice(0, id.indexOf('_')));
 }
 
-/** The unique values of a spec. None for attached kinds: the rule that only one manifest may attach to a resource is not a rule of the service. */
+/**
+ * Lists the unique values of a spec. Empty for attached kinds: that only one manifest may attach modules to a resource
+ * is a rule of manifests, not of the service.
+ */
 function listOwnedClaims(kind: Kind, spec: Spec): readonly Claim[] {
   return kind.role === 'owned' ? listClaims(kind, spec) : [];
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The indexed values of a resource: the keys of its claims, and the ids of the resources that it uses. */
+/**
+ * The index entries of a resource. `claims`: the keys of its claims. `uses`: the ids of the resources that it refers
+ * to.
+ */
 interface Noted {
   readonly claims: readonly string[];
   readonly uses: readonly string[];
@@ -80,20 +92,22 @@ interface Noted {
 const NOTHING: Noted = { claims: [], uses: [] };
 
 /**
- * The resources of the server. The cost of an operation does not depend on their number. Exception: the first operation after loading that needs claims
- * or references collects them from all loaded resources.
+ * The resources of the server. The cost of an operation does not depend on the number of resources, with one exception:
+ * loading does not index claims and references, so the first operation that needs them indexes all loaded resources.
  */
 export class Store {
   readonly #listings = new Map<string, PagedList<StoredResource>>();
-  /** By the key of a claim: the id of the resource that has it. Several loaded resources may have the same claim. */
+  /**
+   * Maps the key of a claim to the id of the resource that has it. Several loaded resources may have the same claim.
+   */
   readonly #holders = new Map<string, Ids>();
-  /** By id: the ids of the resources that refer to it. */
+  /** Maps an id to the ids of the resources that refer to it. */
   readonly #referrers = new Map<string, Ids>();
-  /** By id: the entries of a resource in the two maps above. */
+  /** Maps the id of a resource to its keys in `#holders` and `#referrers`. */
   readonly #noted = new Map<string, Noted>();
-  /** By kind: loaded resources whose claims are not collected yet. */
+  /** Maps the name of a kind to its loaded resources whose claims are not indexed yet. */
   readonly #unclaimed = new Map<string, Loaded[]>();
-  /** Loaded resources whose references are not collected yet. */
+  /** Loaded resources whose references are not indexed yet. */
   readonly #unreferred: Loaded[] = [];
 
   listingOf(kind: Kind): PagedList<StoredResource> {
@@ -102,7 +116,7 @@ export class Store {
     return listing;
   }
 
-  /** Adds a resource with an unused id. Its claims and references are collected later. */
+  /** Adds a resource with an unused id. Its claims and references are indexed later. */
   load(kind: Kind, resource: StoredResource): void {
     this.listingOf(kind).add(resource);
     const loaded = { kind, resource };
@@ -127,7 +141,10 @@ export class Store {
     this.listingOf(kind).remove(resource.id);
   }
 
-  /** Finds another resource that already has a unique value of this spec. `id`: the resource with this spec. */
+  /**
+   * Finds another resource that already has a unique value of this spec. Ignores the resource `id`, which the spec
+   * belongs to.
+   */
   findHolder(kind: Kind, spec: Spec, id: string): Holder | undefined {
     const claims = listOwnedClaims(kind, spec);
     if (claims.length === 0) return undefined;
@@ -138,14 +155,17 @@ export class Store {
     return undefined;
   }
 
-  /** The ids of the resources that refer to an id. */
+  /** Returns the ids of the resources that refer to an id. */
   listReferrers(id: string): ReadonlySet<string> {
     for (const loaded of this.#takeCurrent(this.#unreferred))
       this.#noteReferences(loaded.kind, loaded.resource.id, loaded.resource.spec);
     return toSet(this.#referrers.get(id));
   }
 
-  /** Empties a list of loaded resources, and returns those that were not replaced or removed. `put` has already indexed the replacements. */
+  /**
+   * Empties the list `loaded`, and returns the resources that are still in the store. Skips replaced resources, because
+   * `put` has already indexed the new ones.
+   */
   #takeCurrent(loaded: Loaded[] = []): readonly Loaded[] {
     return loaded.splice(0).filter(({ kind, resource }) => this.listingOf(kind).find(resource.id) === resource);
   }
@@ -172,7 +192,7 @@ export class Store {
   }
 }
 
-/** A set of ids. Most have one member, which is stored without a Set to save memory. */
+/** A set of ids. Most sets have one member, so a single id is stored without a Set to save memory. */
 type Ids = string | Set<string>;
 
 function toSet(ids: Ids | undefined): ReadonlySet<string> {
@@ -181,8 +201,9 @@ function toSet(ids: Ids | undefined): ReadonlySet<string> {
 }
 
 /**
- * Moves an id from the sets with the keys `before` to those with the keys `after`. Sets with a key in both are not touched: deleting a key and setting
- * it again leaves a deleted entry in the Map, which makes the next look-up of the key slower.
+ * Removes an id from the sets with the keys `before`, and adds it to the sets with the keys `after`. Does not touch a
+ * set whose key is in both lists: if a key of a Map is deleted and set again, the deleted entry makes the next look-up
+ * slower.
  */
 function moveTo(
   sets: Map<string, Ids>,
@@ -212,34 +233,35 @@ interface HasId {
   readonly id: string;
 }
 
-/** A position in the list. A removed entry keeps its link to the next older entry. */
+/** A position in the list. The entry of a removed value keeps its link to the next older entry. */
 interface Entry<T extends HasId> {
-  /** `undefined`: removed. */
+  /** `undefined` if the value was removed. */
   value: T | undefined;
   older: Entry<T> | undefined;
   newer: Entry<T> | undefined;
 }
 
-/** At most this many removed positions are remembered. */
+/** The list remembers the positions of at most this many removed values. */
 const MAX_TOMBSTONES = 100_000;
 
 /**
- * Values in the order in which they were added. They are found by id and listed newest first. The cost of adding, changing and removing does not depend
- * on the number of values. The cost of a page depends only on its size. The positions of the last removed values are remembered, so that paging can
- * continue there. For an unknown id, paging continues by the order of ids, which sort by creation time.
+ * Values in the order in which they were added. They are found by id, and listed newest first. The cost of adding,
+ * changing and removing does not depend on the number of values, and the cost of a page only on its size. The list
+ * remembers the positions of the last removed values, so that a client can continue paging after such a value. For an
+ * unknown id, paging continues by the order of ids, which sort by creation time.
  */
 export class PagedList<T extends HasId> {
   #newest: Entry<T> | undefined;
-  /** Oldest first. */
+  /** Maps an id to its entry, in the order in which values were added. */
   readonly #byId = new Map<string, Entry<T>>();
-  /** By id: the positions of removed values. */
+  /** Maps the id of a removed value to its entry. */
   readonly #gone = new BoundedMap<string, Entry<T>>(MAX_TOMBSTONES);
 
   find(id: string): T | undefined {
     return this.#byId.get(id)?.value;
   }
 
-  /** Whether the position of the id is known: the id is listed, or was removed recently. */
+  /** Whether the position of the id is known: a value with this id is in the list, or was removed recently. */
   knows(id: string): boolean {
     return this.#byId.has(id) || this.#gone.get(id) !== undefined;
   }
@@ -252,7 +274,7 @@ export class PagedList<T extends HasId> {
     this.#gone.delete(value.id);
   }
 
-  /** Replaces the value with the same id, if there is one. */
+  /** Replaces the value with the same id. Does nothing if there is none. */
   replace(value: T): void {
     const entry = this.#byId.get(value.id);
     if (entry !== undefined) entry.value = value;
@@ -272,8 +294,8 @@ export class PagedList<T extends HasId> {
   }
 
   /**
-   * Lists at most `limit` values that were added before the value with the id `before`, newest first. `undefined`: starts with the newest value. If the
-   * position of the id is unknown, lists values with smaller ids.
+   * Lists at most `limit` values that were added before the value with the id `before`, newest first. If `before` is
+   * `undefined`, starts with the newest value. If the position of the id is unknown, lists values with smaller ids.
    */
   listBefore(before: string | undefined, limit: number): readonly T[] {
     const page: T[] = [];
@@ -282,7 +304,7 @@ export class PagedList<T extends HasId> {
     return page;
   }
 
-  /** All values, oldest first. */
+  /** Lists all values, oldest first. */
   listAll(): readonly T[] {
     return Array.from(this.#byId.values(), ({ value }) => value).filter((value) => value !== undefined);
   }
@@ -292,7 +314,7 @@ export class PagedList<T extends HasId> {
     if (entry === undefined) return this.#findBelow(id);
     let older: Entry<T> | undefined = entry.older;
     while (older !== undefined && older.value === undefined) older = older.older;
-    // Path compression: link removed entries to the result, so that the next search does not follow the same chain.
+    // Path compression: link removed entries directly to the result, so that the next search is shorter.
     for (let one: Entry<T> | undefined = entry; one !== undefined && one.value === undefined && one.older !== older; ) {
       const next: Entry<T> | undefined = one.older;
       one.older = older;
@@ -301,7 +323,7 @@ export class PagedList<T extends HasId> {
     return older;
   }
 
-  /** Searches the whole list. Needed only for ids of another account, or from before a restart. */
+  /** Searches the whole list. Needed only for an id of another account, or an id that was removed before a restart. */
   #findBelow(id: string): Entry<T> | undefined {
     let entry = this.#newest;
     while (entry?.value !== undefined && entry.value.id >= id) entry = entry.older;

@@ -12,7 +12,10 @@ import { RequestError } from './failure.ts';
 
 type Schema = ReturnType<typeof createRequestSchema>;
 
-/** Returns the spec in the body of a POST, with defaults for absent fields. Ignores `id` and nulls. Throws `RequestError` for an invalid body. */
+/**
+ * Returns the spec for the body of a POST, with defaults for absent fields. Ignores `id` and nulls. Throws
+ * `RequestError` for an invalid body.
+ */
 export function validateCreate(kind: Kind, body: JsonObject): Spec {
   const given = dropIgnored(kind, body, () => true);
   refuseUnfit(kind, 'create', given);
@@ -20,8 +23,8 @@ export function validateCreate(kind: Kind, body: JsonObject): Spec {
 }
 
 /**
- * Returns the fields in the body of a PATCH. Ignores `id`, and nulls that clear nothing. Throws `RequestError` for an invalid body, and if no field is
- * left.
+ * Returns the fields in the body of a PATCH. Ignores `id`, and a null for a field that null does not clear. Throws
+ * `RequestError` for an invalid body, and if no field is left.
  */
 export function validateUpdate(kind: Kind, body: JsonObject): Spec {
   const given = dropIgnored(kind, body, (name) => kind.fields[name]?.clear !== 'null');
@@ -33,8 +36,8 @@ export function validateUpdate(kind: Kind, body: JsonObject): Spec {
 }
 
 /**
- * Returns the module in the body of a PUT. The body is the module, or an object with the key `module` and optionally the ids of the path. Throws
- * `RequestError` for an invalid body.
+ * Returns the module in the body of a PUT. The body is either the module itself, or an object with the key `module` and
+ * optionally the ids of the path. Throws `RequestError` for an invalid body.
  */
 export function validateModule(kind: Kind, module: OperationModule, body: JsonObject): JsonObject {
   const bare = unwrapModule(kind, body);
@@ -43,7 +46,7 @@ export function validateModule(kind: Kind, module: OperationModule, body: JsonOb
   return bare;
 }
 
-/** Returns the spec after a PATCH or POST, without the cleared fields. */
+/** Returns the spec after the fields of a PATCH or POST are set. Cleared fields are left out. */
 export function applyPatch(kind: Kind, before: Spec, given: Spec): Spec {
   const cleared = Object.entries(given).filter(([name, value]) => isCleared(kind, name, value));
   const spec: Record<string, Json> = { ...before, ...given };
@@ -51,21 +54,21 @@ export function applyPatch(kind: Kind, before: Spec, given: Spec): Spec {
   return spec;
 }
 
-/** Throws `RequestError` if the spec violates a check across several fields. */
+/** Throws `RequestError` if the spec violates a rule that concerns several fields. */
 export function checkSpec(kind: Kind, spec: Spec): void {
   refuseFindings(kind.check(spec));
 }
 
 const SCHEMAS = new Map<string, Schema>();
 
-/** Schemas are built once, when they are first needed. */
+/** Returns a cached schema. A schema is built when it is first needed. */
 function getSchema(name: string, build: () => Schema): Schema {
   const schema = SCHEMAS.get(name) ?? build();
   SCHEMAS.set(name, schema);
   return schema;
 }
 
-/** At most this many wrong fields are reported. */
+/** An error reports at most this many invalid fields. */
 const MOST_FINDINGS = 20;
 
 function refuseUnfit(kind: Kind, purpose: 'create' | 'update', body: JsonObject): void {
@@ -112,7 +115,9 @@ function unwrapModule(kind: Kind, body: JsonObject): JsonObject {
   throw new RequestError(finding, { code: 'invalid_field', details: { field: beside ?? 'module' } });
 }
 
-/** Whether a value removes its field from the spec: null, or the clear value of a field without a default. */
+/**
+ * Whether a value removes its field from the spec: null, or the clear value of the field if the field has no default.
+ */
 function isCleared(kind: Kind, name: string, value: Json): boolean {
   const field = kind.fields[name];
   if (value === null || field === undefined) return true;

@@ -16,14 +16,15 @@ interface EmbeddedServer {
   readonly baseUrl: string;
   readonly apiKey: string;
   /**
-   * Locks the file and reads it again, because another process may have written it. Must be awaited before any change.
+   * Locks the data file and reads it again, because another process may have written it. Must be awaited before any
+   * change.
    */
   readonly prepareWrites: () => Promise<void>;
-  /** Writes the data to the file, if there is one. */
+  /** Writes the data to the file, unless the server has no file. */
   readonly close: () => Promise<void>;
 }
 
-/** A constant, because every process that can start the server may use all of it. */
+/** Not a secret: a process that can start the server has access to all of its data anyway. */
 const API_KEY = 'embedded';
 
 interface EmbeddedOptions {
@@ -33,8 +34,8 @@ interface EmbeddedOptions {
 }
 
 /**
- * Opens the bundled server. `file` keeps its data between runs; if empty, the server starts without data. Reading needs
- * no lock, because the file is always replaced as a whole.
+ * Opens the bundled server, which saves its data in `file`. If `file` is empty, the server starts without data and
+ * saves nothing. Reading needs no lock, because the file is always replaced as a whole.
  */
 export async function openEmbeddedServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const { file, host } = options;
@@ -70,19 +71,16 @@ async function start({ file, host, versionHeader }: EmbeddedOptions, lock?: File
       ...(keeper.seed !== undefined && { seed: keeper.seed }),
     }),
   );
-  // `keep` reports a write failure at the end.
+  // Ignore a failed write here: `keep` writes again at the end, and rejects if that fails too.
   const { send } = keeper.writeThrough(server, () => undefined);
   return { send, keep: () => keeper.keep(server) };
 }
 
-/**
- * Keeps the data of a server in its snapshot file. Writes the file before the server responds to a change, and at the
- * end.
- */
+/** Saves the data of a server in its snapshot file: before the server responds to a change, and at the end. */
 interface SnapshotStore {
-  /** The data that the server starts with: the snapshot, else the seed. */
+  /** The data that the server starts with: the snapshot if there is one, else the seed. */
   readonly seed: ServerSeed | undefined;
-  /** The name of the file that `seed` was read from, for messages. */
+  /** The name of the file that `seed` was read from, for messages. `The server` if there is no file. */
   readonly source: string;
   /**
    * Wraps the server so that it responds to a change only after the file is written. If writing fails, calls `onFault`,
@@ -93,15 +91,15 @@ interface SnapshotStore {
   readonly keep: (server: Server) => Promise<void>;
 }
 
-/** The files of a server, as the user gave them. */
+/** Paths of the server's files, as the user gave them. */
 interface ServerFiles {
   readonly seed?: string;
   readonly snapshot?: string;
 }
 
 /**
- * Reads the data that a server starts with. `lock`: the lock of the snapshot. A server that starts from a seed saves it
- * with the first change or at the end, because the seed's resources got new ids.
+ * Reads the data that a server starts with. `lock`: the lock of the snapshot file, if this process has it. Data from a
+ * seed is saved with the first change or at the end, because the seed's resources got new ids.
  */
 export async function openSnapshotStore(files: ServerFiles, context: Host, lock?: FileLock): Promise<SnapshotStore> {
   const { readSnapshotFile, writeSnapshotFile } = await import('../server/index.ts');
@@ -119,8 +117,8 @@ export async function openSnapshotStore(files: ServerFiles, context: Host, lock?
 }
 
 /**
- * Throws if another user owns the file or its lock. The owner of the file controls the data, and the owner of the lock
- * can keep it forever.
+ * Throws if another user owns the snapshot file or its lock file. The owner of the snapshot could change the data, and
+ * the owner of the lock file could keep the lock forever.
  */
 function refuseOtherOwner(path: string, uid: Host['uid']): void {
   const foreign = findFileOfAnotherUser(path, uid) ?? findFileOfAnotherUser(toLockPath(path), uid);
@@ -131,7 +129,7 @@ function refuseOtherOwner(path: string, uid: Host['uid']): void {
   });
 }
 
-/** Collects changes that arrive during a write and writes them together afterwards. */
+/** Creates the functions that write a snapshot. Changes that arrive during a write are written together afterwards. */
 function createSnapshotWriter(
   write: (server: Server) => Promise<void>,
   isSeeded: boolean,
@@ -192,8 +190,8 @@ const MAX_TRIES = 240;
 const LIMIT_S = (PAUSE_MS * MAX_TRIES) / 1000;
 
 /**
- * Locks a snapshot file, because two processes would overwrite each other's data. Waits for the other process, and
- * calls `onFileInUse`.
+ * Locks a snapshot file, because two processes would overwrite each other's data. If another process has the lock,
+ * calls `onFileInUse` and waits.
  */
 export async function lockSnapshot(
   path: string,

@@ -13,7 +13,7 @@ import { StackError } from './host.ts';
 import type { ReadingClient } from './plan-live.ts';
 import type { RunSettings } from './settings.ts';
 
-/** An existing resource, identified by the ids in its path. A manifest can attach modules to it. */
+/** An existing resource that manifests can attach modules to, identified by the ids in its path. */
 export interface AttachableResource {
   readonly kind: Kind;
   readonly ids: Spec;
@@ -30,7 +30,10 @@ export interface ExportRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Creates the read request of an export. Throws for a kind that cannot be listed. */
+/**
+ * Creates the request for the live state that an export needs. `names`: names of kinds. Throws for a kind that cannot
+ * be listed.
+ */
 export function createExportRequest(names: readonly string[], attached: readonly AttachableResource[]): LiveRequest {
   const identified = new Set(attached.map(({ kind }) => kind.name));
   const listed = names.filter((name) => !identified.has(name)).map(findListedKind);
@@ -56,21 +59,21 @@ export async function exportResources(
 }
 
 /**
- * The kinds for `spec.kinds`. A stack that is exported from some kinds probably uses no others, so its plans read only
- * those.
+ * Lists the kinds for `spec.kinds` of the exported Stack. Plans of that stack read only these kinds, because a stack
+ * that was exported from some kinds probably uses no others.
  */
 function listUsedKinds({ kinds, attachments }: LiveRequest): readonly string[] {
   return [...new Set([...kinds, ...attachments.map(({ kind }) => kind)].map(({ name }) => name))];
 }
 
-/** Settings of the API that differ from the defaults. */
+/** Creates `spec.api` of the exported Stack: the base URL, and the version header unless it is the default. */
 function createApiSettings({ baseUrl, versionHeader }: RunSettings): JsonObject {
   return { base_url: baseUrl, ...(versionHeader !== DEFAULT_VERSION_HEADER && { version_header: versionHeader }) };
 }
 
 /**
- * Parses the ids of a resource and its parents, parents first, separated by slashes. `undefined`: no kind with modules
- * has such ids.
+ * Parses the ids of a resource and its parents, parents first, separated by slashes. Returns `undefined` if no kind
+ * with modules has such ids.
  */
 export function parseAttached(text: string): AttachableResource | undefined {
   const ids = text.split('/');
@@ -79,7 +82,7 @@ export function parseAttached(text: string): AttachableResource | undefined {
   return { kind, ids: Object.fromEntries(listPathFields(kind).map((name, index) => [name, ids[index] ?? ''])) };
 }
 
-/** The id format of each kind with modules, such as `edg_… (edge)`. */
+/** Lists the id format of each kind with modules, such as `edg_… (edge)`. */
 export function listIdShapes(): readonly string[] {
   return ATTACHED_KINDS.map((kind) => `${formatIdShape(kind)} (${kind.title})`);
 }
@@ -95,7 +98,7 @@ function mayHaveIds(kind: Kind, ids: readonly string[]): boolean {
   return ids.length === prefixes.length && ids.every((id, index) => isIdOf({ prefixes: prefixes[index] ?? [] }, id));
 }
 
-/** The id prefixes allowed in each segment of a kind's path. */
+/** Lists the allowed id prefixes for each id in a kind's path. */
 function listPathPrefixes(kind: Kind): readonly (readonly string[])[] {
   return listPathFields(kind).map((name) => {
     const type = kind.fields[name]?.type;

@@ -16,22 +16,25 @@ export interface Host {
   /** The id of the user that runs the process. `undefined`: the system has no user ids. */
   readonly uid?: number | undefined;
   /**
-   * The manifests are not trusted yet. Only flags and variables decide where the API key is sent, no command of a
-   * manifest runs, and nothing is written. Absent: they are trusted.
+   * If true, the manifests are not trusted: only flags and environment variables decide where the API key is sent, no
+   * command in a manifest runs, and nothing is written. Default: false.
    */
   readonly isUntrusted?: boolean;
-  /** Variables that manifests may read: names, and prefixes of names that end in `*`. Absent: none. */
+  /**
+   * Environment variables that manifests may read: names, and prefixes that end in `*`. Absent: manifests may read
+   * none.
+   */
   readonly offered?: readonly string[];
   /**
-   * The folder that must contain every file that manifests name (`--root`). Absent: the repository of the manifests.
+   * The folder that must contain every file that a manifest names (`--root`). Absent: the repository of the manifests.
    */
   readonly root?: string | undefined;
   /** The budget for all bytes and files that the run reads. Absent: only the limits of each stack apply. */
   readonly budget?: ReadBudget | undefined;
-  /** Secrets to redact in every output. Absent: none is known. */
+  /** Secrets to redact in every output. Absent: nothing is redacted. */
   readonly secrets?: Secrets;
   readonly now: () => Date;
-  /** Resolves after a time, or as soon as the signal is aborted. */
+  /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly readStdin: () => Promise<Uint8Array>;
   /** Called when the subject of the run is known, so that a failure report can name it. */
@@ -40,25 +43,27 @@ export interface Host {
   readonly onInput?: (file: string) => void;
   /** Called when another process uses the same data file. This process waits up to `limitSeconds` for it. */
   readonly onFileInUse?: (file: string, limitSeconds: number) => void;
-  /** Runs the command of a `spec.render`, once for each stack of a run. Absent: running it is not allowed. */
+  /**
+   * Runs the command of a `spec.render`, once for each stack of a run. Absent: such commands are not allowed to run.
+   */
   readonly render?: (command: RenderCommand) => Promise<RenderOutput>;
-  /** Rehearses a plan. Passed in, so that the rehearsal and its server are loaded only if needed. */
+  /** Rehearses a plan. A parameter, so that the rehearsal and its server are loaded only if needed. */
   readonly rehearse: Rehearse;
   /**
-   * Finds resources that other stacks take over, for a stack that is planned alone. Passed in, because `repository`
-   * imports this folder. Absent: other stacks are ignored.
+   * Finds resources that other stacks take over, for a stack that is planned alone. A parameter, because this folder
+   * must not import `repository`. Absent: other stacks are ignored.
    */
   readonly openNeighbours?: OpenNeighbours;
-  /** Opens a transport over sockets. Asynchronous, so that the transport is loaded on first use. */
+  /** Opens a transport over sockets. Asynchronous, because the code of the transport is loaded on first use. */
   readonly openTransport: (options: TransportSettings) => Promise<OpenTransport>;
 }
 
-/** Applies a plan to a copy of the live state. Returns the plan with the results. */
+/** Applies a plan to a copy of the live state in memory. Returns the plan with the results of that rehearsal. */
 export type Rehearse = (plan: Plan, input: PlanInput, options: { readonly skipRejected: boolean }) => Promise<Plan>;
 
 /**
- * Returns a function that finds resources that other stacks of the repository take over from this stack. `inputs`
- * identify the stack.
+ * Returns a function that finds resources that other stacks of the repository take over from this stack. `state.inputs`
+ * identify this stack.
  */
 export type OpenNeighbours = (
   state: Pick<DesiredState, 'inputs'>,
@@ -74,29 +79,29 @@ export interface RenderCommand {
 }
 
 /**
- * The output of a render command, or why it has none. `finding` follows the command in a message, such as `ended with
- * exit code 1`.
+ * The output of a render command, or the reason why it has none. A message shows `finding` after the command, such as
+ * `ended with exit code 1`.
  */
 export type RenderOutput = { readonly bytes: Uint8Array } | { readonly finding: string };
 
 /** The stack of a run, and positions in its manifests. */
 export interface RunSubject {
-  /** The name of the stack. Absent: there is none, or it could not be read. */
+  /** The name of the stack. Absent if there is no Stack document, or its name could not be read. */
   readonly stack?: string;
-  /** Absent: no manifests were read. */
+  /** Returns the position of an address in the manifests. Absent if no manifests were read. */
   readonly locate?: Locate;
 }
 
 export interface TransportSettings {
   readonly connections: number;
   readonly timeouts: Timeouts;
-  /** PEM certificates to trust in addition to those of the platform. */
+  /** PEM certificates to trust in addition to the certificates of the platform. `undefined`: no others. */
   readonly authorities: string | undefined;
-  /** The proxies from the environment. */
+  /** The proxy URLs from the environment. `except`: the value of NO_PROXY. */
   readonly proxy: { readonly http?: string; readonly https?: string; readonly except?: string };
 }
 
-/** An open transport over sockets. Keeps connections until it is closed. */
+/** An open transport over sockets. Reuses connections until it is closed. */
 export interface OpenTransport {
   readonly send: Send;
   readonly close: () => Promise<void>;
@@ -112,15 +117,15 @@ export type StackErrorReason = 'failed' | 'invalid' | 'authentication' | 'refuse
 export class StackError extends Error {
   override readonly name: string = 'StackError';
   readonly reason: StackErrorReason;
-  /** How to fix it, if known. */
+  /** How to fix the error. `undefined` if not known. */
   readonly remedy: string | undefined;
 
-  /** A list of messages is joined, one on each line. */
+  /** A list becomes one message, with each member on its own line. */
   constructor(
     message: string | readonly string[],
     options: ErrorOptions & { readonly reason: StackErrorReason; readonly remedy?: string },
   ) {
-    // Escape control characters, so that a name from outside cannot start a new line.
+    // Escape control characters, so that a name from a manifest or the service cannot start a new line.
     super((typeof message === 'string' ? [message] : message).map(toPrintable).join('\n'), options);
     this.reason = options.reason;
     this.remedy = options.remedy;

@@ -19,21 +19,19 @@ import { formatCommandName, formatRenderSource, parseRenderSource, type RenderSo
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
 import { type Host, InvalidManifests } from './host.ts';
 
-/** Reads the files that belong to a stack: its manifests, the output of its render command, and its Defaults. */
-
 type LoadStackContext = Pick<Host, 'cwd' | 'root' | 'env' | 'offered' | 'readStdin' | 'render' | 'onInput'> &
   Pick<LoadContext, 'budget'>;
 
-/** Manifests, and whether they are complete. */
 interface LoadedStack extends LoadedManifests {
   /** Whether manifests are missing because a render command did not run or failed. */
   readonly isPartial: boolean;
 }
 
 /**
- * Reads the manifests of a stack. If it has `spec.render`, they are the file of the Stack and the command's output;
- * other files in its folder are read only if the user names each one. If the paths include standard input, it replaces
- * the output, and no command runs. `isRendered: false`: no command runs, and its output is not required.
+ * Reads the manifests of a stack and its Defaults. If the Stack has `spec.render`, its manifests are the file of the
+ * Stack and the output of the command; other files in the folder are read only if the user names each of them. Standard
+ * input among the paths replaces the output, so no command runs. `isRendered: false`: no command runs, and its output
+ * is not required.
  */
 export async function loadStack(
   paths: readonly string[],
@@ -61,7 +59,7 @@ export async function loadStack(
   const [render, second] = renders;
   if (render === undefined || paths.includes('-')) return { sources: own, diagnostics, isPartial: false };
   const { words } = render;
-  // Validation reports a value that is not a command, and a second Stack.
+  // Validation reports the error if the value is not a command, or if there is a second Stack.
   if (!isRendered || words === undefined || second !== undefined) return { sources: own, diagnostics, isPartial: true };
   const output = await runRender({ ...render, words }, context);
   if ('code' in output) return { sources: own, diagnostics: [...diagnostics, output], isPartial: true };
@@ -73,8 +71,8 @@ export async function loadStack(
 }
 
 /**
- * Reads the Defaults for the stacks in some manifests. A Stack on standard input is treated as if it were in the
- * working folder.
+ * Reads the Defaults documents that apply to the Stacks in these manifests. A Stack on standard input is treated as if
+ * it were in the working folder.
  */
 function readDefaultsOf(
   sources: readonly ManifestBytes[],
@@ -83,7 +81,7 @@ function readDefaultsOf(
 ): LoadedManifests {
   const stacks = sources.filter(({ bytes }) => mayContainStack(bytes));
   const resolvePath = (path: string): string => resolve(context.cwd, path);
-  // Start above a folder that the user named, because that folder was already read.
+  // If the user named a folder, start in its parent, because all files of the folder were already read.
   const folders = stacks.map(({ file }) => {
     const named = paths.find((path) => path !== '-' && file !== path && isIn(resolvePath(file), resolvePath(path)));
     return file === STDIN ? '.' : named === undefined ? dirname(file) : join(named, '..');
@@ -93,8 +91,8 @@ function readDefaultsOf(
 }
 
 /**
- * Finds the render commands of the Stacks. If there are none, the command of the nearest Defaults, which runs in the
- * folder of the Stack.
+ * Finds the render commands of the Stacks. If no Stack has one, returns the command of the nearest Defaults, to be run
+ * in the folder of the Stack.
  */
 function findRenders(all: readonly ManifestBytes[], env: Environment): readonly StackRender[] {
   const sources = all.filter(({ file }) => file !== STDIN);
@@ -107,7 +105,10 @@ function findRenders(all: readonly ManifestBytes[], env: Environment): readonly 
   return nearest === undefined ? [] : [{ ...nearest, file: stack.file }];
 }
 
-/** The source of a command's output. Paths in the output are relative to its file. */
+/**
+ * Returns the position of a render command if the Stack's file contains it, otherwise the start of that file. Paths in
+ * the output of the command are relative to that file.
+ */
 function findOutputSource({ file, place }: StackRender): RenderSource {
   return place.file === file ? place : { file, line: 1 };
 }
@@ -116,7 +117,7 @@ function isIn(folder: string, other: string): boolean {
   return folder === other || folder.startsWith(other.endsWith(sep) ? other : `${other}${sep}`);
 }
 
-/** Runs a render command. Returns its output, or a diagnostic. */
+/** Runs a render command. Returns its output, or a diagnostic if the command fails or prints nothing. */
 async function runRender(
   { file, words, place }: StackRender & { readonly words: readonly string[] },
   { render }: LoadStackContext,
@@ -144,12 +145,12 @@ async function runRender(
   return { code: 'no-manifests', severity: 'error', message: `${command} prints nothing`, remedy, place };
 }
 
-/** The number of stack folders that an error names. */
+/** An error names at most this many stack folders. */
 const MAX_NEAREST = 3;
 
 /**
- * Throws one error if no file in a folder belongs to edgewise, such as in the root of a repository, instead of one
- * error for each file. Does nothing if there are several Stacks below the folder, because that is another error.
+ * Throws if no file in a folder belongs to edgewise, such as in the root of a repository: one error instead of one for
+ * each file. Does nothing if the folder contains several Stacks, because that is another error.
  */
 export function refuseOtherTools(paths: readonly string[], sources: readonly ManifestBytes[], context: Host): void {
   const { cwd, root } = context;

@@ -7,8 +7,8 @@ import { StackError } from './host.ts';
 import { verifyWritesMatchChanges } from './saved-plan.ts';
 
 /**
- * Parses the text of a plan file. `name` is its name in messages. Throws `StackError` for an invalid plan, with its
- * first error, and for a plan whose writes differ from the changes that it shows.
+ * Parses the text of a plan file. `name` is its name in messages. Throws `StackError` if the plan is invalid (the
+ * message has the first error), or if its writes differ from the changes that it shows.
  */
 export function parsePlan(text: string, name = 'The text'): Plan {
   const finding = checkJsonLimits(text);
@@ -23,7 +23,8 @@ export function parsePlan(text: string, name = 'The text'): Plan {
   }
   const issue = findFirstIssue(PLAN_SCHEMA, value);
   if (issue !== undefined) throw refusePlan(name, `${issue.path.join('.') || 'the document'}: ${issue.message}`);
-  return verifyWritesMatchChanges(name, value as unknown as PlanDocument); // parsed output would lack keys such as __proto__
+  // Use `value`, because the output of the schema lacks keys such as __proto__.
+  return verifyWritesMatchChanges(name, value as unknown as PlanDocument);
 }
 
 function refusePlan(name: string, why: string): StackError {

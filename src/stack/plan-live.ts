@@ -25,42 +25,45 @@ export interface PlanOptions {
    * Default: `apply`.
    */
   readonly mode?: Plan['mode'];
-  /** Addresses to plan, together with their dependencies. Default: all. */
+  /** Addresses to plan, together with their dependencies. Default: all addresses. */
   readonly targets?: readonly string[];
-  /** Addresses to replace even if nothing differs. */
+  /** Addresses to replace even if nothing differs. Default: no addresses. */
   readonly rotate?: readonly string[];
-  /** Other stacks whose resources this stack may take over. */
+  /** Names of other stacks whose resources this stack may take over. Default: no stacks. */
   readonly takeOver?: readonly string[];
-  /** If false, fields that have only drifted are left alone. Default: true. */
+  /** If false, the plan does not change a field that differs only because the live value drifted. Default: true. */
   readonly revertDrift?: boolean;
   /** If false, nothing is deleted, except by a replace. Default: true. */
   readonly delete?: boolean;
   /** If false, the plan is not rehearsed. Default: true. */
   readonly rehearsal?: boolean;
   /**
-   * Omits changes that the service would reject according to the rehearsal, and changes that depend on them. Default:
-   * such a plan is blocked.
+   * If true, omits changes that the service would reject according to the rehearsal, and changes that depend on such
+   * changes. Default: false, so that such changes block the plan.
    */
   readonly skipRejected?: boolean;
-  /** Finds how other plans of the same run change a resource of another stack. Default: the live state is used. */
+  /** Finds how other plans of the same run change a resource of another stack. Default: only its live state is used. */
   readonly findPlanned?: FindPlanned;
-  /** Finds another stack of the repository that takes over a resource without a manifest. Default: no stack does. */
+  /**
+   * Finds the stack of the repository that takes over a resource which has no manifest in this stack. Default: no stack
+   * takes over resources.
+   */
   readonly findTaker?: FindTaker;
   /**
-   * Whether the same run applies another stack. That stack may then drop a reference to a resource before the resource
-   * is deleted. Default: no stack.
+   * Whether the same run also applies the given stack. That stack may then drop its reference to a resource before this
+   * stack deletes the resource. Default: false for every stack.
    */
   readonly isInRun?: (stack: string) => boolean;
   /**
-   * Saved plans of other stacks that the same run applies. Their finished writes do not make a saved plan of this stack
-   * stale. Default: none.
+   * Saved plans of other stacks that the same run applies. Finished writes of these plans do not make a saved plan of
+   * this stack stale. Default: no plans.
    */
   readonly savedBeside?: readonly Plan[];
-  /** Aborts reading. The plan then rejects with the signal's reason. */
+  /** Aborts reading. The promise of the plan then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** The input of a plan, in addition to the live state. */
+/** The input of a plan, except the live state. */
 export interface PlanRequest extends PlanOptions {
   readonly state: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
@@ -70,11 +73,11 @@ export interface PlanRequest extends PlanOptions {
   readonly settings: RunSettings;
   readonly version: string;
   readonly now: Date;
-  /** The commit of the manifests. `undefined`: not known. */
+  /** The commit of the manifests. `undefined` if not known. */
   readonly commit?: string | undefined;
   readonly cwd: string;
   readonly rehearse: Rehearse;
-  /** Reads which resources other stacks of the repository take over. */
+  /** Reads the resources that other stacks of the repository take over. `undefined`: other stacks are ignored. */
   readonly openNeighbours?: (() => Promise<FindTaker>) | undefined;
 }
 
@@ -131,7 +134,7 @@ export async function createLivePlan(
   return { plan: createPlan(input, decidePlan(input)), input, whole };
 }
 
-/** Reads other stacks only if this plan may delete something. Not needed if the run provides `findTaker`. */
+/** Reads other stacks only if this plan may delete something, and the run does not provide `findTaker` itself. */
 async function openNeighbours(
   { findTaker, state, openNeighbours: open }: PlanRequest,
   { resources }: LiveState,
@@ -149,12 +152,11 @@ function withoutUnusedKinds(live: LiveState, { stack }: DesiredState): LiveState
   return { ...live, resources: new Map([...live.resources].filter(([kind]) => used.has(kind))) };
 }
 
-/** Creates a plan, rehearses it, and checks it with policies. Sends GETs only. */
+/** Sends GETs only. */
 export async function planAndRehearse(client: ReadingClient, request: PlanRequest): Promise<Plan> {
   return rehearseAndCheckPlan(await createLivePlan(client, request), request);
 }
 
-/** Rehearses a plan and checks it with policies. */
 export async function rehearseAndCheckPlan(
   { plan, input }: Awaited<ReturnType<typeof createLivePlan>>,
   request: PlanRequest,
@@ -165,26 +167,26 @@ export async function rehearseAndCheckPlan(
 
 async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Promise<Plan> {
   const { rehearsal, skipRejected = false } = request;
-  // A plan that waits for the id of a resource of another stack cannot be rehearsed.
+  // A plan that waits for the id of another stack's resource cannot be rehearsed.
   if (rehearsal === false || plan.writes.length === 0 || plan.awaitedReferences !== undefined) return plan;
   return request.rehearse(plan, input, { skipRejected });
 }
 
 /**
- * Adds the results of the policies to a plan. Replaces earlier results of policies with the same names, which are not
- * trusted.
+ * Adds the results of the policies to a plan. Earlier results of policies with the same names are not trusted, so they
+ * are replaced.
  */
 export async function checkPolicies(
   plan: Plan,
   { policies = [], ...rest }: Omit<PlanPolicies, 'policies'> & Pick<PlanRequest, 'policies'>,
 ): Promise<Plan> {
   if (policies.length === 0) return plan;
-  // Loaded only if there is a policy.
+  // Load CEL only if there is a policy.
   const { withPolicies } = await import('../policy/check-plan.ts');
   return withPolicies(plan, { policies, ...rest });
 }
 
-/** Whether a plan contains errors. It must then not be applied. */
+/** Whether a plan contains errors, so that it must not be applied. */
 export function isInvalid(plan: Plan): boolean {
   return hasErrors(plan.diagnostics);
 }

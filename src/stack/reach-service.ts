@@ -12,20 +12,23 @@ export interface ServiceConnection {
   readonly send: Send;
   readonly apiKey: string;
   readonly baseUrl: string;
-  /** A warning for the user about the security of the connection. */
+  /** A warning to show to the user, if the connection is not secure. */
   readonly warning: string | undefined;
   /** Must be awaited before the first write. Absent: no preparation is needed. */
   readonly prepareWrites?: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Values from the caller that take precedence over settings and environment. */
+/** Values from the caller that take precedence over the settings and the environment. */
 export interface ConnectionOverrides {
   readonly transport?: Transport | undefined;
   readonly apiKey?: string | undefined;
 }
 
-/** Opens a connection to the service that the settings name. */
+/**
+ * Opens a connection to the service, or starts the bundled server for an `embedded:` URL. Throws `StackError` if there
+ * is no API key, or a setting of the connection is invalid.
+ */
 export async function connectToService(
   settings: RunSettings,
   host: Host,
@@ -72,21 +75,21 @@ export function createServiceClient(
   }
 }
 
-/** Loads the server on demand, because other commands would start more slowly with it. */
+/** Loads the server on demand, because loading it would slow down the start of every command. */
 async function connectToEmbedded({ baseUrl, versionHeader }: RunSettings, host: Host): Promise<ServiceConnection> {
   const { openEmbeddedServer } = await import('./embedded.ts');
   const file = getServerDataFile(baseUrl);
   return { ...(await openEmbeddedServer({ file, host, versionHeader })), warning: undefined };
 }
 
-/** Reads certificates only for encrypted connections. */
+/** Reads the certificates of `caFile`. They are needed only for encrypted connections. */
 async function findAuthorities({ baseUrl, caFile }: RunSettings, host: Host): Promise<string | undefined> {
   return caFile === undefined || baseUrl.startsWith('http:') ? undefined : readAuthorities(caFile, host);
 }
 
 /**
- * Returns the proxies from the environment. As in curl, lower-case names take precedence, and HTTP_PROXY is ignored,
- * because CGI servers set it from a request header.
+ * Returns the proxies from the environment. As in curl, variables in lower case take precedence. HTTP_PROXY in upper
+ * case is ignored, because CGI servers set it from a request header.
  */
 function findProxy(env: Host['env']): TransportSettings['proxy'] {
   const all = env['all_proxy'] ?? env['ALL_PROXY'];
@@ -109,10 +112,10 @@ function checkProxy(name: string, text: string | undefined): string | undefined 
   });
 }
 
-/** Ten times the size of a system's certificate bundle. */
+/** About ten times the size of a system's certificate bundle. */
 const MAX_AUTHORITIES_BYTES = 4 * 1024 * 1024;
 
-/** Reads certificates of authorities from a PEM file. */
+/** Reads a PEM file of certificate authorities. Throws `StackError` if a certificate cannot be parsed. */
 async function readAuthorities(file: string, { cwd }: Pick<Host, 'cwd'>): Promise<string> {
   try {
     const text = readInput(resolve(cwd, file), { maxBytes: MAX_AUTHORITIES_BYTES }).toString('utf8');
@@ -134,7 +137,7 @@ async function readAuthorities(file: string, { cwd }: Pick<Host, 'cwd'>): Promis
 const CERTIFICATE_START = '-----BEGIN CERTIFICATE-----';
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** Warns if unencrypted requests to another machine carry the API key. `undefined`: there are none. */
+/** Returns a warning if the API key would reach another machine unencrypted, otherwise `undefined`. */
 function findClearTextWarning(baseUrl: string, proxy: TransportSettings['proxy']): string | undefined {
   const url = URL.parse(baseUrl);
   if (url?.protocol !== 'http:') return undefined;
@@ -145,12 +148,12 @@ function findClearTextWarning(baseUrl: string, proxy: TransportSettings['proxy']
   return `Warning: requests to ${url.origin} go through the proxy ${via.host} unencrypted, and each carries the API key. Except the host with NO_PROXY=${url.hostname}.`;
 }
 
-/** Whether a URL is on this machine. `0.0.0.0` and `[::]` also stay on this machine. */
+/** Whether a URL points to this machine. `0.0.0.0` and `[::]` also point to it. */
 function isHere({ hostname }: URL): boolean {
   return isThisMachine(hostname) || hostname === '0.0.0.0' || hostname === '[::]';
 }
 
-/** Whether the transport bypasses the proxy for a URL, according to NO_PROXY. */
+/** Whether `except`, the value of NO_PROXY, excludes a URL from the proxy. */
 function isExcepted(url: URL, except = ''): boolean {
   const name = normalizeHost(url.hostname);
   const port = url.port === '' ? '80' : url.port;

@@ -26,33 +26,36 @@ import { type Host, InvalidManifests, type RunSubject, StackError } from './host
 import { loadStack, refuseOtherTools } from './load-stack.ts';
 import { getServerDataFile, isEmbedded } from './settings.ts';
 
-/** The validated manifests of a run. `state` is absent if they are invalid. */
+/** The result of reading and validating manifests. `state` is `undefined` if the manifests are invalid. */
 interface ReadManifests {
   readonly state: DesiredState | undefined;
   readonly diagnostics: readonly Diagnostic[];
   readonly policies: readonly Policy[];
   /** The number of files that were read. */
   readonly files: number;
-  /** The subject of the run, as far as it could be read. */
+  /** The stack and the positions in its manifests, as far as they could be read. */
   readonly subject: RunSubject & Required<Pick<RunSubject, 'locate'>>;
-  /** Lists the settings of the Stack. Empty if there is none. Call it only if the manifests are valid. */
+  /** Lists the settings of the Stack. Empty if there is no Stack. May be called only if the manifests are valid. */
   readonly listSettings: () => readonly StackSetting[];
 }
 
 interface ReadOptions {
   /** Whether a missing `Stack` is an error. Default: true. */
   readonly requireStack?: boolean;
-  /** Which lint rules run: all, or those that a plan does not cover itself. Absent: none. */
+  /** `all` runs every lint rule, `for-plan` only the rules that a plan does not check itself. Absent: no rule runs. */
   readonly lint?: 'all' | 'for-plan';
   /** Manifests in memory, read after the paths. */
   readonly manifests?: readonly ManifestSource[];
-  /** Paths of policies in addition to those of the manifests and their Stack. Absent: no policies are loaded. */
+  /**
+   * Paths of policies that are loaded in addition to the policies of the manifests and their Stack. Absent: no policies
+   * are loaded at all.
+   */
   readonly policies?: readonly string[] | undefined;
-  /** If false, no render command runs, and the file of the Stack is enough. Default: true. */
+  /** If false, no render command runs, and the manifests that it would print may be missing. Default: true. */
   readonly isRendered?: boolean;
 }
 
-/** Loads and checks manifests. No path means the working folder. Sends no request. */
+/** Loads and checks manifests. An empty list of paths means the working folder. Sends no request. */
 export async function readManifests(
   paths: readonly string[],
   context: Host,
@@ -70,7 +73,7 @@ export async function readManifests(
   const validated = validateManifests(loaded.sources, {
     env: toEnvironment(context),
     ...(context.secrets !== undefined && { secrets: context.secrets }),
-    // A file that could not be read may contain the Stack, so a missing Stack is not reported.
+    // If a file could not be read, do not report a missing Stack, because that file may contain it.
     requireStack: requireStack && isLoaded,
     readFile: createFieldFileReader({ cwd, onInput, roots, budget }),
     closerChecks: await loadChecks(loaded.sources),
@@ -99,7 +102,7 @@ export async function readManifests(
   };
 }
 
-/** Reports paths in manifests that may not be used, before any of these files is read. */
+/** Reports paths in manifests that may not be used. Called before any file at these paths is read. */
 function findRefused(
   { state, stack }: ValidatedManifests,
   roots: readonly string[],
@@ -124,7 +127,7 @@ function withRoots(
   };
 }
 
-/** Adds the roots to each token folder, which is checked again when a token is written. */
+/** Adds the roots to each token folder. The folder is checked against the roots again when a token is written. */
 function withinRoots({ default: all, credentials }: TokenSettings, roots: readonly string[]): TokenSettings {
   const addRoots = (sink: SinkSettings): SinkSettings => ('directory' in sink ? { ...sink, within: roots } : sink);
   const own = Object.entries(credentials).map(([name, sink]) => [name, addRoots(sink)] as const);
@@ -155,7 +158,7 @@ async function findLint(
   return lintManifests(state, { now: now(), readCel, isForPlan: scope === 'for-plan' });
 }
 
-/** Loads the policies of a run, if they are requested. */
+/** Loads the policies of a run. `paths`: further policies from the user. `undefined`: no policies are loaded at all. */
 async function findPolicies(
   { rules, state, sources }: Pick<ValidatedManifests, 'rules' | 'state'> & Pick<LoadedManifests, 'sources'>,
   paths: readonly string[] | undefined,
@@ -166,7 +169,7 @@ async function findPolicies(
   return loadPolicies({ documents: rules.policies, sources, named, paths }, context);
 }
 
-/** Checks manifests with policies, before the live state is read. */
+/** Checks manifests with policies. Called before the live state is read. */
 async function checkPolicies(
   state: DesiredState,
   { policies }: LoadedPolicies,
@@ -189,15 +192,15 @@ export async function readValidManifests(
   return { state, diagnostics, policies, locate: subject.locate };
 }
 
-/** A desired state, its warnings, and the positions of its resources. */
+/** Manifests without errors. `diagnostics` has only warnings. */
 export interface ValidManifests extends Pick<ReadManifests, 'diagnostics' | 'policies'> {
   readonly state: DesiredState;
   readonly locate: Locate;
 }
 
 /**
- * Returns the stack's name and positions. A diagnostic without an address points to the Stack or, if there is none, to
- * the start of the first file.
+ * Returns the stack's name and the positions in its manifests. A diagnostic without an address points to the Stack or,
+ * if there is no Stack, to the start of the first file.
  */
 function createSubject({ stack, state }: ValidatedManifests, file: string): ReadManifests['subject'] {
   const byAddress: ReadonlyMap<string, DesiredResource> = state?.resources ?? new Map();
@@ -217,20 +220,19 @@ interface NamedPathsContext {
   readonly cwd: string;
   /** Folders that must contain every path that the manifests name. */
   readonly roots: readonly string[];
-  /** Returns the position of a field of the Stack. */
   readonly locateInStack: (path: FieldPath) => SourcePlace | undefined;
 }
 
 /**
- * Lists an error for each path in valid manifests that may not be read or written, except paths in field values. The
- * errors do not reveal file content.
+ * Lists an error for each path in valid manifests that may not be read or written. Does not cover paths in field values
+ * of resources. The errors do not reveal file content.
  */
 function listRefusedPaths(state: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
   return [...listRefusedInStack(state, context), ...listRefusedWrites(state, context)];
 }
 
 interface NamedPath {
-  /** The position in the `Stack`. */
+  /** The field of the `Stack` that contains the path `named`. */
   readonly path: FieldPath;
   readonly named: string;
 }
@@ -267,7 +269,9 @@ function listTokenFolders({ default: all, credentials }: TokenSettings): readonl
   );
 }
 
-/** The folder in which the files of a pattern are searched. */
+/**
+ * Returns the folder that a glob pattern names before its first wildcard. Returns a path without wildcards unchanged.
+ */
 function findFixedFolder(pattern: string): string {
   const at = pattern.search(/[*?[\\]/);
   return at < 0 ? pattern : dirname(`${pattern.slice(0, at)}_`);
@@ -285,7 +289,7 @@ function listRefusedWrites({ resources }: DesiredState, { cwd, roots }: NamedPat
   );
 }
 
-/** Lists the files in a resource's lifecycle, with the name of the setting. */
+/** Lists the file paths in a resource's lifecycle, each with the name of its lifecycle setting. */
 function listWrittenPaths({ kind, lifecycle }: DesiredResource): readonly {
   readonly name: string;
   readonly path: string;
@@ -300,24 +304,27 @@ function createRefusedDiagnostic(diagnostic: Omit<Diagnostic, 'code' | 'severity
   return { code: 'path-refused', severity: 'error', remedy: BOUNDARY_REMEDY, ...diagnostic };
 }
 
-/** Policies that can be evaluated, and diagnostics of those that cannot. */
+/** Policies that can be evaluated, and diagnostics of invalid policies. */
 interface LoadedPolicies {
   readonly policies: readonly Policy[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The policies among the manifests of a run, and paths of others. */
+/** Policy documents in the manifests of a run, and paths of further policies. */
 interface PolicySources {
   readonly documents: readonly PolicyDocument[];
-  /** The files of `documents`. They are skipped if the user names them again. */
+  /** The files of `documents`. If `paths` name these files too, they are not read again. */
   readonly sources: readonly ManifestBytes[];
   /** Paths of further policies from the user. */
   readonly paths: readonly string[];
-  /** Paths of further policies from the Stack, and the folders that must contain them. Absent: none. */
+  /**
+   * Paths of further policies from the Stack, and the folders that must contain these paths. Absent: the Stack names no
+   * policies.
+   */
   readonly named?: { readonly paths: readonly string[]; readonly roots: readonly string[] };
 }
 
-/** Loads the policies from documents and paths. Loads CEL only if there are any. */
+/** Loads the policies from documents and paths. Loads CEL only if there is a policy. */
 export async function loadPolicies(
   { documents, sources, paths, named = { paths: [], roots: [] } }: PolicySources,
   context: Host,
@@ -335,11 +342,11 @@ export async function loadPolicies(
 
 interface DocumentOptions {
   readonly context: Host;
-  /** Files that were already read. */
+  /** Files that were already read, and are skipped. */
   readonly seen?: readonly string[];
-  /** Whether other documents are allowed. */
+  /** If true, documents of other kinds are ignored instead of reported. Default: false. */
   readonly isMixed?: boolean;
-  /** Folders that must contain the paths. Set if manifests name the paths. */
+  /** Folders that must contain the paths. Set if the paths are from manifests, not from the user. */
   readonly roots?: readonly string[];
 }
 
@@ -385,9 +392,7 @@ async function loadPolicyDocuments(
   return { rules, diagnostics: found, files: sources.map(({ file }) => file) };
 }
 
-/**
- * Reports policies with the same name in different places, because test cases and reports refer to policies by name.
- */
+/** Reports two policies with the same name, because test cases and reports refer to policies by name. */
 function listDuplicateNames(documents: readonly PolicyDocument[]): readonly Diagnostic[] {
   const first = new Map<string, PolicyDocument>();
   return documents.flatMap((document): Diagnostic[] => {

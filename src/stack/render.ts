@@ -11,20 +11,27 @@ import { NO_SECRETS, type Secrets, withoutSecrets } from '../model/secrets.ts';
 import type { Host, RenderCommand, RenderOutput } from './host.ts';
 
 /**
- * Runs the commands of `spec.render` without a shell and without the API key. Each runs in its own process group, so
- * that it can be killed with its children. The command of a stack runs once, however often its manifests are read.
+ * Runs the commands of `spec.render` without a shell and without the API key. Each command runs in its own process
+ * group, so that it can be killed with its children. The command of a stack runs only once, even if the stack's
+ * manifests are read several times.
  */
 
 interface RenderOptions {
-  /** Default: two minutes. */
+  /** Default: 120,000, two minutes. */
   readonly timeoutMs?: number;
-  /** Starts listening for signals to stop, while a command runs. */
+  /**
+   * Called before a command starts. `signal` aborts when the user stops the run, which kills the command.
+   * `stopListening` is called when the command has ended. Absent: a command ends only by itself or by the time limit.
+   */
   readonly listen?: () => { readonly signal: AbortSignal; readonly stopListening: () => void };
 }
 
 const TIMEOUT_MS = 120_000;
 
-/** Creates the function that runs render commands. Passing it to a stack is the consent to run them. */
+/**
+ * Creates the function that runs render commands. A caller that passes this function to a stack consents to run the
+ * stack's commands.
+ */
 export function createRender(
   { cwd, env, secrets = NO_SECRETS }: Pick<Host, 'cwd' | 'env' | 'secrets'>,
   options: RenderOptions = {},
@@ -48,7 +55,7 @@ function redactFinding(output: RenderOutput, { redact }: Pick<Secrets, 'redact'>
 
 type Run = RenderCommand & Pick<Host, 'env'>;
 
-/** Rejects only if the signal aborts, with its reason. */
+/** Runs a command with a time limit. Rejects only if the signal from `listen` is aborted, with its reason. */
 async function runListening(run: Run, { listen, timeoutMs = TIMEOUT_MS }: RenderOptions): Promise<RenderOutput> {
   const { signal, stopListening } = listen?.() ?? { signal: undefined, stopListening: () => undefined };
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -82,7 +89,8 @@ async function runOnce(run: Run, stop: AbortSignal): Promise<RenderOutput> {
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /**
- * Returns a finding if `spawn` throws, such as for an argument with a NUL. Other failures appear when the program ends.
+ * Starts the program. Returns a finding if `spawn` throws, such as for an argument with a NUL. `waitFor` reports all
+ * other failures.
  */
 function start({ words, folder, env }: Run): Child | { readonly finding: string } {
   const [program = '', ...args] = words;
@@ -94,7 +102,7 @@ function start({ words, folder, env }: Run): Child | { readonly finding: string 
   }
 }
 
-/** Describes how a program ended. `undefined`: with exit code 0. */
+/** Describes how a program ended. Returns `undefined` for exit code 0. */
 async function waitFor(child: ChildProcess): Promise<string | undefined> {
   try {
     const [code, signal] = await once(child, 'exit');
@@ -129,7 +137,10 @@ async function readEnd(stderr: Readable): Promise<string> {
   return excerptStderr(kept, '');
 }
 
-/** Kills a program and its children. Does not wait for a child that survives and keeps the output open. */
+/**
+ * Kills a program and its children. Closes the output on this side too, because a child that survives could keep it
+ * open.
+ */
 function endGroup(child: Child): void {
   try {
     if (child.pid !== undefined) kill(-child.pid, 'SIGKILL');

@@ -20,18 +20,23 @@ import { type Host, StackError } from './host.ts';
 /** Callbacks of an apply, and options for its requests. */
 export interface RunOptions {
   readonly onEvent?: (event: ApplyEvent) => void;
-  /** Called with warnings, such as a token sink that other users can read, or missing journal lines. */
+  /** Called with warnings, such as that other users can read a token sink, or that the journal lacks lines. */
   readonly onWarning?: (message: string) => void;
   /**
-   * Asks for consent before the first write, after the token sinks are chosen. Any result except true declines.
-   * Default: no question.
+   * Asks for consent before the first write, after the token sinks are chosen. Consent is refused unless the result is
+   * true. Default: nothing is asked.
    */
   readonly confirm?: (writes: number) => boolean | Promise<boolean>;
   /** Called right before the first write. */
   readonly onStart?: () => void;
-  /** A file that gets a line before and after each request. Default: EDGEWISE_JOURNAL. */
+  /**
+   * Path of the journal file, which gets a line before and after each request. Default: the value of EDGEWISE_JOURNAL.
+   */
   readonly journal?: string | undefined;
-  /** Ids of other stacks' resources that were unknown when the plan was made, by the address of the External. */
+  /**
+   * Maps the address of an External to the id of its resource in another stack, if the id was unknown when the plan was
+   * made.
+   */
   readonly ids?: ReadonlyMap<string, string>;
   /** When aborted, no new write starts. Running writes finish, and the result lists the skipped writes. */
   readonly signal?: AbortSignal;
@@ -39,23 +44,22 @@ export interface RunOptions {
   readonly sideBySide?: ParallelApplyContext;
 }
 
-/** A plan to apply, and the results of its check. */
+/** A plan to apply, and the results of checking it against the live state. */
 export interface RunPlan extends Omit<PlanCheck, 'moved' | 'met'> {
   readonly plan: Plan;
   readonly tokens: TokenSettings;
-  /** Takes precedence over `tokens`. */
+  /** Sinks from the caller, which take precedence over `tokens`. */
   readonly sinks?: TokenSinks | undefined;
   /**
-   * Real paths of folders. Each file of the plan must be below one of them. Default: the repository of the working
-   * folder.
+   * Real paths of folders. Each file that the plan writes must be in one of these folders. Default: the repository of
+   * the working folder.
    */
   readonly roots?: readonly string[] | undefined;
 }
 
-/** The check of a plan that was just created. */
+/** The results of the check for a plan that was just created: none of its writes was sent. */
 export const FRESH_PLAN_CHECK: Omit<PlanCheck, 'moved' | 'met'> = { done: new Map(), ids: new Map(), texts: new Map() };
 
-/** The result of an apply without writes. */
 export const EMPTY_APPLY_RESULT: ApplyResult = {
   outcomes: [],
   tokens: [],
@@ -65,7 +69,10 @@ export const EMPTY_APPLY_RESULT: ApplyResult = {
   interrupted: false,
 };
 
-/** Asks for consent, tests the token sinks, and applies a plan without blocking violations. */
+/**
+ * Asks for consent, tests the token sinks, and applies a plan. The caller must have checked that no violation blocks
+ * the plan.
+ */
 export async function runPlan(
   client: Client,
   { plan, tokens, sinks: own, roots, done, ids, texts }: RunPlan,
@@ -98,7 +105,7 @@ async function confirm({ confirm: ask }: RunOptions, writes: number): Promise<vo
   throw new StackError('Declined: nothing was written.', { reason: 'interrupted' });
 }
 
-/** Opens the journal. Throws if that fails, so that nothing is written without a journal. */
+/** Opens the journal. Throws if that fails, so that no write is sent without its journal line. */
 async function startJournal(
   plan: Plan,
   given: string | undefined,
@@ -122,7 +129,10 @@ export interface TokenFlags {
 
 const COMMAND_TIMEOUT_MS = 30_000;
 
-/** Returns the token sinks of a stack. A flag applies to every credential; otherwise the Stack decides. */
+/**
+ * Returns the token sinks of a stack. A flag sets the sink of every credential. Without a flag, the Stack's sinks are
+ * used.
+ */
 export function resolveTokens(
   { tokenDirectory, tokenCommand }: TokenFlags,
   stored: TokenSettings,
@@ -137,16 +147,17 @@ export function resolveTokens(
   return { default: { command: tokenCommand, timeoutMs: COMMAND_TIMEOUT_MS }, credentials: {} };
 }
 
-/** The sinks of an apply, chosen before the user is asked for consent. */
+/** The token sinks of an apply. They are chosen before the user is asked for consent. */
 interface ChosenSinks {
   readonly sinks: TokenSinks;
   /**
-   * Tests the sinks before the first write. Rejects if one does not work. Resolves with warnings, without repetitions.
+   * Tests the sinks before the first write. Rejects if a sink does not work. Resolves with the warnings of the sinks,
+   * each once.
    */
   readonly test: () => Promise<readonly string[]>;
 }
 
-/** Chooses a sink for every credential that is still to be created. Throws if one has no sink. */
+/** Chooses a sink for every credential that is still to be created. Throws if a credential has no sink. */
 function chooseSinks(
   writes: readonly Write[],
   { tokens, own }: { readonly tokens: TokenSettings; readonly own: TokenSinks | undefined },
@@ -159,7 +170,9 @@ function chooseSinks(
   return { sinks, test: () => testSinks([...chosen]) };
 }
 
-/** Throws if a sink's settings contain a secret, because other users can read a program's arguments. */
+/**
+ * Throws if the settings of a sink contain a secret, because other users can see the arguments of a running command.
+ */
 function refuseSecrets(tokens: TokenSettings, { find }: Pick<Secrets, 'find'>): void {
   const found = find(JSON.stringify(tokens));
   if (found === undefined) return;
@@ -170,8 +183,8 @@ function refuseSecrets(tokens: TokenSettings, { find }: Pick<Secrets, 'find'>): 
 }
 
 /**
- * Throws if a token sink differs from the one in the approved plan. The same program under another name also differs.
- * If the plan names no sink, which it warns about, the user who applies it may name one.
+ * Throws if a token sink differs from the sink in the approved plan. Another name for the same program also differs. If
+ * the plan names no sink for a credential (it then has a warning), any sink is accepted.
  */
 function refuseOtherSinks({ changes }: Plan, open: readonly Write[], tokens: TokenSettings): void {
   for (const { address, mark } of open.filter(createsToken)) {

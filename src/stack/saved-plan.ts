@@ -30,7 +30,7 @@ import { createLivePlan, type PlanRequest, type ReadingClient, rehearseAndCheckP
 
 export interface SavedFile {
   readonly plan: Plan;
-  /** The name in messages, usually the file. */
+  /** The name of the plan in messages, usually its file. */
   readonly name: string;
 }
 
@@ -39,13 +39,16 @@ export interface SavedPlan extends SavedFile {
   readonly allowances: Allowances;
   readonly guard: GuardSettings;
   readonly signal?: AbortSignal | undefined;
-  /** The folder that relative paths of its files start from. */
+  /** The folder from which relative file paths in the plan are resolved. */
   readonly cwd: string;
-  /** Real paths of folders. Each file of the plan must be below one of them. */
+  /** Real paths of folders. Each file that the plan writes must be in one of these folders. */
   readonly roots: readonly string[];
 }
 
-/** Throws if another version made the plan, because only that version knows the meaning of its writes. */
+/**
+ * Throws if another version of edgewise made the plan, because only that version knows the meaning of the plan's
+ * writes.
+ */
 export function refuseOtherVersion({ plan: { tool }, name }: Pick<SavedPlan, 'plan' | 'name'>, version: string): void {
   if (tool.version === version) return;
   const message = `${name} was made by edgewise ${tool.version}, and this is edgewise ${version}.`;
@@ -68,14 +71,14 @@ export async function checkSaved(client: ReadingClient, saved: SavedPlan): Promi
   return check;
 }
 
-/** Throws if the live state of a planned change has changed since the plan was made. */
+/** Throws if the resource of a planned change has changed since the plan was made. */
 function refuseStale(name: string, moved: readonly StaleItem[]): void {
   if (moved.length === 0) return;
   const isAbandoned = moved.every((one) => one.isAbandoned === true);
   throw new StackError(formatStaleMessage(name, moved), isAbandoned ? ABANDONED : STALE);
 }
 
-/** Throws if a plan file differs from the plan that the manifests produce. */
+/** Throws if a plan file differs from the plan that the manifests produce. `lines`: the differences. */
 function refuseDifferent(name: string, lines: readonly string[]): void {
   if (lines.length === 0) return;
   const shown = lines.slice(0, MAX_LINES).map((line) => `  ${line}`);
@@ -88,7 +91,7 @@ function refuseDifferent(name: string, lines: readonly string[]): void {
   });
 }
 
-/** The number of differences shown. A reader gains nothing from more. */
+/** The maximum number of differences in a message. */
 const MAX_LINES = 50;
 
 const ABANDONED = {
@@ -101,7 +104,7 @@ const STALE = {
   remedy: 'Nothing was written. Make a new plan and have that approved.',
 } as const;
 
-/** Checks the safety rules again with the live state, because the file may have been edited. */
+/** Checks the safety rules again with the live state, because the plan file may have been edited. */
 function refuseUnsafe({ plan, allowances, guard }: SavedPlan, live: LiveState): void {
   const { changes, stack } = plan;
   const owned = countOwned(live, stack);
@@ -116,7 +119,7 @@ function refuseUnsafe({ plan, allowances, guard }: SavedPlan, live: LiveState): 
     settings: guard,
     stack,
     mode: 'apply',
-    // Ignore the plan's targets, because edited targets would skip a check.
+    // Do not use the plan's targets, because edited targets would skip a check.
     isTargeted: false,
   });
   refuseViolations(violations, allowances);
@@ -139,7 +142,7 @@ function formatStaleMessage(name: string, moved: readonly StaleItem[]): readonly
 
 export interface PlanApproval {
   readonly plan: Plan;
-  /** The name in messages, usually the file. */
+  /** The name of the approved plan in messages, usually its file. */
   readonly name: string;
 }
 
@@ -162,7 +165,7 @@ export class NotApproved extends StackError {
 
 const NOT_APPROVED_REMEDY = 'Nothing was written. Make a new plan and have that approved.';
 
-/** Throws if a plan cannot serve as an approved plan: another version made it, or it contains errors. */
+/** Throws if a plan cannot be used as an approved plan: another version of edgewise made it, or it contains errors. */
 export function refuseUnusableApproval({ plan, name }: PlanApproval, version: string): void {
   refuseOtherVersion({ plan, name }, version);
   if (!hasErrors(plan.diagnostics)) return;
@@ -172,7 +175,9 @@ export function refuseUnusableApproval({ plan, name }: PlanApproval, version: st
   });
 }
 
-/** Compares a plan with an approved plan, of which an interrupted apply may have sent some writes. */
+/**
+ * Compares a plan with an approved plan. An interrupted apply may already have sent some writes of the approved plan.
+ */
 export function compareWithApproved(plan: Plan, approved: PlanApproval, cwd: string): PlanComparison {
   const paths = plan.files.map(({ path }) => path);
   return comparePlans(withPaths(approved.plan, paths, cwd), countAsCreated(plan, approved.plan).plan);
@@ -185,9 +190,9 @@ export function refuseUnapproved(plan: Plan, approved: PlanApproval, cwd: string
 }
 
 /**
- * Plans again, and returns the new plan if it equals the plan file. Otherwise throws `StackError`: a resource of the
- * plan has changed since, or the manifests produce another plan. Reads the live state once for both checks. Sends GETs
- * only.
+ * Plans again, and returns the new plan if it equals the plan file. Throws `StackError` if a resource of the plan has
+ * changed since the file was made, or if the manifests now produce another plan. Reads the live state once for both
+ * checks. Sends GETs only.
  */
 export async function replan(client: ReadingClient, given: SavedFile, request: PlanRequest): Promise<Plan> {
   const planned = await createLivePlan(client, request);
@@ -200,27 +205,27 @@ export async function replan(client: ReadingClient, given: SavedFile, request: P
   const again = await rehearseAndCheckPlan(withoutFinishedRotations(planned, file.plan, checked), request);
   const check = { ...checked, ids: new Map([...checked.ids, ...listAwaitedIds(file.plan, planned.whole)]) };
   const isSame = listPlanMismatches(file.plan, again, check).length === 0;
-  // Some writes of the file, or of other saved plans in this run, may be done. The totals in the file describe the
-  // state before them, so compare them with a plan of that state.
+  // If some writes of this or another saved plan of the run were already sent, the totals in the file describe the
+  // state before these writes. So the totals are compared with a plan of that earlier state.
   const before = isSame ? again : await planBefore(planned, file.plan, request);
   refuseDifferent(file.name, listPlanMismatches(file.plan, again, { ...check, before }));
   return again;
 }
 
 /**
- * Computes the plan for the live state as it was before any write in this plan file, or in the other saved plans of
- * this run, was applied.
+ * Creates the plan for an earlier live state: before any write in this plan file, or in the other saved plans of this
+ * run, was sent.
  */
 async function planBefore({ input, whole }: Planned, file: Plan, request: PlanRequest): Promise<Plan> {
   const { savedBeside = [] } = request;
   const earlier = { ...input, live: computeLiveBefore(input.live, [file, ...savedBeside]) };
   const plan = createPlan(earlier, decidePlan(earlier));
-  // A plan that waits for another stack was not rehearsed.
+  // If the saved plan waits for ids of another stack, it was made without a rehearsal.
   const isTried = file.awaitedReferences === undefined && request.rehearsal !== false;
   return rehearseAndCheckPlan({ plan, input: earlier, whole }, { ...request, rehearsal: isTried });
 }
 
-/** Omits rotations that the file has already finished, because each resource is rotated only once. */
+/** Omits rotations that the plan file has already finished, because a resource is rotated only once per plan. */
 function withoutFinishedRotations(planned: Planned, file: Plan, { done }: PlanCheck): Planned {
   const { input } = planned;
   const made = new Set<string>(
@@ -235,8 +240,8 @@ function withoutFinishedRotations(planned: Planned, file: Plan, { done }: PlanCh
 type Planned = Awaited<ReturnType<typeof createLivePlan>>;
 
 /**
- * Omits references to resources that another stack of this run has not created yet. They are resolved right before this
- * stack's writes.
+ * Omits references to resources that another stack of this run has not created yet. Their ids are looked up right
+ * before the writes of this stack.
  */
 function withoutAwaited({ awaitedReferences = {}, ...plan }: Plan, live: LiveState): Plan {
   const made = Object.entries(awaitedReferences).filter(
@@ -246,8 +251,8 @@ function withoutAwaited({ awaitedReferences = {}, ...plan }: Plan, live: LiveSta
 }
 
 /**
- * Replaces file paths by those of this machine. A plan from another machine may name the same file differently, such as
- * `m` and `/work/m`.
+ * Replaces each file path in a plan by the path for the same file in `paths`. A plan that was made elsewhere may name
+ * the file differently, such as `m` instead of `/work/m`.
  */
 function withPaths(plan: Plan, paths: readonly string[], cwd: string): Plan {
   const resolvePath = (path: string): string => resolveLinks(resolve(cwd, path));
@@ -258,7 +263,7 @@ function withPaths(plan: Plan, paths: readonly string[], cwd: string): Plan {
   };
 }
 
-/** Returns the plan of a plan document. Throws if its writes differ from the changes that it shows. */
+/** Returns the plan of a plan document. Throws `StackError` if its writes differ from the changes that it shows. */
 export function verifyWritesMatchChanges(name: string, document: PlanDocument): Plan {
   const plan = verifyPlan(document);
   if (typeof plan !== 'string') return plan;

@@ -23,19 +23,19 @@ export interface SettingOverrides {
   readonly versionHeader?: string | undefined;
   readonly pageSize?: number | undefined;
   readonly concurrency?: number | undefined;
-  /** Such as `120/60s`, or `none`. */
+  /** A limit such as `120/60s`, or `none`. */
   readonly rateLimit?: string | undefined;
   readonly timeouts?: { readonly [Part in keyof Timeouts]?: number | undefined };
   readonly caFile?: string | undefined;
   readonly keyEnv?: string | undefined;
 }
 
-/** Settings for reaching the service in this run. */
+/** Settings for reaching the service in this run, resolved from flags, environment, `Stack` and defaults. */
 export interface RunSettings extends ConnectionSettings {
   readonly baseUrl: string;
   readonly timeouts: Timeouts;
   readonly caFile: string | undefined;
-  /** The variable that contains the API key. `undefined`: EDGEWISE_API_KEY. */
+  /** The environment variable that contains the API key. `undefined`: EDGEWISE_API_KEY. */
   readonly keyEnv: string | undefined;
 }
 
@@ -47,7 +47,10 @@ function formatStoredSettings({ rateLimit, given: _, ...api }: ApiSettings): Sto
   return { ...api, rateLimit: text };
 }
 
-/** Resolves each setting: given, else from the environment, else stored, else the default. */
+/**
+ * Resolves each setting. The value in `given` takes precedence over the environment, the environment over `stored`, and
+ * `stored` over the default. Throws `StackError` if there is no base URL, or if a value is invalid.
+ */
 export function resolveSettings(given: SettingOverrides, env: Host['env'], stored: StoredSettings): RunSettings {
   const baseUrl = given.baseUrl ?? withoutEmpty(env['EDGEWISE_BASE_URL']) ?? stored.baseUrl;
   if (baseUrl === undefined || baseUrl === '') {
@@ -75,8 +78,8 @@ export function resolveSettings(given: SettingOverrides, env: Host['env'], store
 }
 
 /**
- * The variable that contains the API key, if it is not EDGEWISE_API_KEY. Throws unless its name marks it as a key,
- * because only such variables are treated as secrets.
+ * Returns the variable that contains the API key; `undefined` means EDGEWISE_API_KEY. Throws if the variable's name
+ * does not mark it as a key, because only variables with such names are treated as secrets.
  */
 function checkKeyVariable(name: string | undefined): string | undefined {
   if (name === undefined || name === KEY_VARIABLE) return undefined;
@@ -87,7 +90,7 @@ function checkKeyVariable(name: string | undefined): string | undefined {
   });
 }
 
-/** The rate limit of the service. `none` for the bundled server in this process. */
+/** The default limit: that of the real service, or `none` for the bundled server in this process. */
 export function getDefaultRateLimit(baseUrl: string): string {
   return baseUrl.startsWith('embedded:') ? 'none' : '120/60s';
 }
@@ -113,7 +116,10 @@ function resolveTimeouts(given: SettingOverrides['timeouts'], env: Host['env'], 
 
 type TimeoutPart = 'connect' | 'headers' | 'body' | 'request';
 
-/** Parses a time limit such as `30s`. `undefined` if the text is absent or empty. */
+/**
+ * Parses a time limit such as `30s`. Returns `undefined` if the text is absent or empty. Throws `StackError` if it is
+ * invalid.
+ */
 export function parseTimeoutMs(part: TimeoutPart, text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const ms = parseDurationMs(text);
@@ -127,8 +133,8 @@ function withoutEmpty(text: string | undefined): string | undefined {
 }
 
 /**
- * Normalizes a URL: lower-case scheme and host, no default port, no slashes at the end. `embedded:` URLs stay as they
- * are.
+ * Normalizes a URL: scheme and host in lower case, no default port, no slash at the end. Does not change `embedded:`
+ * URLs.
  */
 export function normalizeUrl(baseUrl: string): string {
   if (!/^https?:/i.test(baseUrl)) return baseUrl;
@@ -140,8 +146,8 @@ export function normalizeUrl(baseUrl: string): string {
 
 /**
  * Reads the API key from EDGEWISE_API_KEY, or from the file that EDGEWISE_API_KEY_FILE names. If the Stack names
- * another variable, reads only that one or its file, because a plan with the key of another account would create
- * everything there.
+ * another variable, reads only that variable or its `_FILE` variable, because with the key of another account, a plan
+ * would create every resource in that account.
  */
 export function readApiKey(
   { env, cwd, secrets }: Pick<Host, 'env' | 'cwd' | 'secrets'>,
@@ -174,7 +180,7 @@ interface Count {
   readonly max: number;
 }
 
-/** Also checks numbers that a program passes, which no flag parser has checked. */
+/** Returns the count. Throws if it is out of range, because a program can pass any number. */
 function checkCount({ name, max }: Count, count: number | undefined): number | undefined {
   if (count === undefined || (Number.isInteger(count) && count >= 1 && count <= max)) return count;
   throw new StackError(`The ${name} must be a whole number from 1 to ${max}, not ${count}.`, {
@@ -183,8 +189,9 @@ function checkCount({ name, max }: Count, count: number | undefined): number | u
 }
 
 /**
- * Resolves the settings of a run from manifests. If the manifests are not trusted, a setting that decides where the key
- * is sent must also be given by a flag or variable. Throws `InvalidManifests` with one error for each that is not.
+ * Resolves the settings of a run from manifests. If the manifests are not trusted, each setting that decides where the
+ * key is sent must have the same value in a flag or variable. Throws `InvalidManifests` with one error for each setting
+ * that does not.
  */
 export function resolveManifestSettings(
   stated: SettingOverrides,
@@ -253,16 +260,18 @@ function findDisagreement(
   ];
 }
 
-/** The secrets of a run that are known before any other input is read. */
+/** Secrets from the environment, collected before any other input is read. */
 interface CollectedSecrets {
   readonly secrets: Secrets;
-  /** The environment. A key that was read from a pipe is added as a variable, because a pipe can be read only once. */
+  /**
+   * The environment. An API key that was read from a pipe is added as a variable, because a pipe can be read only once.
+   */
   readonly env: Host['env'];
 }
 
 /**
- * Collects the secrets in environment variables and in the files that they name. Ignores a file that cannot be read;
- * `readApiKey` reports it.
+ * Collects the secrets in environment variables, and in the key files that environment variables name. Ignores a file
+ * that cannot be read, because `readApiKey` reports the error.
  */
 export function collectSecrets({ env, cwd }: Pick<Host, 'env' | 'cwd'>): CollectedSecrets {
   const secrets = createSecrets();
@@ -281,7 +290,7 @@ export function collectSecrets({ env, cwd }: Pick<Host, 'env' | 'cwd'>): Collect
   return { secrets, env: piped.length === 0 ? env : { ...env, ...Object.fromEntries(piped) } };
 }
 
-/** The suffix of a variable that contains the path of a key file. */
+/** The suffix of the name of a variable that contains the path of a key file. */
 const FILE_SUFFIX = '_FILE';
 
 interface KeyFile {
@@ -298,7 +307,7 @@ function readKey(file: string): KeyFile {
   }
 }
 
-/** A key is one line, and servers limit request headers to about this size. A larger file is not a key. */
+/** A larger file is not a key: a key is one line, and servers limit request headers to about this size. */
 const MAX_KEY_FILE_BYTES = 16_384;
 
 const EMBEDDED = 'embedded:';
@@ -307,7 +316,7 @@ export function isEmbedded(baseUrl: string): boolean {
   return baseUrl.startsWith(EMBEDDED);
 }
 
-/** The file in which the bundled server keeps its data. Empty: it keeps none. */
+/** Returns the file in which the bundled server saves its data. Empty if the server saves nothing. */
 export function getServerDataFile(baseUrl: string): string {
   return baseUrl.slice(EMBEDDED.length);
 }

@@ -54,8 +54,8 @@ import type { RunSettings } from './settings.ts';
 import { refuseUntrusted } from './trust.ts';
 
 /**
- * An account of the service, and operations that need no manifests. All operations, for one or several stacks, use one
- * client and therefore share one rate limit.
+ * An account of the service, with the operations that need no manifests. All operations, also of several stacks, use
+ * one client and therefore share one rate limit.
  */
 export interface Account {
   readonly settings: RunSettings;
@@ -63,25 +63,25 @@ export interface Account {
   readonly open: () => Promise<ReadingClient>;
   /** Runs a task with a client that can write. Outside of such tasks, only GET requests are sent. */
   readonly write: <T>(task: (client: Client) => Promise<T>) => Promise<T>;
-  /** Applies a saved plan unless it is stale. */
+  /** Applies a saved plan. Rejects with `StackError` if the plan is stale. */
   readonly apply: (saved: ApprovedPlan, options: RunOptions) => Promise<ApplyResult>;
   /** Compares the live state with the state after a plan. Sends GETs only. */
   readonly drift: (against: AgainstPlan) => Promise<Drift>;
   /** Exports live resources as manifests that adopt them. Sends GETs only. */
   readonly export: (request: Omit<ExportRequest, 'settings'>) => Promise<ExportResult>;
-  /** Closes connections, and saves the data of the embedded server. */
+  /** Closes connections. The embedded server saves its data. */
   readonly close: () => Promise<void>;
 }
 
-/** A saved plan with its consents and token sinks. */
+/** A saved plan with the user's consents and the token sinks. */
 export type ApprovedPlan = Omit<SavedPlan, 'signal' | 'cwd' | 'roots'> & Pick<RunPlan, 'tokens'>;
 
 /** A plan that the live state is compared with. */
 interface AgainstPlan {
   readonly plan: Plan;
-  /** The name in the result, usually the file. */
+  /** The name of the plan in the result, usually its file. */
   readonly name: string;
-  /** Folders that must contain the files that the plan writes. Default: the repository of the working folder. */
+  /** Folders. Each file that the plan writes must be in one of them. Default: the repository of the working folder. */
   readonly roots?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -92,7 +92,7 @@ export interface AccountParts {
   /** Called with the connection before anything is sent. */
   readonly onReached?: (reached: ServiceConnection) => void;
   readonly notices?: Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'>;
-  /** Wraps the client to observe reads. */
+  /** Wraps the client, to observe what it reads. */
   readonly watch?: (client: Client) => Client;
 }
 
@@ -116,7 +116,7 @@ export function createAccount(parts: AccountParts, host: Host): Account {
   };
 }
 
-/** Creates the function that applies saved plans. It reads the live state first, then writes. */
+/** Creates the function that applies saved plans. The function reads and checks the live state before it writes. */
 function createSavedApply({ open, write }: Pick<Link, 'open' | 'write'>, host: Host): Account['apply'] {
   return async ({ tokens, ...saved }, options) => {
     refuseUntrusted(host);
@@ -184,26 +184,26 @@ function createLink({ settings, given, notices = {}, watch, onReached }: Account
  */
 export interface SharedAccount {
   /**
-   * Returns the account as one stack sees it: with its settings, and with the request count that it would have if it
-   * read alone.
+   * Returns a view of the account for one stack. It has the stack's settings, and counts requests as if no other stack
+   * read from the account.
    */
   readonly toView: (settings: RunSettings) => Account;
-  /** Like `Account.write`. Reads inside the task are not taken from the shared lists. */
+  /** Like `Account.write`. Reads inside the task send requests, and do not use the shared lists. */
   readonly write: Account['write'];
-  /** The number of requests that reading has sent. */
+  /** The number of requests sent by reads. */
   readonly countReads: () => number;
-  /** Drops the lists that were read. Called after a write, so that the next read sends requests again. */
+  /** Drops the shared lists. Called after a write, so that the next read sends requests again. */
   readonly forget: () => void;
   readonly close: () => Promise<void>;
 }
 
-/** A value that was read once, and the number of requests that it took. */
+/** A value that was read once, and the number of requests that were sent for it. */
 interface ReadOnce<T> {
   readonly value: T;
   readonly requests: number;
 }
 
-/** Shared reads: lists by kind, and modules by path. */
+/** Shared results of reads. `lists`: by the name of a kind. `modules`: by path. */
 interface Readings {
   readonly lists: Map<string, Promise<ReadOnce<readonly JsonObject[]>>>;
   readonly modules: Map<string, Promise<ReadOnce<JsonObject | null>>>;
@@ -234,7 +234,7 @@ export function shareAccount(parts: AccountParts, host: Host, signal: AbortSigna
   };
 }
 
-/** Lets plans that are applied at the same time share simultaneous list requests. */
+/** If plans that are applied at the same time list the same kind at the same time, they share the request. */
 function shareLists(write: Account['write']): Account['write'] {
   const shared = new WeakMap<Client, Client>();
   const findShared = (client: Client): Client => {
@@ -245,10 +245,12 @@ function shareLists(write: Account['write']): Account['write'] {
   return (task) => write((client) => task(findShared(client)));
 }
 
-/** Runs a read, and counts the requests sent for it. */
+/** Runs a read. Returns its result, and the number of requests that it sent. */
 type CountSent = <T>(read: () => Promise<T>) => Promise<ReadOnce<T>>;
 
-/** Reads run concurrently. An AsyncLocalStorage assigns each request to the read that sent it. */
+/**
+ * Counts the requests of each read. Reads run concurrently, so an AsyncLocalStorage finds the read that sent a request.
+ */
 function createCounter({ notices = {} }: AccountParts): {
   readonly notices: NonNullable<AccountParts['notices']>;
   readonly countSent: CountSent;
@@ -281,7 +283,7 @@ interface Sharing {
   readonly signal: AbortSignal;
 }
 
-/** Creates a reader that uses shared reads, and counts requests as if it had read alone. */
+/** Creates the client of one stack. It uses the shared reads, and counts requests as if no other stack had read. */
 function createOwnReader(client: ReadingClient, { readings, countSent, signal }: Sharing): ReadingClient {
   let requests = 0;
   const take = async <T>(reading: Promise<ReadOnce<T>>): Promise<T> => {
@@ -304,7 +306,7 @@ function readOnce<T>(known: Map<string, Promise<T>>, name: string, read: () => P
   return found;
 }
 
-/** Creates a controller for each read, so that a failed read does not abort the reads of other stacks. */
+/** Creates a controller for one read. If all reads had the same controller, a failed read would abort the others. */
 function createController(signal: AbortSignal): AbortController {
   const stop = new AbortController();
   if (signal.aborted) stop.abort(signal.reason);
@@ -312,43 +314,47 @@ function createController(signal: AbortSignal): AbortController {
   return stop;
 }
 
-/** The manifests of one stack and a connection to its service: plan, apply and compare them. */
+/**
+ * The manifests of one stack, with a connection to its service. Plans and applies the manifests, and compares them with
+ * the live state.
+ */
 export interface Stack extends AsyncDisposable {
   /** The desired state from the manifests, and the settings of their `Stack` document. */
   readonly desired: DesiredState;
   /** Warnings about the manifests. */
   readonly diagnostics: readonly Diagnostic[];
   /**
-   * How the service is reached. Each setting is from the options, else the environment, else the `Stack`, else the
-   * default.
+   * The settings for reaching the service. A setting in the options takes precedence over the environment, the
+   * environment over the `Stack`, and the `Stack` over the default.
    */
   readonly settings: RunSettings;
   /** Reads the live state and computes the changes that the manifests describe. Sends GETs only. */
   readonly plan: (options?: PlanOptions) => Promise<Plan>;
   /**
-   * Plans again, and resolves with the new plan if it equals an earlier plan except for finished writes. Pass the
-   * options of the earlier plan. Rejects with `StackError` if a touched resource has changed since, or the manifests
-   * now produce another plan.
+   * Plans again, and resolves with the new plan if it equals an earlier plan, except for writes that are already
+   * finished. Pass the options of the earlier plan; `name` is the plan's name in messages. Rejects with `StackError` if
+   * a resource of the plan has changed since, or if the manifests now produce another plan.
    */
   readonly replan: (saved: Plan, options?: PlanOptions, name?: string) => Promise<Plan>;
   /**
-   * Applies a plan. A plan that this stack made is applied as it is, once. Any other plan is first planned again (see
-   * `replan`), and the new plan is applied. Failed writes are in the result.
-   * Rejects before the first write: with `InvalidManifests` for a plan with errors; with `StackError` for a violated
-   * safety rule, a stale plan, a plan that the manifests do not produce, or a token sink that does not work; with
-   * `NotApproved`, which contains the comparison, for changes that the approved plan does not contain.
+   * Applies a plan. A plan that this object made is applied without planning again, but only once. Any other plan is
+   * first planned again (see `replan`), and the new plan is applied. Failed writes do not reject: they are in the
+   * result.
+   * Rejects before the first write: with `InvalidManifests` for a plan with errors; with `NotApproved`, which contains
+   * the comparison, for changes that the approved plan does not contain; with `StackError` for a violated safety rule,
+   * a stale plan, a plan that the manifests do not produce, or a token sink that does not work.
    */
   readonly apply: (plan: Plan, options?: ApplyOptions) => Promise<ApplyResult>;
-  /** Compares the live state with the manifests, or with the state after a plan. Sends GETs only. */
+  /** Compares the live state with the manifests, or with the state that a plan produces. Sends GETs only. */
   readonly drift: (options?: DriftOptions) => Promise<Drift>;
   /**
    * Returns the live resources that the stack owns, including values that the service computed, but never a token.
    * Sends GETs only.
    */
   readonly get: (options?: GetOptions) => Promise<Inventory>;
-  /** Exports live resources without another owner as manifests that adopt them into this stack. Sends GETs only. */
+  /** Exports live resources that no other stack owns, as manifests that adopt them into this stack. Sends GETs only. */
   readonly export: (options?: ExportStackOptions) => Promise<ExportResult>;
-  /** Closes connections, and saves the data of the embedded server. */
+  /** Closes connections. The embedded server saves its data. */
   readonly close: () => Promise<void>;
 }
 
@@ -358,41 +364,50 @@ export interface ApplyOptions
     Pick<PlanOptions, 'targets' | 'rotate' | 'takeOver' | 'revertDrift' | 'delete' | 'rehearsal' | 'skipRejected'> {
   /** Consents to more deletes than the guard allows. Default: false. */
   readonly allowDeletes?: boolean;
-  /** Protected addresses that may be deleted, replaced or released. */
+  /** Addresses of protected resources that may be deleted, replaced or released. Default: no addresses. */
   readonly allowProtected?: readonly string[];
-  /** Addresses whose writes are sent although the service rejected them in the rehearsal. */
+  /** Addresses whose writes are sent although the service rejected them in the rehearsal. Default: no addresses. */
   readonly allowRejected?: readonly string[];
-  /** An approved plan. Nothing is written unless it contains all changes of the applied plan. */
+  /**
+   * An approved plan. If the applied plan contains a change that the approved plan does not, nothing is written.
+   * Default: no approval is required.
+   */
   readonly approved?: Plan;
 }
 
-/** A query of the resources that the stack owns. */
+/** Selects the resources that `Stack.get` returns. */
 export interface GetOptions {
-  /** Addresses, and names of kinds. Default: all. */
+  /** Addresses and names of kinds. Default: all resources of the stack. */
   readonly names?: readonly string[];
-  /** Returns false for kinds that need not be read. */
+  /** Returns false for kinds that need not be read. Default: every kind is read. */
   readonly isOfUse?: (kind: Kind) => boolean;
   readonly signal?: AbortSignal;
 }
 
-/** Options of a comparison with the live state. */
+/** Options of `Stack.drift`. */
 export interface DriftOptions extends Pick<PlanOptions, 'targets' | 'signal' | 'findTaker' | 'findPlanned'> {
-  /** Called with the plan that would revert the drift. */
+  /** Called with the plan that would revert the drift, unless `against` is set. */
   readonly onPlanned?: (plan: Plan) => void;
-  /** A plan of this stack to compare with, instead of the manifests. All of it is compared, regardless of `targets`. */
+  /**
+   * A plan of this stack to compare with, instead of the manifests. The whole plan is compared, regardless of
+   * `targets`.
+   */
   readonly against?: Plan;
 }
 
-/** Options of an export. */
+/** Options of `Stack.export`. */
 export interface ExportStackOptions {
   /** Names of kinds. Default: every kind that can be listed. */
   readonly kinds?: readonly string[];
-  /** Ids of resources that have modules, each with the ids of its parents, such as `edghts_…/edghtsrt_…`. */
+  /**
+   * Resources whose modules are exported too. Each is written as the ids of its parents and its own id, such as
+   * `edghts_…/edghtsrt_…`. Default: no modules are exported.
+   */
   readonly modulesOf?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
-/** The input of a stack, after its manifests have been read. */
+/** The input of a stack, after its manifests were read. */
 export interface StackParts {
   readonly state: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
@@ -403,7 +418,10 @@ export interface StackParts {
   readonly sinks?: TokenSinks | undefined;
 }
 
-/** Creates a stack of an account. Several stacks may share the account; closing any of them closes it. */
+/**
+ * Creates a stack of an account. Several stacks may share an account. If any of these stacks is closed, the account is
+ * closed.
+ */
 export function createStack(parts: StackParts, account: Account, host: Host): Stack {
   const { state, diagnostics } = parts;
   const { settings, close } = account;
@@ -462,7 +480,7 @@ export function createStack(parts: StackParts, account: Account, host: Host): St
   };
 }
 
-/** Selects the options that also apply to planning. */
+/** Selects those options of an apply that also apply to planning. */
 function selectPlanOptions({
   targets,
   rotate,
@@ -491,7 +509,7 @@ interface Run {
   readonly account: Account;
 }
 
-/** Applies a new plan, of which no write has been sent. */
+/** Applies a plan that was just made, so no write of it has been sent yet. */
 async function applyNewPlan({ parts, host, account }: Run, plan: Plan, options: ApplyOptions): Promise<ApplyResult> {
   const { tokens, sinks, state } = parts;
   if (isInvalid(plan)) throw new InvalidManifests(plan.diagnostics);
@@ -506,7 +524,7 @@ async function applyNewPlan({ parts, host, account }: Run, plan: Plan, options: 
   return account.write((client) => runPlan(client, { plan, roots, tokens, sinks, ...known }, options, host));
 }
 
-/** Throws if a resource refers to one of another stack that does not exist yet. */
+/** Throws if the plan refers to a resource of another stack that does not exist yet. */
 function refuseAwaited({ awaitedReferences = {} }: Plan, ids: ReadonlyMap<string, string>): void {
   const missing = Object.entries(awaitedReferences).find(([address]) => !ids.has(address));
   if (missing === undefined) return;
@@ -528,7 +546,10 @@ function checkApproval(
   refuseUnapproved(plan, given, cwd);
 }
 
-/** Checks a plan that this stack object did not make, such as a plan from a file. */
+/**
+ * Checks a plan that this stack object did not make, such as a plan from a file. Throws if the plan cannot be applied
+ * here.
+ */
 function refuseForeign({ plan, name }: SavedFile, parts: StackParts, account: Account): void {
   verifyWritesMatchChanges(name, createPlanDocument(plan));
   refuseOtherVersion({ plan, name }, parts.version);

@@ -1,13 +1,13 @@
 import { type Host, StackError } from './host.ts';
 
 /**
- * Decisions that belong to the user who starts edgewise, not to the manifests: whether the manifests are trusted, and
- * which variables they may read. `stack/settings.ts` contains the settings that untrusted manifests cannot decide.
+ * Decisions of the user who starts edgewise, which manifests cannot make: whether the manifests are trusted, and which
+ * variables they may read. `stack/settings.ts` contains the settings that untrusted manifests cannot change.
  */
 
 export interface TrustFlags {
   readonly untrusted?: boolean;
-  /** Names of variables, and prefixes that end in `*`. */
+  /** Names of environment variables that manifests may read, and prefixes that end in `*`. */
   readonly env?: readonly string[];
   /** The folder that must contain every file that manifests name. */
   readonly root?: string;
@@ -16,7 +16,7 @@ export interface TrustFlags {
 /** Matches the name of a variable, or a prefix that ends in `*`. */
 const OFFER = /^[A-Za-z_][A-Za-z0-9_]*\*?$/;
 
-/** Reads trust from flags, else from EDGEWISE_UNTRUSTED, EDGEWISE_ENV and EDGEWISE_ROOT. */
+/** Reads the decisions from flags, else from EDGEWISE_UNTRUSTED, EDGEWISE_ENV and EDGEWISE_ROOT. */
 export function readTrust(
   { untrusted, env: names = [], root }: TrustFlags,
   { env }: Pick<Host, 'env'>,
@@ -32,17 +32,17 @@ export function readTrust(
   return { isUntrusted: untrusted ?? isOn(env['EDGEWISE_UNTRUSTED']), offered, root: below };
 }
 
-/** The names from flags, else those from EDGEWISE_ENV. */
+/** Returns the names from flags, else the names from EDGEWISE_ENV. */
 export function listOfferedVariables({ env: names = [] }: TrustFlags, env: Host['env']): readonly string[] {
   return names.length > 0 ? names : (env['EDGEWISE_ENV'] ?? '').split(/[\s,]+/).filter((name) => name !== '');
 }
 
-/** Any value except a known "no" means yes, so that manifests are not trusted by mistake. */
+/** Any value except a known "no" means yes, so that a typing mistake does not make manifests trusted. */
 function isOn(text = ''): boolean {
   return !['', '0', 'false'].includes(text.toLowerCase());
 }
 
-/** Throws if the manifests are not trusted, before anything is written. */
+/** Throws if the manifests are not trusted. Called before anything is written. */
 export function refuseUntrusted({ isUntrusted = false }: Pick<Host, 'isUntrusted'>): void {
   if (!isUntrusted) return;
   throw new StackError('The manifests are not trusted, so they cannot be applied.', {
@@ -51,7 +51,7 @@ export function refuseUntrusted({ isUntrusted = false }: Pick<Host, 'isUntrusted
   });
 }
 
-/** Throws if the manifests are not trusted, before any of their commands runs. */
+/** Throws if the manifests are not trusted. Called before a command of a manifest runs. */
 export function refuseUntrustedRender({ isUntrusted = false }: Pick<Host, 'isUntrusted'>): void {
   if (!isUntrusted) return;
   throw new StackError('--render runs commands of the manifests, which are not trusted.', {

@@ -153,8 +153,8 @@ interface AttemptOptions {
 }
 
 /**
- * Creates an attempt. A response is usable if it is complete and, if it is successful, its body is JSON or empty. The
- * body of a response to DELETE is ignored.
+ * Creates an attempt. A response is usable if it is complete. A successful response must also have a body of JSON, or
+ * none. The body of a response to DELETE is ignored.
  */
 export function createAttempt(send: Send, { redact, secrets }: AttemptOptions): Attempt {
   return async (request) => {

@@ -68,9 +68,9 @@ export interface ClientOptions extends RetryOptions {
  */
 export interface Client {
   /**
-   * Lists every resource of an owned kind as in the responses, newest first. Rejects rather than return a partial list.
-   * Takes a slot of `limit` for each page. Once `waitSignal` is aborted, rejects if a request would have to wait for
-   * the rate limit or a retry.
+   * Lists the JSON of every resource of an owned kind, newest first. Rejects rather than return a partial list. Takes a
+   * slot of `limit` for each page. Once `waitSignal` is aborted, rejects if a request would have to wait for the rate
+   * limit or a retry.
    */
   readonly list: (kind: Kind, stop?: AbortController, waitSignal?: AbortSignal) => Promise<readonly JsonObject[]>;
   /** Reads the module at a path. `null`: the module is not set. Takes a slot of `limit`. */
@@ -381,8 +381,8 @@ interface Page {
 const MAX_BARREN_PAGES = 100;
 
 /**
- * Maximum number of attempts to read a list. An attempt fails if the list changes during it. With small pages, a run
- * that deletes many resources changes its own list several times.
+ * Maximum number of attempts to read a list. An attempt fails if the list changes while it is read. With small pages, a
+ * run that deletes many resources changes its own list several times.
  */
 const MAX_READINGS = 6;
 

@@ -84,8 +84,8 @@ function describeAnswer({ response, body }: ReceivedResponse, redact: Redactor):
 }
 
 /**
- * Names of headers that cannot contain a secret. Others may, such as cookies, authentication challenges, and headers
- * that proxies add.
+ * Names of headers that cannot contain a secret. Other headers may contain one, such as cookies, authentication
+ * challenges, and headers that proxies add.
  */
 const PLAIN_HEADERS =
   /^(?:accept|accept-encoding|age|cache-control|content-(?:encoding|language|length|type)|date|etag|retry-after|server|user-agent|vary|(?:x-)?ratelimit-[\w-]+|(?:[\w-]+-)?(?:operation|request|trace|correlation)-id|[\w-]*version)$/;

@@ -147,8 +147,8 @@ function classify(end: End): FailureClass | undefined {
 }
 
 /**
- * Parses `Retry-After` to milliseconds. It is a number of seconds, or a date, which is compared with the `Date` header
- * of the response. `undefined`: `Retry-After` is absent or malformed.
+ * Converts `Retry-After` to milliseconds. It is a number of seconds, or a date, which is compared with the `Date`
+ * header of the response. `undefined`: `Retry-After` is absent or malformed.
  */
 function parseRetryAfter(headers: HttpResponse['headers']): number | undefined {
   const text = headers['retry-after']?.trim() ?? '';

@@ -92,7 +92,7 @@ function createDispatcher(options: UndiciTransportOptions): Dispatcher {
     connect: { timeout: connectTimeoutMs, ...tls },
   };
   if (proxy?.http === undefined && proxy?.https === undefined) return new Agent(agent);
-  // With `undefined`, undici would read proxies from environment variables.
+  // If these were undefined, undici would read proxies from environment variables.
   const { http: httpProxy = '', https: httpsProxy = '', except: noProxy = '' } = proxy;
   return new EnvHttpProxyAgent({ ...agent, httpProxy, httpsProxy, noProxy, requestTls: tls, proxyTls: tls });
 }

@@ -101,7 +101,7 @@ export interface Client {
    * field of the resource is empty.
    */
   readonly shown: ShownFields;
-  /** Number of requests sent so far, including retries. */
+  /** Returns the number of requests sent so far, including retries. */
   readonly requestCount: () => number;
 }
 
@@ -328,7 +328,7 @@ function createExchange({ persist, apiKey, versionHeader, redact, secrets }: Exc
   };
 }
 
-/** Returns the JSON of a response. Throws `NetworkError` unless it is an object. */
+/** Returns the JSON of a response. Throws `NetworkError` unless the JSON is an object. */
 function expectObject(call: Pick<Call, 'method' | 'url'>, json: Json | undefined): JsonObject {
   if (isJsonObject(json)) return json;
   throw new NetworkError(`${call.method} ${formatUrlPath(call.url)}: the response is not a JSON object`);
@@ -336,7 +336,7 @@ function expectObject(call: Pick<Call, 'method' | 'url'>, json: Json | undefined
 
 /**
  * Throws `NetworkError` if the URL or the body of a request contains a secret. Only the `authorization` header may
- * contain one.
+ * contain a secret.
  */
 function checkSecrets({ method, url, body }: HttpRequest, { find, redact }: Secrets): void {
   const found = find(url) ?? find(String(body ?? ''));

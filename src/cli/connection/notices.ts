@@ -138,11 +138,11 @@ interface ReadingWatch {
   readonly tell: (line: string) => void;
   /** Records a wait, which the line about slow reads then mentions. */
   readonly wait: (pending: PendingWait) => void;
-  /** Whether a line on the terminal is being updated in place. */
+  /** Whether the line about slow reads is updated in place. */
   readonly isLive: () => boolean;
-  /** Hides the line while other code writes to stderr. */
+  /** Hides the line about slow reads while other code writes to stderr. */
   readonly mute: (isMuted: boolean) => void;
-  /** Removes the line, even if reads are still running. */
+  /** Removes the line about slow reads, even if reads are still running. */
   readonly end: () => void;
 }
 

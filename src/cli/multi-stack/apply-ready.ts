@@ -229,8 +229,8 @@ interface Turn extends Pick<Place, 'folder' | 'isAwaited'> {
 }
 
 /**
- * Starts a stack. The promises in the result never reject. `written` resolves before the stack waits at a gate: a stack
- * that waits for `written` has not passed that gate yet, so both would wait forever.
+ * Starts a stack. The promises in the result never reject. `written` resolves before the stack waits at a gate.
+ * Otherwise there would be a deadlock: the gate waits for the stacks that wait for `written`.
  */
 function startOne(applying: ApplyRun, turn: Turn): Started {
   const { folder } = turn;

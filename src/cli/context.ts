@@ -27,10 +27,7 @@ export interface RunInputs {
 export interface Context extends Host {
   readonly stdout: Output;
   readonly stderr: Output;
-  /**
-   * Calls `act` once after `ms`, unless the returned function is called first. The timer does not keep the process
-   * alive.
-   */
+  /** Calls `act` once after `ms`, unless the returned function is called first. Does not keep the process alive. */
   readonly after: (ms: number, act: () => void) => () => void;
   /**
    * Asks the user. The last line of `question` is the prompt. Resolves with `undefined` if there is no terminal, and

@@ -48,10 +48,7 @@ type Process = Pick<
   'env' | 'argv' | 'version' | 'arch' | 'pid' | 'getuid' | 'getBuiltinModule' | 'once'
 >;
 
-/**
- * The method with which Node's module loader compiles a file. Node's types omit the method, but many packages replace
- * it.
- */
+/** The method with which Node's loader compiles a file. Node's types omit it, but many packages replace it. */
 interface ModuleLoader {
   _compile(this: NodeJS.Module, code: string, path: string, ...rest: unknown[]): unknown;
 }

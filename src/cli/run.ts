@@ -72,9 +72,7 @@ async function prepareOutputs(flags: CommandFlags, argv: readonly string[], cont
   await outputs.prepareOutputs(flags, argv, context);
 }
 
-/**
- * Limits on everything that a run reads. Reading a hundred thousand resources three times uses half of these limits.
- */
+/** Limits on everything that a run reads. Reading 100,000 resources three times uses half of these limits. */
 const RUN_LIMITS = { maxBytes: 256 * 1024 * 1024, maxFiles: 500_000, of: 'one run' };
 
 /** Loads the code that runs the commands of `spec.render`. Called only if the user allows it with `--render`. */

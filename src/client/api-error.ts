@@ -13,10 +13,7 @@ interface FailedResponse {
   readonly body: string;
 }
 
-/**
- * Name endings of response headers that contain the operation id, most specific first. Services prefix them with `x-`
- * or a brand.
- */
+/** Name endings of headers with the operation id, most specific first. Services prefix them with `x-` or a brand. */
 const OPERATION_HEADERS = ['operation-id', 'request-id', 'trace-id', 'correlation-id'] as const;
 
 /** Creates the error for a failed response. Its message quotes the service, with secrets redacted. */
@@ -69,10 +66,7 @@ function readDetails(json: JsonObject | undefined, redact: Redactor): Readonly<R
   return Object.fromEntries(texts);
 }
 
-/**
- * Finds the id that the service gave the request, in the response headers, else in the body. `undefined`: it is in
- * neither.
- */
+/** Finds the id that the service gave the request, in the headers, else in the body. `undefined`: it sent none. */
 export function findOperationId(
   { headers, body }: { readonly headers: Headers; readonly body: string },
   redact: Redactor,
@@ -201,10 +195,7 @@ function parseJsonBody(received: Received, { redact, secrets }: AttemptOptions):
   throw createBodyError(received, 'is not JSON', redact);
 }
 
-/**
- * Creates the error for an unusable body. Shows only the body of a GET, because a response to a write may contain a
- * token.
- */
+/** Creates the error for an unusable body. Shows only a GET body: the response to a write may contain a token. */
 function createBodyError({ request: { method, url }, body }: Received, what: string, redact: Redactor): NetworkError {
   const shown = method === 'GET' ? `: ${formatBodyExcerpt(body, redact)}` : ` (${Buffer.byteLength(body)} bytes)`;
   return new NetworkError(`${method} ${formatUrlPath(new URL(url))}: the response ${what}${shown}`);

@@ -21,8 +21,7 @@ export interface WaitOptions {
   /** Ends the wait when aborted. */
   readonly signal: AbortSignal;
   /**
-   * Called after each read, unless that read ends the wait. `open`: the unfinished results in `all`. `delayMs`: time
-   * until the next read.
+   * Called after each read, except the last. `open`: the unfinished results in `all`. `delayMs`: until the next read.
    */
   readonly onReading?: (all: readonly WaitResult[], open: readonly WaitResult[], delayMs: number) => void;
 }

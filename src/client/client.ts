@@ -303,10 +303,7 @@ interface ExchangeOptions {
   readonly secrets: Secrets;
 }
 
-/**
- * Creates the function that makes calls. The function adds the API key to each request, and redacts secrets in each
- * error.
- */
+/** Creates the function that makes calls. Adds the API key to each request, and redacts secrets in each error. */
 function createExchange({ persist, apiKey, versionHeader, redact, secrets }: ExchangeOptions): Exchange {
   const headers = {
     accept: 'application/json',
@@ -334,10 +331,7 @@ function expectObject(call: Pick<Call, 'method' | 'url'>, json: Json | undefined
   throw new NetworkError(`${call.method} ${formatUrlPath(call.url)}: the response is not a JSON object`);
 }
 
-/**
- * Throws `NetworkError` if the URL or the body of a request contains a secret. Only the `authorization` header may
- * contain a secret.
- */
+/** Throws `NetworkError` if the URL or the body of a request contains a secret. Only a header may contain one. */
 function checkSecrets({ method, url, body }: HttpRequest, { find, redact }: Secrets): void {
   const found = find(url) ?? find(String(body ?? ''));
   if (found === undefined) return;
@@ -374,10 +368,7 @@ interface Page {
   readonly nextUrl: URL | undefined;
 }
 
-/**
- * Maximum number of consecutive pages without a new resource. If there are more, reading fails, because the list may be
- * endless.
- */
+/** Maximum number of consecutive pages without a new resource. With more, the list may be endless, so reading fails. */
 const MAX_BARREN_PAGES = 100;
 
 /**

@@ -48,10 +48,7 @@ function getSchema(table: Kind | Field, create: () => Schema): Schema {
   return schema;
 }
 
-/**
- * Throws `NetworkError` if JSON does not match the schema, or is nested so deeply that later recursion would overflow
- * the call stack.
- */
+/** Throws `NetworkError` if JSON does not match the schema, or is nested too deeply for later recursion. */
 function expectFit(json: JsonObject, schema: Schema, { place, excerpt }: ResponseSource): void {
   if (isDeeper(json, MAX_DEPTH)) throw new NetworkError(`${place} is nested too deeply`);
   const found = schema.safeParse(json).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);

@@ -11,9 +11,7 @@ export interface RequestLimiter {
    * instead of waiting for the rate limit or a pause.
    */
   readonly admit: <T>(attempt: () => Promise<T>, waitSignal: AbortSignal | undefined) => Promise<T>;
-  /**
-   * Called after a 429. Pauses all requests for `delayMs`. Halves the concurrency, unless a pause is already running.
-   */
+  /** Called after a 429. Pauses all requests for `delayMs`. Halves the concurrency, unless already paused. */
   readonly throttle: (delayMs: number) => void;
   /**
    * Called after each request that the service processed. After as many calls as the current concurrency, raises the

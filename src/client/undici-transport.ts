@@ -28,9 +28,7 @@ export interface UndiciTransportOptions {
 export interface ProxyOptions {
   readonly http?: string | undefined;
   readonly https?: string | undefined;
-  /**
-   * Hosts that are reached without a proxy, separated by commas: names, `.suffix` or `*`, each with an optional port.
-   */
+  /** Hosts to reach without a proxy, separated by commas: names, `.suffix` or `*`, each with an optional port. */
   readonly except?: string | undefined;
 }
 

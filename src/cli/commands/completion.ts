@@ -183,9 +183,7 @@ export interface Candidate {
 }
 
 export interface CandidateSources {
-  /**
-   * Maps the placeholder of an option or the name of an argument, such as `<address>` or `kinds`, to its candidates.
-   */
+  /** Maps an option's placeholder or an argument's name, such as `<address>` or `kinds`, to the candidates. */
   readonly values: Readonly<Record<string, (context: WordContext) => readonly Candidate[]>>;
   /** Whether the value of a placeholder is a path. */
   readonly isPath: (placeholder: string) => boolean;

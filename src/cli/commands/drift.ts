@@ -95,10 +95,7 @@ async function driftAgainst(paths: readonly string[], flags: Flags, context: Con
   return publish({ about: 'drift', drift: found, keyEnv: settings.keyEnv }, publication, context);
 }
 
-/**
- * Resolves the connection, the roots and the positions of diagnostics: from `--manifests`, else from the plan file,
- * which names no roots.
- */
+/** Resolves connection, roots and positions: from `--manifests`, else from the plan file, which names no roots. */
 async function readAgainst(saved: SavedFile, flags: Flags, context: Context) {
   const { manifests: paths = [] } = flags;
   if (paths.length === 0)

@@ -70,10 +70,7 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
   return EXIT.done;
 }
 
-/**
- * Checks the flags. `--owner` has no default, because two repositories with the same owner would prune each other's
- * resources.
- */
+/** `--owner` has no default, because two repositories with the same owner would prune each other's resources. */
 function checkFlags({ out, owner, force }: Flags): void {
   const refuse = (message: string, remedy: string) => new CommandError(message, { exitCode: EXIT.invalid, remedy });
   if (out !== undefined && owner === undefined)

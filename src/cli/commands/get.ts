@@ -45,16 +45,13 @@ import {
 
 /** A word on the command line of `get` is an address, a kind, or a path of manifests. */
 
-/** Whether a word is an address. To name a folder with the same name, the user writes ./Kind/name. */
+/** Whether a word is an address. A folder of that name is written ./Kind/name. */
 export function isResourceAddress(word: string): boolean {
   const parsed = parseAddress(word);
   return parsed !== undefined && findKind(parsed.kind) !== undefined;
 }
 
-/**
- * Whether a word is the name of a kind that a stack can own or attach to. To name a folder with the same name, the user
- * writes ./Kind.
- */
+/** Whether a word names a kind that a stack can own or attach to. A folder of that name is written ./Kind. */
 export function isKindName(word: string): boolean {
   const kind = findKind(word);
   return kind !== undefined && kind.role !== 'submitted';

@@ -1,10 +1,7 @@
 import { type Command, Help, type HelpConfiguration, type Option } from 'commander';
 import type { Context, Output } from '../context.ts';
 
-/**
- * Layout of all help texts. The overview has one line per command. In the help of a command, its own options come
- * before shared options.
- */
+/** Layout of help texts. The help of a command lists the command's own options before shared options. */
 
 /**
  * Help topics about options that many commands share and most runs do not need. The help of a command lists only the

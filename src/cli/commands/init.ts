@@ -81,10 +81,7 @@ async function ask(
   return answer?.trim() === '' ? fallback : answer?.trim();
 }
 
-/**
- * Suggests the name of the folder or, if the folder is called `manifests`, of its parent. Suggests `main` if that is
- * not a valid name.
- */
+/** Suggests the name of the folder (of its parent, if the folder is `manifests`), or `main` if that is invalid. */
 function suggestName(folder: string, { cwd }: Context): string {
   const path = resolve(cwd, folder);
   const name = basename(basename(path) === 'manifests' ? dirname(path) : path);

@@ -196,10 +196,7 @@ export function addColorOption(command: Command): Command {
   return command.addOption(new Option('--no-color', 'no colours, as with NO_COLOR').helpGroup(RESULT_GROUP));
 }
 
-/**
- * Creates an option that can be repeated. `default`: describes in help texts the effect of omitting the option, if that
- * is not obvious.
- */
+/** Creates an option that can be repeated. `default`: text for help about the effect of omitting the option. */
 export function repeatable(
   flags: string,
   description: string,
@@ -346,10 +343,7 @@ export function addManifestsOptions(command: Command): Command {
     );
 }
 
-/**
- * Throws for `--manifests` and `--no-manifests` if the command line names no plan file, because the flags would have no
- * effect.
- */
+/** Throws for `--manifests` and `--no-manifests` without a plan file, because the flags would have no effect. */
 export function refuseManifests({ manifests = [] }: { readonly manifests?: readonly string[] | false }): void {
   if (manifests !== false && manifests.length === 0) return;
   throw new CommandError('--manifests names the manifests of a plan file, and the command has none.', {

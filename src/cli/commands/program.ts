@@ -6,10 +6,7 @@ import type { CommandAction } from '../output/present.ts';
 import { styleHelp, TOPIC_NAMES } from './help.ts';
 import { addExamples } from './options.ts';
 
-/**
- * Adds arguments, options and the action to a command that already has a name and a summary. `program` contains all
- * commands.
- */
+/** Adds arguments, options and the action to a command that already has a name. `program` has all commands. */
 type Define = (command: Command, act: CommandAction, program: Command) => void;
 
 /** A command in the overview. `load` is called only if the command line names the command. */

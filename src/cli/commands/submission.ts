@@ -23,9 +23,7 @@ import { type FormatFlags, getTextOptions } from '../output/present.ts';
 import { createStatusLine, type StatusLine } from '../output/progress.ts';
 import { addConnectionOptions, addExamples, addExitCodes, addFormatOptions } from './options.ts';
 
-/**
- * The flags of the connection and the format, and the values of options that set fields of the kind, by option name.
- */
+/** The flags of the connection and the format, and the values of options for fields of the kind. */
 type SubmitFlags = ConnectionFlags & FormatFlags & Readonly<Record<string, unknown>>;
 
 interface GetFlags extends ConnectionFlags, FormatFlags {
@@ -210,9 +208,7 @@ function parseTimeout(text: string): number {
   throw new InvalidArgumentError(`A duration is ${DURATION_EXPECTED}.`);
 }
 
-/**
- * Returns the body of a submission. Throws one error with all findings if the body does not match the request schema.
- */
+/** Returns the body of a submission. Throws one error with all findings if it does not match the schema. */
 function checkSubmissionBody(kind: SubmittedKind, body: JsonObject): JsonObject {
   const findings = listSchemaFindings(createRequestSchema(kind, 'create'), body);
   if (findings.length === 0) return body;
@@ -221,10 +217,7 @@ function checkSubmissionBody(kind: SubmittedKind, body: JsonObject): JsonObject 
   throw new CommandError(lines, { exitCode: EXIT.invalid, remedy: 'Nothing was sent.' });
 }
 
-/**
- * Submits a resource once, and returns the resource in the response. An abort of `signal` has no effect once the
- * request is sent.
- */
+/** Submits a resource once, and returns it. An abort of `signal` has no effect once the request is sent. */
 export async function submit(
   client: Client,
   { kind, body }: { readonly kind: SubmittedKind; readonly body: JsonObject },
@@ -273,10 +266,7 @@ function createForbiddenError({ title }: SubmittedKind, error: ApiError): Comman
   );
 }
 
-/**
- * How a wait ended, and the last state that was read. `shown` is `undefined` if the wait was interrupted before the
- * first read.
- */
+/** How a wait ended, and the last state that was read. `shown` is `undefined` if nothing was read. */
 interface Waited {
   readonly ended: 'decided' | 'too-late' | 'interrupted';
   readonly shown: JsonObject | undefined;
@@ -292,10 +282,7 @@ export interface Wait {
   readonly signal: AbortSignal;
 }
 
-/**
- * Delays between reads: from 12 reads a minute down to one. A service usually allows an account about 120 requests a
- * minute.
- */
+/** From 12 reads a minute down to one. A service usually allows an account about 120 requests a minute. */
 const FIRST_DELAY_MS = 5_000;
 const MAX_DELAY_MS = 60_000;
 

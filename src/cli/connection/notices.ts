@@ -20,10 +20,7 @@ interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, P
   readonly setLineWriter: SetLineWriter;
 }
 
-/**
- * Redirects notices: from now on, lines go to `tell` and waits to `wait`. If `tell` is undefined, stderr gets both
- * again.
- */
+/** Redirects notices: lines go to `tell`, waits to `wait`. If `tell` is undefined, stderr gets both again. */
 export type SetLineWriter = (
   tell: ((line: string) => void) | undefined,
   wait?: ((pending: PendingWait) => void) | undefined,
@@ -88,9 +85,7 @@ async function loadLogger(context: Pick<Context, 'env' | 'stderr'>): Promise<Log
   return isLogWanted(context) ? (await import('../output/logger.ts')).createLogger(context) : undefined;
 }
 
-/**
- * Creates the notices for a service. Never shows reads from the embedded server as slow, however busy the machine is.
- */
+/** Creates the notices for a service. Never shows reads from the embedded server as slow. */
 export async function createServiceNotices(settings: RunSettings, context: Context): Promise<Notices> {
   const unwatched = { ...context, after: () => () => undefined };
   return createNotices(isEmbedded(settings.baseUrl) ? unwatched : context, settings);

@@ -86,9 +86,7 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
   },
 ];
 
-/**
- * The other settings of a run. Omits flags that only one command has and that neither a variable nor the Stack can set.
- */
+/** The other settings of a run. Omits flags of a single command that neither a variable nor the Stack can set. */
 export const RUN_SETTINGS: readonly Setting[] = [
   {
     about: 'folder for tokens of new resources, a file for each; {stack} is filled in',
@@ -166,10 +164,7 @@ export const RUN_SETTINGS: readonly Setting[] = [
   },
 ];
 
-/**
- * Lists the value of each setting in a run, and where the value comes from. `flags`: values by flag name, in camel
- * case.
- */
+/** Lists the value of each setting, and the origin of the value. `flags`: values by flag name, in camel case. */
 export function listSettingRows(
   stated: readonly StackSetting[],
   flags: Readonly<Record<string, unknown>>,

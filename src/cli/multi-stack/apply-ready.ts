@@ -55,10 +55,7 @@ export interface ApplyRun {
   readonly ready: Map<StackFolder, ReadyStack>;
 }
 
-/**
- * Shows every plan, asks once, and applies the ready stacks. If a stack fails, only stacks that depend on it are not
- * applied.
- */
+/** Shows every plan, asks once, and applies the ready stacks. If one fails, only its dependents are not applied. */
 export async function finishApply(applying: ApplyRun, planned: readonly StackPart[]): Promise<ExitCode> {
   const { run, flags, ready } = applying;
   const isShown = flags.format === 'text';
@@ -115,10 +112,7 @@ async function confirm({ run, flags, ...rest }: ApplyRun, planned: readonly Stac
   });
 }
 
-/**
- * Applies the ready stacks: each stack after the writes of its dependencies, and all within the rate limit of their
- * account.
- */
+/** Applies the ready stacks, each after the writes of its dependencies. Stacks of an account share its rate limit. */
 async function applyReady(
   applying: ApplyRun,
   planned: readonly StackPart[],
@@ -183,10 +177,7 @@ function listTurns({ run, ready, mode }: ApplyRun): readonly Place[] {
   return places;
 }
 
-/**
- * Assigns the writes of the ready stacks to rounds. Stacks of one account finish a round before any of them begins the
- * next.
- */
+/** Assigns writes to rounds. All ready stacks of an account finish a round before any begins the next. */
 function createRounds(ready: ApplyRun['ready']): ReadonlyMap<StackFolder, Pick<Turn, 'gates' | 'rounds'>> {
   const accounts = Map.groupBy(ready, ([, { pooled }]) => pooled.account);
   return new Map(
@@ -202,10 +193,7 @@ function createRounds(ready: ApplyRun['ready']): ReadonlyMap<StackFolder, Pick<T
 /** A stack that waits, is being applied, or has ended. */
 interface Started {
   readonly folder: StackFolder;
-  /**
-   * Resolves when the stacks that wait for this stack may start: after its writes that belong to no round, or at its
-   * end.
-   */
+  /** Resolves at the end of this stack, or earlier: after the writes of this stack that belong to no round. */
   readonly written: Promise<Written>;
   /** Resolves with `undefined` if the stack was not ready. Its result is then the result of planning. */
   readonly result: Promise<StackResult | undefined>;
@@ -350,10 +338,7 @@ function letsOthersContinue({ outcome, write }: Outcome, { mode }: ApplyRun): bo
   return outcome === 'applied' || (mode === 'apply' && write.type === 'delete');
 }
 
-/**
- * Lists the ids of resources that another stack has created, each with the address of the cross-stack reference that
- * needs the id.
- */
+/** Lists the created ids that cross-stack references of the plan need, with the addresses of the references. */
 function listCreatedIds(
   { awaitedReferences = {} }: Plan,
   { name }: StackFolder,
@@ -378,10 +363,7 @@ function createDependencyError(names: readonly string[]): CommandError {
   });
 }
 
-/**
- * Decides, before the user is asked, whether a plan is ready, has no changes, or is blocked. Adds a ready stack to
- * `ready`.
- */
+/** Classifies a plan before the user is asked: ready, without changes, or blocked. Adds a ready stack to `ready`. */
 export function classifyPlan(
   { flags, ready }: Pick<ApplyRun, 'flags' | 'ready'>,
   folder: StackFolder,

@@ -114,10 +114,7 @@ function isBeside(plan: Plan, saved: Plan | undefined): boolean {
   return plan.baseUrl === saved?.baseUrl && plan.stack !== saved.stack;
 }
 
-/**
- * Returns a function that finds the approved plan of a stack in the folder of `--approved`. `undefined`: no approval is
- * required.
- */
+/** Returns a function that finds a stack's approved plan in `--approved`. `undefined`: no approval is required. */
 async function readApprovals(
   { approved }: ApplyFlags,
   context: Context,
@@ -224,10 +221,7 @@ async function prepareOne(applying: ApplyRun, folder: StackFolder): Promise<Stac
   return classifyPlan(applying, folder, { plan, pooled, locate, apply: (options) => account.apply(approved, options) });
 }
 
-/**
- * Returns the plans of a folder as a selection of stacks. The dependencies of a stack are the stacks that its plan
- * refers to.
- */
+/** Returns the plans of a folder as stacks. A stack depends on the stacks that its plan refers to. */
 async function selectPlans(root: string, files: readonly string[], context: Context): Promise<SelectedStacks> {
   const { onSubject: _, budget: __, ...quiet } = context; // the budget has counted these plans already
   const stacks: StackFolder[] = [];

@@ -96,9 +96,7 @@ function parseFile(file: string, { cwd, budget }: Pick<Context, 'cwd'> & { reado
   throw refuse(file, 'it is not a JSON object');
 }
 
-/**
- * Parses the result of one stack. `exitCode`: the exit code in the file. `undefined`: the file has none, so compute it.
- */
+/** Parses the result of one stack. `exitCode`: the exit code in the file. If `undefined`, it is computed. */
 function parseReport(
   document: JsonObject,
   file: string,

@@ -71,10 +71,7 @@ export interface StacksRun {
   readonly pool: AccountPool;
   readonly signal: AbortSignal;
   readonly context: Context;
-  /**
-   * Effects of the plans made so far on resources that other stacks refer to. Later plans take these effects into
-   * account.
-   */
+  /** Effects of the plans so far on resources that other stacks refer to. Later plans take them into account. */
   readonly planned: PlannedResources;
   /** The unique values that the stacks read so far claim. */
   readonly claims: ClaimRegistry;
@@ -251,10 +248,7 @@ export function recordClaims(
   claims.note(folder, account, listStackClaims(source, context));
 }
 
-/**
- * Plans a stack, taking into account the earlier plans of the run. If a saved plan is passed, throws unless the new
- * plan equals it.
- */
+/** Plans a stack, with regard to earlier plans of the run. Throws if the new plan differs from `saved`. */
 export async function planStackFolder(
   run: StacksRun,
   opened: OpenedStack,

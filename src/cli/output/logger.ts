@@ -71,10 +71,7 @@ export function resolveLogLevel({ env }: Pick<Context, 'env'>, level: LogLevel):
   throw new CommandError(message, { exitCode: EXIT.invalid });
 }
 
-/**
- * Whether more than warnings is logged. If so, no line on stderr is updated in place, because the update would
- * overwrite log lines.
- */
+/** Whether more than warnings is logged. Updating a line of stderr in place would then overwrite log lines. */
 export function isLogWanted({ env }: Pick<Context, 'env'>): boolean {
   return ['trace', 'debug', 'info'].includes(env['EDGEWISE_LOG_LEVEL'] ?? '');
 }

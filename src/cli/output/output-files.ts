@@ -48,10 +48,7 @@ export async function prepareOutputs(
 /** Commands that read results of other runs, from files or whole folders. */
 const RESULT_READERS: ReadonlySet<string> = new Set(['apply', 'join', 'show', 'diff', 'post']);
 
-/**
- * Throws for a file that a run must not write: a link, a file in the checked-out commit, or a file that edgewise did
- * not write.
- */
+/** Throws for a link, a file in the checked-out commit, and a file that edgewise did not write. */
 async function refuseForeignFile(file: string, context: OutputContext): Promise<void> {
   await refusePlace(file, context);
   const path = resolve(context.cwd, file);
@@ -147,10 +144,7 @@ export interface WrittenFiles {
   readonly settings: RunSettings;
 }
 
-/**
- * Throws if the run would overwrite a file that it reads, or a file that edgewise did not write. Called before any
- * request.
- */
+/** Throws before any request if the run would overwrite a file that it reads or that edgewise did not write. */
 export async function refuseInputs(
   { out, report = [], journal }: NamedOutputs,
   { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: WrittenFiles,
@@ -179,9 +173,7 @@ async function identify(file: string, cwd: string): Promise<string | undefined> 
   return found?.isFile() === true ? `${found.dev} ${found.ino}` : undefined;
 }
 
-/**
- * Whether a file is below one of the folders, and may be a manifest. Loads the manifest reader only if it is needed.
- */
+/** Whether a file is below one of the folders, and may be a manifest. Loads the manifest reader if needed. */
 async function mayBeManifest(path: string, folders: readonly string[], cwd: string): Promise<boolean> {
   if (!/\.(ya?ml|json)$/.test(path)) return false;
   if (!folders.some((folder) => path.startsWith(`${resolve(cwd, folder)}${sep}`))) return false;

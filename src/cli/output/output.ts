@@ -63,10 +63,7 @@ export function createOutput(
   };
 }
 
-/**
- * Waits for both outputs, and returns the exit code. If the result could not be written, stderr says so, and a success
- * becomes a failure.
- */
+/** Waits for both outputs. If the result could not be written, says so on stderr, and a success becomes a failure. */
 export async function settleOutputs(
   exitCode: ExitCode,
   { stdout, stderr }: { readonly stdout: ProcessOutput; readonly stderr: ProcessOutput },

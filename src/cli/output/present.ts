@@ -40,10 +40,7 @@ export function findEventOutput(flags: FormatFlags, { stdout }: Pick<Context, 's
 /** The flags of commands that have only one output format. */
 export const PLAIN_FORMAT: FormatFlags = { format: 'text', color: true };
 
-/**
- * Returns the options for text on this output. Colours require a terminal; NO_COLOR, --no-color and TERM=dumb disable
- * them.
- */
+/** Returns options for text. Colours need a terminal; NO_COLOR, --no-color and TERM=dumb disable them. */
 export function getTextOptions(output: Output, { env }: Pick<Context, 'env'>, flags: FormatFlags): TextOptions {
   const wantsColor = flags.color && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
   return {

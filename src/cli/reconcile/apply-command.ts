@@ -119,10 +119,7 @@ const CONNECTION: readonly ConnectionOption[] = [
   { name: '--ca-file', flag: 'caFile', variable: 'EDGEWISE_CA_FILE' },
 ];
 
-/**
- * Formats a connection option. A variable becomes a flag, because the command line may be pasted into another
- * environment.
- */
+/** Formats a connection option. A variable becomes a flag, because the line may be pasted elsewhere. */
 function listConnectionWords(
   { name, flag, variable }: ConnectionOption,
   { flags, env }: Pick<PlannedCommand, 'flags' | 'env'>,

@@ -44,13 +44,9 @@ export interface ApplyFlags extends PlanFlags, FormatFlags {
   readonly yes?: boolean;
   /** File to which a line is appended before and after each request of the apply. */
   readonly journal?: string;
-  /**
-   * Maximum time in milliseconds to wait for work that the service continues after its responses. Absent: do not wait.
-   */
+  /** Maximum time in milliseconds to wait for work that the service continues. Absent: do not wait. */
   readonly wait?: number;
-  /**
-   * The manifests of a saved plan (`--manifests`). `false` (`--no-manifests`): the plan is trusted without manifests.
-   */
+  /** The manifests of a saved plan (`--manifests`). `false` (`--no-manifests`): the plan is trusted. */
   readonly manifests?: readonly string[] | false;
   /** A plan file or a folder of plans that must contain every change of the new plan. Otherwise nothing is written. */
   readonly approved?: string;
@@ -211,10 +207,7 @@ export async function readApproval(file: string, context: Context): Promise<Plan
   return approved;
 }
 
-/**
- * Returns a comparison with the approved plan if the new plan does more. `undefined`: it does no more, or no approval
- * is required.
- */
+/** Returns a comparison with the approved plan if the new plan does more. `undefined`: the plan may be applied. */
 export function findUnapproved(
   plan: Plan,
   approved: PlanApproval | undefined,

@@ -187,10 +187,7 @@ async function applyWithProgress(execution: Execution, stream: EventStream, cont
   }
 }
 
-/**
- * Returns stderr for progress. If a log is written to stderr, disables live updates, because they would overwrite log
- * lines.
- */
+/** Returns stderr. If a log is written to it, disables live updates, because they would overwrite log lines. */
 export function createProgressOutput({ env, stderr }: Context): Output {
   return isLogWanted({ env }) ? { ...stderr, isTerminal: false } : stderr;
 }
@@ -215,10 +212,7 @@ function renderAskedPlan(plan: Plan, context: Context, flags: FormatFlags): stri
   return renderUnblocked(plan, getTextOptions(context.stderr, context, flags));
 }
 
-/**
- * Shows the plan before the apply if the format is text. Other formats are one document at the end, so nothing is
- * shown.
- */
+/** Shows the plan before the apply, in text. Other formats are one document, which is shown at the end. */
 export function showPlanFirst(plan: Plan, flags: FormatFlags, context: Context): void {
   if (flags.format !== 'text') return;
   context.stdout.write(renderUnblocked(plan, getTextOptions(context.stdout, context, flags)));

@@ -77,10 +77,7 @@ export async function writePlanFile(
   }
 }
 
-/**
- * Removes an older plan file if there is no new plan, so that it is not mistaken for the new plan. Returns a message
- * for the user.
- */
+/** Removes an old plan file if there is no new plan: it could be mistaken for the new plan. Returns a message. */
 export async function removeStalePlanFile(file: string, cwd: string): Promise<string> {
   const path = resolve(cwd, file);
   const said = `${toPrintable(file)} was not written, because there is no plan that can be applied.`;
@@ -101,9 +98,7 @@ export async function readPlanFile(file: string, { cwd, onSubject, onInput, budg
 
 type PlanReader = Pick<Context, 'cwd' | 'onSubject' | 'onInput' | 'budget'>;
 
-/**
- * Creates a `Locate` for a plan without manifests. Diagnostics without an address point to the start of the plan file.
- */
+/** Creates a `Locate` without manifests. Diagnostics without an address point to the start of the plan file. */
 export function createPlanLocate(file: string): Locate {
   return (address) => (address === undefined ? { file, line: 1, column: 1, excerpt: '' } : undefined);
 }

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { toPrintable } from '../model/printable.ts';
 
-/** Every exit code of the command line. The output format never changes one. */
+/** The exit codes of all commands. The output format never changes the exit code. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -16,7 +16,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** For help texts. */
+/** Meanings of the exit codes, for help texts. */
 export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.done]: 'success',
   [EXIT.failed]: 'failed (API, network, or a case of a policy), or only partly done',
@@ -29,7 +29,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.interrupted]: 'interrupted, or declined',
 };
 
-/** Returns `done` without errors, `refused` if only policies reported errors, else `invalid`. */
+/** Returns `done` if there are no errors, `refused` if only policies reported errors, else `invalid`. */
 export function exitCodeOfValidation(diagnostics: readonly Diagnostic[]): ExitCode {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return EXIT.done;
@@ -47,12 +47,12 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: ExitCode;
   readonly remedy: string | undefined;
-  /** If true, no file of `--report` is written, not even with this failure. */
+  /** If true, no file of `--report` is written for this failure. */
   readonly isUnreported: boolean;
 
-  /** A list becomes one line for each entry. */
+  /** `message`: a list becomes one line for each entry. */
   constructor(message: string | readonly string[], options: CommandErrorOptions) {
-    // Text from outside must not be able to start a line.
+    // Messages quote text from outside, which must not be able to start a line.
     super((typeof message === 'string' ? [message] : message).map(toPrintable).join('\n'), options);
     this.isUnreported = options.isUnreported === true;
     this.exitCode = options.exitCode;

@@ -1,21 +1,21 @@
 import packageJson from '../../package.json' with { type: 'json' };
 
 /**
- * The entry point. It checks the Node version before it loads code that an older Node cannot parse: the build compiles
- * this file alone to older JavaScript, as a file of its own.
+ * The entry point. Checks the Node version before it loads code that an older Node cannot parse. So the build makes
+ * this file a bundle of its own, in older JavaScript.
  */
 const NEEDED = packageJson.engines.node.replace('>=', '');
 
-/** Equals `EXIT.invalid`, which is not imported: an older Node may not be able to parse its file. */
+/** Equals `EXIT.invalid`, which is not imported, because an older Node may be unable to parse that file. */
 const INVALID = 3;
 
 /**
- * Files of the bundle. Each name contains a hash of the content, because V8 accepts cached code for any source of the
- * same length.
+ * Matches files of the bundle. Each name contains a hash of the content, because V8 accepts cached code for any source
+ * of the same length.
  */
 const PART = /[/\\]parts[/\\][\w-]+-[\w-]{8}\.cjs$/;
 
-/** A command, or an option alone. The word becomes the name of a cache folder. */
+/** Matches a command, or an option alone. The word becomes the name of a cache folder. */
 const COMMAND = /^-{0,2}[a-z][a-z-]{0,20}$/;
 
 if (isOlder(process.versions.node, NEEDED)) {
@@ -40,15 +40,15 @@ function isOlder(version: string, needed: string): boolean {
 }
 
 /**
- * An import of a Node module would load all its exports, which takes as long as the rest of the start. So modules come
- * from `getBuiltinModule`.
+ * The parts of `process` that this file uses. Node modules come from `getBuiltinModule`: an import would load all
+ * exports of a module, which takes as long as the rest of the start.
  */
 type Process = Pick<
   NodeJS.Process,
   'env' | 'argv' | 'version' | 'arch' | 'pid' | 'getuid' | 'getBuiltinModule' | 'once'
 >;
 
-/** The method of Node's module loader that compiles a file. Node's types omit it; many packages replace it. */
+/** The method with which Node's loader compiles a file. Node's types omit it, but many packages replace it. */
 interface ModuleLoader {
   _compile(this: NodeJS.Module, code: string, path: string, ...rest: unknown[]): unknown;
 }
@@ -57,8 +57,8 @@ type CompiledScript = import('node:vm').Script;
 
 /**
  * Caches compiled code for the next run of the same command, if there is a safe cache folder. Node's own cache
- * (`enableCompileCache`) stores a file when it is loaded, before its functions have run, so each run would compile the
- * functions again: 50 ms of every start.
+ * (`enableCompileCache`) stores a file when it is loaded, before its functions are compiled. So each run would compile
+ * the functions again, which takes 50 ms.
  */
 function keepCompiledCode(process: Process): void {
   const folder = findCacheFolder(process);
@@ -80,15 +80,15 @@ function keepCompiledCode(process: Process): void {
     const run = script.runInThisContext();
     return Reflect.apply(run, this.exports, [this.exports, this.require.bind(this), this, path, dirname(path)]);
   };
-  // An unknown command exits with another code, so no folder is created for it.
+  // An unknown command exits with another code, so it gets no cache folder.
   process.once('exit', (exitCode) => {
     if (exitCode === 0 || exitCode === 2) for (const [file, script] of compiled) write(file, script, process);
   });
 }
 
 /**
- * Finds the cache folder of this command and this Node version. Undefined if there is none that only the user can write
- * to: another user could otherwise choose the code that runs.
+ * Returns the cache folder of this command and this Node version. `undefined`: there is no folder that only the user
+ * can write to. Another user could otherwise choose the code that runs.
  */
 function findCacheFolder({ env, argv, version, arch, getuid, getBuiltinModule }: Process): string | undefined {
   const [, , command = ''] = argv;
@@ -97,8 +97,8 @@ function findCacheFolder({ env, argv, version, arch, getuid, getBuiltinModule }:
   const { isAbsolute, join } = getBuiltinModule('node:path');
   const home = join(env.HOME ?? env.USERPROFILE ?? '', '.cache');
   const base = [env.NODE_COMPILE_CACHE, env.XDG_CACHE_HOME, home].find((path = '') => isAbsolute(path));
-  // The home may be missing (in a container) or belong to another user (under sudo). Windows has no user ids, and
-  // protects a home from other users.
+  // The home folder may be missing (in a container) or belong to another user (under sudo). Windows has no user ids,
+  // and protects the home folder from other users.
   const found = base && getBuiltinModule('node:fs').statSync(base, { throwIfNoEntry: false });
   if (!found || (getuid !== undefined && (found.uid !== getuid() || (found.mode & 0o022) !== 0))) return undefined;
   return join(base, 'edgewise', `${version}-${arch}`, command);

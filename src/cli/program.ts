@@ -11,7 +11,7 @@ import { run } from './run.ts';
 const stdout = createOutput(() => process.stdout, { isFile: () => isRegularFile(1) });
 const stderr = createOutput(() => process.stderr, { isFile: () => isRegularFile(2) });
 
-/** In this folder, only this file and main.ts use `process`. */
+/** Creates the context of a command. In this folder, only this file and main.ts use `process`. */
 function createContext(): Context {
   return {
     stdout,

@@ -66,23 +66,23 @@ function writesFiles({ report = [], out, journal }: CommandFlags, { env }: Conte
   return report.length > 0 || out !== undefined || (journal ?? env['EDGEWISE_JOURNAL'] ?? '') !== '';
 }
 
-/** Loads its module only if the run writes files. */
+/** Loads the module of the checks on demand, because most runs write no files. */
 async function prepareOutputs(flags: CommandFlags, argv: readonly string[], context: Context): Promise<void> {
   const outputs = await import('./output/output-files.ts');
   await outputs.prepareOutputs(flags, argv, context);
 }
 
-/** Limits on everything that a run reads. Reading a hundred thousand resources three times uses half of them. */
+/** Limits on everything that a run reads. Reading 100,000 resources three times uses half of these limits. */
 const RUN_LIMITS = { maxBytes: 256 * 1024 * 1024, maxFiles: 500_000, of: 'one run' };
 
-/** Loads the code that runs commands of manifests only if the user allows it (`--render`). */
+/** Loads the code that runs the commands of `spec.render`. Called only if the user allows it with `--render`. */
 async function allowRender(context: Context): Promise<Pick<Context, 'render'>> {
   const { createRender } = await import('../stack/render.ts');
   const { listenForInterrupts } = await import('./connection/stack-session.ts');
   return { render: createRender(context, { listen: () => listenForInterrupts(context) }) };
 }
 
-/** Loads the renderers of a failure only if there is one. */
+/** Loads the renderers of failures only if a command fails. */
 async function showFailure(error: unknown, command: FailedCommand, context: Context): Promise<ExitCode> {
   return (await import('./output/publish.ts')).showFailure(error, command, context);
 }
@@ -93,13 +93,13 @@ function isUnknownCommand([word]: readonly string[], { commands }: Command): boo
   return !commands.some((command) => command.name() === word);
 }
 
-/** Such as `plan` or `abuse-report submit`. */
+/** Formats the name of a command, such as `plan` or `abuse-report submit`. */
 function formatCommandName(command: Command): string {
   const parent = command.parent;
   return parent === null || parent.parent === null ? command.name() : `${formatCommandName(parent)} ${command.name()}`;
 }
 
-/** Searches a command line that could not be parsed for the flags that say how to show the result. */
+/** Finds the output flags in a command line that could not be parsed, to show the error in the requested format. */
 function findFlags(argv: readonly string[]): FormatFlags {
   return { format: findFormat(argv), report: findReports(argv), color: !argv.includes('--no-color') };
 }

@@ -5,7 +5,6 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/js
 import { toPrintable } from '../model/printable.ts';
 import { redactJson, type Secrets } from '../model/secrets.ts';
 
-/** A failed response with its whole body. */
 interface FailedResponse {
   readonly method: string;
   /** Path and query. */
@@ -14,10 +13,10 @@ interface FailedResponse {
   readonly body: string;
 }
 
-/** Endings of response headers with the id of the operation. Services put `x-` or a brand before them. The most specific comes first. */
+/** Name endings of headers with the operation id, most specific first. Services prefix them with `x-` or a brand. */
 const OPERATION_HEADERS = ['operation-id', 'request-id', 'trace-id', 'correlation-id'] as const;
 
-/** Creates the error for a failed response. It contains the message of the service, with the API key redacted. */
+/** Creates the error for a failed response. Its message quotes the service, with secrets redacted. */
 export function createApiError(failed: FailedResponse, redact: Redactor): ApiError {
   const { method, response, body } = failed;
   const path = redact(failed.path);
@@ -46,7 +45,7 @@ function formatFailure(facts: Pick<ApiError['response'], 'status' | 'code' | 'op
   return `${head}: ${said}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
 }
 
-/** The message for a failed response without a `msg`. */
+/** Creates the message for a failed response whose body has no `msg`. */
 function createFallbackMessage({ response, body }: FailedResponse, redact: Redactor): string {
   const place = response.headers['location'];
   if (response.status < 400 && place !== undefined) return `the service has moved to ${redact(place)}`;
@@ -67,7 +66,7 @@ function readDetails(json: JsonObject | undefined, redact: Redactor): Readonly<R
   return Object.fromEntries(texts);
 }
 
-/** Finds the id that the service gave the request, in the headers or the body of the response. */
+/** Finds the id that the service gave the request, in the headers, else in the body. `undefined`: it sent none. */
 export function findOperationId(
   { headers, body }: { readonly headers: Headers; readonly body: string },
   redact: Redactor,
@@ -90,15 +89,18 @@ function findOperationHeader(headers: Headers, redact: Redactor): string | undef
 }
 
 const EXCERPT_LENGTH = 200;
-/** Far above the shown length, because the key is redacted before the text is cut to that length. Otherwise a part of the key could remain. */
+/**
+ * A body is cut to this length, then redacted, then cut to EXCERPT_LENGTH. If the first cut splits a secret, the rest
+ * of the secret is not redacted, but lies far beyond the excerpt.
+ */
 const CONSIDERED_LENGTH = 65_536;
 
-/** Puts text of the service on one line, with control and invisible characters escaped. */
+/** Collapses white space, so that text from the service is one line, and escapes control and invisible characters. */
 export function toOneLine(text: string): string {
   return toPrintable(text.replace(/\s+/g, ' ').trim());
 }
 
-/** The beginning of an unexpected body for a message: on one line, redacted. */
+/** Formats the beginning of a body for a message: on one line, redacted. */
 export function formatBodyExcerpt(body: string, redact: Redactor): string {
   const text = toOneLine(redact(body.slice(0, CONSIDERED_LENGTH)));
   return text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
@@ -108,8 +110,8 @@ export function formatBodyExcerpt(body: string, redact: Redactor): string {
 export type Redactor = (text: string) => string;
 
 /**
- * Returns the error itself, or a redacted copy if the error or one of its causes contains the key. An `ApiError` is returned unchanged: it contains only
- * redacted texts.
+ * Returns the error itself, or a redacted copy if the error or one of its causes contains a secret. Returns an
+ * `ApiError` unchanged, because its texts are already redacted.
  */
 export function redactError(error: unknown, redact: Redactor): unknown {
   if (!(error instanceof Error) || error instanceof ApiError) return error;
@@ -120,7 +122,7 @@ export function redactError(error: unknown, redact: Redactor): unknown {
   return new Type(redact(error.message), { cause: redactError(error.cause, redact), isUnsent });
 }
 
-/** Path and query of a request, for messages. */
+/** Formats path and query for messages. */
 export function formatUrlPath(url: URL): string {
   return url.pathname + url.search;
 }
@@ -128,20 +130,26 @@ export function formatUrlPath(url: URL): string {
 export interface ReceivedResponse {
   readonly response: Pick<HttpResponse, 'status' | 'statusText' | 'headers'>;
   readonly body: string;
-  /** The body of a successful response. `undefined` for a failure, an empty body, and a DELETE. */
+  /** The parsed body of a successful response. `undefined` for a failed response, an empty body, or a DELETE. */
   readonly json: Json | undefined;
 }
 
-/** Sends a request once. `count`: the number of the attempt, from 1. Rejects with `NetworkError` or `TimeoutError` if there was no usable response. */
+/**
+ * Sends a request once. `count`: the number of this attempt, from 1. Rejects with `NetworkError` or `TimeoutError` if
+ * there is no usable response (see `createAttempt`).
+ */
 export type Attempt = (request: HttpRequest, count: number) => Promise<ReceivedResponse>;
 
 interface AttemptOptions {
-  /** For the texts of errors. */
+  /** Redacts the messages of errors. */
   readonly redact: Redactor;
   readonly secrets: Secrets;
 }
 
-/** Creates an attempt. A response is usable if it is complete and, in case of success, its body is JSON or empty. */
+/**
+ * Creates an attempt. A response is usable if it is complete. A successful response must also have a body of JSON, or
+ * none. The body of a response to DELETE is ignored.
+ */
 export function createAttempt(send: Send, { redact, secrets }: AttemptOptions): Attempt {
   return async (request) => {
     const { response, body } = await receive(send, request, redact);
@@ -187,13 +195,13 @@ function parseJsonBody(received: Received, { redact, secrets }: AttemptOptions):
   throw createBodyError(received, 'is not JSON', redact);
 }
 
-/** Creates the error for an unusable body. The body of a response to a write is never shown, because it may contain a token. */
+/** Creates the error for an unusable body. Shows only a GET body: the response to a write may contain a token. */
 function createBodyError({ request: { method, url }, body }: Received, what: string, redact: Redactor): NetworkError {
   const shown = method === 'GET' ? `: ${formatBodyExcerpt(body, redact)}` : ` (${Buffer.byteLength(body)} bytes)`;
   return new NetworkError(`${method} ${formatUrlPath(new URL(url))}: the response ${what}${shown}`);
 }
 
-/** Facts about an error that follow from its code or its name. */
+/** Describes errors with a certain `code` or `name`. */
 interface KnownError {
   readonly sentence: string;
   readonly isTimeout?: true;
@@ -216,8 +224,9 @@ const KNOWN_ERRORS: Readonly<Record<string, KnownError>> = {
 };
 
 /**
- * Returns the error to throw for a request without a response: a `NetworkError` or `TimeoutError` with the method and URL of the request. Returned
- * unchanged: errors of these classes, `InvariantError`s, and the reason of an aborted request.
+ * Returns the error to throw if a request got no response: a `NetworkError` or `TimeoutError` that names the method and
+ * the URL. If the request was aborted, returns the reason of the abort. Returns a `NetworkError` or `InvariantError`
+ * unchanged.
  */
 export function classifyNetworkError(error: unknown, request: Pick<HttpRequest, 'method' | 'url' | 'signal'>): unknown {
   if (request.signal?.aborted) return request.signal.reason;
@@ -238,7 +247,10 @@ interface CauseFacts {
   readonly message: string;
 }
 
-/** Lists the error and its causes, outermost first. The errors of an `AggregateError`, one for each failed address of a host, count as causes. */
+/**
+ * Lists an error and its causes, outermost first. Includes the members of an `AggregateError`, which Node throws if it
+ * cannot connect to any address of a host.
+ */
 function listCauses(error: unknown): readonly CauseFacts[] {
   if (!(error instanceof Error)) return [];
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

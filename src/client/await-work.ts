@@ -6,38 +6,42 @@ import type { LiveResource } from '../model/state.ts';
 import type { Client } from './client.ts';
 import { readLive } from './read-live.ts';
 
-/** A resource whose provisioning may continue after the response. */
+/** A resource that the service may still be provisioning after it responded to the write. */
 export interface WorkSubject {
   readonly address: Address;
   readonly kind: string;
   readonly id: string;
 }
 
-/** The time limit and the effects of a wait. */
 export interface WaitOptions {
-  /** Counted from the first reading. */
+  /** Time limit, measured from the start of the first read. */
   readonly timeoutMs: number;
   readonly now: () => Date;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Aborted: the wait ends. */
+  /** Ends the wait when aborted. */
   readonly signal: AbortSignal;
-  /** Called after each reading that does not end the wait. `open`: the results of `all` that are unfinished. `delayMs`: the time until the next reading. */
+  /**
+   * Called after each read, except the last. `open`: the unfinished results in `all`. `delayMs`: until the next read.
+   */
   readonly onReading?: (all: readonly WaitResult[], open: readonly WaitResult[], delayMs: number) => void;
 }
 
-/** A reading takes one request for each page of a kind's list. To limit requests, the rate falls from twelve readings a minute to two. */
+/**
+ * Delays between reads: from twelve reads a minute down to two. The rate falls, because each read sends one request per
+ * page of a kind's list.
+ */
 const FIRST_DELAY_MS = 5_000;
 const MAX_DELAY_MS = 30_000;
 
-/** Lists the subjects of kinds that the service provisions after the response, each id once. */
+/** Returns the resources whose kinds the service provisions asynchronously, each id once. */
 export function listWorkSubjects(subjects: readonly WorkSubject[]): readonly WorkSubject[] {
   const worked = subjects.filter(({ kind }) => findKind(kind)?.findWork !== undefined);
   return [...new Map(worked.map((one) => [one.id, one])).values()];
 }
 
 /**
- * Reads resources until none is unfinished, the time is over, or the user interrupts. Never rejects because of the service or the network: a resource
- * that cannot be read has failed, with the reason.
+ * Reads the resources until none is unfinished, time is up, or `signal` is aborted. After an `ApiError` or
+ * `NetworkError`, resolves with the state `failed` and the error message for every resource.
  */
 export async function awaitWork(
   client: Omit<Client, 'send'>,
@@ -60,7 +64,7 @@ export async function awaitWork(
   }
 }
 
-/** Reads all subjects once. `undefined`: the user interrupted. */
+/** Reads all subjects once. `undefined`: `signal` aborted the read. */
 async function readAll(
   client: Omit<Client, 'send'>,
   subjects: readonly WorkSubject[],

@@ -26,54 +26,60 @@ import { type RequestNotice, withNotices } from './request-notice.ts';
 import { type RetryNotice, type RetryOptions, type SendWithRetries, withRetries } from './retry.ts';
 
 /**
- * Typed calls to the service. Each request is counted, waits for the rate limit, and is retried if that is safe. Deliberately absent: the meaning of
- * responses (kinds), and the choice of writes (apply).
+ * Typed calls to the service. Each request is counted, waits for the rate limit, and is retried if that is safe. Not
+ * here: how to interpret responses (`kinds`), and which writes to send (`apply`).
  */
 
-/** Options of `createClient`. */
+/** The service to call, limits on requests, and callbacks that report requests. */
 export interface ClientOptions extends RetryOptions {
-  /** Sends one HTTP request. */
+  /** The transport, such as `createUndiciTransport().send`. */
   readonly send: Send;
-  /** May have a path, with or without a trailing slash. */
+  /** An `http` or `https` URL. May have a path, with or without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: string;
   /**
-   * Secrets to redact in responses and errors; the client adds the API key to them. The client rejects a request with a secret in its URL or body.
-   * Absent: the API key is the only secret.
+   * Secrets to redact in responses and errors. The client adds the API key to this object, and rejects a request whose
+   * URL or body contains a secret. Absent: the API key is the only secret.
    */
   readonly secrets?: Secrets | undefined;
   readonly versionHeader: string;
   /** Resources per list request. */
   readonly pageSize: number;
-  /** Maximum number of tasks, and of requests, under way at once. The number of requests is reduced while the service is busy. */
+  /**
+   * Maximum number of concurrent requests, and of concurrent tasks in `Client.limit`. After a 429, the client sends
+   * fewer requests at once for a while.
+   */
   readonly concurrency: number;
   /** The rate limit of the service. Absent: no limit. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Milliseconds since a fixed moment, for the rate limit and the durations of requests. */
+  /** Returns milliseconds since a fixed moment. Used for the rate limit and the durations of requests. */
   readonly now?: () => number;
   readonly onRetry?: (notice: RetryNotice) => void;
   /** Called when a request is sent, and when it ends. */
   readonly onRequest?: ((notice: RequestNotice) => void) | undefined;
-  /** Called when a request waits for the rate limit, or for a pause that the service asked for. */
+  /** Called before a request waits: for the rate limit, or for a pause after a 429. */
   readonly onWait?: (notice: WaitNotice) => void;
 }
 
 /**
- * Calls to one service. All reject with `ApiError`, `NetworkError` or `TimeoutError`, or with the reason of an aborted signal. Reads with the same
- * `stop` end together: the first read that fails aborts `stop`, and then none of these reads sends another request.
+ * Calls to one service. A call may reject with `ApiError`, `NetworkError` or `TimeoutError`, or with the reason of an
+ * aborted signal. Several reads may share one `stop`: the first read that fails aborts it, and then none of these reads
+ * sends another request.
  */
 export interface Client {
   /**
-   * Returns every resource of an owned kind as the service shows it, newest first. Never returns a partial list: rejects instead. Waits in `limit`.
-   * After an abort of `waitSignal`, no request waits for its turn or for a retry.
+   * Lists the JSON of every resource of an owned kind, newest first. Rejects rather than return a partial list. Takes a
+   * slot of `limit` for each page. Once `waitSignal` is aborted, rejects if a request would have to wait for the rate
+   * limit or a retry.
    */
   readonly list: (kind: Kind, stop?: AbortController, waitSignal?: AbortSignal) => Promise<readonly JsonObject[]>;
-  /** Returns a module by its path. `null`: the module is not set. Waits in `limit`. */
+  /** Reads the module at a path. `null`: the module is not set. Takes a slot of `limit`. */
   readonly readModule: (path: string, stop?: AbortController) => Promise<JsonObject | null>;
   /**
-   * Sends a write. Retried if it is idempotent; a POST only if the service certainly did not process it. Resolves with the object in the response, or
-   * with `null` if the body is empty or the method is DELETE. Rejects with the reason of `waitSignal` if that is aborted before an attempt that may have
-   * taken effect.
+   * Sends a write. Retries a PATCH, PUT or DELETE; retries a POST only if the service certainly did not process it.
+   * Resolves with the object in the response, or with `null` for an empty body or a DELETE. Sends nothing after
+   * `waitSignal` is aborted: rejects with the reason of the abort or, if an earlier attempt may have taken effect, with
+   * the error of that attempt.
    */
   readonly send: (
     method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
@@ -81,15 +87,21 @@ export interface Client {
     body?: JsonObject,
     more?: { readonly waitSignal?: AbortSignal | undefined },
   ) => Promise<JsonObject | null>;
-  /** Returns one object by its path. */
+  /** Reads the object at a path. Takes no slot of `limit`. */
   readonly get: (path: string, signal?: AbortSignal) => Promise<JsonObject>;
-  /** The beginning of JSON for messages: on one line, redacted. */
+  /** Formats the beginning of JSON for messages: on one line, redacted. */
   readonly excerpt: (json: Json) => string;
-  /** Runs a task when fewer than `concurrency` are under way. `list` and `readModule` wait in it, so never call them inside a task. */
+  /**
+   * Runs a task as soon as fewer than `concurrency` tasks are running. Never call `list` or `readModule` inside a task:
+   * they take a slot of this limit themselves, and could deadlock.
+   */
   readonly limit: ConcurrencyLimit;
-  /** The fields that responses have contained so far. If a response omits one of these fields, the field is empty there. */
+  /**
+   * The fields that responses have contained so far. If the response about a resource omits one of these fields, that
+   * field of the resource is empty.
+   */
   readonly shown: ShownFields;
-  /** Number of requests sent so far, including retries. */
+  /** Returns the number of requests sent so far, including retries. */
   readonly requestCount: () => number;
 }
 
@@ -137,8 +149,7 @@ interface ReadOptions {
   readonly excerpt: Client['excerpt'];
 }
 
-/** The signals that abort a read. */
-interface Ends {
+interface ReadSignals {
   readonly stop?: AbortController | undefined;
   readonly waitSignal?: AbortSignal | undefined;
 }
@@ -150,7 +161,7 @@ function createReads({
   pageSize,
   excerpt,
 }: ReadOptions): Pick<Client, 'list' | 'readModule' | 'get'> {
-  const read = <T>(via: (call: Call) => Promise<T>, url: URL, { stop, waitSignal }: Ends) =>
+  const read = <T>(via: (call: Call) => Promise<T>, url: URL, { stop, waitSignal }: ReadSignals) =>
     limit(() => stopOnFailure(stop, () => via({ method: 'GET', url, signal: stop?.signal, waitSignal })));
   return {
     list: async (kind, stop, waitSignal) =>
@@ -174,7 +185,7 @@ function createReads({
   };
 }
 
-/** On failure, aborts `stop` before another read can start in the slot that becomes free. */
+/** Runs a read. If the read fails, aborts `stop` before `limit` starts another read in the freed slot. */
 async function stopOnFailure<T>(stop: AbortController | undefined, run: () => Promise<T>): Promise<T> {
   try {
     stop?.signal.throwIfAborted();
@@ -185,7 +196,10 @@ async function stopOnFailure<T>(stop: AbortController | undefined, run: () => Pr
   }
 }
 
-/** Returns the error if the service rejects the cursor of a list, so that the read does not fail but starts again. */
+/**
+ * If the service rejects the cursor of a list, resolves with the error instead of rejecting. So `stop` is not aborted,
+ * and the caller can read the list again.
+ */
 function withRefusedCursor(exchange: Exchange): (call: Call) => Promise<Json | undefined | ApiError> {
   return async (call) => {
     try {
@@ -197,7 +211,10 @@ function withRefusedCursor(exchange: Exchange): (call: Call) => Promise<Json | u
   };
 }
 
-/** Returns `null` for 404, one of the four ways in which services report that a module is not set. `isUnset` covers the others. */
+/**
+ * Resolves with `null` for a 404, one of the four ways in which services report that a module is not set. `isUnset`
+ * recognizes the other three.
+ */
 function withoutMissing(exchange: Exchange): Exchange {
   return async (call) => {
     try {
@@ -214,7 +231,7 @@ function isUnset(json: Json | undefined): boolean {
   return typeof json === 'object' && !Array.isArray(json) && Object.values(json).every((member) => member === null);
 }
 
-/** Creates a redactor for all secrets. It redacts the API key even if that is too short for `secrets` to search for. */
+/** Creates a redactor for all secrets, and for an API key that is too short for `secrets`. */
 function createFullRedactor(apiKey: string, secrets: Secrets): Redactor {
   const redactKey = createRedactor(apiKey);
   return (text) => redactKey(secrets.redact(text));
@@ -224,7 +241,7 @@ function withoutKey({ onRetry }: ClientOptions, redact: Redactor): (notice: Retr
   return (notice) => onRetry?.({ ...notice, path: redact(notice.path), cause: redact(notice.cause) });
 }
 
-/** Returns why a base URL is invalid. `undefined`: it is valid. */
+/** Returns why a base URL is invalid, or `undefined` if it is valid. */
 function checkBaseUrl(text: string): string | undefined {
   const url = URL.parse(text);
   const shown = `The base URL ${JSON.stringify(withoutSecrets(text))}`;
@@ -237,18 +254,18 @@ function checkBaseUrl(text: string): string | undefined {
   return undefined;
 }
 
-/** Removes the text before an @, and after a question mark or a #, which may be a password or a token. */
+/** Removes the text before an @, and the text after a ? or #: both may contain a password or a token. */
 function withoutSecrets(url: string): string {
   return url.replace(/[^/]*@/, '…@').replace(/[?#].*/s, (rest) => `${rest.charAt(0)}…`);
 }
 
-/** Returns why an API key is invalid, without quoting it. `undefined`: it is valid. */
+/** Returns why an API key is invalid, without quoting the key. `undefined`: the key is valid. */
 function checkApiKey(text: string): string | undefined {
   if (text === '') return 'The API key is empty';
   return /^[\x21-\x7e]+$/.test(text) ? undefined : 'The API key contains white space or characters outside ASCII';
 }
 
-/** Returns why the name of the version header is invalid. `undefined`: it is valid. */
+/** Returns why the name of the version header is invalid, or `undefined` if it is valid. */
 function checkVersionHeader(name: string): string | undefined {
   return FORMATS['header-name'].check(name) === undefined ? undefined : `\`${name}\` is not a valid header name`;
 }
@@ -263,13 +280,19 @@ interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly url: URL;
   readonly body?: JsonObject | undefined;
-  /** Aborted: the call rejects, even while the request is under way. */
+  /** When aborted, the call rejects, even during a request. */
   readonly signal?: AbortSignal | undefined;
-  /** Aborted: the call no longer waits for its turn or a retry, and sends no further write. A request under way is completed. */
+  /**
+   * When aborted, the call no longer waits for the rate limit or a retry, and sends no further write. A request that
+   * was already sent is completed.
+   */
   readonly waitSignal?: AbortSignal | undefined;
 }
 
-/** Makes a call. Resolves with the JSON of a successful response, or with `undefined` for an empty body and for a DELETE. Rejects on failure. */
+/**
+ * Makes a call. Resolves with the JSON of a successful response, or with `undefined` for an empty body or a DELETE.
+ * Rejects with `ApiError` for a failed response.
+ */
 type Exchange = (call: Call) => Promise<Json | undefined>;
 
 interface ExchangeOptions {
@@ -280,7 +303,7 @@ interface ExchangeOptions {
   readonly secrets: Secrets;
 }
 
-/** Creates the function that makes calls. It adds the API key to each request and redacts secrets in each error. */
+/** Creates the function that makes calls. Adds the API key to each request, and redacts secrets in each error. */
 function createExchange({ persist, apiKey, versionHeader, redact, secrets }: ExchangeOptions): Exchange {
   const headers = {
     accept: 'application/json',
@@ -302,13 +325,13 @@ function createExchange({ persist, apiKey, versionHeader, redact, secrets }: Exc
   };
 }
 
-/** Returns the JSON of a response as an object. Throws `NetworkError` if the JSON is absent or not an object. */
+/** Returns the JSON of a response. Throws `NetworkError` unless the JSON is an object. */
 function expectObject(call: Pick<Call, 'method' | 'url'>, json: Json | undefined): JsonObject {
   if (isJsonObject(json)) return json;
   throw new NetworkError(`${call.method} ${formatUrlPath(call.url)}: the response is not a JSON object`);
 }
 
-/** Throws `NetworkError` if the URL or the body of a request contains a secret. Only the header with the API key may contain one. */
+/** Throws `NetworkError` if the URL or the body of a request contains a secret. Only a header may contain one. */
 function checkSecrets({ method, url, body }: HttpRequest, { find, redact }: Secrets): void {
   const found = find(url) ?? find(String(body ?? ''));
   if (found === undefined) return;
@@ -329,13 +352,13 @@ function createRequest({ method, url, body, signal }: Call, headers: HttpRequest
 /** How to read the pages of a kind's list. */
 interface PageSource {
   readonly kind: Kind;
-  /** The key of the list in a page. */
+  /** The key of the array in the JSON of a page. */
   readonly listKey: string;
   readonly firstUrl: URL;
   readonly readPage: (url: URL) => Promise<Json | undefined>;
   /** Reads a page after the first. Resolves with the error if the service rejects the cursor. */
   readonly readNextPage: (url: URL) => Promise<Json | undefined | ApiError>;
-  /** The beginning of JSON for messages. */
+  /** Formats the beginning of JSON for messages. */
   readonly excerpt: (json: Json) => string;
 }
 
@@ -345,19 +368,20 @@ interface Page {
   readonly nextUrl: URL | undefined;
 }
 
-/** If more pages in a row than this have no new resource, the list counts as endless. */
+/** Maximum number of consecutive pages without a new resource. With more, the list may be endless, so reading fails. */
 const MAX_BARREN_PAGES = 100;
 
 /**
- * Maximum number of readings of a list that changes while it is read. With small pages, a run that deletes many resources changes its own list several
- * times.
+ * Maximum number of attempts to read a list. An attempt fails if the list changes while it is read. With small pages, a
+ * run that deletes many resources changes its own list several times.
  */
 const MAX_READINGS = 6;
 
 /**
- * Reads a list to its end: every resource once, in the order of the service. If the service rejects a cursor because that resource was deleted, reads
- * the list again from its start. Never returns a partial list. Rejects with `NetworkError` for a malformed page, a link to another origin, a link back
- * to a page already read, and an endless list; with `ApiError` if the service rejects the cursor in every reading.
+ * Reads a list to its end: every resource once, in the order of the service. If the service rejects a cursor because
+ * the resource of the cursor was deleted, starts again at the first page. Rejects rather than return a partial list:
+ * with `NetworkError` for a malformed page, a link to another origin, a link back to a page already read, or an endless
+ * list; with `ApiError` if the service rejects the cursor in every attempt.
  */
 async function readPages(source: PageSource): Promise<readonly JsonObject[]> {
   for (let reading = 1; ; reading += 1) {
@@ -367,7 +391,7 @@ async function readPages(source: PageSource): Promise<readonly JsonObject[]> {
   }
 }
 
-/** Whether the service rejected the cursor of a list. Services do that if the resource that the cursor names was deleted. */
+/** Whether the service rejected the cursor of a list. Services do so if the resource of the cursor was deleted. */
 function isRefusedCursor(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.response.status === 400 || error.response.status === 404);
 }
@@ -377,7 +401,7 @@ function createRejectionError({ message, response }: ApiError): ApiError {
   return new ApiError(`${message}. ${times}`, response);
 }
 
-/** Reads a list once. Resolves with the error if the service rejects the cursor. */
+/** Reads a list once. Resolves with the error if the service rejects a cursor. */
 async function readOnce(source: PageSource): Promise<readonly JsonObject[] | ApiError> {
   const found = new Map<string, JsonObject>();
   const seen = new Set<string>();
@@ -396,8 +420,8 @@ async function readOnce(source: PageSource): Promise<readonly JsonObject[] | Api
 }
 
 /**
- * Adds the resources that `found` does not contain, and returns whether there were any. A resource appears on two pages if a concurrent creation shifts
- * the pages; its first version is kept.
+ * Adds resources that `found` does not contain yet, and returns whether there were any. If a concurrent create shifts
+ * the pages, a resource appears on two pages; its first version is kept.
  */
 function addNew(found: Map<string, JsonObject>, resources: readonly ListedResource[]): boolean {
   const before = found.size;
@@ -406,8 +430,8 @@ function addNew(found: Map<string, JsonObject>, resources: readonly ListedResour
 }
 
 /**
- * The next page to read; `undefined` after the last. Throws `NetworkError` if the link leads back to a page already read, because the rest of the list
- * is then unknown.
+ * Returns the next page to read, or `undefined` after the last page. Throws `NetworkError` if the link leads back to a
+ * page already read, because the rest of the list then cannot be reached.
  */
 function findUnreadUrl({ url, nextUrl }: Page, seen: ReadonlySet<string>): URL | undefined {
   if (nextUrl === undefined || !seen.has(nextUrl.href)) return nextUrl;
@@ -429,8 +453,8 @@ function parsePage({ kind, listKey, firstUrl, excerpt }: PageSource, url: URL, j
 }
 
 /**
- * Parses the link to the next page. `undefined`: this page is the last. Throws `NetworkError` for another origin, because the API key must not be sent
- * there.
+ * Parses the link to the next page. `undefined`: this page is the last. Throws `NetworkError` if the link is not a
+ * valid URL, or if it leads to another origin, which must not get the API key.
  */
 function parseNextUrl(next: Json | undefined, url: URL, origin: string): URL | undefined {
   if (next === undefined || next === null || next === '') return undefined;

@@ -12,16 +12,19 @@ export interface ListedResource {
 
 type Schema = ReturnType<typeof createResponseSchema>;
 
-/** Schemas by kind and field. Each is built once, because building takes longer than using it. */
+/** Caches the schema of each kind and module, because building a schema takes longer than using it. */
 const SCHEMAS = new WeakMap<Kind | Field, Schema>();
 
-/** The origin of JSON, for messages. `excerpt`: formats the beginning of the JSON. Absent for responses to writes, because they may contain a token. */
+/**
+ * Where JSON came from, for messages. `excerpt` formats the beginning of the JSON; it is absent for a response to a
+ * write, which may contain a token.
+ */
 export interface ResponseSource {
   readonly place: string;
   readonly excerpt?: ((json: Json) => string) | undefined;
 }
 
-/** Parses a member of a list as a resource. Throws `NetworkError` if it does not match the kind's schema. */
+/** Parses a member of a list as a resource. Throws `NetworkError` if the member does not match the kind's schema. */
 export function parseListedResource(kind: Kind, json: Json, { place, excerpt }: ResponseSource): ListedResource {
   const id = isJsonObject(json) ? json['id'] : undefined;
   if (!isJsonObject(json) || typeof id !== 'string' || id === '')
@@ -45,7 +48,7 @@ function getSchema(table: Kind | Field, create: () => Schema): Schema {
   return schema;
 }
 
-/** Throws `NetworkError` if JSON does not match the schema, or is nested so deeply that later recursion would overflow the call stack. */
+/** Throws `NetworkError` if JSON does not match the schema, or is nested too deeply for later recursion. */
 function expectFit(json: JsonObject, schema: Schema, { place, excerpt }: ResponseSource): void {
   if (isDeeper(json, MAX_DEPTH)) throw new NetworkError(`${place} is nested too deeply`);
   const found = schema.safeParse(json).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);

@@ -8,18 +8,18 @@ import type { LiveResource, LiveState } from '../model/state.ts';
 import type { Client } from './client.ts';
 import { expectModule } from './parse-response.ts';
 
-/** Which resources `readLive` reads. */
+/** Selects the resources that `readLive` reads. */
 export interface LiveRequest {
-  /** Owned kinds; the whole list of each is read. */
+  /** Owned kinds. `readLive` reads the whole list of each kind. */
   readonly kinds: readonly Kind[];
   readonly attachments: readonly Attachment[];
-  /** Aborted: reading ends, and `readLive` rejects with the reason. */
+  /** When aborted, `readLive` rejects with the reason of the abort. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Reads the resources that the service has, with one request for each page of a kind's list and one for each module. The result is complete and never
- * contains a token. On the first failure, rejects and starts no further request.
+ * Reads resources from the service: one request for each page of a kind's list, and one for each module. The result is
+ * complete and never contains a token. On the first failure, rejects and starts no further request.
  */
 export async function readLive(client: Omit<Client, 'send'>, request: LiveRequest): Promise<LiveState> {
   const { kinds, attachments, signal } = request;
@@ -54,12 +54,12 @@ async function readKind(
   return known;
 }
 
-/** The resources read from a list. Several stacks may share one list. */
+/** Caches the live resources of each list, because several stacks may share one list. */
 const READ = new WeakMap<readonly JsonObject[], readonly LiveResource[]>();
 
 /**
- * Reads the live resources of a list. If a resource omits a field, the field counts as empty when another resource of the list contains it, and as
- * unknown otherwise.
+ * Converts a list to live resources. If a resource omits a field, the field is empty if another resource of the list or
+ * an earlier response contains it. Otherwise the field is unknown.
  */
 function readResources(
   { shown }: Pick<Client, 'shown'>,

@@ -2,41 +2,50 @@ import pLimit from 'p-limit';
 import type { RateLimit } from '../model/stack.ts';
 
 /**
- * Decides when each request of a client may start: within the rate limit, within the concurrency, and not during a pause that the service asked for.
- * Shared by all requests, including retries.
+ * Decides when each request of a client may start: within the rate limit and the concurrency, and not during a pause
+ * after a 429. All requests share one limiter, including retries.
  */
 export interface RequestLimiter {
-  /** Runs one attempt when it may be sent. If `waitSignal` is aborted and the attempt would have to wait, rejects with the reason of `waitSignal`. */
+  /**
+   * Runs an attempt as soon as it may be sent. Once `waitSignal` is aborted, rejects with the reason of the abort
+   * instead of waiting for the rate limit or a pause.
+   */
   readonly admit: <T>(attempt: () => Promise<T>, waitSignal: AbortSignal | undefined) => Promise<T>;
-  /** The service is busy: pauses all requests for `delayMs` and halves the concurrency. */
+  /** Called after a 429. Pauses all requests for `delayMs`. Halves the concurrency, unless already paused. */
   readonly throttle: (delayMs: number) => void;
-  /** A request succeeded. After as many successes as the current concurrency, the concurrency grows by one. */
+  /**
+   * Called after each request that the service processed. After as many calls as the current concurrency, raises the
+   * concurrency by one, up to the configured maximum.
+   */
   readonly recover: () => void;
-  /** The current maximum number of requests under way at once. */
+  /** Returns the current maximum number of concurrent requests. */
   readonly concurrency: () => number;
 }
 
 /** Passed to `onWait` before a request waits. */
 export interface WaitNotice {
   readonly waitMs: number;
-  /** `budget`: the rate limit is used up. `pause`: the service asked for a pause. */
+  /** `budget`: the rate limit is used up. `pause`: all requests pause after a 429. */
   readonly reason: 'budget' | 'pause';
 }
 
-/** Runs a limited number of tasks at once, in the order of the calls. A task must not wait for another task of the same limit. */
+/**
+ * Runs a limited number of tasks at once, in the order of the calls. A task must not wait for another task of the same
+ * limit: that could deadlock.
+ */
 export type ConcurrencyLimit = <T>(run: () => Promise<T>) => Promise<T>;
 
 export function createConcurrencyLimit(concurrency: number): ConcurrencyLimit {
   return pLimit(concurrency);
 }
 
-/** Limits of a client, and effects that tests replace to control time. */
+/** Limits on requests, and the clock and timer, which tests replace. */
 export interface RequestLimiterOptions {
-  /** Absent: no limit. */
+  /** The rate limit of the service. Absent: no limit. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Maximum number of requests under way at once. */
+  /** Maximum number of concurrent requests. */
   readonly concurrency: number;
-  /** Milliseconds since a fixed moment. */
+  /** Returns milliseconds since a fixed moment. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly onWait?: ((notice: WaitNotice) => void) | undefined;
@@ -49,10 +58,16 @@ export function createRequestLimiter(options: RequestLimiterOptions): RequestLim
   const budget = options.rateLimit === undefined ? UNLIMITED : createRollingWindow(options.rateLimit);
   let resumeAt = NEVER_PAUSED;
   let goneWell = 0;
-  /** Whether there is no rate limit and the service never asked for a pause. The clock is then not read, because that takes time too. */
+  /**
+   * Whether a request may start at once, because there is no rate limit and there was no pause so far. Saves reading
+   * the clock for each request.
+   */
   const isFree = (): boolean => budget === UNLIMITED && resumeAt === NEVER_PAUSED;
 
-  /** Waits for a free slot in the rate limit and takes it. Nothing is awaited between finding and taking the slot, so two requests never take the same one. */
+  /**
+   * Waits for a free slot in the rate limit and takes it. Nothing is awaited between finding and taking a slot, so two
+   * requests never take the same slot.
+   */
   const waitTurn = async (waitSignal: AbortSignal | undefined): Promise<void> => {
     for (;;) {
       const pauseMs = resumeAt - clock.now();
@@ -101,7 +116,10 @@ const NEVER_PAUSED = Number.NEGATIVE_INFINITY;
 
 const UNLIMITED: RollingWindow = { toWaitMs: () => 0, start: () => undefined, end: () => undefined };
 
-/** Creates a clock that never shows an earlier time than the end of the last sleep, even if the injected clock did not advance. */
+/**
+ * Creates a clock whose time is never before the end of the last sleep, even if `now` did not advance during the sleep.
+ * `passed` records that end.
+ */
 function createClock(now: () => number): { readonly now: () => number; readonly passed: (until: number) => void } {
   let least = Number.NEGATIVE_INFINITY;
   return {
@@ -112,9 +130,9 @@ function createClock(now: () => number): { readonly now: () => number; readonly 
   };
 }
 
-/** A rolling window that limits requests. */
+/** Counts requests against a rate limit. */
 export interface RollingWindow {
-  /** Milliseconds until a request may start. 0: now. `Infinity`: not before a request under way has ended. */
+  /** Returns the milliseconds until a request may start. `Infinity`: not before a running request ends. */
   readonly toWaitMs: (now: number) => number;
   readonly start: () => void;
   /** Records that a request has ended, with or without a response. */
@@ -122,8 +140,9 @@ export interface RollingWindow {
 }
 
 /**
- * Creates a rolling window. A request occupies a slot from its start until `windowMs` after its end. The service counts the request at an unknown time
- * between start and end, so no window of the service's clock ever contains more requests than the limit.
+ * Creates a rolling window. A request occupies a slot from its start until `windowMs` after its end, because the
+ * service may count it at any time between start and end. So no window that the service measures contains more requests
+ * than the limit.
  */
 export function createRollingWindow({ requests, windowMs }: RateLimit): RollingWindow {
   let underWay = 0;

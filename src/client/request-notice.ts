@@ -9,7 +9,7 @@ import {
   toOneLine,
 } from './api-error.ts';
 
-/** Reports that a request is sent, or how it ended. Contains no API key, no token and no body. */
+/** Reports that a request is sent, or how it ended. Never contains the API key, a token or a body. */
 export type RequestNotice = SentNotice | AnsweredNotice | FailedNotice;
 
 interface NoticeStart {
@@ -47,13 +47,13 @@ interface FailedNotice extends NoticeStart {
 }
 
 interface NoticeOptions {
-  /** Milliseconds since a fixed moment. */
+  /** Returns milliseconds since a fixed moment. */
   readonly now: () => number;
   readonly redact: Redactor;
   readonly onRequest: (notice: RequestNotice) => void;
 }
 
-/** Wraps an attempt, and reports its start and its end to `onRequest`. */
+/** Wraps an attempt: reports its start and its end to `onRequest`. */
 export function withNotices(attempt: Attempt, options: NoticeOptions): Attempt {
   const { now, redact, onRequest } = options;
   return async (request, count) => {
@@ -83,7 +83,10 @@ function describeAnswer({ response, body }: ReceivedResponse, redact: Redactor):
   };
 }
 
-/** Names of headers that cannot contain a secret. Any other header may: a cookie, a challenge, a header that a proxy adds. */
+/**
+ * Names of headers that cannot contain a secret. Other headers may contain one, such as cookies, authentication
+ * challenges, and headers that proxies add.
+ */
 const PLAIN_HEADERS =
   /^(?:accept|accept-encoding|age|cache-control|content-(?:encoding|language|length|type)|date|etag|retry-after|server|user-agent|vary|(?:x-)?ratelimit-[\w-]+|(?:[\w-]+-)?(?:operation|request|trace|correlation)-id|[\w-]*version)$/;
 

@@ -12,12 +12,12 @@ export interface RetryNotice {
   /** The attempt that failed, counting from 1. */
   readonly attempt: number;
   readonly delayMs: number;
-  /** The part of `delayMs` that the service asked for in `Retry-After`. Absent: the service asked for none. */
+  /** The part of `delayMs` that the service asked for in `Retry-After`. Absent: the service did not ask for a delay. */
   readonly askedMs?: number;
   readonly cause: string;
 }
 
-/** Effects that tests replace to control time, and a log. */
+/** Timer and random numbers, which tests replace, and a callback for retries. */
 export interface RetryOptions {
   readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
   /** Returns a number from 0 to below 1. */
@@ -26,14 +26,15 @@ export interface RetryOptions {
 }
 
 /**
- * The class of a failure. `unsent`: the request was certainly not sent. `network`: no usable response. `throttled`: the service rejected the request
- * with 429 before processing it. `server`: 5xx.
+ * The class of a failure. `unsent`: the request was certainly not sent. `network`: the request may have been sent, but
+ * there is no usable response. `throttled`: the service rejected the request with 429 before processing it. `server`:
+ * the service responded with 5xx.
  */
 type FailureClass = 'unsent' | 'network' | 'throttled' | 'server';
 
 /**
- * Maximum attempts of a request, by method and failure. With the delays below, 4 attempts wait up to 3.5 seconds in total, and 5 up to 7.5 seconds. 10
- * attempts wait up to two minutes, after which most rate limits admit new requests.
+ * Maximum attempts of a request, by method and failure. With the delays below, 4 attempts wait up to 3.5 seconds in
+ * total, and 5 up to 7.5 seconds. 10 attempts wait up to two minutes, after which most rate limits admit new requests.
  */
 const ATTEMPTS: Readonly<Record<string, Readonly<Record<FailureClass, number>>>> = {
   GET: { unsent: 4, network: 4, throttled: 10, server: 5 },
@@ -41,25 +42,27 @@ const ATTEMPTS: Readonly<Record<string, Readonly<Record<FailureClass, number>>>>
   DELETE: { unsent: 4, network: 4, throttled: 10, server: 5 },
   // Every PATCH of the API is idempotent: it sends values, not increments.
   PATCH: { unsent: 4, network: 4, throttled: 10, server: 5 },
-  // A POST that failed may have created a resource. The caller looks for that resource by its mark.
+  // A failed POST may have created a resource, so it is not repeated. The caller searches for that resource by its
+  // mark.
   POST: { unsent: 4, network: 1, throttled: 10, server: 1 },
 };
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
-/** If the service asks for a longer wait than this, its response is returned without a retry. */
+/** If the service asks for a longer delay than this, the request is not retried. */
 const MAX_RETRY_AFTER_MS = 120_000;
 
 /**
- * Sends a request until its result is final. `create` creates a new request for each attempt, because a body can be read only once. After an abort of
- * `waitSignal`, nothing waits and no further write is sent: the call rejects with the reason of the abort. Exception: if an attempt may have taken effect,
- * the result of that attempt is final.
+ * Sends a request until its result is final. `create` creates the request of each attempt, because a body can be read
+ * only once. After `waitSignal` is aborted, the call sends no further write and waits for nothing: it rejects with the
+ * reason of the abort. Exception: if an earlier attempt may have taken effect, the call ends with the result of that
+ * attempt.
  */
 export type SendWithRetries = (create: () => HttpRequest, waitSignal?: AbortSignal) => Promise<ReceivedResponse>;
 
 /**
- * Retries requests that are safe to repeat, after an exponential delay with full jitter or the delay that the service asks for. If the service throttles
- * one request, all requests slow down.
+ * Retries requests that are safe to repeat, after an exponential delay with full jitter, or after the delay that the
+ * service asks for. After a 429 for one request, all requests pause.
  */
 export function withRetries(attempt: Attempt, limiter: RequestLimiter, options: RetryOptions): SendWithRetries {
   const { sleep = sleepFor, random = Math.random, onRetry } = options;
@@ -92,8 +95,8 @@ export function withRetries(attempt: Attempt, limiter: RequestLimiter, options: 
 type End = ReceivedResponse | NetworkError;
 
 /**
- * Makes one attempt. Returns a `NetworkError` instead of rejecting with it. After an abort of `waitSignal`, writes are no longer sent, but reads are:
- * the limiter has rejected those that would have to wait.
+ * Makes one attempt. Resolves with a `NetworkError` instead of rejecting with it. After `waitSignal` is aborted, sends
+ * only reads: the limiter lets a read pass only if the read need not wait.
  */
 async function tryOnce(
   attempt: () => Promise<ReceivedResponse>,
@@ -105,7 +108,8 @@ async function tryOnce(
   try {
     return await attempt();
   } catch (error) {
-    // The reason of an abort may be the NetworkError of another request, so rethrow it.
+    // If the request was aborted, `error` may be the NetworkError of another request (the reason of the abort), so
+    // rethrow it.
     if (error instanceof NetworkError && !request.signal?.aborted) return error;
     throw error;
   }
@@ -131,7 +135,10 @@ function computeDelay(after: {
   return askedMs > MAX_RETRY_AFTER_MS ? undefined : askedMs + Math.round(random() * FIRST_DELAY_MS);
 }
 
-/** Classifies a failure that may be retried. `undefined`: success, or a failure that a retry would repeat, such as a response that is too large. */
+/**
+ * Classifies a failure that may be retried. `undefined`: success, or a failure that a retry would repeat, such as a
+ * response that is too large.
+ */
 function classify(end: End): FailureClass | undefined {
   if (end instanceof NetworkError && end.head !== undefined) return undefined;
   if (end instanceof NetworkError) return end.isUnsent ? 'unsent' : 'network';
@@ -140,8 +147,8 @@ function classify(end: End): FailureClass | undefined {
 }
 
 /**
- * Milliseconds that the service asks to wait. `Retry-After` is a number of seconds, or a date that is compared with the `Date` of the response.
- * `undefined`: neither.
+ * Converts `Retry-After` to milliseconds. It is a number of seconds, or a date, which is compared with the `Date`
+ * header of the response. `undefined`: `Retry-After` is absent or malformed.
  */
 function parseRetryAfter(headers: HttpResponse['headers']): number | undefined {
   const text = headers['retry-after']?.trim() ?? '';

@@ -10,25 +10,25 @@ import { classifyNetworkError } from './api-error.ts';
 
 /** Time limits, proxies, certificate authorities, and the number of connections. */
 export interface UndiciTransportOptions {
-  /** Maximum number of connections to one origin. Absent: one for each request under way. */
+  /** Maximum number of connections to one origin. Absent: as many as there are concurrent requests. */
   readonly connections?: number;
   readonly connectTimeoutMs?: number;
-  /** Until the headers of the response arrive. */
+  /** Maximum time until the response headers arrive. Default: 30 seconds. */
   readonly headersTimeoutMs?: number;
-  /** Between two chunks of the body. */
+  /** Maximum time between two chunks of the body. Default: 30 seconds. */
   readonly bodyTimeoutMs?: number;
-  /** For the whole request, until its response is read. */
+  /** Maximum time for the whole request, until the response is read. Default: two minutes. */
   readonly requestTimeoutMs?: number;
-  /** Certificates of trusted authorities in PEM, which replace those of the platform. */
+  /** Trusted certificate authorities, in PEM. They replace the authorities of the platform. */
   readonly authorities?: readonly string[];
   readonly proxy?: ProxyOptions;
 }
 
-/** URLs of proxies, by the scheme of the request. A password in the URL is sent to the proxy and never shown. */
+/** URLs of proxies, by the scheme of the request. A password in a proxy URL is sent to the proxy and never shown. */
 export interface ProxyOptions {
   readonly http?: string | undefined;
   readonly https?: string | undefined;
-  /** Hosts that are reached directly, separated by commas: names, `.suffix` or `*`, each with an optional port. */
+  /** Hosts to reach without a proxy, separated by commas: names, `.suffix` or `*`, each with an optional port. */
   readonly except?: string | undefined;
 }
 
@@ -39,8 +39,9 @@ export interface ClosableTransport {
 }
 
 /**
- * Creates a transport over sockets, with undici's dispatcher, because undici's `fetch` takes several times as long. Connections are kept and reused.
- * HTTP/1.1 only: a connection carries one request at a time, so the request that a lost connection affects is known. Redirects are not followed.
+ * Creates a transport with undici's dispatcher; undici's `fetch` takes several times as long. Reuses connections, and
+ * does not follow redirects. Uses HTTP/1.1 only: a connection then carries one request at a time, so a lost connection
+ * affects one known request.
  */
 export function createUndiciTransport(options: UndiciTransportOptions = {}): ClosableTransport {
   const dispatcher = createDispatcher(options);
@@ -62,14 +63,15 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Clo
 }
 
 /**
- * If the last request was sent longer ago than this, the transport looks for closed connections before it sends the next. Servers close connections that
- * are idle for a few seconds, so the limit must be shorter.
+ * If no request was sent for this long, the transport looks for closed connections before it sends the next request.
+ * Servers close connections that are idle for a few seconds, so this time must be shorter.
  */
 const IDLE_MS = 1000;
 
 /**
- * Lets Node notice connections that the server closed while the process was busy. A request on such a connection would be lost, and it would be unknown
- * whether the request took effect. Waits for two turns of the event loop, because sockets are read between them.
+ * Lets Node notice connections that the server closed while the process was busy. A request on such a connection would
+ * be lost, and it would be unknown whether the request took effect. Waits for two turns of the event loop, because Node
+ * reads sockets between them.
  */
 async function noticeClosed(): Promise<void> {
   await setImmediate();
@@ -88,7 +90,7 @@ function createDispatcher(options: UndiciTransportOptions): Dispatcher {
     connect: { timeout: connectTimeoutMs, ...tls },
   };
   if (proxy?.http === undefined && proxy?.https === undefined) return new Agent(agent);
-  // Empty strings prevent undici from reading the environment.
+  // If these were undefined, undici would read proxies from environment variables.
   const { http: httpProxy = '', https: httpsProxy = '', except: noProxy = '' } = proxy;
   return new EnvHttpProxyAgent({ ...agent, httpProxy, httpsProxy, noProxy, requestTls: tls, proxyTls: tls });
 }
@@ -119,7 +121,7 @@ function createDispatchOptions({ method, url, headers, body }: HttpRequest): Dis
   return { origin, path: pathname + search, method, headers: { ...headers, 'accept-encoding': 'gzip' }, body };
 }
 
-/** An undici handler that collects one response. */
+/** An undici handler for one response. */
 interface Collector {
   readonly handler: Dispatcher.DispatchHandler;
   /** Aborts the request, even before it has a connection. */
@@ -182,7 +184,6 @@ async function decode(response: Received, request: HttpRequest): Promise<HttpRes
   return { status, headers: others, body: await decodeBody(body, encoding, request) };
 }
 
-/** Each function reads `zlib` only when it is called, so that the first compressed body loads Node's decompression. */
 const DECODERS: Readonly<Record<string, Decode>> = {
   gzip: (body, options) => promisify(gunzip)(body, options),
   'x-gzip': (body, options) => promisify(gunzip)(body, options),
@@ -192,7 +193,7 @@ const DECODERS: Readonly<Record<string, Decode>> = {
 
 type Decode = (body: Buffer<ArrayBuffer>, options: ZlibOptions) => Promise<Buffer<ArrayBuffer>>;
 
-/** Decompresses a body. Rejects with `NetworkError` if that fails, or if the result exceeds MAX_BODY_BYTES. */
+/** Decompresses a body. Rejects with `NetworkError` if decompression fails, or if the result exceeds MAX_BODY_BYTES. */
 async function decodeBody(
   body: Buffer<ArrayBuffer>,
   encoding: string,
@@ -215,7 +216,7 @@ async function decodeBody(
 /** This many compressed bytes decompress to about one megabyte at most. */
 const COMPRESSED_HEAD_BYTES = 1024;
 
-/** Decompresses the beginning of a body that is too large. Empty if that fails. */
+/** Decompresses the beginning of a body that is too large. Returns an empty buffer if decompression fails. */
 async function decodeHead(body: Buffer<ArrayBuffer>, decode: Decode): Promise<Buffer<ArrayBuffer>> {
   const options = { maxOutputLength: MAX_BODY_BYTES, finishFlush: constants.Z_SYNC_FLUSH };
   try {
@@ -225,15 +226,16 @@ async function decodeHead(body: Buffer<ArrayBuffer>, decode: Decode): Promise<Bu
   }
 }
 
-/** Options of `createFetchTransport`. */
+/** The time limit of `createFetchTransport`. */
 export interface FetchTransportOptions {
-  /** Until the response is read to its end. */
+  /** Maximum time until the whole response is read. Default: 30 seconds. */
   readonly timeoutMs?: number;
 }
 
 /**
- * Creates a transport over the global `fetch`, which it looks up on each call: for platforms other than Node, and if tests or tracing wrap `fetch`.
- * Several times slower than `createUndiciTransport`. Redirects are followed only if the request says so.
+ * Creates a transport for platforms other than Node, and for tests and tracing that wrap `fetch`. Looks up the global
+ * `fetch` on each call. Several times slower than `createUndiciTransport`. Follows redirects only if the request says
+ * so.
  */
 export function createFetchTransport({ timeoutMs = 30_000 }: FetchTransportOptions = {}): Transport {
   return async (request) => {

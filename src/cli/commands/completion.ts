@@ -34,7 +34,7 @@ export function defineCompletion(command: Command, act: CommandAction): void {
   );
 }
 
-/** The hidden command that the scripts of `edgewise completion` call. */
+/** Defines the hidden command that the scripts of `edgewise completion` call. */
 export function defineWordCompletion(command: Command, act: CommandAction, program: Command): void {
   command
     .argument('[words...]')
@@ -42,7 +42,7 @@ export function defineWordCompletion(command: Command, act: CommandAction, progr
     .action((words: string[]) => act(PLAIN_FORMAT, (context) => complete(program, words, context)));
 }
 
-/** Shows no errors, because the user is still typing. */
+/** Writes the candidates for the last word. Shows no errors, because the user is still typing. */
 async function complete(program: Command, words: readonly string[], context: Context): Promise<ExitCode> {
   const found = await find(program, words, context).catch(() => undefined);
   const lines = (found?.candidates ?? []).map(({ word, about }) => `${word}\t${about.replace(/\s+/g, ' ')}\n`);
@@ -50,12 +50,12 @@ async function complete(program: Command, words: readonly string[], context: Con
   return EXIT.done;
 }
 
-/** Longest time to read manifests for addresses. The user would notice a longer wait. */
+/** Maximum time to search manifests for addresses or stack names. The user would notice a longer delay. */
 const PATIENCE_MS = 300;
 
 async function find(program: Command, words: readonly string[], context: Context): Promise<Completion> {
   const { cwd, now } = context;
-  // Completion itself is synchronous, and reading is not. So a first pass finds out which manifests to read.
+  // Completion is synchronous, but reading manifests is not. So a first pass finds out which manifests to read.
   let paths: readonly string[] | undefined;
   const probe = createSources(program, context, (operands) => {
     paths = operands;
@@ -81,15 +81,12 @@ const PATH_PLACEHOLDERS = new Set([
   ...['paths', 'folder', 'plan', 'report', 'address', 'addresses'],
 ]);
 
-/** Whether the `--stack NAME` of the command names an existing stack. */
+/** Whether the command has a `--stack NAME` that selects existing stacks. */
 function namesExistingStacks({ command }: WordContext): boolean {
   return command.name() === 'stacks' || command.options.some(({ long }) => long === '--recursive');
 }
 
-/**
- * Lists the stacks below the folder on the command line. Ignores whether `-R` is there, because the user may add it
- * later.
- */
+/** Lists the stacks below the folder on the command line. Does not require `-R`, because the user may add it later. */
 function listNames({ operands }: WordContext, { cwd, now }: Pick<Context, 'cwd' | 'now'>): readonly Candidate[] {
   const until = now().getTime() + PATIENCE_MS;
   const [root = '.'] = listPaths(operands);
@@ -142,7 +139,10 @@ function toKindCandidates(kinds: readonly Kind[]): readonly Candidate[] {
   return kinds.map(({ name, title }) => ({ word: name, about: title }));
 }
 
-/** Lists the values of `--format` of `get`. After `value=`: the fields of the named kinds, or of every kind. */
+/**
+ * Lists candidates for `--format` of `get`: the formats or, after `value=`, the fields of the named kinds. If no kind
+ * is named, lists the fields of every kind.
+ */
 function listFormatCandidates({ start, operands }: WordContext): readonly Candidate[] {
   if (!start.startsWith(VALUE)) return toCandidates([...GET_FORMATS, VALUE]);
   const named = new Set(operands.map((word) => parseAddress(word)?.kind ?? word));
@@ -156,7 +156,7 @@ function listFormatCandidates({ start, operands }: WordContext): readonly Candid
 
 const VALUE = 'value=';
 
-/** Lists the formats of the command for `--report`: those of its `--format`. */
+/** Lists the formats that `--report` accepts: the same as `--format` of the command. */
 function listReportFormats({ options }: Command): readonly string[] {
   return options.find(({ long }) => long === '--format')?.argChoices ?? [];
 }
@@ -171,9 +171,9 @@ function listFiles(start: string, cwd: string): readonly string[] {
 }
 
 interface Completion {
-  /** Whole words, all with the typed text as prefix. */
+  /** Whole words that begin with the typed text. */
   readonly candidates: readonly Candidate[];
-  /** Whether paths are possible too. The shell completes them. */
+  /** Whether the word may also be a path. If so, the shell completes paths itself. */
   readonly takesFiles: boolean;
 }
 
@@ -182,28 +182,27 @@ export interface Candidate {
   readonly about: string;
 }
 
-/** Sources of candidates, by the placeholders in help texts. */
 export interface CandidateSources {
-  /** Candidates by the placeholder of an option or the name of an argument, such as `<address>` or `kinds`. */
+  /** Maps an option's placeholder or an argument's name, such as `<address>` or `kinds`, to the candidates. */
   readonly values: Readonly<Record<string, (context: WordContext) => readonly Candidate[]>>;
   /** Whether the value of a placeholder is a path. */
   readonly isPath: (placeholder: string) => boolean;
-  /** Lists paths that begin with a text. For values after a `=`, where shells complete no paths. */
+  /** Lists paths that begin with `start`. Needed for values after a `=`, where shells do not complete paths. */
   readonly listFiles: (start: string) => readonly string[];
 }
 
-/** A value on the command line, and the words before it. */
+/** A value to complete, and the words before it. */
 interface WordContext {
   readonly command: Command;
-  /** The arguments before it that are not values of options. */
+  /** The words before the value, without commands, options and the values of options. */
   readonly operands: readonly string[];
-  /** The options before it. */
+  /** The options before the value. */
   readonly given: ReadonlySet<Option>;
   /** The typed part of the value. */
   readonly start: string;
 }
 
-/** Completes the last word. `words`: the command line as typed so far, without the program name. */
+/** Completes the last of `words`: the command line typed so far, without the program name. */
 function completeWords(program: Command, words: readonly string[], sources: CandidateSources): Completion {
   const current = words.at(-1) ?? '';
   const place = findPlace(program, words.slice(0, -1));
@@ -212,7 +211,7 @@ function completeWords(program: Command, words: readonly string[], sources: Cand
 }
 
 interface Place extends Omit<WordContext, 'start'> {
-  /** The option whose value is at this position. `undefined`: none. */
+  /** The option that needs a value next. `undefined`: the next word is not the value of an option. */
   readonly option: Option | undefined;
   /** True after `--`: no later word is an option. */
   readonly isLiteral: boolean;
@@ -268,7 +267,7 @@ interface Typed {
 function completeValue(option: Option, { place, start, lead }: Typed, sources: CandidateSources): Completion {
   const placeholder = /<.+>/.exec(option.flags)?.[0] ?? '';
   const said = listValues(option, placeholder, { ...place, start }, sources);
-  // `--report json=FILE`: the format is typed, the file is not.
+  // In `--report json=FILE`, the format is already typed, so complete the path.
   const inner = /^([\w-]+=)(.*)$/.exec(start);
   const isInFile = placeholder.endsWith('=file>') && inner !== null;
   if (isInFile) return completeFiles(`${lead}${inner[1] ?? ''}`, inner[2] ?? '', sources);
@@ -292,7 +291,7 @@ function completeOperand(place: Place, current: string, sources: CandidateSource
   return { candidates: [...commands, ...said.filter(isNew)], takesFiles: sources.isPath(argument.name()) };
 }
 
-/** A variadic last argument also takes all later words. */
+/** Finds the argument at an index. A variadic last argument also takes all later words. */
 function findArgument({ registeredArguments }: Command, index: number): Argument | undefined {
   const last = registeredArguments.at(-1);
   return registeredArguments[index] ?? (last?.variadic === true ? last : undefined);
@@ -313,7 +312,7 @@ function listCommands(command: Command): readonly Candidate[] {
   return shown.map((one) => ({ word: one.name(), about: one.summary() || one.description() }));
 }
 
-/** Lists the options that were not given yet, or can be repeated. */
+/** Lists the options that are not on the command line yet, or can be repeated. */
 function listOptions({ command, given }: Place): readonly Candidate[] {
   const shown = command.createHelp().visibleOptions(command);
   const open = shown.filter((option) => Array.isArray(option.defaultValue) || !given.has(option));
@@ -333,19 +332,18 @@ function takesValue({ required, optional }: Option): boolean {
 }
 
 /**
- * Scripts that a shell runs at the tab key. They call `edgewise __complete`, which prints one candidate per line: the
- * whole word, a tab, and its meaning. The line `:files` means that paths are possible too; the shell completes them
- * itself.
+ * Scripts that a shell runs when the user presses tab. They call `edgewise __complete`, which prints one candidate per
+ * line: the whole word, a tab, and the meaning of the word. The line `:files` means that the word may also be a path,
+ * which the shell completes itself.
  */
 
-/** Shells that have a script. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 type Shell = (typeof SHELLS)[number];
 
 /**
- * Bash splits words at `=` and `:`, and a candidate replaces only the last part. The script works with bash 3.2, which
- * has no `compopt`.
+ * Bash splits words at `=` and `:`, and a candidate replaces only the last part. So the script removes the preceding
+ * parts from each candidate. It works with bash 3.2, which has no `compopt`.
  */
 const BASH = String.raw`# Completion of edgewise for bash. In ~/.bashrc: source <(edgewise completion bash)
 _edgewise() {

@@ -28,7 +28,7 @@ interface Flags extends ConnectionFlags, FormatFlags, StackFilterFlags {
   readonly recursive?: boolean;
   readonly target: readonly string[];
   readonly against?: string;
-  /** With --against: manifests whose Stack names the service. */
+  /** With `--against`: the manifests of the plan, whose Stack document sets the connection. */
   readonly manifests?: readonly string[];
 }
 
@@ -95,7 +95,7 @@ async function driftAgainst(paths: readonly string[], flags: Flags, context: Con
   return publish({ about: 'drift', drift: found, keyEnv: settings.keyEnv }, publication, context);
 }
 
-/** Resolves the connection and the roots for a plan: from the manifests if they are named, else from the plan file. */
+/** Resolves connection, roots and positions: from `--manifests`, else from the plan file, which names no roots. */
 async function readAgainst(saved: SavedFile, flags: Flags, context: Context) {
   const { manifests: paths = [] } = flags;
   if (paths.length === 0)
@@ -104,7 +104,7 @@ async function readAgainst(saved: SavedFile, flags: Flags, context: Context) {
       roots: undefined,
       locate: createPlanLocate(saved.name),
     };
-  // Render commands are skipped, because only the Stack document is needed.
+  // Do not run render commands, because only the Stack document is needed.
   const { state, locate } = await readValidManifests(paths, context, { isRendered: false });
   const settings = resolveStackSettings(flags, context, state);
   refuseOtherService(saved, { settings, stack: state.stack });

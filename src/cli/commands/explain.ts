@@ -57,7 +57,7 @@ async function listSettings(paths: readonly string[], flags: FormatFlags, contex
   return EXIT.done;
 }
 
-/** Loads the explanations only here, because no other command needs them. */
+/** Loads the explanations on demand, because most commands do not need them. */
 async function explainTopic(
   topic: string | undefined,
   { paths, ...flags }: FormatFlags & { readonly paths: readonly string[] },

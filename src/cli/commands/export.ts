@@ -70,7 +70,7 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
   return EXIT.done;
 }
 
-/** The owner has no default: two repositories with the same owner would prune each other. */
+/** `--owner` has no default, because two repositories with the same owner would prune each other's resources. */
 function checkFlags({ out, owner, force }: Flags): void {
   const refuse = (message: string, remedy: string) => new CommandError(message, { exitCode: EXIT.invalid, remedy });
   if (out !== undefined && owner === undefined)
@@ -106,7 +106,7 @@ async function writeFiles(
   );
 }
 
-/** Lists the paths. A folder with many files becomes one line with their number. */
+/** Formats the paths as lines. A folder with many files becomes one line with the number of files. */
 function listPaths(paths: readonly string[]): readonly string[] {
   return [...Map.groupBy(paths, dirname)].flatMap(([folder, members]) =>
     members.length > MAX_LISTED ? [`${folder}/ (${members.length} files)`] : members,

@@ -43,24 +43,21 @@ import {
   refuseWait,
 } from './options.ts';
 
-/** The command line names resources and the manifests of their stack. */
+/** A word on the command line of `get` is an address, a kind, or a path of manifests. */
 
-/** Whether a word is an address. The user can name a folder of that name as ./Kind/name. */
+/** Whether a word is an address. A folder of that name is written ./Kind/name. */
 export function isResourceAddress(word: string): boolean {
   const parsed = parseAddress(word);
   return parsed !== undefined && findKind(parsed.kind) !== undefined;
 }
 
-/**
- * Whether a word is the name of a kind that a stack can own or attach to. The user can name a folder of that name as
- * ./Kind.
- */
+/** Whether a word names a kind that a stack can own or attach to. A folder of that name is written ./Kind. */
 export function isKindName(word: string): boolean {
   const kind = findKind(word);
   return kind !== undefined && kind.role !== 'submitted';
 }
 
-/** Throws for a word that looks like a kind or an address but is neither: it would be used as a path. */
+/** Throws for a word that looks like a misspelt kind or address. Otherwise the word would be used as a path. */
 export function refuseMisspelt(words: readonly string[]): void {
   for (const word of words) {
     const name = parseAddress(word)?.kind ?? word;
@@ -84,7 +81,7 @@ type GetFormat =
 interface Flags extends ConnectionFlags, StackFilterFlags, Pick<FormatFlags, 'color' | 'verbose'> {
   readonly recursive?: boolean;
   readonly render?: boolean;
-  /** Milliseconds. */
+  /** Time limit in milliseconds. Absent: do not wait. */
   readonly wait?: number;
   readonly format: GetFormat;
 }
@@ -135,7 +132,7 @@ async function getMany(words: readonly string[], flags: Flags, context: Context)
     flags: { ...flags, format: flags.format.name },
     names,
     isOfUse: createKindFilter(names, flags.format),
-    // No names are passed, so that the address precedes each value.
+    // Without names, `render` writes the address before each value.
     render: (inventory: Inventory) => render(inventory, { flags, names: [], context }),
   };
   return showResourcesOfStacks(
@@ -176,7 +173,8 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
 const WAIT_AGAIN = 'The service continues. To wait again, run the same command.';
 
 /**
- * Returns a predicate: whether a kind can have the requested value. Throws if no kind can, or if a named kind cannot.
+ * Returns a predicate: whether a kind has the field of `value=FIELD`. Throws if a named kind lacks the field or,
+ * without named kinds, if every kind lacks it.
  */
 function createKindFilter(names: readonly string[], format: GetFormat): (kind: Kind) => boolean {
   if (format.name !== 'value') return () => true;

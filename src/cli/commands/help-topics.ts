@@ -17,7 +17,7 @@ interface HelpTopic {
 const PRECEDENCE =
   'The first of these that sets a value counts: flag, environment variable, Stack, Defaults, built-in default.';
 
-/** Introductions of the topics about options. */
+/** Introductory texts of the topics about options. */
 const ABOUT: Readonly<Record<Exclude<OptionTopic, 'connection'>, string>> = {
   'many-stacks':
     'With -R, a command runs for every stack below a folder: each folder with a Stack document. These options choose among them, and move resources from one to another.',
@@ -56,7 +56,7 @@ function renderConnection(helper: Help): string {
   ].join('\n');
 }
 
-/** Adds alternative names to the meaning, to keep the column of names narrow. */
+/** Formats the meaning of a setting with its alternative variables, which would widen the column of names. */
 function formatMeaning({ about, environment: [, ...others] = [] }: Setting): string {
   return others.length === 0 ? about : `${about} (also ${others.join(', ')})`;
 }
@@ -81,7 +81,7 @@ function renderSettings(helper: Help): string {
   ].join('\n');
 }
 
-/** Returns the variable of a setting, else its flag and its field in the Stack. */
+/** Returns the environment variable of a setting. If it has none, returns its flag and its path in the Stack. */
 function formatLabel({ flag, environment, stack = '' }: Setting): string {
   const names = [flag?.split(' ')[0] ?? '', stack].filter((name) => name !== '');
   return environment?.[0] ?? names.join(', ');

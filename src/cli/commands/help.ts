@@ -1,18 +1,15 @@
 import { type Command, Help, type HelpConfiguration, type Option } from 'commander';
 import type { Context, Output } from '../context.ts';
 
-/**
- * The look of all help texts. The overview has one line per command. In the help of a command, its own options come
- * before shared ones.
- */
+/** Layout of help texts. The help of a command lists the command's own options before shared options. */
 
 /**
- * Topics that explain options which many commands share and most runs do not need. The help of a command only names
- * these options.
+ * Help topics about options that many commands share and most runs do not need. The help of a command lists only the
+ * names of these options.
  */
 export const OPTION_TOPICS = ['connection', 'many-stacks', 'safety', 'tokens', 'trust'] as const;
 
-/** Also the help group of the options of the topic. */
+/** A topic, which is also the help group of its options. */
 export type OptionTopic = (typeof OPTION_TOPICS)[number];
 
 /** The topics of `edgewise help` that are not commands. */
@@ -20,11 +17,11 @@ export const TOPIC_NAMES: readonly string[] = [...OPTION_TOPICS, 'settings', 'ex
 
 export const RESULT_GROUP = 'Result:';
 
-/** Commander's name for the default group. */
+/** Commander's name for the default group of options. */
 const OWN_GROUP = 'Options:';
 const DEFAULTS = new Help();
 
-/** Columns of help that is not written to a terminal. */
+/** Width of help texts in columns, if the output is not a terminal. */
 const DEFAULT_WIDTH = 80;
 
 /** Puts the command's own options first, whatever the order of definition. Omits options that a topic explains. */
@@ -35,7 +32,7 @@ const groupOwnFirst: Help['groupItems'] = (unsorted, visible, getGroup) => {
   return own === undefined ? groups : new Map([[OWN_GROUP, own], ...groups]);
 };
 
-/** Adds the allowed values and the default to the description. */
+/** Returns the description of an option, followed by its allowed values and its default. */
 function describeOption({ description, argChoices = [], ...option }: Option): string {
   const { defaultValue, defaultValueDescription } = option;
   const isStated = (option.required || option.optional) && ['string', 'number'].includes(typeof defaultValue);
@@ -47,7 +44,7 @@ function describeOption({ description, argChoices = [], ...option }: Option): st
   return parts.length === 0 ? description : `${description} (${parts.join('; ')})`;
 }
 
-/** Renders the topics that explain options of the command, each with the names of these options. */
+/** Renders the topics that explain options of the command. Each topic lists the names of these options. */
 function renderTopics({ options }: Command, helper: Help): string {
   const items = OPTION_TOPICS.flatMap((topic) => {
     const names = options.filter(({ helpGroupHeading }) => helpGroupHeading === topic).map(({ long }) => long);
@@ -78,8 +75,8 @@ const STYLE: HelpConfiguration = {
 };
 
 /**
- * Sets the look of help for a program. Call it before the commands are defined, because they inherit it. Commander
- * prints no errors: the caller shows them.
+ * Sets the layout of help texts. Call this before defining commands, because commands inherit the layout. Commander
+ * then prints no errors: the caller must show them.
  */
 export function styleHelp(program: Command, { stdout, stderr }: Pick<Context, 'stdout' | 'stderr'>): Command {
   return program.configureHelp(STYLE).configureOutput({
@@ -93,7 +90,7 @@ export function styleHelp(program: Command, { stdout, stderr }: Pick<Context, 's
   });
 }
 
-/** Creates a formatter of help, in the width of stdout. */
+/** Creates a formatter of help texts, for the width of stdout. */
 export function createHelper(command: Command): Help {
   const helper = command.createHelp();
   helper.prepareContext({ helpWidth: command.configureOutput().getOutHelpWidth?.() ?? DEFAULT_WIDTH });
@@ -104,10 +101,10 @@ function getHelpWidth({ isTerminal, columns }: Output): number {
   return isTerminal && columns() > 0 ? columns() : DEFAULT_WIDTH;
 }
 
-/** Fewest columns for a meaning beside its term. With fewer, it is printed below the term. */
+/** Minimum width for meanings beside their terms. If fewer columns are left, meanings are printed below the terms. */
 const LEAST_COLUMN = 24;
 
-/** Renders a heading and terms, with the wrapped meanings beside or below the terms. */
+/** Renders a heading, and terms with their meanings beside or below them. */
 export function renderItems(
   heading: string,
   items: readonly (readonly [term: string, meaning: string])[],

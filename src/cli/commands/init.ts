@@ -71,7 +71,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
   return EXIT.done;
 }
 
-/** Returns the answer, or the default if it is empty. `undefined`: there is no terminal. */
+/** Asks the user. Returns `fallback` for an empty answer, and `undefined` if there is no terminal. */
 async function ask(
   question: string,
   { context, fallback }: { readonly context: Context; readonly fallback: string },
@@ -81,10 +81,7 @@ async function ask(
   return answer?.trim() === '' ? fallback : answer?.trim();
 }
 
-/**
- * Suggests a name: that of the folder, or of its parent if the folder is called `manifests`. If it is not a valid name:
- * `main`.
- */
+/** Suggests the name of the folder (of its parent, if the folder is `manifests`), or `main` if that is invalid. */
 function suggestName(folder: string, { cwd }: Context): string {
   const path = resolve(cwd, folder);
   const name = basename(basename(path) === 'manifests' ? dirname(path) : path);
@@ -100,7 +97,7 @@ function isBaseUrl(text: string): boolean {
 }
 
 interface WrittenStack {
-  /** Whether a file or a flag sets the base URL. */
+  /** Whether Defaults, a flag or an answer sets the base URL. */
   readonly isPlaced: boolean;
   readonly baseUrl: string | undefined;
   readonly defaults: readonly FoundDefaults[];

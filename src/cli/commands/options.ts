@@ -12,7 +12,7 @@ import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { ReportTarget } from '../output/present.ts';
 import { createHelper, type OptionTopic, RESULT_GROUP, renderItems } from './help.ts';
 
-/** The kinds in help texts come from the tables: no command contains the name of a kind. */
+/** Kinds in help texts come from the tables: no command contains the name of a kind. */
 
 const [first, second] = OWNED_KINDS;
 
@@ -20,7 +20,7 @@ export const EXAMPLE_KINDS = [first?.name ?? '', second?.name ?? ''] as const;
 
 export const EXAMPLE_ADDRESS = `${EXAMPLE_KINDS[0]}/postgres`;
 
-/** For examples about resources that have a token. */
+/** Address for examples about resources that have a token. */
 export const TOKEN_ADDRESS = `${OWNED_KINDS.find(hasToken)?.name}/agent`;
 
 /** Titles of the kinds that have a token, such as `credential`. */
@@ -35,7 +35,7 @@ function hasToken(kind: Kind): boolean {
 
 /** Options that several commands share. Each function returns the command, for chaining. */
 
-/** Adds the options of the connection. Call it last, so that they follow the own options of the command. */
+/** Adds the connection options. Call this after adding the command's own options, which come first. */
 export function addConnectionOptions(command: Command): Command {
   for (const { flag, ...setting } of CONNECTION_SETTINGS) {
     if (flag !== undefined) command.addOption(inTopic('connection', new Option(flag, describeSetting(setting))));
@@ -72,7 +72,7 @@ export function addScopeOptions(command: Command): Command {
   );
 }
 
-/** Adds the options for writes that the service will reject, according to the rehearsal. */
+/** Adds the options for writes that the service will reject according to the rehearsal. */
 function addRejectedOptions(command: Command): Command {
   const skip = new Option(
     '--skip-rejected',
@@ -115,7 +115,7 @@ export function addTargetOption(command: Command): Command {
   );
 }
 
-/** Adds the option that replaces resources although nothing differs. */
+/** Adds `--rotate`, which replaces resources even if nothing differs. */
 function addRotateOption(command: Command): Command {
   return command.addOption(
     inTopic(
@@ -141,20 +141,20 @@ export function addWriteOptions(command: Command): Command {
     );
 }
 
-/** Adds `--wait`. A duration needs `=`, because the next word is a path. */
+/** Adds `--wait`. A duration must follow `=`, because a separate word is a path. */
 export function addWaitOption(command: Command, what: string): Command {
   return command.option('--wait [=duration]', `wait until ${what} is ready, ${DEFAULT_WAIT} at most`, parseWait);
 }
 
 const DEFAULT_WAIT = '10m';
 
-/** Gives `--wait` its default, so that the parser does not use the next word as its value. */
+/** Replaces `--wait` by `--wait=` and the default. Otherwise the parser would use the next word as the duration. */
 export function withDefaultWait(argv: readonly string[]): readonly string[] {
   const isMeant = argv[0] === 'apply' || argv[0] === 'get';
   return isMeant ? argv.map((word) => (word === '--wait' ? `--wait=${DEFAULT_WAIT}` : word)) : argv;
 }
 
-/** Throws for `--wait` with many stacks. */
+/** Throws if `--wait` is set. For `get` with many stacks, which cannot wait. */
 export function refuseWait({ wait }: { readonly wait?: number }): void {
   if (wait === undefined) return;
   throw new CommandError('--wait is for one stack.', {
@@ -177,7 +177,7 @@ export function addPlanFormatOptions(command: Command, formats: readonly FormatN
     .addOption(verbose.helpGroup(RESULT_GROUP));
 }
 
-/** Adds `--report` and the options of `addFormatOptions`. Default: every format. */
+/** Adds `--report` and the options of `addFormatOptions`. */
 export function addReportOptions(command: Command, formats: readonly FormatName[] = FORMAT_NAMES): Command {
   return addFormatOptions(command, formats).addOption(
     repeatable('--report <format=file>', 'also write the result to a file', {
@@ -186,7 +186,7 @@ export function addReportOptions(command: Command, formats: readonly FormatName[
   );
 }
 
-/** Adds `--format` and `--no-color`. Default: text and json. */
+/** Adds `--format` and `--no-color`. */
 export function addFormatOptions(command: Command, formats: readonly FormatName[] = ['text', 'json']): Command {
   const format = new Option('--format <format>', 'format on stdout').choices(formats).default('text');
   return addColorOption(command.addOption(format.helpGroup(RESULT_GROUP)));
@@ -196,7 +196,7 @@ export function addColorOption(command: Command): Command {
   return command.addOption(new Option('--no-color', 'no colours, as with NO_COLOR').helpGroup(RESULT_GROUP));
 }
 
-/** Creates an option that can be repeated. `default` describes the effect of leaving it out, if that is not obvious. */
+/** Creates an option that can be repeated. `default`: text for help about the effect of omitting the option. */
 export function repeatable(
   flags: string,
   description: string,
@@ -225,7 +225,7 @@ export function addExamples(command: Command, examples: readonly (readonly [line
   return command.addHelpText('after', () => `\n${renderItems('Examples:', items, createHelper(command)).trimEnd()}`);
 }
 
-/** Adds the options for token sinks, which override the Stack. `plan` takes them too, but delivers nothing. */
+/** Adds the options for token sinks, which override the Stack. `plan` also accepts them, but delivers no token. */
 function addTokenOptions(command: Command): Command {
   return command
     .addOption(
@@ -275,7 +275,7 @@ function parseTarget(text: string): string {
   throw new InvalidArgumentError(`An address is Kind/name, such as ${EXAMPLE_ADDRESS}.`);
 }
 
-/** Adds the options that say what manifests may decide, run, read and name. */
+/** Adds the options that limit what manifests may decide, run, read and name. */
 export function addTrustOptions(command: Command): Command {
   const render = new Option('--render', 'run the command of spec.render, which prints the manifests of a stack');
   const untrusted = new Option(
@@ -285,7 +285,7 @@ export function addTrustOptions(command: Command): Command {
   return addReadingOptions(command.addOption(inTopic('trust', render)).addOption(inTopic('trust', untrusted)));
 }
 
-/** Adds the options that say which variables manifests may read, and which files they may name. */
+/** Adds the options that limit which variables manifests may read, and which files they may name. */
 export function addReadingOptions(command: Command): Command {
   const env = repeatable(
     '--env <name>',
@@ -298,7 +298,7 @@ export function addReadingOptions(command: Command): Command {
   return command.addOption(inTopic('trust', env)).addOption(inTopic('trust', root));
 }
 
-/** Adds the options that select stacks, for commands that are always about many. */
+/** Adds the stack filters and the trust options, for commands that run on many stacks without `--recursive`. */
 export function addStackFilterOptions(command: Command): Command {
   for (const option of listNarrowingOptions()) command.addOption(option);
   return addTrustOptions(command);
@@ -318,7 +318,7 @@ function listNarrowingOptions(): readonly Option[] {
   ];
 }
 
-/** Adds `--recursive` and the options that select stacks. */
+/** Adds `--recursive`, the stack filters and the trust options. */
 export function addRecursiveOptions(command: Command): Command {
   command.option('-R, --recursive', 'every stack below a folder');
   for (const option of listNarrowingOptions()) command.addOption(inTopic('many-stacks', option));
@@ -329,7 +329,7 @@ function inTopic(topic: OptionTopic, option: Option): Option {
   return option.helpGroup(topic);
 }
 
-/** Lists the options of a topic, over all commands. */
+/** Lists the options of a topic, from all commands. */
 export function listTopicOptions(topic: string): readonly Option[] {
   const all = addManifestsOptions(addPlanOptions(addWriteOptions(addRecursiveOptions(new Command()))));
   return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
@@ -343,7 +343,7 @@ export function addManifestsOptions(command: Command): Command {
     );
 }
 
-/** Throws for `--manifests` without a plan file: the user probably expects a comparison with one. */
+/** Throws for `--manifests` and `--no-manifests` without a plan file, because the flags would have no effect. */
 export function refuseManifests({ manifests = [] }: { readonly manifests?: readonly string[] | false }): void {
   if (manifests !== false && manifests.length === 0) return;
   throw new CommandError('--manifests names the manifests of a plan file, and the command has none.', {
@@ -352,7 +352,7 @@ export function refuseManifests({ manifests = [] }: { readonly manifests?: reado
   });
 }
 
-/** Whether a run is over many stacks. Throws for a flag that selects stacks if the run is over one. */
+/** Whether the command runs on many stacks (`--recursive`). If not, throws for flags that select stacks. */
 export function isRecursive({
   recursive,
   stack = [],

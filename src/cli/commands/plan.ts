@@ -83,7 +83,7 @@ interface Computed {
   readonly locate: ValidManifests['locate'];
 }
 
-/** Removes an older plan file if there is no new plan, so that it is not mistaken for the new one. */
+/** Computes the plan. On failure, removes an older plan file, so that it is not mistaken for the new plan. */
 async function computePlan(paths: readonly string[], flags: Flags, context: Context): Promise<Computed> {
   try {
     const read = { lint: 'for-plan', policies: flags.policies ?? [] } as const;

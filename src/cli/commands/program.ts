@@ -6,27 +6,24 @@ import type { CommandAction } from '../output/present.ts';
 import { styleHelp, TOPIC_NAMES } from './help.ts';
 import { addExamples } from './options.ts';
 
-/**
- * Adds arguments, options and action to a command, which has its name and summary already. `program` contains all
- * commands.
- */
+/** Adds arguments, options and the action to a command that already has a name. `program` has all commands. */
 type Define = (command: Command, act: CommandAction, program: Command) => void;
 
-/** A command in the overview. `load` is called only if the command line names it. */
+/** A command in the overview. `load` is called only if the command line names the command. */
 interface CommandEntry {
   readonly name: string;
   readonly summary: string;
   readonly load: () => Promise<Define>;
 }
 
-/** A command for each kind that is submitted. */
+/** A command for each kind that is submitted, such as `abuse-report`. */
 const SUBMISSIONS: readonly CommandEntry[] = SUBMITTED_KINDS.map((kind) => ({
   name: toHyphenated(kind.name),
   summary: kind.submission.purpose,
   load: async () => (await import('./submission.ts')).defineSubmission(kind),
 }));
 
-/** Every command, in the groups and the order in which the overview lists them. */
+/** All commands, in the groups and the order of the overview. */
 const GROUPS: readonly (readonly [heading: string, commands: readonly CommandEntry[]])[] = [
   [
     'Author and check:',
@@ -151,7 +148,7 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly CommandEnt
   ],
 ];
 
-/** The hidden command that the scripts of `completion` call. It needs the definition of every command. */
+/** The hidden command that the scripts of `completion` call. It needs the definitions of all commands. */
 const COMPLETE = '__complete';
 
 /**

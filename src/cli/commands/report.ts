@@ -39,7 +39,10 @@ async function join(files: readonly string[], flags: FormatFlags, context: Conte
   return publishStacks({ command, root, selection, parts }, { flags, exitCode }, context);
 }
 
-/** Throws if metrics of another command than drift are requested: they would say that nothing could be compared. */
+/**
+ * Throws if a format is only for drift (metrics) and the results are of another command. The metrics would say that
+ * nothing could be compared.
+ */
 function refuseFormats(command: string, { format, report: reports = [] }: FormatFlags): void {
   const special = [format, ...reports.map((one) => one.format)].find((name) => !FORMAT_NAMES.includes(name));
   if (special === undefined || command === 'drift') return;
@@ -90,8 +93,8 @@ async function post(file: string, flags: PostFlags, context: Context): Promise<E
 }
 
 /**
- * Disarms lines such as `/merge`: a forge runs them with the rights of the user who posts them. No report contains one,
- * but the file may not be a report.
+ * Escapes lines such as `/merge`: a forge runs them with the rights of the user who posts them. Reports contain no such
+ * line, but the file may not be a report.
  */
 function withoutForgeCommands(text: string): string {
   return text.replace(/^\//gm, '\\/');
@@ -134,7 +137,6 @@ const SENTENCES: Readonly<Record<PostResult['outcome'], (what: string, place: st
   none: (what, place) => `There is no open ${what} at ${place}, and nothing to report`,
 };
 
-/** Creates the error of a failed post. The report file is kept. */
 function createPostError(error: unknown, place: string): CommandError {
   const message = error instanceof Error ? error.message : String(error);
   return new CommandError(`The report could not be posted to ${place}: ${message}`, {

@@ -120,7 +120,7 @@ async function serveKept(
   return EXIT.done;
 }
 
-/** Throws if other machines can reach the server and it accepts the default key. */
+/** Throws if other machines can reach the server and the server accepts the default key. */
 function refuseKnownKey(host: string, apiKeys: readonly ApiKey[]): void {
   if (isThisMachine(host) || apiKeys.every(({ key }) => key !== KNOWN_KEY)) return;
   const address = host === '' ? 'every address of this machine' : host;

@@ -55,7 +55,7 @@ async function listStacks(root: string, flags: Flags, context: Context): Promise
   const listing = { root, total: tree.stacks.length, unowned: tree.unowned, ...selected };
   context.stdout.write(render(listing, flags, context));
   if (flags.format === 'table' || flags.format === 'json') return EXIT.done;
-  // The formats for programs omit the summary, so write it to stderr.
+  // The formats for programs do not contain the summary, so write it to stderr.
   for (const line of [describeStacks(listing), ...listUnownedLines(listing)])
     context.stderr.write(`${toPrintable(line)}\n`);
   return EXIT.done;

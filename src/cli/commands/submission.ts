@@ -23,7 +23,7 @@ import { type FormatFlags, getTextOptions } from '../output/present.ts';
 import { createStatusLine, type StatusLine } from '../output/progress.ts';
 import { addConnectionOptions, addExamples, addExitCodes, addFormatOptions } from './options.ts';
 
-/** Also contains the options for fields of the kind, by option name. */
+/** The flags of the connection and the format, and the values of options for fields of the kind. */
 type SubmitFlags = ConnectionFlags & FormatFlags & Readonly<Record<string, unknown>>;
 
 interface GetFlags extends ConnectionFlags, FormatFlags {
@@ -33,7 +33,7 @@ interface GetFlags extends ConnectionFlags, FormatFlags {
 
 const DEFAULT_TIMEOUT = '15m';
 
-/** Defines the commands of a kind that is submitted, such as `edgewise abuse-report submit` and `get`. */
+/** Defines the commands of a submitted kind, such as `edgewise abuse-report submit` and `get`. */
 export function defineSubmission(kind: SubmittedKind): (group: Command, act: CommandAction) => void {
   return (group, act) => {
     describeGroup(group, kind);
@@ -117,7 +117,7 @@ async function submitOne(
   return EXIT.done;
 }
 
-/** Lists the fields that the user set with options. */
+/** Returns the fields that the user set with options. */
 function listStated(kind: SubmittedKind, flags: SubmitFlags): JsonObject {
   const stated = kind.specFields.flatMap((field): [string, string][] => {
     const value = flags[createFieldOption(field).attributeName()];
@@ -130,7 +130,7 @@ function createFieldOption([name, { description }]: NamedField): Option {
   return new Option(`--${name.replaceAll('_', '-')} <text>`, formatOptionText(description));
 }
 
-/** Formats the description of a field like those of options: no capital and no full stop. */
+/** Formats the description of a field like the description of an option: without initial capital and full stop. */
 function formatOptionText(description: string): string {
   const text = description.replace(/[.]$/, '');
   return /^[A-Z][a-z]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;
@@ -208,7 +208,7 @@ function parseTimeout(text: string): number {
   throw new InvalidArgumentError(`A duration is ${DURATION_EXPECTED}.`);
 }
 
-/** Checks the body of a submission. Throws an error with every finding if the service would reject it. */
+/** Returns the body of a submission. Throws one error with all findings if it does not match the schema. */
 function checkSubmissionBody(kind: SubmittedKind, body: JsonObject): JsonObject {
   const findings = listSchemaFindings(createRequestSchema(kind, 'create'), body);
   if (findings.length === 0) return body;
@@ -217,9 +217,7 @@ function checkSubmissionBody(kind: SubmittedKind, body: JsonObject): JsonObject 
   throw new CommandError(lines, { exitCode: EXIT.invalid, remedy: 'Nothing was sent.' });
 }
 
-/**
- * Submits a resource once, and returns it as the service shows it. `signal` stops it only before the request is sent.
- */
+/** Submits a resource once, and returns it. An abort of `signal` has no effect once the request is sent. */
 export async function submit(
   client: Client,
   { kind, body }: { readonly kind: SubmittedKind; readonly body: JsonObject },
@@ -241,7 +239,8 @@ function createSubmitError(kind: SubmittedKind, error: unknown): unknown {
 }
 
 /**
- * The submission cannot be found again: the service has no list of them, and the id would have been in the response.
+ * Creates the error for a submission whose outcome is unknown. The submission cannot be looked up: the service does not
+ * list submissions, and only the missing response would have contained the id.
  */
 function createUnknownOutcomeError(
   { submission: { noun }, title }: SubmittedKind,
@@ -254,7 +253,7 @@ function createUnknownOutcomeError(
   });
 }
 
-/** Some services also respond with 403 to an invalid key. */
+/** Creates the error for a 403: the account lacks the permission or, at some services, the key is invalid. */
 function createForbiddenError({ title }: SubmittedKind, error: ApiError): CommandError {
   return new CommandError(
     `The account of this API key lacks the permission to submit ${title}s. ${toPrintable(error.message)}`,
@@ -267,7 +266,7 @@ function createForbiddenError({ title }: SubmittedKind, error: ApiError): Comman
   );
 }
 
-/** How a wait ended, and the last state that was read. `undefined`: interrupted before the first read. */
+/** How a wait ended, and the last state that was read. `shown` is `undefined` if nothing was read. */
 interface Waited {
   readonly ended: 'decided' | 'too-late' | 'interrupted';
   readonly shown: JsonObject | undefined;
@@ -277,15 +276,13 @@ export interface Wait {
   readonly kind: SubmittedKind;
   readonly read: (signal: AbortSignal) => Promise<JsonObject>;
   readonly timeoutMs: number;
-  /** Shows the notices of the client together with the progress. */
+  /** Redirects the notices of the client to the output that shows the progress. */
   readonly setLineWriter: SetLineWriter;
   /** Ends the wait when aborted. */
   readonly signal: AbortSignal;
 }
 
-/**
- * A service usually allows an account about 120 requests a minute. A wait starts with 12 a minute and ends with one.
- */
+/** From 12 reads a minute down to one. A service usually allows an account about 120 requests a minute. */
 const FIRST_DELAY_MS = 5_000;
 const MAX_DELAY_MS = 60_000;
 
@@ -338,7 +335,7 @@ async function unlessAborted<T>(
   }
 }
 
-/** Such as `40 s`, or `15 min` from two minutes on. */
+/** Formats a time such as `40 s` or, from two minutes on, `15 min`. */
 function formatTimeLeft(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;

@@ -71,12 +71,12 @@ async function validate(paths: readonly string[], flags: Flags, context: Context
   return publish({ about: 'validation', command: 'validate', validation }, publication, context);
 }
 
-/** Makes the diagnostic an error in every format, so that none reports success. */
+/** For `--strict`: turns a diagnostic into an error, so that no format reports success. */
 function toError(diagnostic: Diagnostic): Diagnostic {
   return { ...diagnostic, severity: 'error' };
 }
 
-/** Lists the lint rules; with paths, with the severities that their Stack sets. */
+/** Lists the lint rules. If paths are given, shows the severities that their Stack sets. */
 async function listRules(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
   checkFormat(flags);
   const settings = await readSettings(paths, context);

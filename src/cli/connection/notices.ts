@@ -16,11 +16,11 @@ interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, P
   readonly watch: ReadingWatch['watch'];
   /** Removes the line about a slow read. */
   readonly end: ReadingWatch['end'];
-  /** Lets other code that writes to stderr show the notices. */
+  /** Redirects the notices to other code that writes to stderr. */
   readonly setLineWriter: SetLineWriter;
 }
 
-/** Passes lines to `tell` and waits to `wait` from now on. Undefined: both are written to stderr. */
+/** Redirects notices: lines go to `tell`, waits to `wait`. If `tell` is undefined, stderr gets both again. */
 export type SetLineWriter = (
   tell: ((line: string) => void) | undefined,
   wait?: ((pending: PendingWait) => void) | undefined,
@@ -28,7 +28,7 @@ export type SetLineWriter = (
 
 /**
  * Creates the notices of a client. stderr gets one line for each cause of retries, and one for each long wait. The log
- * has retries from `info` on, requests and waits from `debug` on, and headers at `trace`.
+ * contains retries from level `info` on, requests and waits from `debug` on, and headers at `trace`.
  */
 export async function createNotices(
   context: Pick<Context, 'env' | 'stderr' | 'now' | 'after'>,
@@ -79,13 +79,13 @@ export async function createNotices(
   };
 }
 
-/** Undefined if the log would contain none of these notices. */
+/** Returns `undefined` if the log level excludes all of these notices, so that the logger need not be loaded. */
 async function loadLogger(context: Pick<Context, 'env' | 'stderr'>): Promise<Logger | undefined> {
   resolveLogLevel(context, 'warn');
   return isLogWanted(context) ? (await import('../output/logger.ts')).createLogger(context) : undefined;
 }
 
-/** Never shows reads from the embedded server as slow, however busy the machine is. */
+/** Creates the notices for a service. Never shows reads from the embedded server as slow. */
 export async function createServiceNotices(settings: RunSettings, context: Context): Promise<Notices> {
   const unwatched = { ...context, after: () => () => undefined };
   return createNotices(isEmbedded(settings.baseUrl) ? unwatched : context, settings);
@@ -102,8 +102,8 @@ export function announceService({ baseUrl }: RunSettings, warning: string | unde
 }
 
 /**
- * At `debug`, logs one line for each finished request. `trace` adds the time of sending, headers and sizes. Neither
- * logs a body.
+ * At `debug`, logs one line for each finished request. `trace` adds a line for each sent request, headers and sizes.
+ * Bodies are never logged.
  */
 function logRequest(logger: Logger, notice: RequestNotice): void {
   const { method, path, attempt } = notice;
@@ -127,21 +127,21 @@ function logRequest(logger: Logger, notice: RequestNotice): void {
 
 /** Shows on stderr that reads take long. */
 interface ReadingWatch {
-  /** Returns the client with its reads watched. */
+  /** Wraps the reads of a client, so that slow reads are shown. */
   readonly watch: (client: Client) => Client;
   /** Writes a permanent line to stderr. */
   readonly tell: (line: string) => void;
-  /** Records a wait, so that the line mentions it. */
+  /** Records a wait, which the line about slow reads then mentions. */
   readonly wait: (pending: PendingWait) => void;
-  /** Whether a line on the terminal is being updated in place. */
+  /** Whether the line about slow reads is updated in place. */
   readonly isLive: () => boolean;
-  /** Hides the line while other code writes to stderr. */
+  /** Hides the line about slow reads while other code writes to stderr. */
   readonly mute: (isMuted: boolean) => void;
-  /** Removes the line, even if reads are still running. */
+  /** Removes the line about slow reads, even if reads are still running. */
   readonly end: () => void;
 }
 
-/** Times before the first line, and between later lines that are not updated in place. */
+/** Delays before the first line, between further lines, and between updates of a line on a terminal. */
 const FIRST_MS = 1_500;
 const NEXT_MS = [8_500, 20_000, 30_000, 60_000];
 const LIVE_MS = 1_000;

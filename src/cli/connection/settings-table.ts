@@ -5,20 +5,19 @@ import type { Json } from '../../model/json.ts';
 import type { SettingRow } from '../../report/report.ts';
 import { getDefaultRateLimit } from '../../stack/settings.ts';
 
-/** A setting of a run: the ways to set it, and its default. For help and documents. */
+/** A setting of a run: the ways to set it, and its default. Used in help texts and documents. */
 export interface Setting {
   readonly about: string;
-  /** Such as `--base-url <url>`. Absent: no flag sets it. */
+  /** Such as `--base-url <url>`. Absent: the setting has no flag. */
   readonly flag?: string;
-  /** Variables that set it. The first is the usual name. */
+  /** Environment variables of the setting. The first is the usual one. */
   readonly environment?: readonly string[];
-  /** Its path in the `spec` of the Stack. */
+  /** Path of the setting in `spec` of the Stack. */
   readonly stack?: string;
-  /** Absent: there is no default. */
   readonly default?: string;
 }
 
-/** Formats what a setting means, the other ways to set it, and its default. */
+/** Formats the meaning of a setting, its variables, its path in the Stack, and its default. */
 export function describeSetting({ about, environment = [], stack, default: fallback }: Omit<Setting, 'flag'>): string {
   const ways = [...environment, ...(stack === undefined ? [] : [`spec.${stack}`])];
   const parts = [
@@ -87,10 +86,7 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
   },
 ];
 
-/**
- * The other settings of a run. A flag is omitted if it belongs to one command, and neither a variable nor the Stack can
- * set it.
- */
+/** The other settings of a run. Omits flags of a single command that neither a variable nor the Stack can set. */
 export const RUN_SETTINGS: readonly Setting[] = [
   {
     about: 'folder for tokens of new resources, a file for each; {stack} is filled in',
@@ -168,7 +164,7 @@ export const RUN_SETTINGS: readonly Setting[] = [
   },
 ];
 
-/** Lists the value of each setting in a run, and its source. `flags`: values by flag name, in camel case. */
+/** Lists the value of each setting, and the origin of the value. `flags`: values by flag name, in camel case. */
 export function listSettingRows(
   stated: readonly StackSetting[],
   flags: Readonly<Record<string, unknown>>,
@@ -199,19 +195,19 @@ function formatValue(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Such as `--base-url` from `--base-url <url>`. */
+/** Returns the name of a flag, such as `--base-url` for `--base-url <url>`. */
 function getFlagWord(flag: string): string {
   return flag.split(' ')[0] ?? '';
 }
 
-/** Such as `baseUrl` from `--base-url <url>`. */
+/** Returns the key of a flag, such as `baseUrl` for `--base-url <url>`. */
 function getFlagKey(flag: string): string {
   return getFlagWord(flag)
     .slice(2)
     .replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The key itself is never shown. */
+/** Creates the row about the API key, which never contains the key itself. */
 function createKeyRow(variable = KEY_VARIABLE, env: Readonly<Record<string, string | undefined>>): SettingRow {
   const from = [variable, toKeyFileVariable(variable)].find((name) => (env[name] ?? '') !== '');
   return { name: 'API key', value: from === undefined ? 'not set' : 'set', from: from ?? variable };

@@ -15,14 +15,14 @@ import { announceService, createServiceNotices, type SetLineWriter } from './not
 interface AccountSession {
   readonly account: Account;
   readonly setLineWriter: SetLineWriter;
-  /** Aborted by the first request to stop. Reads then end at once; writes in progress finish. */
+  /** Aborted by the first SIGINT or SIGTERM. Reads then end at once; writes in progress finish. */
   readonly signal: AbortSignal;
 }
 
 /** A stack whose account is open during one command. */
 interface StackSession extends Omit<AccountSession, 'account'> {
   readonly stack: Stack;
-  /** Opens a reader of the same account. */
+  /** Opens a client that reads the same account. */
   readonly open: Account['open'];
 }
 
@@ -48,7 +48,7 @@ export async function withAccount<T>(
   }
 }
 
-/** Like `withAccount`, with a stack of the account. */
+/** Like `withAccount`, but passes a stack of the account to the task. */
 export async function withStack<T>(
   { settings, ...parts }: Omit<StackParts, 'version' | 'sinks'> & { readonly settings: RunSettings },
   context: Context,
@@ -69,7 +69,7 @@ export interface ConnectionFlags {
   readonly keyEnv?: string;
 }
 
-/** Returns the settings of the flags. An empty flag sets nothing. */
+/** Converts flags to settings. An empty flag sets nothing. */
 export function parseConnectionFlags(flags: ConnectionFlags): SettingOverrides {
   const { baseUrl, versionHeader, rateLimit, caFile, keyEnv } = flags;
   return {
@@ -82,14 +82,14 @@ export function parseConnectionFlags(flags: ConnectionFlags): SettingOverrides {
   };
 }
 
-/** Requests of the user to stop, during one command. */
+/** Handles SIGINT and SIGTERM during one command. */
 interface Interrupts {
-  /** Aborted by the first request. Its reason is an error for a command that has not written anything. */
+  /** Aborted by the first signal. The reason is an error which says that nothing was written. */
   readonly signal: AbortSignal;
   readonly stopListening: () => void;
 }
 
-/** Listens for requests to stop. The second one ends the process at once. */
+/** Listens for SIGINT and SIGTERM. The second signal ends the process at once. */
 export function listenForInterrupts(context: Pick<Context, 'onInterrupt' | 'exitNow'>): Interrupts {
   const abort = new AbortController();
   const stopListening = context.onInterrupt(() => {

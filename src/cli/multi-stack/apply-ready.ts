@@ -39,7 +39,7 @@ export interface ApplyStacksFlags extends ApplyFlags, StackFilterFlags {
   readonly stack?: readonly string[];
 }
 
-/** A stack whose plan is not blocked. */
+/** A stack whose plan has changes and is not blocked. */
 interface ReadyStack {
   readonly plan: Plan;
   readonly apply: (options: RunOptions) => Promise<ApplyResult>;
@@ -47,7 +47,7 @@ interface ReadyStack {
   readonly locate: Locate;
 }
 
-/** An apply of many stacks, and the stacks that are ready for it. */
+/** An apply of many stacks. `ready`: the stacks to apply. */
 export interface ApplyRun {
   readonly run: StacksRun;
   readonly flags: ApplyStacksFlags;
@@ -55,7 +55,7 @@ export interface ApplyRun {
   readonly ready: Map<StackFolder, ReadyStack>;
 }
 
-/** Shows every plan, asks once, and applies the ready stacks. If one fails, only the stacks that depend on it stop. */
+/** Shows every plan, asks once, and applies the ready stacks. If one fails, only its dependents are not applied. */
 export async function finishApply(applying: ApplyRun, planned: readonly StackPart[]): Promise<ExitCode> {
   const { run, flags, ready } = applying;
   const isShown = flags.format === 'text';
@@ -64,7 +64,7 @@ export async function finishApply(applying: ApplyRun, planned: readonly StackPar
   await confirm(applying, planned);
   const watch = createRunProgress(run, [...ready.values()]);
   const applied = await applyReady(applying, planned, watch);
-  // Earlier results are on the screen already.
+  // The results of planning are on the screen already.
   const ended = applied.filter((part, index) => part !== planned[index]);
   if (isShown) showEnds(run, { applied, ended });
   return publishRun(run, applied, { isShown, sent: watch.sent() });
@@ -91,7 +91,7 @@ function showEnds(
 
 /**
  * Asks for approval. In a format other than text, the plans were not shown yet, so the question contains them. Throws
- * if the user declines.
+ * if the user declines, or if there is no terminal.
  */
 async function confirm({ run, flags, ...rest }: ApplyRun, planned: readonly StackPart[]): Promise<void> {
   if (flags.yes === true) return;
@@ -112,9 +112,7 @@ async function confirm({ run, flags, ...rest }: ApplyRun, planned: readonly Stac
   });
 }
 
-/**
- * Applies the ready stacks: each after the writes of its dependencies, and all within the rate limit of their account.
- */
+/** Applies the ready stacks, each after the writes of its dependencies. Stacks of an account share its rate limit. */
 async function applyReady(
   applying: ApplyRun,
   planned: readonly StackPart[],
@@ -128,7 +126,8 @@ async function applyReady(
     const turn = {
       folder,
       isAwaited,
-      // Stacks of a circle are never ready, so their dependencies do not matter.
+      // Only stacks in a dependency cycle depend on a stack that is not started yet. They are never ready, so ignore
+      // that.
       before: before.flatMap((other) => started.get(other) ?? []),
       ...rounds.get(folder),
       exitCode: planned[stacks.indexOf(folder)]?.exitCode ?? EXIT.done,
@@ -151,15 +150,15 @@ async function applyReady(
 /** A stack with its position in the order of an apply. */
 interface Place {
   readonly folder: StackFolder;
-  /** The stacks that it waits for. */
+  /** The stacks that this stack waits for. */
   readonly before: readonly StackFolder[];
-  /** Whether a ready stack waits for it, directly or through other stacks. */
+  /** Whether a ready stack waits for this stack, directly or through other stacks. */
   readonly isAwaited: boolean;
 }
 
 /**
- * Orders the stacks after their dependencies. `destroy` reverses the order: a resource is deleted after the resources
- * that refer to it.
+ * Orders the stacks after their dependencies. `destroy` reverses the order, because a resource is deleted after the
+ * resources that refer to it.
  */
 function listTurns({ run, ready, mode }: ApplyRun): readonly Place[] {
   const { ordered } = orderStacks(run.selected.stacks);
@@ -168,7 +167,7 @@ function listTurns({ run, ready, mode }: ApplyRun): readonly Place[] {
     mode === 'apply' ? needed.get(other)?.includes(one) === true : needed.get(one)?.includes(other) === true;
   const places: Place[] = [];
   const awaited = new Set<StackFolder>();
-  // Backwards: every stack that waits for this one was visited before.
+  // Iterate backwards, so that the stacks that wait for a stack are visited before that stack.
   for (const folder of mode === 'apply' ? ordered.toReversed() : ordered) {
     const before = ordered.filter((other) => isBefore(other, folder));
     const isAwaited = awaited.has(folder);
@@ -178,7 +177,7 @@ function listTurns({ run, ready, mode }: ApplyRun): readonly Place[] {
   return places;
 }
 
-/** Creates the rounds of the ready stacks. Stacks of one account go through them together. */
+/** Assigns writes to rounds. All ready stacks of an account finish a round before any begins the next. */
 function createRounds(ready: ApplyRun['ready']): ReadonlyMap<StackFolder, Pick<Turn, 'gates' | 'rounds'>> {
   const accounts = Map.groupBy(ready, ([, { pooled }]) => pooled.account);
   return new Map(
@@ -194,21 +193,21 @@ function createRounds(ready: ApplyRun['ready']): ReadonlyMap<StackFolder, Pick<T
 /** A stack that waits, is being applied, or has ended. */
 interface Started {
   readonly folder: StackFolder;
-  /** Resolves when stacks that wait for this one may start: after its writes that are in no round, or at its end. */
+  /** Resolves at the end of this stack, or earlier: after the writes of this stack that belong to no round. */
   readonly written: Promise<Written>;
-  /** `undefined`: the stack was not ready, so its result is its plan. */
+  /** Resolves with `undefined` if the stack was not ready. Its result is then the result of planning. */
   readonly result: Promise<StackResult | undefined>;
 }
 
-/** The writes of a stack that waiting stacks depend on. */
+/** The finished writes of a stack, for the stacks that wait for it. */
 interface Written {
   readonly outcomes: readonly Outcome[];
-  /** Whether waiting stacks must not be applied. */
+  /** If true, the stacks that wait for this stack are not applied. */
   readonly hasFailed: boolean;
 }
 
 interface Turn extends Pick<Place, 'folder' | 'isAwaited'> {
-  /** Absent: the stack is not ready. */
+  /** Absent if the stack is not ready. */
   readonly gates?: Gates | undefined;
   readonly rounds?: WriteRounds | undefined;
   readonly before: readonly Started[];
@@ -218,8 +217,8 @@ interface Turn extends Pick<Place, 'folder' | 'isAwaited'> {
 }
 
 /**
- * Starts a stack. Never rejects. `written` resolves before the stack waits at a gate, so stacks that wait for each
- * other cannot deadlock.
+ * Starts a stack. The promises in the result never reject. `written` resolves before the stack waits at a gate.
+ * Otherwise there would be a deadlock: the gate waits for the stacks that wait for `written`.
  */
 function startOne(applying: ApplyRun, turn: Turn): Started {
   const { folder } = turn;
@@ -227,7 +226,7 @@ function startOne(applying: ApplyRun, turn: Turn): Started {
   const onWritten = (outcomes: readonly Outcome[]): void =>
     resolve({ outcomes, hasFailed: !outcomes.every((one) => letsOthersContinue(one, applying)) });
   const result = applyOne(applying, turn, onWritten);
-  // A stack that ended before its writes has failed, unless it had nothing to do.
+  // If the stack ends before its writes are reported, it has failed, unless it had nothing to do.
   const end = (ended: StackResult | undefined): void =>
     resolve({ outcomes: [], hasFailed: (ended?.exitCode ?? turn.exitCode) !== EXIT.done });
   result.then(end, () => resolve({ outcomes: [], hasFailed: true }));
@@ -246,7 +245,8 @@ async function applyOne(
   if (one === undefined) return undefined;
   const { journal } = flags;
   const { sideBySide, pass } = createPassage(turn, (outcomes) => {
-    // Waiting stacks with a plan file compare it with the live state, which now has the resources of this stack.
+    // Drop the shared lists: waiting stacks compare their plan file with the live state, which now has the resources of
+    // this stack.
     if (turn.isAwaited) one.pooled.account.forget();
     onWritten(outcomes);
   });
@@ -259,7 +259,7 @@ async function applyOne(
       signal: run.signal,
       ...(applying.mode === 'apply' && { sideBySide }),
     });
-    // No other stack waits for work that the service continues.
+    // Pass the gates now: no other stack needs to wait for work that the service continues.
     pass();
     const result = await waitFor(written, one.pooled.account, applying, watch);
     const report = { about: 'apply', plan: one.plan, result } as const;
@@ -272,8 +272,8 @@ async function applyOne(
 }
 
 /**
- * Waits for work that the service continues after the writes of a stack, and adds the results. Stacks of one account
- * share list requests.
+ * Waits for work that the service continues after the writes of a stack, and adds the results of that work. Stacks of
+ * one account share list requests.
  */
 async function waitFor(
   result: ApplyResult,
@@ -293,7 +293,8 @@ async function waitFor(
 }
 
 /**
- * Waits for the dependencies of a stack. Returns the ids that the plan refers to, and the names of stacks that failed.
+ * Waits for the dependencies of a stack. Returns the ids that the cross-stack references of the plan need, and the
+ * names of the stacks that failed.
  */
 async function awaitOthers(
   { before }: Turn,
@@ -309,7 +310,10 @@ async function awaitOthers(
   return { ids, failed };
 }
 
-/** Creates the passage of a stack through the gates: round by round, and at its end through all remaining ones. */
+/**
+ * Creates the functions with which a stack passes the gates. `untilRound` passes the gates up to a round; `pass` passes
+ * all remaining gates, at the end of the stack.
+ */
 function createPassage(
   { gates, rounds = new Map(), isAwaited }: Turn,
   onWritten: ParallelApplyContext['onWritten'],
@@ -327,14 +331,14 @@ function createPassage(
 }
 
 /**
- * Whether waiting stacks can continue. In an apply, a failed delete does not stop them: the service may reject it
- * because of a reference that only a waiting stack removes.
+ * Whether waiting stacks can continue. In an apply, a failed delete does not stop them: the service may reject the
+ * delete because of a reference that only a waiting stack removes.
  */
 function letsOthersContinue({ outcome, write }: Outcome, { mode }: ApplyRun): boolean {
   return outcome === 'applied' || (mode === 'apply' && write.type === 'delete');
 }
 
-/** Lists the ids that another stack has created for cross-stack references of the plan. */
+/** Lists the created ids that cross-stack references of the plan need, with the addresses of the references. */
 function listCreatedIds(
   { awaitedReferences = {} }: Plan,
   { name }: StackFolder,
@@ -359,7 +363,7 @@ function createDependencyError(names: readonly string[]): CommandError {
   });
 }
 
-/** Decides before the question whether a plan is ready, has no changes, or is blocked. */
+/** Classifies a plan before the user is asked: ready, without changes, or blocked. Adds a ready stack to `ready`. */
 export function classifyPlan(
   { flags, ready }: Pick<ApplyRun, 'flags' | 'ready'>,
   folder: StackFolder,
@@ -378,11 +382,11 @@ export function classifyPlan(
   return { report: { about: 'plan', plan, blocking: blocking }, exitCode: EXIT.done, options };
 }
 
-/** A barrier: it opens when all stacks have reached it. */
+/** A barrier, which opens when all stacks have reached it. */
 interface Gate {
-  /** Records that one stack has reached it. */
+  /** Records that one more stack has reached the gate. */
   readonly pass: () => void;
-  /** Resolves when all stacks have reached it. */
+  /** Resolves when all stacks have reached the gate. */
   readonly opened: Promise<void>;
 }
 
@@ -406,11 +410,11 @@ function createGate(count: number): Gate {
 
 /** The combined progress of all applies of a run: for the user, and as a stream of events. */
 interface RunProgress {
-  /** Callbacks for the apply of one stack. */
+  /** Returns the callbacks for the apply of one stack. */
   readonly follow: (folder: StackFolder, plan: Plan) => Required<Pick<RunOptions, 'onEvent' | 'onStart' | 'onWarning'>>;
-  /** Records that nothing is read before a time. */
+  /** Records that no request is sent before a certain time. */
   readonly wait: Progress['wait'];
-  /** The events that were sent, and the folders of their stacks. */
+  /** Returns the events that were sent so far, and the folders of their stacks. */
   readonly sent: () => SentEvents;
   readonly end: () => void;
 }
@@ -420,7 +424,7 @@ interface Followed {
   readonly pooled: PooledAccount;
 }
 
-/** Shows the progress of the applies. Writes events to stdout as they happen, in the format json-lines. */
+/** Shows the progress of the applies. With `--format json-lines`, writes events to stdout as they happen. */
 function createRunProgress({ context, flags }: StacksRun, all: readonly Followed[]): RunProgress {
   const total = all.reduce((sum, { plan }) => sum + plan.writes.length, 0);
   const rateLimit = all[0]?.plan.settings.rateLimit ?? 'none';
@@ -455,7 +459,7 @@ function createRunProgress({ context, flags }: StacksRun, all: readonly Followed
   };
 }
 
-/** Prefixes write ids with the stack, because several stacks may have the same id. */
+/** Prefixes write ids with the name of the stack, because writes of several stacks may have the same id. */
 function withStack(
   event: ApplyEvent,
   { stack, done, total }: { readonly stack: string; readonly done: number; readonly total: number },

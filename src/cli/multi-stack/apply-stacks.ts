@@ -35,15 +35,15 @@ interface StacksToApply {
   readonly flags: ApplyStacksFlags;
   readonly mode: 'apply' | 'destroy';
   /**
-   * Returns the plan file of a stack: the new plan is applied only if it is the same. Throws if the stack has none.
-   * Absent: no stack needs one.
+   * Returns the saved plan of a stack, which the new plan must equal. Throws if the stack has no saved plan. Absent:
+   * new plans are not compared with saved plans.
    */
   readonly findSaved?: (folder: StackFolder) => SavedFile;
   /** All plans that `findSaved` can return. */
   readonly savedPlans?: readonly Plan[];
 }
 
-/** Plans every stack below a folder, shows the plans, asks once, and applies them. */
+/** Plans every stack below a folder, shows the plans, asks the user once, and applies the plans. */
 export async function applyStacks(
   paths: readonly string[],
   { flags, mode, findSaved, savedPlans = [] }: StacksToApply,
@@ -66,8 +66,8 @@ export async function applyStacks(
 }
 
 /**
- * Adds the names of stacks without a plan in the folder, so that the report lists them: they were not planned, or their
- * plan was removed.
+ * Adds the names of stacks that have no plan in the folder of plans, so that the report lists them. They were not
+ * planned, or their plan was removed.
  */
 function withUnplanned({ selected, ...run }: StacksRun): StacksRun {
   const { tree, stacks } = selected;
@@ -77,11 +77,11 @@ function withUnplanned({ selected, ...run }: StacksRun): StacksRun {
 
 /** Earlier plans that the new plan of a stack is compared with. */
 interface KnownPlans {
-  /** The new plan is applied only if it is the same. */
+  /** The new plan is applied only if it equals this plan. `undefined`: the new plan is not compared. */
   readonly saved: SavedFile | undefined;
   /** Saved plans of other stacks of the run. */
   readonly beside: readonly Plan[];
-  /** The new plan is applied only if it does no more. */
+  /** The new plan is applied only if it does no more than this plan. `undefined`: no approval is required. */
   readonly approved: PlanApproval | undefined;
 }
 
@@ -114,7 +114,7 @@ function isBeside(plan: Plan, saved: Plan | undefined): boolean {
   return plan.baseUrl === saved?.baseUrl && plan.stack !== saved.stack;
 }
 
-/** Reads the approved plan of each stack from the folder of `--approved`. Undefined: no approval is required. */
+/** Returns a function that finds a stack's approved plan in `--approved`. `undefined`: no approval is required. */
 async function readApprovals(
   { approved }: ApplyFlags,
   context: Context,
@@ -129,7 +129,7 @@ async function readApprovals(
         remedy: 'Name a folder that edgewise plan -R -o FOLDER wrote, or apply the stack of that plan alone.',
       },
     );
-  const { onSubject: _, budget: __, ...quiet } = context; // the plans were counted when the folder was read
+  const { onSubject: _, budget: __, ...quiet } = context; // the budget has counted these plans already
   const approvals = new Map<StackFolder, PlanApproval>();
   const { stacks } = await selectPlans(found.folder, found.files, context);
   for (const one of stacks) approvals.set(one, await readApproval(one.file, quiet));
@@ -137,8 +137,9 @@ async function readApprovals(
 }
 
 /**
- * Applies exactly the saved plans of a folder. With manifests, each plan is computed again and must be the same.
- * Without, each is trusted, but nothing that it touches may have changed since.
+ * Applies exactly the saved plans of a folder. With manifests, computes each plan again, and applies it only if it
+ * equals the saved plan. Without manifests, trusts each plan, but rejects a plan if a resource that it touches has
+ * changed since.
  */
 export async function applyPlanFolder(
   plans: IndexedFolder,
@@ -166,7 +167,7 @@ interface AgainFlags {
   readonly stacks: readonly string[];
 }
 
-/** Plans the stacks again, and applies each plan that is the same as the saved one. */
+/** Plans the stacks again, and applies each plan that equals the saved plan. */
 async function applyAgain(
   plans: readonly StackFolder[],
   { flags, roots, stacks }: AgainFlags,
@@ -176,10 +177,10 @@ async function applyAgain(
     const message = `A folder of plans is compared with the stacks below one folder, and --manifests names ${roots.length}.`;
     throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name a folder that all of them are in.' });
   }
-  const { onSubject: _, budget: __, ...quiet } = context; // the plans were counted when the folder was read
+  const { onSubject: _, budget: __, ...quiet } = context; // the budget has counted these plans already
   const saved = new Map<StackFolder, SavedFile>();
   for (const one of plans) saved.set(one, await readSaved(one.file, quiet));
-  // Include stacks of the run without a plan: the other stacks of the run may depend on them.
+  // Include the stacks that were in the run but have no plan: stacks with a plan may depend on them.
   const names = [...new Set([...plans.map(({ name }) => name), ...stacks])];
   if (names.length === 0) throw noPlans(roots);
   const findSaved = (folder: StackFolder): SavedFile =>
@@ -212,7 +213,7 @@ function noPlans(roots: readonly string[]): CommandError {
 
 async function prepareOne(applying: ApplyRun, folder: StackFolder): Promise<StackResult> {
   const { run, flags } = applying;
-  const { onSubject: _, budget: __, ...quiet } = run.context; // the plan was counted when the folder was read
+  const { onSubject: _, budget: __, ...quiet } = run.context; // the budget has counted this plan already
   const { plan, settings, approved } = await prepareSaved(await readSaved(folder.file, quiet), flags, quiet);
   const pooled = await run.pool.find(settings, folder.file);
   const account = pooled.account.toView(settings);
@@ -220,9 +221,9 @@ async function prepareOne(applying: ApplyRun, folder: StackFolder): Promise<Stac
   return classifyPlan(applying, folder, { plan, pooled, locate, apply: (options) => account.apply(approved, options) });
 }
 
-/** Returns the plans of a folder as stacks, whose dependencies are their cross-stack references. */
+/** Returns the plans of a folder as stacks. A stack depends on the stacks that its plan refers to. */
 async function selectPlans(root: string, files: readonly string[], context: Context): Promise<SelectedStacks> {
-  const { onSubject: _, budget: __, ...quiet } = context; // the plans were counted when the folder was read
+  const { onSubject: _, budget: __, ...quiet } = context; // the budget has counted these plans already
   const stacks: StackFolder[] = [];
   for (const file of files) {
     const { stack, baseUrl, settings, awaitedReferences = {} } = await readPlanFile(file, quiet);

@@ -21,18 +21,18 @@ import { writeResultFile } from '../output/output-files.ts';
 import { isPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
 
 /**
- * A folder of plans has a plan file for each stack of a run, and an index that names them. A file that no index names
- * is never applied, and new plans are not written beside it.
+ * A folder of plans has a plan file for each stack of a run, and an index that lists the plan files. If the folder
+ * contains a file that no index lists, its plans are not applied, and no new plans are written to it.
  */
 
 type FolderContext = Pick<Context, 'cwd' | 'stderr' | 'uid' | 'budget'>;
 
-/** A folder that a run writes plans into. */
+/** A folder to which a run writes plans. */
 export interface PlanFolder {
   readonly write: (file: string, plan: Plan) => Promise<void>;
-  /** Removes the plan of a stack. */
+  /** Removes a plan that this run wrote. */
   readonly withdraw: (file: string) => Promise<void>;
-  /** Writes the index. Before that, nothing in the folder can be applied. */
+  /** Writes the index. Without an index, no plan in the folder can be applied. */
   readonly finish: (selected: Pick<SelectedStacks, 'tree' | 'stacks' | 'shard'>) => Promise<void>;
 }
 
@@ -87,7 +87,10 @@ async function makeFolder(folder: string, { cwd }: FolderContext): Promise<void>
   }
 }
 
-/** Throws if another user could replace the folder by a link: they would then choose which files are removed. */
+/**
+ * Throws if the folder belongs to another user, or if another user could replace it by a link. That user could
+ * otherwise choose which files are removed.
+ */
 async function refuseFolderOfOtherUser(folder: string, { cwd, uid }: FolderContext): Promise<void> {
   const path = resolve(cwd, folder);
   if (!isOwnedByAnotherUser(path, await lstat(path), uid) && findFileOfAnotherUser(path, uid) === undefined) return;
@@ -98,8 +101,8 @@ async function refuseFolderOfOtherUser(folder: string, { cwd, uid }: FolderConte
 }
 
 /**
- * Removes the indexes of earlier runs and the plans that they name. Throws if any other file is left, or a plan that
- * was edited.
+ * Removes the indexes of earlier runs and the plans that they list. Throws if the folder also contains another file, or
+ * a plan that was edited.
  */
 async function clearFolder(folder: string, shard: PlanIndex['shard'], context: FolderContext): Promise<void> {
   const path = resolve(context.cwd, folder);
@@ -128,15 +131,15 @@ export interface IndexedFolder {
   readonly folder: string;
   /** Paths of the plan files. */
   readonly files: readonly string[];
-  /** Names of all stacks of the runs that made the plans, also of those without a plan. */
+  /** Names of all stacks of the runs that made the plans, including stacks without a plan. */
   readonly stacks: readonly string[];
-  /** The folders below which these stacks are. `undefined`: an index does not name it. */
+  /** The folders that contain these stacks. `undefined`: an index does not name its folder. */
   readonly manifests: readonly string[] | undefined;
 }
 
 /**
- * Reads a folder of plans. Undefined if the folder has no plans. Throws if a file is in no index, and if a plan is
- * missing or was changed after it was written.
+ * Reads a folder of plans. `undefined`: the folder has no index and does not consist of plans. Throws if a file is in
+ * no index, and if a plan is missing or was changed after it was written.
  */
 export async function readPlanFolder(
   folder: string,
@@ -169,7 +172,7 @@ export async function readPlanFolder(
   };
 }
 
-/** Lists the files that an apply of the folder would read. */
+/** Lists the names of the files that an apply of the folder would read. */
 async function listReadable(path: string): Promise<readonly string[]> {
   const names = await readdir(path);
   return names.filter((name) => /\.(?:json|ya?ml)$/.test(name) && !name.startsWith('.')).sort();
@@ -208,7 +211,7 @@ async function readIndex(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'b
   throw finding(`${issue?.path.join('.') || 'the document'}: ${issue?.message}`);
 }
 
-/** Throws if the file exceeds the read limits of the run. */
+/** Whether a file has this SHA-256 digest. Throws if the file exceeds the read limits of the run. */
 function hasDigest(path: string, sha256: string, { budget }: Pick<Context, 'budget'>): boolean {
   try {
     return computeDigest(readInput(path, { onlyFiles: true, budget })) === sha256;

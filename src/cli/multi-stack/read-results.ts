@@ -21,14 +21,14 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
 import { exitCodeOfPlan } from '../reconcile/plan-flags.ts';
 
-/** Results of several files, joined as if they were of one run. */
+/** Results of several files, joined as if they came from one run. */
 type JoinedResults = Pick<StacksReport, 'command' | 'root' | 'parts'>;
 
-/** Reads JSON results, of runs over one or many stacks. Throws the first error of any other file. */
+/** Reads files with JSON results of runs on one or many stacks. Throws if a file is not such a result. */
 export function readResults(files: readonly string[], context: Pick<Context, 'cwd' | 'onInput'>): JoinedResults {
   const budget = createReadBudget(RESULT_LIMITS);
   const read = files.map((file) => readResult(file, { ...context, budget }));
-  // The root identifies the comment to update, so it must not depend on the number of results.
+  // The root identifies the comment that `post` updates, so it must not depend on the number of results.
   const roots = new Set(read.map(({ root }) => root));
   const [root = UNKNOWN_ROOT] = roots.size === 1 ? roots : [];
   return { command: read[0]?.command ?? 'join', root, parts: read.flatMap(({ parts }) => parts) };
@@ -37,7 +37,7 @@ export function readResults(files: readonly string[], context: Pick<Context, 'cw
 /** Limits on the files that one run joins. */
 const RESULT_LIMITS = { maxBytes: 256 * 1024 * 1024, maxFiles: 10_000, of: 'one run' };
 
-/** The root if the results have different ones, or name none. */
+/** The root if the results have different roots, or none. */
 const UNKNOWN_ROOT = '.';
 
 function readResult(
@@ -71,7 +71,10 @@ function readResult(
   return { command: run.command, root: run.root, parts };
 }
 
-/** Finds the innermost folder that contains all files of a plan. Undefined if its manifests were not files. */
+/**
+ * Finds the innermost folder that contains all manifest files of a plan. `undefined`: there is none, for example if the
+ * manifests came from standard input.
+ */
 function findFolder({ inputs }: Pick<Plan, 'inputs'>): string | undefined {
   const folders = inputs.flatMap(({ file }) =>
     file === STDIN || parseRenderSource(file) !== undefined ? [] : [dirname(file).split('/')],
@@ -93,7 +96,7 @@ function parseFile(file: string, { cwd, budget }: Pick<Context, 'cwd'> & { reado
   throw refuse(file, 'it is not a JSON object');
 }
 
-/** Parses the result of one stack. `exitCode`: the exit code in the file. Undefined: computes it. */
+/** Parses the result of one stack. `exitCode`: the exit code in the file. If `undefined`, it is computed. */
 function parseReport(
   document: JsonObject,
   file: string,
@@ -109,7 +112,10 @@ function parseReport(
   return { report, exitCode: exitCode ?? computeExitCode(report, document['ok'] === true) };
 }
 
-/** Computes the exit code of a run over one stack, as far as its result tells. */
+/**
+ * Computes the exit code of a run on one stack from its result, which does not distinguish all codes. `isGood`: the
+ * value of `ok` in the result.
+ */
 function computeExitCode(report: Report, isGood: boolean): ExitCode {
   switch (report.about) {
     case 'drift':

@@ -44,7 +44,7 @@ import {
 } from './stacks-run.ts';
 
 interface PlanStacksFlags extends StacksFlags, PlanFlags {
-  /** The folder that gets a plan file for each stack. */
+  /** The folder to which a plan file for each stack is written. */
   readonly out?: string;
   readonly detailedExitcode?: boolean;
 }
@@ -71,7 +71,7 @@ export async function planStacks(
   });
 }
 
-/** Whether an apply of all stacks has something to do, and nothing blocks it. */
+/** Whether at least one plan contains changes, no plan is blocked, and no stack failed. */
 function isApplicable(parts: readonly StackPart[]): boolean {
   const plans = parts.map(({ report }) => (report.about === 'plan' ? report.plan : undefined));
   const isPassed = parts.every(({ exitCode }) => exitCode === EXIT.done || exitCode === EXIT.changes);
@@ -110,12 +110,12 @@ function createPlanResult(plan: Plan, { run, folder, flags, out, locate }: Plann
   };
 }
 
-/** A report of an empty plan shows no positions, so its manifests need not stay in memory. */
+/** Whether a plan is empty. Its report then shows no positions, so the manifests need not stay in memory. */
 function isQuiet({ writes, files, diagnostics, violations }: Plan): boolean {
   return writes.length + files.length + diagnostics.length + violations.length === 0;
 }
 
-/** Formats the name of the plan file: the name of the stack, followed by the folder if the name is not unique. */
+/** Formats the name of a plan file: the name of the stack, followed by the folder if the name is not unique. */
 function formatPlanFileName({ name, folder }: StackFolder, { stacks }: Pick<StackTree, 'stacks'>): string {
   const isUnique = name !== '' && stacks.filter((stack) => stack.name === name).length === 1;
   return isUnique ? `${name}.json` : `${name}@${folder.replace(/[^\w.-]+/g, '-')}.json`;
@@ -188,7 +188,7 @@ interface GetStacks {
   readonly flags: Omit<StacksFlags, 'format'> & { readonly format: 'table' | 'json' | 'yaml' | 'name' | 'value' };
   readonly names: readonly string[];
   readonly isOfUse: (kind: Kind) => boolean;
-  /** Renders one stack, in a format that is text. */
+  /** Renders one stack. Called only for the formats table, name and value. */
   readonly render: (inventory: Inventory) => string;
 }
 

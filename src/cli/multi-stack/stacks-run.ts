@@ -39,7 +39,7 @@ import { type PlanFlags, resolveStackSettings } from '../reconcile/plan-flags.ts
 
 export interface StackFilterFlags {
   readonly stack?: readonly string[];
-  /** Whether the names come from plan files. */
+  /** Whether the names in `stack` come from plan files, not from `--stack`. */
   readonly isOfPlans?: boolean;
   readonly changedSince?: string;
   readonly shard?: Shard;
@@ -71,13 +71,13 @@ export interface StacksRun {
   readonly pool: AccountPool;
   readonly signal: AbortSignal;
   readonly context: Context;
-  /** The effects of earlier plans of the run on resources. Later plans take them into account. */
+  /** Effects of the plans so far on resources that other stacks refer to. Later plans take them into account. */
   readonly planned: PlannedResources;
-  /** The claims of the stacks that were read so far. */
+  /** The unique values that the stacks read so far claim. */
   readonly claims: ClaimRegistry;
 }
 
-/** A stack of a run whose manifests were read. */
+/** A stack whose manifests were read. */
 interface OpenedStack {
   readonly folder: StackFolder;
   readonly state: DesiredState;
@@ -94,7 +94,7 @@ export interface StackResult {
   readonly options?: StackPart['options'];
 }
 
-/** Selects the stacks, runs the task, and closes every account even if the task fails. */
+/** Selects the stacks, runs the task on them, and closes every account even if the task fails. */
 export async function runOnStacks(
   paths: readonly string[],
   { flags, command }: Pick<StacksRun, 'command'> & { readonly flags: StacksFlags & SingleFlags },
@@ -138,9 +138,7 @@ export async function runOnSelected(
   }
 }
 
-/**
- * Sets the folder below which manifests of the tree may name files: the repository of the tree, else the tree itself.
- */
+/** Sets the folder in which manifests of the tree may name files: the repository of the tree, else the tree itself. */
 export function confineToTree<T extends Pick<Context, 'cwd' | 'root'>>(tree: string, context: T): T {
   return { ...context, root: findRoots([tree], context).at(-1) };
 }
@@ -157,8 +155,8 @@ function createListing({ tree, ...selected }: SelectedStacks) {
 }
 
 /**
- * Runs a task for each stack. If it fails, the error is the result of that stack, and the others continue. Stacks of
- * one account run one after another, to limit memory; accounts run in parallel.
+ * Runs a task for each stack. If the task fails for a stack, the error is the result of that stack, and the other
+ * stacks continue. Stacks of one account run one after another, to limit memory; accounts run in parallel.
  */
 export async function forEachStack(
   run: StacksRun,
@@ -198,7 +196,7 @@ export function createStackPart(
   return { name, folder, ...(keyEnv !== undefined && { keyEnv }), report, exitCode, options };
 }
 
-/** Returns the result of a stack whose task failed. */
+/** Creates the result of a stack whose task failed. */
 export function createFailedStack(error: unknown, { name, file }: StackFolder, command: string): StackResult {
   const place = { file, line: 1, column: 1, excerpt: '' };
   return {
@@ -214,7 +212,7 @@ interface OpenOptions {
   readonly listOutputs?: (state: DesiredState) => readonly string[];
 }
 
-/** Reads the manifests of a stack, and finds its account. Sends nothing. */
+/** Reads the manifests of a stack, and finds its account. Sends no request. */
 export async function openStackFolder(
   run: StacksRun,
   folder: StackFolder,
@@ -223,7 +221,7 @@ export async function openStackFolder(
   const { flags, command, pool, context } = run;
   const { onSubject: _, ...quiet } = context;
   const { lint, listOutputs = () => [] } = options;
-  // Drift makes no plan that a policy could reject.
+  // `drift` makes no plan that a policy could reject.
   const policies = command === 'drift' ? undefined : (flags.policies ?? []);
   const read = await readValidManifests([folder.folder], quiet, { ...(lint !== undefined && { lint }), policies });
   const { state, diagnostics, locate } = read;
@@ -250,10 +248,7 @@ export function recordClaims(
   claims.note(folder, account, listStackClaims(source, context));
 }
 
-/**
- * Plans a stack, taking into account the earlier plans of the run. Throws if a saved plan is given and the new plan
- * differs.
- */
+/** Plans a stack, with regard to earlier plans of the run. Throws if the new plan differs from `saved`. */
 export async function planStackFolder(
   run: StacksRun,
   opened: OpenedStack,
@@ -273,7 +268,10 @@ export async function planStackFolder(
   return plan;
 }
 
-/** Returns what the plan of a stack needs to know about other stacks of the run. */
+/**
+ * Creates the functions that look up other stacks of the run for the plan of one stack: whether they take over an
+ * address, and what their plans change.
+ */
 export function createCrossStackLookUps(
   { planned, selected: { tree }, context }: StacksRun,
   folder: StackFolder,
@@ -290,7 +288,7 @@ export function createStacksReport({ selected, command, pool }: StacksRun, parts
   return { command, root: selected.tree.root, selection, ...(requests > 0 && { requests }), parts };
 }
 
-/** Shows the report of a run, and returns the most severe of its exit codes. */
+/** Shows the report of a run, and returns the most severe exit code of its parts. */
 export function publishRun(
   run: StacksRun,
   parts: readonly StackPart[],
@@ -305,7 +303,7 @@ type PublishOptions = Pick<Parameters<typeof publishStacks>[1], 'isShown' | 'sen
   readonly applyCommand?: CommandLine | undefined;
 };
 
-/** From the least to the most severe. */
+/** Exit codes, from the least to the most severe. */
 const SEVERITY: readonly ExitCode[] = [
   EXIT.done,
   EXIT.changes,
@@ -318,17 +316,17 @@ const SEVERITY: readonly ExitCode[] = [
   EXIT.bug,
 ];
 
-/** Returns the most severe exit code. Without codes: `done`. */
+/** Returns the most severe of the exit codes, or `done` if there are none. */
 export function findWorstExitCode(codes: readonly number[]): ExitCode {
   return SEVERITY.findLast((code) => codes.includes(code)) ?? EXIT.done;
 }
 
-/** Flags that fit only a run on one stack. */
+/** Flags that are allowed only for a single stack. */
 type SingleFlags = Partial<Pick<PlanFlags, 'target' | 'rotate' | 'takeOver' | 'allowProtected' | 'allowRejected'>>;
 
 /**
- * Throws for flags about single resources, unless `--stack NAME` selects one stack: several stacks may have the same
- * address. Any other filter may select a different number of stacks tomorrow.
+ * Throws for flags about single resources, unless `--stack NAME` selects one stack, because several stacks may have the
+ * same address. Other filters do not suffice: the number of stacks that they select may change.
  */
 export function refuseSingleFlags(
   { target = [], rotate = [], takeOver = [], allowProtected = [], allowRejected = [] }: SingleFlags,
@@ -358,11 +356,11 @@ export interface PooledAccount {
 /** The accounts of a run: one for each base URL and API key, for any number of stacks. */
 interface AccountPool {
   /**
-   * Returns the account of the settings. Throws if another stack of the account has other connection settings, because
-   * they share one client.
+   * Returns the account for connection settings. `file`: the Stack file that sets them, for errors. Throws if another
+   * stack of the account has different settings, because both stacks would share one client.
    */
   readonly find: (settings: RunSettings, file: string) => Promise<PooledAccount>;
-  /** Number of requests that read, over all accounts. */
+  /** Returns the number of requests that reading has sent, over all accounts. */
   readonly countReads: () => number;
   readonly close: () => Promise<void>;
 }
@@ -374,7 +372,7 @@ interface Entry extends PooledAccount {
   readonly end: () => void;
 }
 
-/** `signal` aborts reads. */
+/** Creates the accounts of a run. `signal` aborts reads. */
 function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
   const entries = new Map<string, Promise<Entry>>();
   const accounts: SharedAccount[] = [];
@@ -411,12 +409,18 @@ function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
   };
 }
 
-/** Returns one id for all names of an embedded data file: two servers on one file would overwrite each other. */
+/**
+ * Returns the base URL. For an embedded server with a data file, returns the absolute path of the file instead: two
+ * names of one file must not open two servers, which would overwrite each other's data.
+ */
 function resolvePlace(baseUrl: string, cwd: string): string {
   return isEmbedded(baseUrl) && getServerDataFile(baseUrl) !== '' ? resolve(cwd, getServerDataFile(baseUrl)) : baseUrl;
 }
 
-/** Throws if the settings differ: two clients of one account would each keep the rate limit, and together exceed it. */
+/**
+ * Throws if the settings differ from the settings of an open account. With two clients, each would keep the rate limit
+ * of the account, and both together would exceed it.
+ */
 function refuseOtherSettings(entry: Entry, settings: RunSettings, file: string): void {
   const names = Object.keys(SETTING_NAMES) as (keyof typeof SETTING_NAMES)[]; // `Object.keys` loses the key type
   const differing = names.find((name) => JSON.stringify(entry.settings[name]) !== JSON.stringify(settings[name]));
@@ -430,7 +434,10 @@ function refuseOtherSettings(entry: Entry, settings: RunSettings, file: string):
   );
 }
 
-/** `keyEnv` may differ: two variables can hold the same key. */
+/**
+ * Settings that must be equal for all stacks of an account, with their names in messages. `keyEnv` may differ, because
+ * two variables can contain the same key.
+ */
 const SETTING_NAMES: Readonly<Record<Exclude<keyof RunSettings, 'keyEnv'>, string>> = {
   baseUrl: 'base URL',
   versionHeader: 'version header',
@@ -442,8 +449,8 @@ const SETTING_NAMES: Readonly<Record<Exclude<keyof RunSettings, 'keyEnv'>, strin
 };
 
 /**
- * Adds an error to the result of each stack whose claims conflict with another stack; the error names the other one.
- * Other stacks continue. `withdraw` removes the plan of such a stack.
+ * Adds an error to the result of each stack that claims the same unique value as another stack. The error names the
+ * other stack. `withdraw` is called for each stack with such an error, to remove its plan.
  */
 export async function rejectConflictingStacks(
   run: StacksRun,
@@ -476,10 +483,10 @@ function addConflicts({ options: { locate }, ...part }: StackPart, errors: reado
   };
 }
 
-/** Adds errors to a report. An apply becomes a blocked plan. */
+/** Adds errors to a report. The report of an apply becomes the report of a plan. */
 function withErrors(report: Report, errors: readonly Diagnostic[]): Report {
   const add = (found: readonly Diagnostic[] = []): readonly Diagnostic[] => [...errors, ...found];
-  // Drop the rehearsal, which ignored the conflicting stack.
+  // Drop the rehearsal, because it ran without the conflicting stack.
   const addToPlan = ({ rehearsal: _, ...plan }: Plan): Plan => ({ ...plan, diagnostics: add(plan.diagnostics) });
   switch (report.about) {
     case 'plan':

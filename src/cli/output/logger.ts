@@ -6,15 +6,15 @@ interface LoggerOptions {
   /** Least severe level that is logged. Default: `warn`. */
   readonly level?: LogLevel;
   /**
-   * For many entries without secrets: nothing is redacted, and the lines of each turn of the event loop are written
-   * together.
+   * For logs with many entries, none of which contains a secret. Nothing is redacted, and lines are written once per
+   * turn of the event loop.
    */
   readonly isBusy?: boolean;
 }
 
 /**
  * Creates a log for programs: one JSON object per line on stderr. EDGEWISE_LOG_LEVEL overrides `level`. Fields with
- * keys and tokens are redacted.
+ * keys and tokens are redacted, unless `isBusy`.
  */
 export function createLogger(
   context: Pick<Context, 'env' | 'stderr'>,
@@ -61,7 +61,7 @@ const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as
 /** The values of EDGEWISE_LOG_LEVEL. */
 export type LogLevel = (typeof LEVELS)[number];
 
-/** Returns EDGEWISE_LOG_LEVEL, else `level`. Throws if the variable is not a level. */
+/** Returns EDGEWISE_LOG_LEVEL or, if it is not set, `level`. Throws if the variable is not a level. */
 export function resolveLogLevel({ env }: Pick<Context, 'env'>, level: LogLevel): LogLevel {
   const wanted = env['EDGEWISE_LOG_LEVEL'];
   if (wanted === undefined || wanted === '') return level;
@@ -71,7 +71,7 @@ export function resolveLogLevel({ env }: Pick<Context, 'env'>, level: LogLevel):
   throw new CommandError(message, { exitCode: EXIT.invalid });
 }
 
-/** Whether more than warnings is logged. If so, stderr contains only whole lines, and none is redrawn. */
+/** Whether more than warnings is logged. Updating a line of stderr in place would then overwrite log lines. */
 export function isLogWanted({ env }: Pick<Context, 'env'>): boolean {
   return ['trace', 'debug', 'info'].includes(env['EDGEWISE_LOG_LEVEL'] ?? '');
 }

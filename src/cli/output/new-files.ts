@@ -15,9 +15,7 @@ interface NewFilesOptions extends Pick<Context, 'cwd' | 'uid'> {
   readonly force?: boolean;
 }
 
-/**
- * Writes each file atomically, and returns the paths. Without `force`, it writes nothing if one of the files exists.
- */
+/** Writes each file atomically, and returns the paths. Without `force`, writes nothing if one of the files exists. */
 export async function writeNewFiles(
   files: readonly ExportFile[],
   { folder, cwd, uid, force }: NewFilesOptions,
@@ -29,7 +27,7 @@ export async function writeNewFiles(
   return paths;
 }
 
-/** Throws if the folder is a file, even with `force`. */
+/** Throws if `folder` is a file, which even `force` does not replace. */
 async function refuseFile(folder: string, cwd: string): Promise<void> {
   const found = await stat(resolve(cwd, folder)).catch(() => undefined);
   if (found === undefined || found.isDirectory()) return;
@@ -52,7 +50,7 @@ async function refuseExisting(
   });
 }
 
-/** A symbolic link counts as existing, even if its target does not exist. */
+/** Whether a path exists. A symbolic link exists even if its target does not. */
 async function exists(file: string): Promise<boolean> {
   try {
     await lstat(file);
@@ -80,7 +78,7 @@ async function write(path: string, text: string, { cwd, uid }: Pick<Context, 'cw
 
 /** Where editors find the schema of the manifests in a folder. */
 interface EditorSchema {
-  /** Relative to the folder. */
+  /** Path of the schema, relative to the folder. */
   readonly path: string;
   /** The schema file to write. Empty: the schema exists. */
   readonly files: readonly { readonly path: string; readonly text: string }[];
@@ -90,9 +88,9 @@ const PACKAGED_SCHEMA = join('node_modules', 'edgewise', 'schemas', 'manifest.sc
 const WRITTEN_SCHEMA = join('.edgewise', 'manifest.schema.json');
 
 /**
- * Finds the schema of an edgewise package that is installed in the folder or above it. If there is none, uses a schema
- * in `.edgewise`: at the top of the repository, else in the folder of the outermost Defaults, else in the folder
- * itself.
+ * Finds the schema of an edgewise package that is installed in the folder or above it, else a schema in `.edgewise`. If
+ * there is none, returns a schema to write to `.edgewise`: at the top of the repository, else in the folder of the
+ * outermost Defaults, else in the folder itself.
  */
 export function findEditorSchema(folder: string, { cwd, defaults }: EditorSchemaOptions): EditorSchema {
   const start = resolve(cwd, folder);
@@ -117,9 +115,9 @@ const NAMES = ['edgewise', 'edgewise.cmd'];
 const PROJECT_BIN = join('node_modules', '.bin');
 
 /**
- * Returns how the user can call this command in the working folder. Ignores folders that npm adds to PATH: they are
- * gone after the command. Returns npx if PATH has no edgewise, but a project has one or npx started this run.
- * `--no-install` keeps npx from running a package of that name from a registry.
+ * Returns how the user can call edgewise in the working folder. Returns npx if PATH has no edgewise, but a project has
+ * edgewise or npx started this run. Ignores folders that npm adds to PATH only for this command. `--no-install` keeps
+ * npx from running a package of that name from a registry.
  */
 export function detectInvocation({ env, cwd }: Pick<Context, 'env' | 'cwd'>): 'edgewise' | 'npx --no-install edgewise' {
   const folders = (env['PATH'] ?? env['Path'] ?? '').split(delimiter).filter((folder) => folder !== '');

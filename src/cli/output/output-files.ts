@@ -12,9 +12,8 @@ import { CommandError, EXIT } from '../exit-code.ts';
 import type { FormatFlags } from './present.ts';
 
 /**
- * Files that a run writes because of a flag. A checkout may contain something else under such a name: a link, or a
- * forged report that a pipeline would publish. So edgewise only creates files, or overwrites files that it wrote
- * itself.
+ * Output files that flags name. A checkout may already contain such a file: a link, or a forged report that a pipeline
+ * would publish. So edgewise creates files, or overwrites only files that it wrote itself.
  */
 
 export type OutputContext = Pick<Context, 'cwd'> & Partial<Pick<Context, 'env' | 'root' | 'inputs' | 'uid'>>;
@@ -25,8 +24,8 @@ interface NamedOutputs extends Pick<FormatFlags, 'report'> {
 }
 
 /**
- * Throws for paths that edgewise must not write to. Removes older reports, so that they are not mistaken for reports of
- * this run if it fails.
+ * Throws for paths that edgewise must not write to. Removes reports of earlier runs, because they could be mistaken for
+ * reports of this run if it fails.
  */
 export async function prepareOutputs(
   { out, report = [], journal }: NamedOutputs,
@@ -49,7 +48,7 @@ export async function prepareOutputs(
 /** Commands that read results of other runs, from files or whole folders. */
 const RESULT_READERS: ReadonlySet<string> = new Set(['apply', 'join', 'show', 'diff', 'post']);
 
-/** Throws for a file that a run must not write: a link, a file of the commit, or one that edgewise did not write. */
+/** Throws for a link, a file in the checked-out commit, and a file that edgewise did not write. */
 async function refuseForeignFile(file: string, context: OutputContext): Promise<void> {
   await refusePlace(file, context);
   const path = resolve(context.cwd, file);
@@ -58,7 +57,7 @@ async function refuseForeignFile(file: string, context: OutputContext): Promise<
     throw createRefusal(file, 'was not written by edgewise');
 }
 
-/** Throws if the checked-out commit or another user may have put something at this path. */
+/** Throws if the checked-out commit or another user may have created the file at this path. */
 async function refusePlace(file: string, context: OutputContext): Promise<void> {
   const path = resolve(context.cwd, file);
   if (isDevice(path)) return;
@@ -87,7 +86,7 @@ async function find(path: string) {
   return lstat(path).catch(() => undefined);
 }
 
-/** Loads git only if the path is in a repository. */
+/** Whether the checked-out commit contains a file. Loads git only if the file is in a repository. */
 async function isOfCommit(real: string, { env = {} }: OutputContext): Promise<boolean> {
   const top = findRepository(dirname(real));
   if (top === undefined) return false;
@@ -95,7 +94,7 @@ async function isOfCommit(real: string, { env = {} }: OutputContext): Promise<bo
   return isTracked(real, top, { env });
 }
 
-/** Patterns that match the files of edgewise: a plan, every report format, and a journal. */
+/** Patterns that match files that edgewise wrote: a plan, every report format, and a journal. */
 const OWN: readonly RegExp[] = [
   /^<!-- edgewise:/,
   /^<!doctype html>.*edgewise/s,
@@ -118,7 +117,10 @@ function isOwn(path: string): boolean {
   }
 }
 
-/** Records the inputs of a run. Until the first one is recorded, every path on the command line counts as an input. */
+/**
+ * Records the inputs of a run. Until the first input is recorded, every path on the command line counts as an input,
+ * and so does every possible manifest below such a path.
+ */
 export function createRunInputs(words: readonly string[], cwd: string): RunInputs {
   const files = new Set<string>();
   return {
@@ -135,17 +137,14 @@ export function createRunInputs(words: readonly string[], cwd: string): RunInput
   };
 }
 
-/** The files that a run writes because of manifests, and its settings. */
+/** The files that manifests tell a run to write, and the settings of the run. */
 export interface WrittenFiles {
   /** Files of `lifecycle.write_to`. */
   readonly files: readonly string[];
   readonly settings: RunSettings;
 }
 
-/**
- * Throws if the run would overwrite a file that it reads, or a file that edgewise did not write. Called before any
- * request.
- */
+/** Throws before any request if the run would overwrite a file that it reads or that edgewise did not write. */
 export async function refuseInputs(
   { out, report = [], journal }: NamedOutputs,
   { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: WrittenFiles,
@@ -168,13 +167,13 @@ export async function refuseInputs(
   for (const file of results) if (file !== undefined && file !== '') await refuseForeignFile(file, context);
 }
 
-/** Returns an id that all names of one file share. Undefined: it is not a regular file. */
+/** Returns the id of a file, which is equal for all names of the file. `undefined`: the path is not a regular file. */
 async function identify(file: string, cwd: string): Promise<string | undefined> {
   const found = await stat(resolve(cwd, file)).catch(() => undefined);
   return found?.isFile() === true ? `${found.dev} ${found.ino}` : undefined;
 }
 
-/** Whether a file is below one of the folders, and may be a manifest. Loads the manifest reader only if needed. */
+/** Whether a file is below one of the folders, and may be a manifest. Loads the manifest reader if needed. */
 async function mayBeManifest(path: string, folders: readonly string[], cwd: string): Promise<boolean> {
   if (!/\.(ya?ml|json)$/.test(path)) return false;
   if (!folders.some((folder) => path.startsWith(`${resolve(cwd, folder)}${sep}`))) return false;
@@ -188,8 +187,8 @@ async function mayBeManifest(path: string, folders: readonly string[], cwd: stri
 }
 
 /**
- * Writes a result atomically. Throws if edgewise must not write the file. Says on stderr if other content was replaced.
- * Writes directly to a device or a pipe.
+ * Writes a result: atomically to a file, directly to a device or a pipe. Throws if edgewise must not write the file.
+ * Says on stderr if other content was replaced.
  */
 export async function writeResultFile(
   file: string,
@@ -208,8 +207,8 @@ export async function writeResultFile(
 }
 
 /**
- * Writes to a device or a pipe. Another user may have replaced it by a file or a link in the meantime, so this creates
- * and truncates nothing, and follows only links of the system.
+ * Writes to a device or a pipe. Another user may have replaced the path by a file or a link in the meantime, so this
+ * neither creates nor truncates a file, and follows only the links of system devices.
  */
 export async function writeInto(path: string, text: string): Promise<void> {
   const follow = isDevice(path) ? 0 : (constants.O_NOFOLLOW ?? 0);

@@ -6,8 +6,8 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 
 interface ProcessOutput extends Output {
   /**
-   * Waits until everything is written. Returns the reason if that failed. A reader that closed the pipe (`head`) is not
-   * a failure.
+   * Waits until everything is written. Resolves with the error message if writing failed, else with `undefined`. A pipe
+   * that its reader closed (`head`) is not a failure.
    */
   readonly settle: () => Promise<string | undefined>;
 }
@@ -15,8 +15,8 @@ interface ProcessOutput extends Output {
 type ProcessStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /**
- * Writes to a stream until a write fails; the command continues without the output. The stream is opened at its first
- * use, because many runs use only one.
+ * Creates an output that writes to a stream. If a write fails, the command continues without this output. Opens the
+ * stream at its first use, because many runs use only stdout or only stderr.
  */
 export function createOutput(
   open: () => ProcessStream,
@@ -63,10 +63,7 @@ export function createOutput(
   };
 }
 
-/**
- * Waits for both outputs, and returns the exit code. If the result could not be written, stderr says so, and a success
- * becomes a failure.
- */
+/** Waits for both outputs. If the result could not be written, says so on stderr, and a success becomes a failure. */
 export async function settleOutputs(
   exitCode: ExitCode,
   { stdout, stderr }: { readonly stdout: ProcessOutput; readonly stderr: ProcessOutput },
@@ -78,14 +75,14 @@ export async function settleOutputs(
   return failure !== undefined && isGood ? EXIT.failed : exitCode;
 }
 
-/** Redacts the secrets of the run in all output, and disarms commands for the runner of a job. */
+/** Redacts the secrets of the run in all output, and escapes text that a CI runner would execute as a command. */
 export function guardOutputs<T extends Context>(context: T, secrets: Secrets): T & { readonly secrets: Secrets } {
   const stdout = redactOutput(context.stdout, secrets);
   return {
     ...context,
     secrets,
     stdout: isReadByRunner(context.env) ? filterCommands(stdout) : stdout,
-    // stderr is always filtered: in a container, the variables that identify a job may be missing, and no program reads
+    // Always filter stderr: in a container, the variables that identify a CI job may be missing, and no program parses
     // stderr.
     stderr: filterCommands(redactOutput(context.stderr, secrets)),
   };
@@ -104,7 +101,7 @@ function redactOutput(output: Output, { redact }: Secrets): Output {
   };
 }
 
-/** A file is not filtered, because the runner does not read it. */
+/** Filters job commands out of an output. Does not filter a file, because the runner does not read it. */
 function filterCommands(output: Output): Output {
   if (output.isFile === true) return output;
   const filter = createJobCommandFilter();

@@ -29,18 +29,18 @@ export function wantsFormat(
 }
 
 /**
- * Returns the writer of event lines during a run. It discards them if only a file of `--report` contains events: that
- * file is written at the end. Undefined: no requested format has events.
+ * Returns the function that writes event lines during a run. If only a `--report` file contains events, the function
+ * discards them, because that file is written at the end. `undefined`: no requested format has events.
  */
 export function findEventOutput(flags: FormatFlags, { stdout }: Pick<Context, 'stdout'>): Output['write'] | undefined {
   if (flags.format === 'json-lines') return stdout.write;
   return wantsFormat('json-lines', flags) ? () => undefined : undefined;
 }
 
-/** The flags of commands whose result has one format only. */
+/** The flags of commands that have only one output format. */
 export const PLAIN_FORMAT: FormatFlags = { format: 'text', color: true };
 
-/** Returns how text looks on this output. Colours need a terminal, and neither NO_COLOR, --no-color nor TERM=dumb. */
+/** Returns options for text. Colours need a terminal; NO_COLOR, --no-color and TERM=dumb disable them. */
 export function getTextOptions(output: Output, { env }: Pick<Context, 'env'>, flags: FormatFlags): TextOptions {
   const wantsColor = flags.color && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
   return {
@@ -55,10 +55,10 @@ export function getTextOptions(output: Output, { env }: Pick<Context, 'env'>, fl
 export interface CommandFlags extends FormatFlags, TrustFlags {
   /** Whether the commands of `spec.render` may run. */
   readonly render?: boolean;
-  /** Where the plan is written: a file, or for many stacks a folder. */
+  /** The file to which the plan is written; for many stacks, a folder. */
   readonly out?: string;
   readonly journal?: string;
 }
 
-/** Runs the body of a command and stores its exit code. Shows a failure in the format that the flags ask for. */
+/** Runs the body of a command and stores its exit code. Shows a failure in the requested format. */
 export type CommandAction = (flags: CommandFlags, body: (context: Context) => Promise<ExitCode>) => Promise<void>;

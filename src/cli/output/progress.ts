@@ -18,7 +18,7 @@ export interface Progress {
   readonly tell: (line: string) => void;
   /** Records that no request is sent before `wait.until`. */
   readonly wait: (wait: PendingWait) => void;
-  /** Stops, removes the live line, and prints the last permanent lines. */
+  /** Stops the progress, removes the live line, and prints the last permanent lines. */
   readonly end: () => void;
 }
 
@@ -32,8 +32,8 @@ export function createProgress(place: ProgressPlace, ahead: RemainingWrites, opt
 }
 
 /**
- * Prints a line for each finished write, and one after each half minute without a line. Lines are written once per turn
- * of the event loop, because a fast service causes thousands of events a second.
+ * Prints a line for each finished write, and a summary after each half minute without a line. Lines are written once
+ * per turn of the event loop, because a fast service causes thousands of events a second.
  */
 function createPlain(
   { output, now, after }: ProgressPlace,
@@ -95,7 +95,7 @@ function createPlain(
   return { onEvent, tell, wait, end };
 }
 
-/** Redraws every second and after events, but at most once per turn of the event loop. */
+/** Redraws the line every second and after events, but at most once per turn of the event loop. */
 function createLive({ output, now, after }: ProgressPlace, ahead: RemainingWrites, options: TextOptions): Progress {
   const live = createLiveProgress(ahead, options);
   const line = createStatusLine(output);
@@ -132,10 +132,10 @@ function createLive({ output, now, after }: ProgressPlace, ahead: RemainingWrite
   };
 }
 
-/** Shorter waits are not shown. */
+/** Minimum length of a wait that is shown. */
 export const MIN_SHOWN_WAIT_MS = 1_000;
 
-/** Calls `show` every second on a terminal, else every half minute. Returns a function that stops this. */
+/** Calls `show` every second on a terminal, else every half minute. Returns a function that stops the calls. */
 export function keepUpdated(
   show: () => void,
   { isTerminal, after }: { readonly isTerminal: boolean; readonly after: (ms: number, run: () => void) => () => void },

@@ -20,7 +20,7 @@ interface Publication {
   readonly isShown?: boolean;
   /** The command line that applies the plan. */
   readonly applyCommand?: NonNullable<FormatOptions['applyCommand']>;
-  /** The events of an apply that were sent so far. With `--format json-lines` they are on stdout already. */
+  /** The events of an apply that were sent so far. With `--format json-lines`, these events are on stdout already. */
   readonly sent?: SentEvents;
   /** The exit code of the command. If a report cannot be written, a success becomes a failure. */
   readonly exitCode: ExitCode;
@@ -72,8 +72,8 @@ async function publishAs(load: LoadRenderer, publication: Publication, context: 
 }
 
 /**
- * Disarms job commands in every format but `github`. That format consists of such commands, and escapes all other
- * text itself.
+ * Writes a report to stdout. Escapes job commands in every format except `github`, which consists of job commands and
+ * escapes all other text itself.
  */
 function show(format: FormatName, text: string, { stdout }: Context): void {
   if (format !== 'github') stdout.write(escapeJobCommands(text));
@@ -81,7 +81,7 @@ function show(format: FormatName, text: string, { stdout }: Context): void {
   else stdout.writeCommands(text);
 }
 
-/** Facts about the run that formats for programs contain. */
+/** Returns facts about the run, which formats for programs contain. */
 function createRunOptions(
   { exitCode, applyCommand, locate, sent }: Publication,
   { env, cwd, now }: Context,
@@ -109,7 +109,7 @@ async function loadRuleDescriptions(flags: FormatFlags): Promise<Pick<FormatOpti
 }
 
 /**
- * Finds a file that kustomize reported relative to its kustomization, whose folder is unknown. Looks in the folder of
+ * Finds a file whose path kustomize reported relative to a kustomization in an unknown folder. Looks in the folder of
  * the Stack that ran kustomize, then in the working folder. Returns the path unchanged if no such file exists.
  */
 function findOrigin(path: string, stack: string | undefined, cwd: string): string {
@@ -121,14 +121,14 @@ function findOrigin(path: string, stack: string | undefined, cwd: string): strin
   return [...beside, path, below].find((one) => isInside(one) && existsSync(resolve(cwd, one))) ?? path;
 }
 
-/** Returns the path relative to `root`, with slashes. Unchanged if it is not below `root`. */
+/** Returns the path of a file relative to `root`, with slashes. Returns `file` unchanged if it is not below `root`. */
 function makeRelative(root: string, file: string, cwd: string): string {
   if (root === '') return file;
   const path = relative(root, resolve(cwd, file));
   return path.split(sep)[0] === '..' || isAbsolute(path) ? file : path.split(sep).join('/');
 }
 
-/** Throws for a report that could not be written. Called before the command does anything. */
+/** Throws if a file of `--report` cannot be written. Called before the command does anything. */
 export async function checkReports({ report = [] }: FormatFlags, { cwd }: Pick<Context, 'cwd'>): Promise<void> {
   const files = new Set<string>();
   for (const { format, file } of report) {
@@ -153,7 +153,7 @@ async function writeReport(
   const render = await load(name);
   try {
     const text = render(options);
-    // A job may print the file, and its runner would execute commands in it.
+    // A CI job may print this file, and the runner of the job would execute commands in it.
     await writeResultFile(file, name === 'github' ? text : escapeJobCommands(text), context);
     return [];
   } catch (error) {
@@ -166,13 +166,13 @@ export interface FailedCommand extends RunSubject {
   /** Absent for an unknown command. */
   readonly command?: string;
   readonly flags: FormatFlags;
-  /** Events that were sent before it failed. */
+  /** Events that were sent before the command failed. */
   readonly sent?: SentEvents;
 }
 
 /**
- * Shows why a command failed, and returns its exit code. stderr always gets text; any other requested format gets a
- * complete document.
+ * Shows why a command failed, and returns its exit code. stderr always shows text. Every other requested format
+ * contains a complete document.
  */
 export async function showFailure(
   error: unknown,
@@ -201,7 +201,7 @@ export async function showFailure(
   return exitCode;
 }
 
-/** An unexpected error counts as a bug. */
+/** Returns the exit code for an error. An unexpected error counts as a bug. */
 export function exitCodeOfError(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
   if (error instanceof StackError) return EXIT[error.reason];

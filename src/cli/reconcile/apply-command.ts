@@ -15,8 +15,8 @@ export interface PlannedCommand {
 }
 
 /**
- * Formats a command line that plans again from the same manifests, and applies the plan. It can be pasted into a shell,
- * and needs only the API key.
+ * Formats a command line that plans again from the same manifests, and applies the plan. The line can be pasted into a
+ * shell, and needs no variable but the API key.
  */
 export function formatApplyCommand(planned: PlannedCommand): CommandLine {
   return createCommandLine(listApplyWords(planned), planned.paths);
@@ -33,8 +33,8 @@ function listApplyWords({ paths, flags, env }: PlannedCommand): readonly string[
 }
 
 /**
- * Formats a command line that applies a saved plan. It contains what a plan file must not decide: where the API key and
- * tokens are sent. With manifests, the plan is computed again, so it also repeats the flags of the plan.
+ * Formats a command line that applies a saved plan. The line says where the API key and tokens are sent, because a plan
+ * file must not decide that. With manifests, it also repeats the flags of the plan, because the plan is computed again.
  */
 export function formatSavedPlanCommand(file: string, { paths, flags, env }: PlannedCommand): CommandLine {
   const isPlannedAgain = paths.length > 0;
@@ -50,7 +50,7 @@ export function formatSavedPlanCommand(file: string, { paths, flags, env }: Plan
   return createCommandLine(words, paths);
 }
 
-/** Flags that select some of many stacks. */
+/** Flags that select some of the stacks. */
 interface Narrowing {
   readonly stack?: readonly string[];
   readonly changedSince?: string;
@@ -58,8 +58,8 @@ interface Narrowing {
 }
 
 /**
- * Formats a command line that applies the plans of a run over many stacks: from the folder that the run wrote, else for
- * the selected stacks.
+ * Formats a command line that applies the plans of a run on many stacks: the plans in the folder `out` or, without
+ * `out`, new plans of the selected stacks.
  */
 export function formatStacksCommand(
   planned: PlannedCommand,
@@ -77,9 +77,9 @@ export function formatStacksCommand(
 }
 
 /**
- * Finds a command line that applies a plan file, with the manifests of `--manifests`, else those that the file names.
- * Undefined if they are not enough. The service and token sinks of the file are ignored: an edited file could otherwise
- * get the user to paste them.
+ * Finds a command line that applies a plan file, with the manifests of `--manifests`, else the manifests that the file
+ * names. `undefined`: the service or a token sink is unknown. Ignores the service and the token sinks in the file,
+ * because an edited file could get the user to paste them.
  */
 export function findShownCommand(
   file: string,
@@ -119,7 +119,7 @@ const CONNECTION: readonly ConnectionOption[] = [
   { name: '--ca-file', flag: 'caFile', variable: 'EDGEWISE_CA_FILE' },
 ];
 
-/** Turns a value of the environment into a flag, because the command may be pasted into another environment. */
+/** Formats a connection option. A variable becomes a flag, because the line may be pasted elsewhere. */
 function listConnectionWords(
   { name, flag, variable }: ConnectionOption,
   { flags, env }: Pick<PlannedCommand, 'flags' | 'env'>,
@@ -128,12 +128,12 @@ function listConnectionWords(
   return typeof value === 'string' && value !== '' ? [name, value] : [];
 }
 
-/** Flags for the variables that manifests may read. */
+/** Lists the flags for the variables that manifests may read. */
 function listOfferWords({ flags, env }: Pick<PlannedCommand, 'flags' | 'env'>): readonly string[] {
   return listOfferedVariables({ env: flags.env ?? [] }, env).flatMap((name) => ['--env', name]);
 }
 
-/** Flags that decide the content of a plan. */
+/** Lists the flags that decide the content of a plan. */
 function listPlanWords(flags: PlanFlags): readonly string[] {
   return [
     ...(flags.render === true ? ['--render'] : []),
@@ -147,7 +147,7 @@ function listPlanWords(flags: PlanFlags): readonly string[] {
   ];
 }
 
-/** Flags for policies, consents and token sinks: a plan file contains none of these. */
+/** Lists the flags for policies, consents and token sinks, none of which a plan file contains. */
 function listConsentWords({ tokenCommand, ...flags }: PlanFlags): readonly string[] {
   return [
     ...(flags.policies ?? []).flatMap((path) => ['--policies', escapePath(path)]),
@@ -159,7 +159,7 @@ function listConsentWords({ tokenCommand, ...flags }: PlanFlags): readonly strin
   ];
 }
 
-/** Keeps a path that starts with `-` from being parsed as an option. */
+/** Prevents a path that starts with `-` from being parsed as an option. */
 function escapePath(path: string): string {
   return path.startsWith('-') && path !== '-' ? `./${path}` : path;
 }

@@ -42,11 +42,11 @@ import {
 /** Flags of the commands that write. */
 export interface ApplyFlags extends PlanFlags, FormatFlags {
   readonly yes?: boolean;
-  /** File that gets a line before and after each request of the apply. */
+  /** File to which a line is appended before and after each request of the apply. */
   readonly journal?: string;
-  /** Most milliseconds to wait for work that the service continues after its responses. Absent: does not wait. */
+  /** Maximum time in milliseconds to wait for work that the service continues. Absent: do not wait. */
   readonly wait?: number;
-  /** With a saved plan: its manifests. False: the plan is trusted as it is. */
+  /** The manifests of a saved plan (`--manifests`). `false` (`--no-manifests`): the plan is trusted. */
   readonly manifests?: readonly string[] | false;
   /** A plan file or a folder of plans that must contain every change of the new plan. Otherwise nothing is written. */
   readonly approved?: string;
@@ -55,7 +55,7 @@ export interface ApplyFlags extends PlanFlags, FormatFlags {
 interface ManifestsRun {
   readonly flags: ApplyFlags;
   readonly mode: Plan['mode'];
-  /** If set, the plan of the manifests is applied only if it is the same as this one. */
+  /** If set, the new plan is applied only if it equals this plan. */
   readonly saved?: SavedFile;
 }
 
@@ -103,7 +103,7 @@ export async function applyManifests(
   );
 }
 
-/** A saved plan, its connection, and its consents and limits. */
+/** A saved plan, and the connection, consents and limits with which it is applied. */
 interface PreparedPlan {
   readonly plan: Plan;
   readonly settings: RunSettings;
@@ -111,8 +111,8 @@ interface PreparedPlan {
 }
 
 /**
- * Prepares a saved plan that is applied without manifests. Throws for flags that only planning has, and if the plan is
- * for another service or API key. Sends nothing.
+ * Prepares a saved plan that is applied without manifests. Throws for flags that only affect planning, and if the plan
+ * is for another service or API key. Sends no request.
  */
 export async function prepareSaved(saved: SavedFile, flags: ApplyFlags, context: Context): Promise<PreparedPlan> {
   refusePlanFlags(flags);
@@ -121,7 +121,7 @@ export async function prepareSaved(saved: SavedFile, flags: ApplyFlags, context:
   const plan = await checkPolicies(saved.plan, { policies, state: undefined, now: context.now() });
   await refuseInputs(flags, { files: plan.files.map(({ path }) => path), settings }, context);
   const tokens = resolveTokens(flags, NO_SINKS, plan.stack);
-  // An edited file could raise its own guard limits.
+  // The default limits apply too, because an edited file could raise its own guard limits.
   const guard = mergeGuards(plan.settings.guard, DEFAULT_GUARD);
   return { plan, settings, approved: { plan, name: saved.name, allowances: toAllowances(flags), guard, tokens } };
 }
@@ -133,8 +133,8 @@ async function readPolicies({ policies: paths = [] }: ApplyFlags, context: Conte
 }
 
 /**
- * Applies exactly a saved plan. With manifests, the plan is computed again and must be the same. Without, it is
- * trusted, but nothing that it touches may have changed since.
+ * Applies exactly a saved plan. With manifests, computes the plan again, and applies it only if it equals the saved
+ * plan. Without manifests, trusts the plan, but rejects it if a resource that it touches has changed since.
  */
 export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
   const saved = await readSaved(file, context);
@@ -171,13 +171,13 @@ export function refuseTwiceApproved({ approved }: ApplyFlags): void {
   throw new CommandError(message, { exitCode: EXIT.invalid });
 }
 
-/** Makes the log show that the plan was not compared with manifests. */
+/** Says on stderr that the plan is not compared with manifests. */
 export function announceTrustedFile(file: string, { stderr }: Context): void {
   const name = toPrintable(file);
   stderr.write(`${name} is trusted as it is: with --no-manifests it is not compared with the manifests.\n`);
 }
 
-/** Throws for flags that belong to planning: the saved plan already fixes its scope. */
+/** Throws for flags that only affect planning, because the saved plan already fixes its scope. */
 function refusePlanFlags({ target, rotate = [], takeOver = [], revertDrift, ...flags }: ApplyFlags): void {
   const given = [
     ...(target.length > 0 ? ['--target'] : []),
@@ -200,17 +200,14 @@ async function readApproved(file: string | undefined, context: Context): Promise
   return readApproval(file, context);
 }
 
-/** Reads a plan file as an approval. Throws if it cannot approve anything. */
+/** Reads an approved plan. Throws if another version of edgewise wrote it, or if it contains errors. */
 export async function readApproval(file: string, context: Context): Promise<PlanApproval> {
   const approved = { plan: await readPlanFile(file, context), name: file };
   refuseUnusableApproval(approved, VERSION);
   return approved;
 }
 
-/**
- * Returns a comparison with the approved plan if the new plan does more. Undefined: it does not, or no approval is
- * required.
- */
+/** Returns a comparison with the approved plan if the new plan does more. `undefined`: the plan may be applied. */
 export function findUnapproved(
   plan: Plan,
   approved: PlanApproval | undefined,

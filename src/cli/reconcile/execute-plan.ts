@@ -25,14 +25,14 @@ import { type FormatFlags, findEventOutput, getTextOptions } from '../output/pre
 import { createProgress, createStatusLine, keepUpdated, type Progress } from '../output/progress.ts';
 import { publish, showFailure } from '../output/publish.ts';
 
-/** A plan that is not blocked, and how to apply it. */
+/** A plan that is not blocked, and the function that applies it. */
 export interface Execution {
   readonly plan: Plan;
   readonly apply: (options: RunOptions) => Promise<ApplyResult>;
   readonly flags: FormatFlags & { readonly yes?: boolean; readonly journal?: string; readonly wait?: number };
-  /** Opens a reader, for `--wait`. */
+  /** Opens a client that reads, for `--wait`. */
   readonly open: () => Promise<ReadingClient>;
-  /** Shows the notices of the client together with the progress. */
+  /** Redirects the notices of the client to the output that shows the progress. */
   readonly setLineWriter: SetLineWriter;
   /** If aborted before the first write, nothing is written. If aborted later, no new write starts. */
   readonly signal: AbortSignal;
@@ -40,7 +40,8 @@ export interface Execution {
 }
 
 /**
- * Asks, applies and reports. The caller has shown the plan; it has writes or files, no errors, and nothing blocks it.
+ * Asks the user, applies the plan, and reports the result. The caller has shown the plan, and has checked that it has
+ * writes or files, and that it is not blocked.
  */
 export async function executePlan(execution: Execution, context: Context): Promise<ExitCode> {
   const { plan, flags, locate } = execution;
@@ -48,7 +49,7 @@ export async function executePlan(execution: Execution, context: Context): Promi
   const applied = await applyWithProgress(execution, stream, context).catch((error: unknown) => ({ error }));
   if ('error' in applied) {
     if (stream.sent().count === 0) throw applied.error;
-    // The events that were sent already are part of the stream of the failure.
+    // The report of the failure continues the stream of the events that were sent already.
     const failed = { command: plan.mode, stack: plan.stack, locate, flags, sent: stream.sent() };
     return showFailure(applied.error, failed, context);
   }
@@ -63,7 +64,7 @@ export async function executePlan(execution: Execution, context: Context): Promi
   return publish({ about: 'apply', plan, result }, publication, context);
 }
 
-/** Waits for work that the service continues after its responses, and adds the results. */
+/** Waits for work that the service continues after its responses, and adds the results of that work. */
 async function waitForApplied(result: ApplyResult, execution: Execution, context: Context): Promise<ApplyResult> {
   const { open, flags, signal, setLineWriter } = execution;
   const subjects = listWritten(result);
@@ -84,7 +85,6 @@ export function listWritten({ outcomes }: ApplyResult): readonly WorkSubject[] {
   );
 }
 
-/** Options of a wait whose progress is shown. */
 interface VisibleWait {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -105,7 +105,7 @@ export async function waitVisibly(
   let said = ['', ''];
   const show = (): void => {
     const left = formatWaitTime(Math.max(0, deadline - now().getTime()));
-    // The time comes first, because a narrow terminal may cut off the end.
+    // The time comes before the names, because a narrow terminal may cut off the end.
     const [done = '', what = ''] = said;
     if (done !== '') line.show(toPrintable(`${done}, ${left} left at most: ${what}`));
   };
@@ -128,7 +128,10 @@ export async function waitVisibly(
   }
 }
 
-/** Asks for approval. In a format other than text, the plan was not shown yet, so the question contains it. */
+/**
+ * Asks for approval. In a format other than text, the plan was not shown yet, so the question contains it. Throws if
+ * there is no terminal.
+ */
 async function confirm({ plan, flags }: Execution, writes: number, context: Context): Promise<boolean> {
   if (flags.yes === true) return true;
   const what = writes === 1 ? 'this write' : `these ${writes} writes`;
@@ -145,7 +148,7 @@ async function confirm({ plan, flags }: Execution, writes: number, context: Cont
   return answer.trim() === 'yes';
 }
 
-/** Shows progress only from the first write on: before it, the user may be asked. */
+/** Applies the plan. Shows progress only from the first write on, because the user may be asked before. */
 async function applyWithProgress(execution: Execution, stream: EventStream, context: Context): Promise<ApplyResult> {
   const { plan, flags, signal } = execution;
   const ahead = { total: plan.writes.length, rateLimit: plan.settings.rateLimit };
@@ -184,14 +187,14 @@ async function applyWithProgress(execution: Execution, stream: EventStream, cont
   }
 }
 
-/** Returns stderr, without live updates if a log is written to it: they would overwrite log lines. */
+/** Returns stderr. If a log is written to it, disables live updates, because they would overwrite log lines. */
 export function createProgressOutput({ env, stderr }: Context): Output {
   return isLogWanted({ env }) ? { ...stderr, isTerminal: false } : stderr;
 }
 
 /**
- * Returns `authentication` only if nothing was applied and every failure is about permissions. An apply that did a part
- * has failed, for any cause.
+ * Returns `authentication` only if nothing was applied and every failure is about permissions. After a partial apply,
+ * returns `failed` for such failures.
  */
 export function exitCodeOfApply({ outcomes, files, interrupted, waited = [] }: ApplyResult): ExitCode {
   const failed = outcomes.filter((one) => one.outcome === 'failed');
@@ -209,7 +212,7 @@ function renderAskedPlan(plan: Plan, context: Context, flags: FormatFlags): stri
   return renderUnblocked(plan, getTextOptions(context.stderr, context, flags));
 }
 
-/** In text, shows the plan before the apply. Other formats are one document at the end, so nothing is shown. */
+/** Shows the plan before the apply, in text. Other formats are one document, which is shown at the end. */
 export function showPlanFirst(plan: Plan, flags: FormatFlags, context: Context): void {
   if (flags.format !== 'text') return;
   context.stdout.write(renderUnblocked(plan, getTextOptions(context.stdout, context, flags)));

@@ -16,13 +16,13 @@ import { type OutputContext, writeResultFile } from '../output/output-files.ts';
 /** A plan file or a folder of plans, and the manifests that it names. */
 interface NamedManifests {
   readonly name: string;
-  /** `undefined`: it names none. */
+  /** `undefined`: the file or folder names no manifests. */
   readonly manifests: readonly string[] | undefined;
 }
 
 /**
- * Finds the manifests to compare a plan with: those of `--manifests`, else those that the file names, if they exist.
- * Empty (`--no-manifests`): the user trusts the plan as it is. The file cannot choose what is applied: the plan is
+ * Finds the manifests to compare a plan with: those of `--manifests`, else those that the plan file names, if they
+ * exist. Empty for `--no-manifests`: the user trusts the plan. The plan file cannot choose what is applied: the plan is
  * computed again from manifests of this checkout, and must be the same.
  */
 export function findManifests(
@@ -77,10 +77,7 @@ export async function writePlanFile(
   }
 }
 
-/**
- * Removes an older plan if there is no new one, so that it is not mistaken for the new one. Returns the message about
- * it.
- */
+/** Removes an old plan file if there is no new plan: it could be mistaken for the new plan. Returns a message. */
 export async function removeStalePlanFile(file: string, cwd: string): Promise<string> {
   const path = resolve(cwd, file);
   const said = `${toPrintable(file)} was not written, because there is no plan that can be applied.`;
@@ -101,7 +98,7 @@ export async function readPlanFile(file: string, { cwd, onSubject, onInput, budg
 
 type PlanReader = Pick<Context, 'cwd' | 'onSubject' | 'onInput' | 'budget'>;
 
-/** Without manifests, diagnostics of a plan point to the start of its file. */
+/** Creates a `Locate` without manifests. Diagnostics without an address point to the start of the plan file. */
 export function createPlanLocate(file: string): Locate {
   return (address) => (address === undefined ? { file, line: 1, column: 1, excerpt: '' } : undefined);
 }
@@ -121,7 +118,10 @@ export async function isPlanFile(path: string, cwd: string, budget?: ReadBudget)
   }
 }
 
-/** Avoids parsing long YAML manifests twice. Does not read a pipe or a device, which can be read only once. */
+/**
+ * Whether a file starts with `{`. This check avoids parsing long YAML manifests twice. Does not read a pipe or a
+ * device, because they can be read only once.
+ */
 async function startsAsObject(file: string): Promise<boolean> {
   if (!(await stat(file)).isFile()) return false;
   const handle = await open(file);

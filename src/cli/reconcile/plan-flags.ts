@@ -62,7 +62,7 @@ export function toAllowances({ allowDeletes, allowProtected, allowRejected = [] 
   return { deletes: allowDeletes === true, protected: allowProtected, rejected: allowRejected };
 }
 
-/** Like `toAllowances`, as options of `stack.apply`. */
+/** Like `toAllowances`, but returns options of `stack.apply`. */
 export function toConsent({
   allowDeletes,
   allowProtected,
@@ -88,7 +88,7 @@ export function exitCodeOfPlan(
 }
 
 /**
- * Returns the connection of a plan file that is used without manifests. An edited file could name another service,
+ * Returns the connection for a plan file that is used without manifests. An edited file could name another service,
  * which would then get the API key. So the user must name the service too, except for the embedded server.
  */
 export function resolvePlanSettings(
@@ -121,8 +121,8 @@ export function refuseOtherService(
 }
 
 /**
- * A plan of another account would create all its resources again in this one. An edited plan file must not choose the
- * API key.
+ * Throws if the plan was made with another API key than this run uses. Otherwise a plan of another account would create
+ * all its resources again, and an edited plan file could choose the API key.
  */
 function refuseOtherKey(
   { plan, name }: SavedFile,
@@ -143,7 +143,7 @@ function refuseOtherKey(
 
 /**
  * Like `refuseOtherService`. Also throws if an `External` has another id in the plan than in the manifests, because the
- * approver read only its name.
+ * approver read only the name of the `External`.
  */
 export function refuseOtherManifests(
   saved: SavedFile,

@@ -40,7 +40,7 @@ export const VIOLATION_SCHEMA = z.strictObject({
 });
 
 export const DIAGNOSTIC_SCHEMA = z.strictObject({
-  code: z.enum(Object.keys(DIAGNOSTIC_CODES) as (keyof typeof DIAGNOSTIC_CODES)[]), // Object.keys forgets the keys' type
+  code: z.enum(Object.keys(DIAGNOSTIC_CODES) as (keyof typeof DIAGNOSTIC_CODES)[]), // Object.keys returns string[]
   severity: z.enum(['error', 'warning']),
   message: z.string(),
   remedy: optional(z.string()),
@@ -64,8 +64,8 @@ const mark = z.strictObject({
 });
 
 /**
- * Types whose texts only functions of the model create. A text from a file is compared with a created one before it is
- * used.
+ * The types of these texts say that the model created them. A text from a file is compared with a created text before
+ * it is used.
  */
 const address = z.string().regex(/^[A-Za-z]+\/[^/\s]+$/) as unknown as z.ZodType<Address>; // the pattern matches the type
 const writeId = z.string() as unknown as z.ZodType<WriteId>; // compared with the ids that follow from the changes

@@ -55,8 +55,8 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
    */
   readonly render?: boolean;
   /**
-   * Whether the manifests are untrusted. If true, nothing is applied, and a manifest setting that decides where the API
-   * key is sent is an error unless the options or the environment set the same value. Default: EDGEWISE_UNTRUSTED.
+   * Whether the manifests are untrusted. If true, nothing is applied. A manifest setting that decides where the API key
+   * is sent is then an error, unless the options or the environment set the same value. Default: EDGEWISE_UNTRUSTED.
    */
   readonly untrusted?: boolean;
   /**

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
 
-/** The explanation of a diagnostic code. */
+/** Why edgewise reports a diagnostic code, with an example and its correction. */
 export interface Explanation {
   /** Why the diagnostic matters, and what edgewise does. Shown after the sentence in `DIAGNOSTIC_CODES`. */
   readonly meaning: string;

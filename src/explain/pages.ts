@@ -109,8 +109,7 @@ export interface FieldRow {
 }
 
 /**
- * The page, or the first unknown step of the path. `before`: the path before this step. `known`: the steps that are
- * known at its place.
+ * The page. If a step of the path is unknown: this step, the path before it, and the steps that are known in its place.
  */
 export type FoundPage =
   | FieldPage

@@ -184,8 +184,8 @@ function isUnset(field: Field, value: Json | undefined): boolean {
 }
 
 /**
- * Creates a check that reports enabled modules without an effect, according to their table. Disabled modules are meant
- * to have no effect.
+ * Creates a check that reports enabled modules without an effect. The kind's table decides whether a module has one.
+ * Disabled modules are skipped, because they are meant to have none.
  */
 function createIdleCheck(id: LintCode): (subject: LintSubject) => readonly LintFinding[] {
   return ({ spots }) =>
@@ -269,10 +269,7 @@ interface ValidityContext {
   readonly now: Date;
 }
 
-/**
- * Returns the length of the validity, and the path of the field that sets its end. `undefined` if no field sets its
- * end.
- */
+/** Returns the length of the validity, and the path of the field that limits it. `undefined` if no field limits it. */
 function findValidity(
   spec: Spec,
   { after, until, settings, now }: ValidityContext,

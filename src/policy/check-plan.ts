@@ -214,7 +214,7 @@ function divide(findings: readonly PolicyFinding[], severity: Severity): readonl
     findings.filter((finding) => finding.severity === severity),
     ({ policy }) => policy,
   );
-  // If one finding exceeds the limit, show it: a message with the count would take as much space.
+  // If only one finding exceeds the limit, show it, because a message with the count would take as much space.
   const end = (length: number): number => (length === MAX_SHOWN + 1 ? length : MAX_SHOWN);
   return [...groups].map(([policy, all]) => ({
     policy,

@@ -158,7 +158,7 @@ function listUnknownFields(
   });
 }
 
-/** Whether `part` is a prefix of `path` that the kind lacks, while the kind has the next shorter prefix. */
+/** Whether `part` is a prefix of `path`, and the shortest prefix that the kind lacks. */
 function isMissingPart(kind: Kind, part: readonly string[], path: readonly string[]): boolean {
   const isPart = part.every((name, at) => name === path[at]);
   return isPart && !hasPath(kind, part) && hasPath(kind, part.slice(0, -1));

@@ -87,8 +87,8 @@ function isCertain({ doubt }: Refusal): boolean {
 }
 
 /**
- * Errors that the API specifies: if the copy responds with one of them, the service will too. The copy cannot cause
- * them wrongly, because it contains only values that the service shows, and resources that were not read are assumed to
+ * Errors that the API specifies: if the copy responds with one of them, the service will too. The copy never does so by
+ * mistake, because it contains only values that the service shows, and resources that were not read are assumed to
  * exist. For other errors, a service may be more liberal than the bundled server.
  */
 const SPECIFIED: ReadonlySet<string> = new Set(['already_taken', 'in_use', 'missing_reference']);
@@ -185,7 +185,7 @@ function findPlace(address: string, { resources }: DesiredState, path?: string):
   return { place: resource.locate(path === undefined ? undefined : ['spec', ...(parsePath(path) ?? [])]) };
 }
 
-/** Finds the live resources that refer to a resource. */
+/** Queries about the live resources that refer to a resource. */
 interface Referrers {
   /**
    * Whether the resource has referrers that this plan does not write, and stacks of the same run own all of them. These
@@ -253,7 +253,7 @@ function groupReferrers({ resources }: LiveState): ReadonlyMap<string, readonly 
 
 /** A resource, value or field that exists before and after an apply, but is missing during some of its writes. */
 interface Gap {
-  /** The resource with the gap. If a value moves to another resource, the address of its last owner. */
+  /** The address of the resource with the gap. If a value moves to another resource, the address of that resource. */
   readonly address: string;
   /** The missing field or value, such as `backend` or `hostports 1.tcp.example.net:20001`. */
   readonly what: string;
@@ -294,7 +294,7 @@ export class GapTracker {
   readonly #counts = new Map<string, number>();
   /** Maps an address to all properties that it ever had, by key. */
   readonly #ofAddress = new Map<string, Map<string, Holding>>();
-  /** Maps a key to the property of the last place that had it. */
+  /** Maps the key of a property to the property of the last resource that had it. */
   readonly #latest = new Map<string, Holding>();
   /** Maps a key to the number of the write after which the property was first missing. */
   readonly #since = new Map<string, number>();
@@ -367,7 +367,7 @@ export class GapTracker {
     return (this.#counts.get(key) ?? 0) > 0;
   }
 
-  /** Replaces the properties of a place. Returns all properties that may be missing or present because of this. */
+  /** Replaces the properties of a place. Returns all properties whose presence this may change. */
   #put(place: string, held: readonly Holding[]): readonly Holding[] {
     const old = this.#places.get(place) ?? [];
     if (old.length === held.length && old.every(({ key }, at) => key === held[at]?.key)) return [];
@@ -520,8 +520,8 @@ export function listUnchecked({ changes }: Plan, live: LiveState): readonly stri
 }
 
 /**
- * Lists the ids that exist because a live resource refers to them. An attached kind proves its ids only if one of its
- * modules is set.
+ * Lists the ids that exist because a live resource refers to them. References of an attached resource are proof only if
+ * one of its modules is set.
  */
 function listProven({ kind: name, spec }: LiveResource): readonly string[] {
   const kind = getKind(name);

@@ -235,7 +235,10 @@ async function readCopy(
   };
 }
 
-/** Removes changes from a plan that the service will reject, and changes that depend on them (`--skip-rejected`). */
+/**
+ * Creates a plan without the changes that the service will reject, and without the changes that depend on them
+ * (`--skip-rejected`).
+ */
 export class RejectedChangeFilter {
   readonly #input: PlanInput;
   readonly #diagnostics = new Map<string, Diagnostic>();
@@ -262,8 +265,8 @@ export class RejectedChangeFilter {
     for (const { write, why, help } of rejections)
       this.#note(write, `the service would reject the request to ${write.id}, because ${why}`, help);
     const addresses = new Map<string, string>(writes.map((write) => [write.id, formatWriteAddress(write)]));
-    // Repeat until nothing is added. One pass is not enough: a left-out write also leaves out earlier writes of its
-    // change, and other writes may depend on those.
+    // Repeat until nothing is added. One pass is not enough: a rejected write also removes the earlier writes of its
+    // change, on which writes of other changes may depend.
     for (let before = -1; before < this.#diagnostics.size; ) {
       before = this.#diagnostics.size;
       for (const write of writes) {
@@ -291,7 +294,10 @@ export class RejectedChangeFilter {
   }
 }
 
-/** A write to a duplicate depends on the change of the resource that is kept. Returns the address of that resource. */
+/**
+ * A write to a duplicate depends on the change of the resource that is kept. Returns the address of this resource, or
+ * an empty list for other writes.
+ */
 function listKept(write: Write): readonly string[] {
   return 'duplicateOf' in write && write.duplicateOf !== undefined ? [write.address] : [];
 }

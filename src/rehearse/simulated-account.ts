@@ -40,8 +40,8 @@ export interface SimulatedAccount {
 }
 
 /**
- * Identifies a resource of the copy. `like`: the live resource. It is required for an attached kind, because its spec
- * contains the ids of the path.
+ * Identifies a resource of the copy. `like`: the live resource. An attached kind requires it, because the spec of the
+ * live resource contains the ids of the path.
  */
 export interface SimulatedPlace {
   readonly kind: Kind;
@@ -62,13 +62,13 @@ const BASE_URL = 'http://twin.invalid';
 const REQUESTS_AT_ONCE = 100;
 
 /**
- * Creates a copy of the live state. It accepts every reference to a kind whose resources were not read or that the API
- * cannot create.
+ * Creates a copy of the live state. The copy accepts any reference to a kind whose resources were not read or that the
+ * API cannot create.
  */
 export function createSimulatedAccount({ live, now, onWrite }: CopyOptions): SimulatedAccount {
   let rejection: SimulatedRejection | undefined;
   const refusals = new Map<string, SimulatedRejection>();
-  // Maps the name of a kind to the ids of its created resources, oldest first. Lists contain only these resources,
+  // Maps the name of a kind to the ids of its created resources, oldest first. `list` returns only these resources,
   // because an apply lists resources only to find new ones.
   const createdIds = new Map(OWNED_KINDS.map(({ name }): [string, string[]] => [name, []]));
   const client = createCopyClient(createAccount(live, now), (failed) => {

@@ -23,7 +23,7 @@ export interface ClaimRegistry {
   readonly listRivals: () => ConflictingStacks;
 }
 
-/** Maps each stack that has conflicts to them. */
+/** Maps each stack with conflicts to its conflicts. */
 type ConflictingStacks = ReadonlyMap<StackFolder, readonly ClaimConflict[]>;
 
 /** A value that several stacks claim. */

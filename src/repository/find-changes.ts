@@ -98,7 +98,7 @@ async function wasStack(folder: string, { all, readBefore }: ChangedFiles): Prom
   return false;
 }
 
-/** Whether edgewise reads a file when it loads a folder. Decided by the path of the file, relative to that folder. */
+/** Whether edgewise reads a file when it loads a folder. `path`: the path of the file, relative to the folder. */
 function isRead(path: string): boolean {
   const hidden = path.split(sep).some((part) => part.startsWith('.') || part === 'node_modules');
   return !hidden && isManifestName(basename(path));

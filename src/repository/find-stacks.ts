@@ -282,8 +282,8 @@ function listDuplicateStacks(stacks: readonly StackFolder[]): readonly Diagnosti
 }
 
 /**
- * Returns a function for a stack that is planned alone. It finds another stack of the repository that takes over, or
- * may take over, a resource of this stack. Outside of a repository, it finds nothing.
+ * For a stack that is planned alone: returns a search for another stack of the repository that takes over, or may take
+ * over, a resource of this stack. Outside of a repository, the search finds nothing.
  */
 export const openNeighbours: OpenNeighbours = async ({ inputs }, host) => {
   const { cwd, root } = host;

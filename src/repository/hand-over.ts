@@ -32,7 +32,7 @@ interface TakerQuery {
   readonly address: Address;
 }
 
-/** The part of `findTaker` that does not search files with errors for names. */
+/** The first search of `findTaker`. It does not search the text of files with errors. */
 function findNamedTaker(
   folder: StackFolder,
   { tree, address }: TakerQuery,
@@ -155,9 +155,9 @@ function findRelation(other: StackFolder, { folder, tree, context }: Subject): R
 }
 
 /**
- * Compares two stacks with different base URLs. The first stack takes over a resource from a stack with the name of the
- * second one. If a stack with this name exists at the first stack's base URL, the manifest means that stack, so the
- * second stack is in another account.
+ * Compares two stacks with different base URLs. A manifest of the first stack takes over a resource from a stack with
+ * the second stack's name. If the first stack's base URL has a stack with this name, the manifest means that stack. The
+ * second stack is then in another account.
  */
 function compareBaseUrls({ baseUrl }: StackFolder, { name }: StackFolder, { stacks }: StackTree): Relation {
   if (baseUrl === undefined || !isUrl(baseUrl)) return { doubt: `its base URL is ${baseUrl ?? 'not known'}` };

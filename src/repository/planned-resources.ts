@@ -7,8 +7,8 @@ import type { CrossStackReference } from '../model/state.ts';
 import type { FindPlanned, PlannedResource } from '../plan/cross-stack-references.ts';
 
 /**
- * Collects the resources that the plans of a run create, delete or give another address. Cross-stack references use
- * them, so they follow renames and hand-overs like references within a stack.
+ * Collects the resources that the plans of a run create, delete or give another address. Cross-stack references are
+ * resolved with these resources, so that they follow renames and hand-overs.
  */
 export interface PlannedResources {
   /** Adds a plan. `account` is equal for stacks of one account. */

@@ -18,11 +18,11 @@ import { findStacks, readDependencies } from './find-stacks.ts';
 export interface StackFilter {
   /** The names of the selected stacks. If empty, all stacks are selected. */
   readonly names: readonly string[];
-  /** Whether the names come from plan files. */
+  /** Whether the names come from plan files. This changes only the error for an unknown name. */
   readonly isOfPlans?: boolean;
   /** A commit. If set, only stacks that changed since this commit are selected. */
   readonly since?: string | undefined;
-  /** If absent, the environment sets the shard, unless `names` selects stacks. */
+  /** The selected shard. If absent and `names` is empty, environment variables may set it. */
   readonly shard?: Shard | undefined;
   readonly baseUrl?: string | undefined;
   /** The environment variable that contains the API key of all stacks. */
@@ -151,9 +151,10 @@ function findIndex(name: string, total: number): number {
 const AT_ONCE = 4;
 
 /**
- * Returns the tree with the dependencies of rendered stacks, which are read from the output of their commands. All
- * stacks are rendered, even if the run selects a few, because any stack may take over resources of a selected one. If a
- * command fails or may not run, its stack may take over any resource. The error is reported when the stack is read.
+ * Reads the dependencies of rendered stacks from the output of their commands, and returns the tree with these
+ * dependencies. All stacks are rendered, even if the run selects a few, because any stack may take over resources of a
+ * selected one. If a command fails or may not run, its stack may take over any resource. The error is reported when the
+ * stack is read.
  */
 async function renderTree(tree: StackTree, context: Host): Promise<StackTree> {
   const rendered = tree.stacks.filter(({ isRendered }) => isRendered);

@@ -221,7 +221,7 @@ function createMissingIssue(name: string) {
   return { path: [name], error: 'is missing', params: { code: 'missing-field' } };
 }
 
-/** The schema of an address in another stack. */
+/** Schema of the address of a resource in another stack. */
 function createForeignAddressSchema(): z.ZodType {
   const names = MANIFEST_KINDS.filter(({ role }) => role === 'owned').map(({ name }) => name);
   return z

@@ -15,7 +15,7 @@ import { FROM_ENVIRONMENT } from './text.ts';
  * Creates the JSON Schema (draft 2020-12) of manifests, for editors. `kind`: the kind of document. If absent, the
  * schema describes documents of all kinds. The schema accepts everything that edgewise accepts. Edgewise also checks
  * rules that JSON Schema cannot express: lengths in bytes, the targets of references, and RE2 syntax. Throws an
- * `InvariantError` if there is no such kind.
+ * `InvariantError` for an unknown kind.
  */
 export function createManifestJsonSchema(kind?: string): JsonObject {
   const schema =

@@ -155,10 +155,7 @@ function createEntries(name: string, schema: z.ZodType, change = (body: JsonObje
 
 const PART = /^#\/\$defs\//;
 
-/**
- * Converts zod's references to references to components of the document, and removes the pattern that zod adds to a
- * format.
- */
+/** Makes zod's references point to components of the document, and removes the pattern that zod adds to a format. */
 function convertZodSchema(value: Json): Json {
   if (isJsonArray(value)) return value.map(convertZodSchema);
   if (!isJsonObject(value)) return value;

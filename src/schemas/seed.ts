@@ -6,7 +6,8 @@ import type { FaultRange, FaultRule, ServerFaults } from '../model/server-faults
 import { createAnyJsonSchema } from './text.ts';
 
 /**
- * Members of a resource in a seed that are not fields of its kind. The fields are checked like the body of a request.
+ * Members of a resource in a seed that are not fields of its kind. Fields of the kind are checked like the body of a
+ * request.
  */
 const SEED_RESOURCE = z
   .looseObject({
@@ -96,7 +97,7 @@ const CALLS = z
   ])
   .describe('One request or several: `2`, `"3-5"`, `"4-"`.');
 
-/** The members of every rule that select requests. */
+/** The members with which every rule selects requests. */
 const CHOICE = {
   on: z
     .string()

@@ -113,7 +113,7 @@ const NAMES = ['one', 'two'] as const;
 
 const OURS = ['production', 'pool'] as const;
 
-/** Codes about manifests and live resources that edgewise finds before it writes anything. */
+/** Codes of planning. Edgewise reports them before it writes anything. */
 export const PLANNING_EXPLANATIONS = {
   'unknown-target': {
     meaning:

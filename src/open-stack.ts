@@ -12,10 +12,7 @@ import { readTrust, refuseUntrustedRender } from './stack/trust.ts';
 
 /** Manifests, service and callbacks of a stack. Every option is optional. */
 export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'> {
-  /**
-   * Files and folders with manifests, as on the command line. Default: the working folder, or none if `manifests` is
-   * given.
-   */
+  /** Files and folders with manifests. Default: the working folder, or none if `manifests` is given. */
   readonly paths?: readonly string[];
   /** Manifests in memory: `{ file, text }` or `{ file, bytes }`. */
   readonly manifests?: readonly ManifestSource[];
@@ -59,10 +56,7 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
    * is sent is then an error, unless the options or the environment set the same value. Default: EDGEWISE_UNTRUSTED.
    */
   readonly untrusted?: boolean;
-  /**
-   * Environment variables that manifests may read: names, or prefixes of names followed by `*`. Default: EDGEWISE_ENV,
-   * else none.
-   */
+  /** Environment variables that manifests may read: names, or prefixes and `*`. Default: EDGEWISE_ENV, else none. */
   readonly offered?: readonly string[];
   /**
    * The folder that must contain every file that manifests name. Default: EDGEWISE_ROOT, else the repository of the

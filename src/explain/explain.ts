@@ -47,10 +47,7 @@ interface UnknownTopic {
   readonly remedy: string | undefined;
 }
 
-/**
- * Explains a diagnostic code, a kind, or a field such as `TCPEdge.backend.backend_id`. The path of a field may omit the
- * kind.
- */
+/** Explains a diagnostic code, a kind, or a field such as `TCPEdge.backend.backend_id`, whose kind may be omitted. */
 export function explain(topic: string): ExplanationPage | UnknownTopic {
   if (isDiagnosticCode(topic)) return createCodePage(topic);
   const [kind = '', ...steps] = topic.replace(/\[\d*\]/g, '').split('.');

@@ -5,10 +5,7 @@ import { PLANNING_EXPLANATIONS } from './codes/planning.ts';
 import { RELATION_EXPLANATIONS, RUN_EXPLANATIONS } from './codes/running.ts';
 import type { Explanation } from './explanation.ts';
 
-/**
- * Maps each code to its explanation. The files in `codes/` contain the explanations. A code without one is a compile
- * error.
- */
+/** Maps each code to its explanation. The explanations are in `codes/`. A missing explanation is a compile error. */
 export const EXPLANATIONS: Readonly<Record<DiagnosticCode, Explanation>> = {
   ...READING_EXPLANATIONS,
   ...FIELD_EXPLANATIONS,

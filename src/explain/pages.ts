@@ -371,10 +371,7 @@ function listSchemaFacts(schema: JsonObject, isRequired: boolean): readonly Fact
   ];
 }
 
-/**
- * Removes the alternative for `${env:…}` from a pattern. The page does not show it, because every text may come from
- * the environment.
- */
+/** Removes the alternative for `${env:…}` from a pattern. It is not shown, because every text may have this form. */
 function removeEnvironmentPattern(pattern: string): string {
   const own = /^\((.*)\)\|\\\$\\\{env:$/.exec(pattern)?.[1];
   return own === undefined ? pattern : removeEnvironmentPattern(own);

@@ -249,10 +249,7 @@ function listRepeated(
   });
 }
 
-/**
- * Finds certificates that are valid for longer than the Stack allows. A validity without a start is assumed to start
- * now.
- */
+/** Finds certificates that are valid for longer than the Stack allows. A missing start is assumed to be now. */
 function checkValidity({ kind, resource }: LintSubject, { settings, now }: RuleContext): readonly LintFinding[] {
   const { validity } = kind;
   if (validity === undefined) return [];

@@ -70,10 +70,7 @@ function toStack({ stack }: Plan, settings: StackSettings | undefined): PolicyRu
   return { name: stack, labels, annotations };
 }
 
-/**
- * Creates the value of the variable `plan`. For a saved plan, `made` is empty, because its time and commit cannot be
- * verified.
- */
+/** The value of the variable `plan`. For a saved plan, `made` is empty, because it cannot be verified. */
 function toPlanJson({ mode, baseUrl, targets, changes, made }: Plan, isSaved: boolean): JsonObject {
   return { mode, baseUrl, targets, totals: { ...countShownActions(changes) }, made: isSaved ? {} : { ...made } };
 }
@@ -147,10 +144,7 @@ const STATIC = [
   'change.place',
 ];
 
-/**
- * The maximum number of findings of one policy that a plan shows one by one: a new policy may find something in every
- * resource.
- */
+/** The maximum number of findings of a policy that a plan shows. A new policy may have one for every resource. */
 const MAX_SHOWN = 10;
 
 const CONSENT = 'No flag allows what a policy refuses';

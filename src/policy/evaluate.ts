@@ -27,10 +27,7 @@ export function references({ names }: Policy, variable: string): boolean {
   return names.some((name) => name === variable || name.startsWith(`${variable}.`));
 }
 
-/**
- * The maximum number of evaluation steps of one policy for one change: about 0.1 seconds. A long rule needs about a
- * hundredth of them.
- */
+/** The maximum number of evaluation steps of one policy for one change: about 0.1 seconds. A long rule needs 1 %. */
 const MAX_STEPS = 200_000;
 
 /** The maximum number of evaluation steps of all policies for all changes of a plan: about ten seconds. */
@@ -111,19 +108,13 @@ function createFinding(policy: Policy, { address, locate }: PolicySubject, found
   };
 }
 
-/**
- * Returns the path at which a finding is shown: the first field of `after` that the policy uses, otherwise the
- * resource's name.
- */
+/** Returns the path of a finding: the first field of `after` that the policy uses, otherwise the resource's name. */
 function findPlacePath({ names }: Policy): FieldPath {
   const [first] = listNamedFields(names).filter(({ name }) => name.startsWith('after.'));
   return first === undefined ? ['metadata', 'name'] : ['spec', ...first.path];
 }
 
-/**
- * Whether a subject meets the conditions of a policy's `match`. No policy applies to a resource that the plan does not
- * change.
- */
+/** Whether a subject meets the conditions in `match`. No policy applies to a resource that the plan does not change. */
 export function appliesTo(policy: Policy, subject: PolicySubject, stack: string): boolean {
   const { danger, labels = {}, stacks } = policy.document.match;
   const { kind, action, dangers } = subject;

@@ -97,10 +97,7 @@ function createTemplateDiagnostic(document: PolicyDocument, finding: TemplateFin
   );
 }
 
-/**
- * Compiles an expression. `require` must have the type bool, or the type `dyn`, whose value is checked at each
- * evaluation.
- */
+/** Compiles an expression. `require` must have the type bool, or `dyn`, whose value is checked at each evaluation. */
 function compile(cel: Cel, { field, text }: Expression): CelProgram | { readonly finding: CelFinding } {
   const program = cel.compile(text);
   if ('finding' in program || field === 'message' || program.type === 'bool' || program.type === 'dyn') return program;
@@ -109,10 +106,7 @@ function compile(cel: Cel, { field, text }: Expression): CelProgram | { readonly
   };
 }
 
-/**
- * Returns the kinds that the policy lists. If it lists none, returns the kinds that have all fields that the policy
- * uses.
- */
+/** Returns the kinds that the policy lists. Without a list: the kinds that have all fields that the policy uses. */
 function chooseKinds({ match }: PolicyDocument, expressions: readonly Expression[]): readonly Kind[] {
   if (match.kinds !== undefined) return match.kinds.map(getKind);
   const paths = expressions.flatMap(({ text }) => listNamedFields(readNames(text)));

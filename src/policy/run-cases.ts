@@ -101,10 +101,7 @@ function toExpectation({ severity }: PolicyFinding): Expectation {
   return severity === 'error' ? 'refuse' : 'warn';
 }
 
-/**
- * The value of `now` in a case that does not set it: a fixed time (a Thursday), so that the result does not depend on
- * the date.
- */
+/** The value of `now` in a case that sets none: fixed, so that the result does not depend on the date. A Thursday. */
 const START = '2026-01-01T00:00:00Z';
 
 function createScene({ stack = {}, plan = {}, now = START }: PolicyGiven): PolicyRunContext {

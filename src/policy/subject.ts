@@ -33,10 +33,7 @@ export interface PolicyRunContext {
 
 type Added = Pick<DesiredResource, 'labels' | 'annotations'>;
 
-/**
- * Creates the subject for a change of a plan. `resource`: the manifest of the changed resource. `undefined` if it has
- * none.
- */
+/** Creates the subject for a change. `resource`: the manifest of the changed resource. `undefined` if it has none. */
 export function createChangeSubject(
   change: Change,
   resource: DesiredResource | undefined,

@@ -128,10 +128,7 @@ function isTypeName(name: string): name is TypeName {
 
 const EMPTY: Readonly<Record<string, Json>> = { string: '', int: 0, bool: false };
 
-/**
- * Declares the variables of a policy that applies to these kinds. A field whose type differs between kinds has the type
- * `dyn`.
- */
+/** Declares the variables of a policy for these kinds. A field whose type differs between kinds has the type `dyn`. */
 export function declareVariables(kinds: readonly Kind[]): CelDeclarations {
   const records: Records = new Map();
   const fields = mergeFields(SPEC, kinds.map(listVisibleFields), records);

@@ -274,10 +274,7 @@ interface Holding {
   readonly address: string;
   readonly what: string;
   readonly isValue: boolean;
-  /**
-   * The key of the resource or value that has the property. A field is missing only while this resource or value
-   * exists.
-   */
+  /** The key of the resource or value with this property. A field is missing only while this key exists. */
   readonly of: string;
   readonly subject?: string;
 }

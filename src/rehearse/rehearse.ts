@@ -28,10 +28,7 @@ import {
 import { createSimulatedAccount, type SimulatedAccount } from './simulated-account.ts';
 
 interface RehearsalOptions {
-  /**
-   * Whether to leave out the changes that the service will reject and the changes that depend on them, and try the
-   * rest.
-   */
+  /** Whether to leave out changes that the service will reject and all changes that depend on them. */
   readonly skipRejected?: boolean;
 }
 
@@ -128,10 +125,7 @@ function listTouched({ changes }: Plan): readonly string[] {
   return changes.flatMap(({ action, address }) => (action === 'no-op' ? [] : [address]));
 }
 
-/**
- * Removes the stack's resources that are neither `touched` nor referred to by touched resources: the trial did not
- * change them.
- */
+/** Removes the stack's resources that are neither `touched` nor referred to by touched ones: they did not change. */
 function narrowInput(input: PlanInput, touched: readonly string[]): PlanInput {
   const { desired, live } = input;
   const addresses = findTargetClosure(desired, touched);
@@ -199,10 +193,7 @@ function restoreUnknown(
   return { ...found, spec: Object.fromEntries([...known, ...rest]) };
 }
 
-/**
- * Returns the live state after the trial: touched resources as they are in the copy, and all others as they are in
- * `live`.
- */
+/** Returns the live state after the trial. Touched resources come from the copy, and all others from `live`. */
 async function readCopy(
   simulated: SimulatedAccount,
   live: LiveState,
@@ -235,10 +226,7 @@ async function readCopy(
   };
 }
 
-/**
- * Creates a plan without the changes that the service will reject, and without the changes that depend on them
- * (`--skip-rejected`).
- */
+/** Creates plans without the changes that the service will reject and without their dependents (`--skip-rejected`). */
 export class RejectedChangeFilter {
   readonly #input: PlanInput;
   readonly #diagnostics = new Map<string, Diagnostic>();

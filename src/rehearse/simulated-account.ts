@@ -102,10 +102,7 @@ export function createSimulatedAccount({ live, now, onWrite }: CopyOptions): Sim
   };
 }
 
-/**
- * The API key of the copy. It is random, because the client redacts the key in texts, and no text of a manifest may
- * contain it.
- */
+/** The API key of the copy. Random, because the client redacts the key in texts, and no manifest may contain it. */
 const KEY = randomUUID();
 
 /** Creates a bundled server that contains the resources of the live state. */
@@ -145,10 +142,7 @@ function parseRejection(text: string): SimulatedRejection {
   return { code: String(code), message: String(message) };
 }
 
-/**
- * Returns patterns for ids that are assumed to exist: all that references may contain, except ids of kinds whose
- * resources were read.
- */
+/** Returns patterns for ids that are assumed to exist. Kinds whose resources were read have no pattern. */
 function listUnread({ resources }: LiveState): readonly string[] {
   const types = KINDS.flatMap(({ fields }) => Object.values(fields)).flatMap(({ type }) => listTypes(type));
   const prefixes = new Set(types.flatMap((type) => (type.type === 'reference' ? type.prefixes : [])));

@@ -174,10 +174,7 @@ export interface ClaimSource {
   readonly tokens: TokenSettings;
 }
 
-/**
- * Lists the claims of a stack: unique values, adopted resources, resources that it takes over from other stacks, and
- * files.
- */
+/** Lists the claims of a stack: unique values, adopted resources, resources taken over from other stacks, and files. */
 export function listStackClaims({ state, tokens }: ClaimSource, { cwd }: Pick<Host, 'cwd'>): readonly StackClaim[] {
   return [...state.resources.values()].flatMap((resource) => {
     const kind = findKind(resource.kind);

@@ -63,10 +63,7 @@ async function assignToOwners(
   if (outer !== undefined && !(await wasStack(owner, files))) causes.get(outer)?.add(file);
 }
 
-/**
- * Assigns each changed file with a `Defaults` document, even a deleted file, to every stack in and below the file's
- * folder.
- */
+/** Assigns each changed file with a `Defaults` document, even a deleted file, to all stacks in and below its folder. */
 async function assignDefaults(files: ChangedFiles, places: Places['places'], causes: Causes): Promise<void> {
   for (const file of files.all) {
     if (!isManifestName(basename(file))) continue;

@@ -136,10 +136,7 @@ interface SettingsLayer {
  */
 const CONCERNS_TREE = /\bkind["']?\s*:\s*["']?(?:Stack|Defaults|External)\b|\brenamed_from\b|\\[ux]/;
 
-/**
- * Matches the kind of each document. Members of a `List` do not match, because their `kind` is not at the start of a
- * line.
- */
+/** Matches the kind of each document. `kind` in a member of a `List` does not match, because it is indented. */
 const KIND = /^["']?kind["']?\s*:\s*["']?(\w+)/gm;
 
 function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): FoundFile {
@@ -246,10 +243,7 @@ function listTexts(value: Json | undefined): readonly string[] {
   return value !== undefined && isJsonArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
-/**
- * Returns the paths in a setting, relative to the folder of the stack. Only the nearest document that has the setting
- * is used.
- */
+/** Returns the paths in a setting, relative to the stack's folder. Uses only the nearest document with the setting. */
 function listPaths(
   setting: 'inputs' | 'policies',
   folder: string,

@@ -20,10 +20,7 @@ export interface ChangedFiles {
   readonly submodules: ReadonlySet<string>;
   /** Returns the real paths of changed files that match a pattern. The patterns are relative to `folder`. */
   readonly match: (folder: string, patterns: readonly string[]) => Promise<readonly string[]>;
-  /**
-   * Returns the content of a file in the commit. `file`: the real path. `undefined` if the commit does not contain the
-   * file.
-   */
+  /** Returns the content of a file in the commit, by its real path. `undefined` if the commit has no such file. */
   readonly readBefore: (file: string) => Promise<string | undefined>;
 }
 

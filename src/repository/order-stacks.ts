@@ -8,15 +8,9 @@ import { StackError } from '../stack/host.ts';
 import { dependsOn } from './find-changes.ts';
 
 interface OrderedStacks {
-  /**
-   * Each stack comes after the stacks to which it refers, otherwise in the given order. Stacks in a cycle have no valid
-   * order.
-   */
+  /** Each stack comes after the stacks to which it refers, otherwise in the given order. A cycle has no valid order. */
   readonly ordered: readonly StackFolder[];
-  /**
-   * The error of each stack in a cycle of references. Such a stack can be neither planned nor applied. Other stacks are
-   * not affected.
-   */
+  /** The error of each stack in a cycle of references. Such a stack can be neither planned nor applied. */
   readonly circles: ReadonlyMap<StackFolder, StackError>;
 }
 

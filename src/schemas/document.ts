@@ -34,10 +34,7 @@ export const DOCUMENT_KINDS: readonly string[] = [
 /** The kinds of documents that a `List` may contain: all except `List`. */
 export const MEMBER_KINDS: readonly string[] = DOCUMENT_KINDS.filter((name) => name !== 'List');
 
-/**
- * Returns the schema of a document of this kind. `undefined` if the kind is unknown. The schema of a `List` does not
- * check its members.
- */
+/** Returns the schema of a document. `undefined` for an unknown kind. A `List` is checked without its members. */
 export function findDocumentSchema(kind: string): z.ZodType | undefined {
   if (!DOCUMENT_KINDS.includes(kind)) return undefined;
   const schema = BUILT.get(kind) ?? buildSchema(kind);
@@ -156,10 +153,7 @@ function createLifecycleSchema(kind: Kind): z.ZodType {
     .describe('How edgewise manages the resource.');
 }
 
-/**
- * The schema of `lint.allow`, which exempts a document from lint rules. The rule about unused exemptions cannot be
- * suppressed.
- */
+/** Schema of `lint.allow`: exemptions from lint rules. The rule about unused exemptions allows no exemption. */
 const createAllowSchema = once((): z.ZodType => {
   const ids = LINT_RULE_IDS.filter((id) => id !== 'suppression-unused');
   const allow = z.strictObject(Object.fromEntries(ids.map((id) => [id, createReasonSchema(id).optional()])));

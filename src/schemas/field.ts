@@ -128,10 +128,7 @@ function describeField(field: Field, use: SchemaUse): z.ZodType {
   });
 }
 
-/**
- * Returns the shared schema of a field or type. It is created only once, because each shared name must belong to one
- * schema.
- */
+/** Returns the shared schema of a field or type, created only once: each shared name must belong to one schema. */
 function rememberPart(use: SchemaUse, of: Field | ObjectType, make: () => z.ZodType): z.ZodType {
   const part = PARTS[use].get(of) ?? make();
   PARTS[use].set(of, part);
@@ -257,10 +254,7 @@ function rejectSameKeys(map: Readonly<Record<string, unknown>>, context: z.Refin
   }
 }
 
-/**
- * Creates the schema of free JSON. It checks only lists of references at known keys. The service checks everything
- * else.
- */
+/** Creates the schema of free JSON. It checks only lists of references at known keys. The service checks the rest. */
 function createJsonSchema(type: JsonType, use: SchemaUse): z.ZodType {
   const json = z.record(z.string(), createAnyJsonSchema());
   if (use === 'response' || use === 'document') return json;

@@ -124,10 +124,7 @@ function createNoChangeSchema({ fields }: Kind, names: readonly string[]): JsonO
   };
 }
 
-/**
- * Creates the schema of a body that is either the module itself, or an object with the module under `module` and the
- * ids of the path.
- */
+/** The schema of a body: the module itself, or an object with the module under `module` and the ids of the path. */
 function createReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
   const ids = listPathFields(kind).map((name) => [name, { description: 'Ignored.' }] as const);
   const wrapped = {
@@ -139,10 +136,7 @@ function createReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
   return { anyOf: [module, wrapped] };
 }
 
-/**
- * Returns a schema and its shared parts, each with its name. If the schema is itself a shared part, it is returned
- * once.
- */
+/** Returns a schema and its shared parts, each with its name. A schema that is a shared part is returned once. */
 function createEntries(name: string, schema: z.ZodType, change = (body: JsonObject) => body): readonly Entry[] {
   const { $schema: _, $defs = {}, ...whole } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const parts = Object.entries($defs as JsonObject); // toJSONSchema returns JSON

@@ -148,10 +148,7 @@ export function checkResult<T>(schema: z.ZodType<T>, document: JsonObject, refus
   throw refuse(issue === undefined ? 'it has another form' : `${issue.path.join('.')}: ${issue.message}`);
 }
 
-/**
- * The maximum number of values that are checked at once. zod's issues for a million wrong values would not fit into
- * memory.
- */
+/** The maximum number of values checked at once. The issues of a million wrong values would not fit into memory. */
 const PART_VALUES = 20_000;
 
 type FirstIssue = Pick<z.core.$ZodIssue, 'path' | 'message'>;
@@ -188,10 +185,7 @@ function findInList(
   return undefined;
 }
 
-/**
- * The maximum number of values in one member of a list. A change of the largest resource that a service accepts has
- * fewer values.
- */
+/** The maximum number of values in one member of a list. A change of the largest possible resource has fewer values. */
 const MOST_VALUES = 100_000;
 
 /** Returns the end, exclusive, of the part that begins at `start`. A part has at least one member. */

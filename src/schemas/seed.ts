@@ -5,10 +5,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { FaultRange, FaultRule, ServerFaults } from '../model/server-faults.ts';
 import { createAnyJsonSchema } from './text.ts';
 
-/**
- * Members of a resource in a seed that are not fields of its kind. Fields of the kind are checked like the body of a
- * request.
- */
+/** Extra members of a resource in a seed. The fields of its kind are checked like the body of a request. */
 const SEED_RESOURCE = z
   .looseObject({
     created_at: z.iso.datetime({ offset: true }).optional().describe('When it was created. Default: now.'),

@@ -42,10 +42,7 @@ export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<stri
     .meta({ examples: [rule.example], ...createFormatKeywords(rule, use) });
 }
 
-/**
- * Returns JSON Schema keywords for a text format. For manifests, they include the message that editors show instead of
- * the pattern.
- */
+/** Returns JSON Schema keywords for a text format. For manifests, with the message that editors show. */
 function createFormatKeywords({ pattern, maxLength, format, expected }: FormatRule, use: SchemaUse) {
   if (use === 'manifest') return pattern === undefined ? {} : { pattern, patternErrorMessage: `Must be ${expected}.` };
   return {
@@ -88,10 +85,7 @@ export function limitBytes(schema: z.ZodString, maxBytes: number): z.ZodString {
     .meta({ maxLength: maxBytes });
 }
 
-/**
- * Pattern of the times that a request may contain. Times before 1970 are rejected, because validities are computed as
- * time since 1970.
- */
+/** Pattern of the times in requests. Validities are computed as time since 1970, so earlier times are rejected. */
 export const TIMES_TAKEN = '^(19[7-9][0-9]|[2-9][0-9]{3})-';
 
 export function createTimestampSchema(use: SchemaUse): z.ZodType {
@@ -99,10 +93,7 @@ export function createTimestampSchema(use: SchemaUse): z.ZodType {
   return use === 'request' ? time.meta({ pattern: TIMES_TAKEN }) : time;
 }
 
-/**
- * Creates the schema of a reference. A reference is an id. In manifests it may also be an address, and in responses a
- * Ref.
- */
+/** Creates the schema of a reference: an id. In manifests it may also be an address, and in responses a Ref. */
 export function createReferenceSchema(type: ReferenceType, use: SchemaUse): z.ZodType {
   switch (use) {
     case 'manifest':

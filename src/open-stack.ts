@@ -23,10 +23,7 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
   readonly baseUrl?: string;
   /** The API key. Default: EDGEWISE_API_KEY, else the content of the file that EDGEWISE_API_KEY_FILE names. */
   readonly apiKey?: string;
-  /**
-   * Sends the requests. Default: a transport with its own connections. It uses the proxies and certificates that
-   * environment variables name.
-   */
+  /** Sends the requests. Default: a new transport with the proxies and certificates that environment variables name. */
   readonly transport?: Transport;
   /** Name of the header that contains the API version. */
   readonly versionHeader?: string;

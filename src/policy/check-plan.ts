@@ -86,10 +86,7 @@ const MANIFEST_NAMES = ['labels', 'annotations', 'stack.labels', 'stack.annotati
 /** Variables with some members from manifests. An expression that uses a whole variable may use these members. */
 const WHOLES: ReadonlySet<string> = new Set(['stack', 'change']);
 
-/**
- * Creates the violation for a policy that was not evaluated because manifests are missing. The plan is blocked, because
- * the policy might refuse it.
- */
+/** Creates the violation for a policy that cannot be evaluated without manifests, and so might refuse the plan. */
 function createUnanswered({ document, locateRule }: Policy): GuardViolation {
   const { name } = document;
   return {

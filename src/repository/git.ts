@@ -13,10 +13,7 @@ const run = promisify(execFile);
 export interface ChangedFiles {
   /** Real paths of the files that were changed, added or deleted, or are not committed yet. */
   readonly all: ReadonlySet<string>;
-  /**
-   * Real paths of the changed submodules. All files of such a submodule count as changed, because git reports only that
-   * its commit differs.
-   */
+  /** Real paths of the changed submodules. All their files count as changed, because git lists only the submodule. */
   readonly submodules: ReadonlySet<string>;
   /** Returns the real paths of changed files that match a pattern. The patterns are relative to `folder`. */
   readonly match: (folder: string, patterns: readonly string[]) => Promise<readonly string[]>;

@@ -48,10 +48,7 @@ function findNamedTaker(
 
 type TreeContext = Pick<Host, 'env' | 'cwd'> & Partial<Pick<Host, 'offered' | 'root'>>;
 
-/**
- * Finds a file with an error that may take over the resource, because the file contains both the name of the stack and
- * the name of the resource.
- */
+/** Finds a file with an error that may take over the resource: it contains the names of the stack and the resource. */
 function findMistakenTaker(subject: Subject): TakeOverStack | undefined {
   const { folder, tree, address, context } = subject;
   const found = listMistaken(tree, context).find(
@@ -134,10 +131,7 @@ function listStrayTakers({ file, takes }: StrayFile, folder: StackFolder, addres
   return takesOver ? [{ stack: '', doubt: `${file} belongs to no stack` }] : [];
 }
 
-/**
- * Whether an unreadable manifest may take over the resource: it contains the names of the stack and the resource, or
- * its words are unknown.
- */
+/** Whether an unreadable manifest may take over the resource: its words include both names, or are unknown. */
 function mayTakeOver(unread: readonly UnreadManifest[] = [], { name }: StackFolder, address: Address): boolean {
   return unread.some(({ words }) => words === undefined || (words.has(name) && words.has(toName(address))));
 }

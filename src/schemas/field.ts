@@ -49,10 +49,7 @@ export function createLifecycleShape(kind: Kind): Readonly<Record<string, z.ZodT
   );
 }
 
-/**
- * Schema of the body of a request to create or update a resource. For an update, all fields are optional, and immutable
- * fields are not allowed.
- */
+/** Schema of a request body. In an update, all fields are optional, and immutable fields are not allowed. */
 export function createRequestSchema(kind: Kind, purpose: 'create' | 'update'): z.ZodType {
   const fields = purpose === 'create' ? kind.specFields : listUpdateFields(kind);
   return createObjectSchema(Object.fromEntries(fields), 'request');
@@ -64,10 +61,7 @@ function listUpdateFields(kind: Kind): readonly NamedField[] {
     .map(([name, field]) => [name, { ...field, required: false }]);
 }
 
-/**
- * Schema of a resource in a response. `use`: `response` for responses that the client reads, `document` for those that
- * the bundled server sends.
- */
+/** Schema of a resource in a response: `response` as the client reads it, `document` as the bundled server sends it. */
 export function createResponseSchema(kind: Kind, use: 'response' | 'document'): z.ZodType {
   return createObjectSchema(kind.fields, use);
 }

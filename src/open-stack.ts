@@ -53,7 +53,10 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
    * is sent is then an error, unless the options or the environment set the same value. Default: EDGEWISE_UNTRUSTED.
    */
   readonly untrusted?: boolean;
-  /** Environment variables that manifests may read: names, or prefixes and `*`. Default: EDGEWISE_ENV, else none. */
+  /**
+   * Environment variables that manifests may read: names, or prefixes such as `APP_*`. Default: EDGEWISE_ENV, else
+   * none.
+   */
   readonly offered?: readonly string[];
   /**
    * The folder that must contain every file that manifests name. Default: EDGEWISE_ROOT, else the repository of the

@@ -109,9 +109,9 @@ function createTolerantBody(body: JsonObject, kind: Kind, isUpdate: boolean): Js
 }
 
 /**
- * Creates the schema of an update that changes nothing: every field is absent, or null if null does not clear the
- * field. Used under `not`, which client generators ignore. If alternatives next to the properties expressed the same
- * rule, generators would create a body without types.
+ * Creates the schema of an update that changes nothing: every field is absent. A field that null does not clear may
+ * also be null. Used under `not`, which client generators ignore. If alternatives next to the properties expressed the
+ * same rule, generators would create a body without types.
  */
 function createNoChangeSchema({ fields }: Kind, names: readonly string[]): JsonObject {
   const cleared = names.filter((name) => fields[name]?.clear === 'null');

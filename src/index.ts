@@ -1,6 +1,6 @@
 /**
- * The public API: `openStack`, which covers most uses in a few lines, then its stages in the order in which they run,
- * and the values between them. Contains re-exports only. The internals of each stage are deliberately not exported.
+ * The public API: `openStack`, which covers most uses in a few lines, the stages that it runs, and the values that the
+ * stages exchange. Contains re-exports only. The internals of each stage are deliberately not exported.
  */
 
 export { type ApplyContext, applyPlan } from './apply/apply.ts';

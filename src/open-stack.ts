@@ -12,52 +12,50 @@ import { readTrust, refuseUntrustedRender } from './stack/trust.ts';
 
 /** Manifests, service and callbacks of a stack. Every option is optional. */
 export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'> {
-  /** Files and folders, as on the command line. Default: the working folder, or none if `manifests` are given. */
+  /** Files and folders with manifests. Default: the working folder, or none if `manifests` is given. */
   readonly paths?: readonly string[];
   /** Manifests in memory: `{ file, text }` or `{ file, bytes }`. */
   readonly manifests?: readonly ManifestSource[];
   /**
-   * URL of the service. `embedded:` and `embedded:FILE` are the bundled server. Default: EDGEWISE_BASE_URL, else
-   * `spec.api.base_url` of the Stack.
+   * URL of the service. `embedded:` or `embedded:FILE` selects the bundled server instead. Default: EDGEWISE_BASE_URL,
+   * else `spec.api.base_url` of the Stack.
    */
   readonly baseUrl?: string;
-  /** Default: EDGEWISE_API_KEY, else the content of the file that EDGEWISE_API_KEY_FILE names. */
+  /** The API key. Default: EDGEWISE_API_KEY, else the content of the file that EDGEWISE_API_KEY_FILE names. */
   readonly apiKey?: string;
-  /**
-   * Sends the requests. Default: a transport with its own connections, and the proxies and certificates that the
-   * environment names.
-   */
+  /** Sends the requests. Default: a new transport with the proxies and certificates that environment variables name. */
   readonly transport?: Transport;
   /** Name of the header that contains the API version. */
   readonly versionHeader?: string;
-  /** Resources per list request, 1 to 100. */
+  /** The maximum number of resources per list request, 1 to 100. */
   readonly pageSize?: number;
-  /** Concurrent requests, 1 to 64. */
+  /** The maximum number of concurrent requests, 1 to 64. */
   readonly concurrency?: number;
-  /** Maximum number of requests in any window of a given length, such as `120/60s`, or `none`. */
+  /** The maximum number of requests in any window of time: `120/60s` allows 120 in any 60 seconds. `none`: no limit. */
   readonly rateLimit?: string;
-  /** Time limits for parts of a request, such as `30s`. */
+  /** Time limits for parts of a request and for the whole request, such as `30s`. */
   readonly timeouts?: Readonly<Partial<Record<'connect' | 'headers' | 'body' | 'request', string>>>;
   /** PEM file of certificate authorities to trust in addition to those of the platform. */
   readonly caFile?: string;
-  /** Token sinks of new credentials. They replace those of the Stack. */
+  /** Where to deliver the tokens of new credentials. Replaces `spec.tokens` of the Stack. */
   readonly tokens?: TokenSettings;
-  /** Token sinks that the program implements. They replace `tokens` and those of the Stack. */
+  /** Token sinks that the calling program implements. They replace `tokens` and `spec.tokens` of the Stack. */
   readonly sinks?: TokenSinks;
-  /** Files and folders of policies, in addition to policies among the manifests and those that the Stack names. */
+  /** Files and folders with policies. Policies among the manifests and in `spec.policies` of the Stack apply too. */
   readonly policies?: readonly string[];
   /**
-   * Whether to run the command of `spec.render`, which prints the manifests of the stack. Default: false; a Stack with
-   * `spec.render` is then an error.
+   * Whether to run the command of `spec.render`, which prints the manifests of the stack. Default: false, and a Stack
+   * with `spec.render` is an error.
    */
   readonly render?: boolean;
   /**
-   * The manifests are not trusted yet. A setting of theirs that decides where the API key is sent is an error unless
-   * the options or the environment set the same value, and nothing is applied. Default: EDGEWISE_UNTRUSTED.
+   * Whether the manifests are untrusted. If true, nothing is applied. A manifest setting that decides where the API key
+   * is sent is then an error, unless the options or the environment set the same value. Default: EDGEWISE_UNTRUSTED.
    */
   readonly untrusted?: boolean;
   /**
-   * Variables that manifests may read: names, and prefixes of names that end in `*`. Default: EDGEWISE_ENV, else none.
+   * Environment variables that manifests may read: names, or prefixes such as `APP_*`. Default: EDGEWISE_ENV, else
+   * none.
    */
   readonly offered?: readonly string[];
   /**
@@ -66,15 +64,15 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
    */
   readonly root?: string;
   /**
-   * The variable that contains the API key. Its name must start with `EDGEWISE_API_KEY_`. Default: EDGEWISE_KEY_ENV,
-   * else the variable that the Stack names.
+   * The environment variable that contains the API key. Its name must start with `EDGEWISE_API_KEY_`. Default:
+   * EDGEWISE_KEY_ENV, else the variable that the Stack names.
    */
   readonly keyEnv?: string;
-  /** The folder that relative paths start from. Default: the working folder of the process. */
+  /** The base folder of relative paths. Default: the working folder of the process. */
   readonly cwd?: string;
   /**
-   * Variables for settings that are not given, and for `${env:NAME}` in manifests if `offered` allows it. Default:
-   * those of the process.
+   * Environment variables. They set options that are not given, and replace `${env:NAME}` in manifests if `offered`
+   * allows it. Default: the environment of the process.
    */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The clock for plans, expiry and the rate limit. Default: the system's clock. */
@@ -82,8 +80,8 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
 }
 
 /**
- * Opens a stack like the command line does: reads and checks its manifests, and resolves the settings of its service.
- * Sends nothing. Rejects with `InvalidManifests`, which lists every mistake, and with `StackError` for invalid
+ * Opens a stack as the command line does: reads and checks its manifests, and resolves the settings of its service.
+ * Sends no request. Rejects with `InvalidManifests`, which lists every mistake, and with `StackError` for invalid
  * settings.
  */
 export async function openStack(options: StackOptions = {}): Promise<Stack> {
@@ -107,7 +105,7 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: S
   const { untrusted, offered = [], root } = trust;
   const given = {
     ...own,
-    // Loaded only if a plan is rehearsed, because it loads the whole server.
+    // Imported only if a plan is rehearsed, because the import loads the whole bundled server.
     rehearse: async (...tried: Parameters<Rehearse>) => (await import('./rehearse/rehearse.ts')).rehearsePlan(...tried),
     openNeighbours: async (...asked: Parameters<OpenNeighbours>) =>
       (await import('./repository/find-stacks.ts')).openNeighbours(...asked),
@@ -120,7 +118,7 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: S
   if (apiKey !== undefined) secrets.add('the API key', apiKey);
   const host = { ...given, env: known, secrets, ...readTrust(flags, given) };
   if (render) refuseUntrustedRender(host);
-  // Loaded only if rendering is allowed.
+  // Imported only if rendering is allowed.
   return render ? { ...host, render: (await import('./stack/render.ts')).createRender(host) } : host;
 }
 

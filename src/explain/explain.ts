@@ -16,18 +16,18 @@ import {
 } from './pages.ts';
 
 /**
- * Explains the words of edgewise: diagnostic codes, kinds, fields and settings. Pure. Loaded only for `edgewise
- * explain`. Deliberately absent: facts about fields, which come from the tables of kinds and the schemas.
+ * Explains diagnostic codes, kinds, fields and settings. Loaded only for `edgewise explain`. Facts about fields are not
+ * here: they come from the tables of kinds and the schemas.
  */
 
-/** Everything that can be explained, for `edgewise explain` without a word. */
+/** The page of `edgewise explain` without an argument: everything that can be explained. */
 interface TopicsPage {
   readonly about: 'topics';
   readonly kinds: readonly Topic[];
   readonly codes: readonly Topic[];
 }
 
-/** The fields with a given name, if there are several. */
+/** The page of a name that several fields have. */
 interface FieldsPage {
   readonly about: 'fields';
   readonly name: string;
@@ -42,16 +42,12 @@ export interface Topic {
 
 export type ExplanationPage = CodePage | FieldPage | FieldsPage | TopicsPage;
 
-/** The message for an unknown word. */
 interface UnknownTopic {
   readonly message: string;
   readonly remedy: string | undefined;
 }
 
-/**
- * Explains a diagnostic code, a kind, or a field such as `TCPEdge.backend.backend_id`. The kind of a field may be
- * omitted.
- */
+/** Explains a diagnostic code, a kind, or a field such as `TCPEdge.backend.backend_id`, whose kind may be omitted. */
 export function explain(topic: string): ExplanationPage | UnknownTopic {
   if (isDiagnosticCode(topic)) return createCodePage(topic);
   const [kind = '', ...steps] = topic.replace(/\[\d*\]/g, '').split('.');
@@ -60,7 +56,7 @@ export function explain(topic: string): ExplanationPage | UnknownTopic {
   return 'unknown' in found ? createUnknownField(found, { kind, steps }) : found;
 }
 
-/** Explains the field with this name, or lists the fields if there are several. */
+/** Explains the field with this name. If several fields have the name, lists them. */
 function explainByName(topic: string, names: readonly string[]): ExplanationPage | UnknownTopic {
   const [only, ...others] = findFields(names).flatMap(({ kind, steps }) => {
     const page = findPage(kind, steps);
@@ -72,7 +68,6 @@ function explainByName(topic: string, names: readonly string[]): ExplanationPage
   return { about: 'fields', name: topic, fields };
 }
 
-/** Lists everything that can be explained. */
 export function listTopics(): TopicsPage {
   const codes = Object.entries(DIAGNOSTIC_CODES).map(([name, sentence]) => ({ name, sentence }));
   const kinds = DOCUMENT_KINDS.map((name) => {
@@ -86,7 +81,9 @@ function isDiagnosticCode(text: string): text is DiagnosticCode {
   return Object.hasOwn(DIAGNOSTIC_CODES, text);
 }
 
-/** The members of a document outside `spec`. If a field of the kind has the same name, that field is explained. */
+/**
+ * The members of a document outside `spec`. If a field of the kind has the same name, the field is explained instead.
+ */
 const OUTSIDE_SPEC: readonly string[] = ['apiVersion', 'kind', 'metadata', 'lifecycle', 'lint'];
 
 function findPage(kind: string, steps: readonly string[]): FoundPage {
@@ -103,7 +100,7 @@ function findPage(kind: string, steps: readonly string[]): FoundPage {
   return 'unknown' in found && isOutside ? findSchemaPage(kind, steps) : found;
 }
 
-/** Finds a setting, with or without `spec` in front of its path. */
+/** Finds the page of a setting. The path may omit the leading `spec`. */
 function findSetting(kind: string, steps: readonly string[]): FoundPage {
   const [first = 'spec'] = steps;
   const isFull = kind === 'List' || first === 'spec' || OUTSIDE_SPEC.includes(first);
@@ -140,7 +137,7 @@ interface FieldTarget {
   readonly steps: readonly string[];
 }
 
-/** The kinds whose fields are found by name. Not `Defaults`, which has the same fields as `Stack`. */
+/** The kinds in which fields are searched by name. `Defaults` is omitted, because it has the same fields as `Stack`. */
 const SEARCHED = DOCUMENT_KINDS.filter((kind) => kind !== 'Defaults');
 
 /** Finds the fields and settings whose path ends with these names. A leading `spec` is ignored. */
@@ -154,14 +151,13 @@ function findFields(names: readonly string[], kinds: readonly string[] = SEARCHE
   );
 }
 
-/** Lists the names of all fields and settings, without duplicates. */
 function listFieldNames(): readonly string[] {
   return [...new Set(DOCUMENT_KINDS.flatMap((kind) => listPaths(kind).map((steps) => steps.at(-1) ?? '')))];
 }
 
 /**
- * Lists the paths of the fields and settings of a kind. Fields of `spec` come from the kind's table, so `spec` in the
- * schema is skipped.
+ * Lists the paths of the fields and settings of a kind. If the kind has a table, the fields of `spec` come from the
+ * table and not from the schema.
  */
 function listPaths(kind: string): readonly (readonly string[])[] {
   const table = findKind(kind);

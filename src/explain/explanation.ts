@@ -1,17 +1,16 @@
 import type { JsonObject } from '../model/json.ts';
 
-/** The explanation of a diagnostic code. */
+/** Why edgewise reports a diagnostic code, with an example and its correction. */
 export interface Explanation {
-  /** Why the problem matters, and what edgewise does about it. Shown after the code's sentence. */
+  /** Why the diagnostic matters, and what edgewise does. Shown after the sentence in `DIAGNOSTIC_CODES`. */
   readonly meaning: string;
   readonly remedy: string;
-  /** An example that reports the code. */
+  /** An example in which edgewise reports the code. */
   readonly bad: Example;
-  /** The parts of the example that the correction changes. */
   readonly good: Fix;
 }
 
-/** The parts of an example that its correction changes. `null`: removed. */
+/** The parts of an example that its correction changes. A file with the value `null` is removed. */
 interface Fix {
   readonly command?: string;
   readonly files?: Readonly<Record<string, string | null>>;
@@ -22,10 +21,10 @@ interface Fix {
 
 /** A command, with its own folder of files and its own service. */
 export interface Example {
-  /** Without the name of the program. */
+  /** The command line without the name of the program. */
   readonly command: string;
   readonly files: Readonly<Record<string, FileText>>;
-  /** Live resources by kind: the `resources` of a seed of the bundled server. */
+  /** The live resources before the command runs. */
   readonly live?: LiveResources;
   /** Text of a faults file of the bundled server. */
   readonly faults?: string;
@@ -33,7 +32,7 @@ export interface Example {
   readonly meanwhile?: ConcurrentRequest;
 }
 
-/** Resources by kind, in the format of a seed. */
+/** Resources by kind, as in `resources` of a seed of the bundled server. */
 export type LiveResources = Readonly<Record<string, readonly JsonObject[]>>;
 
 /** The text of a file. `latin1`: the file is in that encoding instead of UTF-8. */
@@ -61,7 +60,7 @@ export function formatMarkedMetadata(stack: string, name: string, more: JsonObje
   return JSON.stringify({ edgewise: { stack, name, ...more } });
 }
 
-/** Applies the correction of a code to its example. */
+/** Returns the example of a code after its correction. */
 export function toFixedExample({ bad, good }: Explanation): Example {
   const { files = {}, command = bad.command, live = bad.live, meanwhile = bad.meanwhile, faults = bad.faults } = good;
   const fixed = Object.entries({ ...bad.files, ...files }).flatMap(([name, text]) =>

@@ -5,7 +5,7 @@ import { PLANNING_EXPLANATIONS } from './codes/planning.ts';
 import { RELATION_EXPLANATIONS, RUN_EXPLANATIONS } from './codes/running.ts';
 import type { Explanation } from './explanation.ts';
 
-/** The explanation of every code. Add new ones to a file in `codes/`; a code without one does not compile. */
+/** Maps each code to its explanation. The explanations are in `codes/`. A missing explanation is a compile error. */
 export const EXPLANATIONS: Readonly<Record<DiagnosticCode, Explanation>> = {
   ...READING_EXPLANATIONS,
   ...FIELD_EXPLANATIONS,

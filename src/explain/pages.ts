@@ -20,11 +20,14 @@ export interface CodePage {
   readonly meaning: string;
   readonly remedy: string;
   readonly example: ShownExample & { readonly output: string };
-  /** The parts of the corrected example that differ. */
+  /** The parts of the corrected example that differ from `example`. */
   readonly mended: ShownExample;
 }
 
-/** An example, or the parts of the corrected one that differ. `seed` has the live resources. */
+/**
+ * An example, or the changed parts of a corrected example. `removed`: names of removed files. `seed`: the text of a
+ * seed file with the live resources.
+ */
 export interface ShownExample {
   readonly command: string;
   readonly files: readonly ShownFile[];
@@ -37,11 +40,11 @@ export interface ShownExample {
 export interface ShownFile {
   readonly name: string;
   readonly text: string;
-  /** Absent: UTF-8. */
+  /** Absent if the encoding is UTF-8. */
   readonly encoding?: string;
 }
 
-/** The output of each example. `npm run docs` writes it. A code without output does not compile. */
+/** Maps a code to the output of its example, which `npm run docs` creates. A code without output is a compile error. */
 const TEXTS: Readonly<Record<DiagnosticCode, string>> = OUTPUTS;
 
 export function createCodePage(code: DiagnosticCode): CodePage {
@@ -74,7 +77,7 @@ function createShownExample({ command, files, live, faults, meanwhile }: Example
   };
 }
 
-/** Returns the parts of the corrected example that differ. */
+/** Returns the parts of the corrected example that differ from the example. */
 function createDifference(bad: Example, mended: Example): ShownExample {
   const { seed, faults: _, meanwhile: __, ...rest } = createShownExample(mended);
   return {
@@ -96,7 +99,6 @@ export interface FieldPage {
   readonly fields: readonly FieldRow[];
 }
 
-/** A fact about a field. */
 type Fact = readonly [name: string, text: string];
 
 /** A row in the list of fields of a kind or of another field. */
@@ -106,12 +108,14 @@ export interface FieldRow {
   readonly description: string;
 }
 
-/** The page, or the first unknown step of the path, with the names known in its place. */
+/**
+ * The page. If a step of the path is unknown: this step, the path before it, and the steps that are known in its place.
+ */
 export type FoundPage =
   | FieldPage
   | { readonly unknown: string; readonly before: string; readonly known: readonly string[] };
 
-/** Finds the page of a field of a kind. */
+/** Finds the page of the field at a path. */
 export function findFieldPage(kind: Kind, steps: readonly string[]): FoundPage {
   const way = findPathFields(kind, steps);
   if ('unknown' in way) return way;
@@ -139,7 +143,7 @@ function formatRemark({ required, lifecycle }: Field): string {
   return lifecycle === 'computed' || lifecycle === 'one-time' ? ', given by the service' : '';
 }
 
-/** Finds the fields along a path. The last one is the field that the path names. */
+/** Finds the fields along a path, the outermost first. */
 function findPathFields(
   kind: Kind,
   steps: readonly string[],
@@ -294,7 +298,7 @@ function describeRole({ role }: Kind): string {
     : 'modules on something that exists already';
 }
 
-/** Compares fields for sorting: those that a manifest can set come first. */
+/** Creates a comparison for sorting: fields that a manifest can set come first. */
 function createFieldOrder(
   stated: readonly string[],
 ): (left: readonly [string, Field], right: readonly [string, Field]) => number {
@@ -302,7 +306,8 @@ function createFieldOrder(
 }
 
 /**
- * Finds the page of a part of a document in its JSON Schema: parts outside `spec`, and kinds that are not resources.
+ * Finds the page of a part of a document in the JSON Schema of its kind. Used for parts outside `spec`, and for kinds
+ * that are not resources.
  */
 export function findSchemaPage(kind: string, steps: readonly string[]): FoundPage {
   let found: Member = { schema: inlineDefs(createManifestJsonSchema(kind)), isRequired: true };
@@ -327,7 +332,7 @@ function listInner(schema: JsonObject): readonly (readonly string[])[] {
   );
 }
 
-/** In place of arbitrary names. */
+/** Stands for any name in a path. */
 const ANY = '<name>';
 
 interface Member {
@@ -366,15 +371,13 @@ function listSchemaFacts(schema: JsonObject, isRequired: boolean): readonly Fact
   ];
 }
 
-/**
- * Removes the alternative for `${env:…}` from a pattern. Any text may come from the environment, so it is not shown.
- */
+/** Removes the alternative for `${env:…}` from a pattern. It is not shown, because every text may have this form. */
 function removeEnvironmentPattern(pattern: string): string {
   const own = /^\((.*)\)\|\\\$\\\{env:$/.exec(pattern)?.[1];
   return own === undefined ? pattern : removeEnvironmentPattern(own);
 }
 
-/** Lists the fields of an object, or of the members of a list. */
+/** Maps names to the fields of an object, or of the members of a list. */
 function listMembers(schema: JsonObject): ReadonlyMap<string, Member> {
   const members = listAlternatives(schema).flatMap((alternative): (readonly [string, Member])[] => {
     const { properties, required, additionalProperties: rest, items } = alternative;
@@ -393,7 +396,7 @@ function readText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Types and defaults of fields in words, from the tables of kinds and the schemas. Code is in backticks. */
+/** Describes types and defaults of fields in words, from the tables of kinds and the schemas. Code is in backticks. */
 
 /** Describes the type of a field and its limits. */
 function describeType(type: FieldType): string {
@@ -425,13 +428,13 @@ function describeType(type: FieldType): string {
   }
 }
 
-/** Lists what a reference may be: addresses, and ids with their prefixes. */
+/** Lists the forms of a reference: addresses, and ids with their prefixes. */
 function listReferable(type: ReferenceType): readonly string[] {
   const names = [...listReferableKinds(type).map(({ name }) => name), 'External'].map((name) => `${name}/name`);
   return [...names, ...type.prefixes.map((prefix) => `${prefix}_…`)];
 }
 
-/** Describes the value that a field has if it is not set. Empty if there is none. */
+/** Describes the value that a field has if it is not set. The text is empty if there is no such value. */
 function describeDefault(field: Field): string {
   if (field.serviceDefault) return 'chosen by the service';
   return field.default === undefined ? '' : formatCode(JSON.stringify(field.default));
@@ -452,7 +455,10 @@ function describeSchema(schema: JsonObject): string {
   return (typeof type === 'string' ? TYPE_NAMES[type] : undefined) ?? 'mapping';
 }
 
-/** Lists the alternatives of a schema. A text that may also be `${env:…}` has two, and the first describes it. */
+/**
+ * Returns the alternatives of a schema, or the schema itself. A text that may also be `${env:…}` has two alternatives,
+ * and the first one describes the text.
+ */
 function listAlternatives(schema: JsonObject): readonly JsonObject[] {
   const { anyOf } = schema;
   return isJsonArray(anyOf) ? anyOf.filter(isJsonObject) : [schema];
@@ -464,7 +470,9 @@ function describeText(what: string, maxBytes: number | undefined): string {
   return maxBytes === undefined ? what : `${what}, at most ${maxBytes} bytes`;
 }
 
-/** Describes a type, in parentheses if a list of alternatives would be ambiguous. */
+/**
+ * Describes a type. The text is in parentheses if it contains commas, because they would be ambiguous inside a list.
+ */
 function describeMember(type: FieldType): string {
   const text = describeType(type);
   return text.includes(', ') ? `(${text})` : text;

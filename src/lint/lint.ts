@@ -24,23 +24,23 @@ import {
 import { LINT_RULES, lintTokenSinks } from './rules.ts';
 
 /**
- * Lint: finds valid manifests that are probably mistakes. Pure: it reads the desired state and never the live state.
- * Manifests that a service would reject are errors of `manifest`, not of lint.
+ * Lint finds valid manifests that are probably mistakes. It reads the desired state and never the live state. Manifests
+ * that the service would reject are errors of validation, not of lint.
  */
 
 export interface LintOptions {
-  /** The time at which a validity starts if it starts at creation. */
+  /** The assumed start of a validity that begins when the resource is created. */
   readonly now: Date;
-  /** Absent: rules about expressions are not checked. */
+  /** Parses CEL. If absent, rules about expressions are not checked. */
   readonly readCel?: ReadCel | undefined;
   /**
-   * For `plan`: leaves warnings unsorted, and skips rules for which the plan has its own warning. A rule that the Stack
-   * sets to `error` is not skipped. See `limitLintWarnings`.
+   * Whether the findings are for a plan. Warnings are then not sorted, because `limitLintWarnings` sorts them. Rules
+   * for which the plan has its own warning are skipped, unless the Stack sets their severity to `error`.
    */
   readonly isForPlan?: boolean;
 }
 
-/** Returns the findings in all manifests, in the order of validation. */
+/** Returns the findings of all rules. They are sorted by position, except warnings for a plan. */
 export function lintManifests(state: DesiredState, options: LintOptions): readonly Diagnostic[] {
   const rules = listChecked(state.stack.lint, options);
   const context = createContext(state, options);
@@ -53,12 +53,12 @@ export function lintManifests(state: DesiredState, options: LintOptions): readon
   return [...sortByPlace(errors.map(createDiagnostic), state.inputs), ...warnings.map(createDiagnostic)];
 }
 
-/** Whether there is any expression to check. */
+/** Whether any manifest contains an expression to check. */
 export function hasExpressions({ resources }: DesiredState): boolean {
   return [...resources.values()].some((resource) => hasExpression(getKind(resource.kind), resource));
 }
 
-/** The severity that the Stack sets for a rule, or else the rule's own. */
+/** Returns the severity that the Stack sets for a rule, otherwise the rule's default severity. */
 export function getRuleSeverity({ id, severity }: Rule, { severities }: LintSettings): Severity | 'off' {
   return severities[id] ?? severity;
 }
@@ -91,7 +91,10 @@ function createContext(state: DesiredState, { now, readCel = () => ({ names: [] 
   };
 }
 
-/** Maps ids to addresses. An attached resource comes before an `External` for the same id, because it says more. */
+/**
+ * Maps an id to the address that manifests can use instead. If an attached resource and an `External` have the same id,
+ * uses the attached resource, because its position can be shown.
+ */
 function createIdNames({ externals, resources }: DesiredState): ReadonlyMap<string, IdName> {
   const attached = new Set(ATTACHED_KINDS.map(({ name }) => name));
   const names = new Map<string, IdName>([...externals].map(([address, id]) => [id, { address }]));
@@ -102,7 +105,7 @@ function createIdNames({ externals, resources }: DesiredState): ReadonlyMap<stri
   return names;
 }
 
-/** Checks the token sinks of the Stack. */
+/** Checks the token sinks of the Stack with the rule `placeholder-in-shell`. */
 function lintSinks({ name, tokens, locate }: StackSettings, rules: readonly CheckedRule[]): readonly Finding[] {
   const checked = rules.find(({ rule }) => rule.id === 'placeholder-in-shell');
   if (checked === undefined || locate === undefined) return [];
@@ -133,7 +136,10 @@ function isAllowed({ allow }: DesiredResource, id: LintCode): boolean {
   return Object.hasOwn(allow, id);
 }
 
-/** A suppression of a rule that is off is not reported as unused, because the rule may be switched on later. */
+/**
+ * Reports suppressions of `idle` rules, which found nothing. Rules that are off are not in `idle`, because they may
+ * find something once they are switched on.
+ */
 function listUnused(
   resource: DesiredResource,
   rules: readonly CheckedRule[],
@@ -149,7 +155,7 @@ function listUnused(
   });
 }
 
-/** A finding without its position, because locating takes longer than finding. */
+/** A finding whose position is not computed yet, because that takes longer than the check. */
 interface Finding {
   readonly finding: LintFinding;
   readonly rule: Rule;
@@ -174,7 +180,7 @@ function createDiagnostic({ finding, rule, severity, resource }: Finding): Diagn
     remedy: shorten(remedy ?? rule.remedy),
     address,
     ...(root === 'spec' && typeof field === 'string' && { field }),
-    // Located on access, because a plan shows only few of many warnings.
+    // Computed on access, because a plan shows only a few of many warnings.
     get place() {
       return locate(path, part);
     },

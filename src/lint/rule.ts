@@ -8,17 +8,17 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
 import type { LintSettings, RuleSeverity } from '../model/stack.ts';
 import type { DesiredResource, FieldPath } from '../model/state.ts';
 
-/** A lint rule. Finds valid values that are probably mistakes. `LINT_CODES` contains its description. */
+/** A lint rule, which finds valid values that are probably mistakes. `LINT_CODES` describes each rule. */
 export interface Rule {
   readonly id: LintCode;
   readonly severity: RuleSeverity;
-  /** The remedy for findings that do not have their own. */
+  /** The remedy of findings that have no remedy of their own. */
   readonly remedy: string;
   readonly check: (subject: LintSubject, context: RuleContext) => readonly LintFinding[];
   readonly needsCel?: true;
   /**
-   * Plans have their own warning about what this rule finds. `lint.ts` then skips the rule for a plan, unless its
-   * severity is `error`.
+   * Whether plans have their own warning about the same mistake. `lint.ts` then skips the rule for a plan, unless the
+   * severity of the rule is `error`.
    */
   readonly isToldByPlan?: true;
 }
@@ -26,48 +26,48 @@ export interface Rule {
 export interface LintSubject {
   readonly kind: Kind;
   readonly resource: DesiredResource;
-  /** Every node of the spec. */
+  /** Every node of the spec that rules check. */
   readonly spots: readonly SpecNode[];
 }
 
-/** What rules can use in addition to the resource. */
+/** The input of rules in addition to the resource. */
 export interface RuleContext {
   readonly settings: LintSettings;
   readonly now: Date;
   readonly readCel: (text: string) => CelReading;
-  /** By id: the document that gives it an address. */
+  /** Maps an id to the address that manifests can use instead. */
   readonly names: ReadonlyMap<string, IdName>;
 }
 
 /** An address that a manifest can use instead of an id. */
 export interface IdName {
   readonly address: string;
-  /** The position of the id, if known. */
+  /** Returns the position of the id in the document that has this address. Absent if the document is an `External`. */
   readonly locate?: (() => SourcePlace) | undefined;
 }
 
-/** A finding of a rule. `path` starts at the document. */
+/** A finding of a rule. `path` starts at the root of the document. */
 export interface LintFinding {
   readonly path: FieldPath;
-  /** The part of the text at the path. Absent: all of it. */
+  /** The wrong part of the text at `path`. Absent if the whole value is wrong. */
   readonly part?: TextPart;
-  /** The message, without the address. */
+  /** The message without the resource's address, which `lint.ts` adds in front. */
   readonly message: string;
   readonly remedy?: string | undefined;
   readonly related?: { readonly message: string; readonly locate: () => SourcePlace } | undefined;
 }
 
-/** A typed node of a spec. `value` is `undefined` for a field that is left out and whose absence has a meaning. */
+/** A value in a spec, with its type. `value` is `undefined` for a missing field that rules check. */
 export interface SpecNode {
-  /** From the start of the document. */
+  /** The path from the root of the document. */
   readonly path: FieldPath;
   readonly type: FieldType;
-  /** Absent for members of lists and maps. */
+  /** Absent for a member of a list. */
   readonly field?: Field;
   readonly value: Json | undefined;
 }
 
-/** Lists every node of a spec, outer nodes first. Skips the fields in `lifecycle.ignore`. */
+/** Lists the nodes of a spec that rules check, outer nodes first. Skips the fields in `lifecycle.ignore`. */
 export function listSpecNodes(kind: Kind, { spec, lifecycle }: DesiredResource): readonly SpecNode[] {
   const spots: SpecNode[] = [];
   for (const place of listFieldPlaces(kind))
@@ -94,9 +94,7 @@ function getOwn(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/**
- * Whether rules check a field. Most fields are left out. Of those, only fields whose absence has a meaning are checked.
- */
+/** Whether rules check a field. A set field is always checked, a missing one only if its absence has a meaning. */
 function isChecked({ type, whenUnset }: Field, value: Json | undefined): boolean {
   return value !== undefined || whenUnset !== undefined || (type.type === 'map' && type.isShares);
 }
@@ -107,7 +105,7 @@ export function hasExpression(kind: Kind, { spec, lifecycle }: DesiredResource):
   return fields.some((name) => spec[name] !== undefined && !lifecycle.ignore.includes(name));
 }
 
-/** The fields that may contain expressions, by kind. */
+/** Maps the name of a kind to its fields that may contain expressions. */
 const EXPRESSION_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
   KINDS.map(({ name, specFields }) => [
     name,

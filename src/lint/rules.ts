@@ -12,7 +12,7 @@ import type { CommandSinkSettings, TokenSettings } from '../model/stack.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { LintFinding, LintSubject, Rule, RuleContext, SpecNode } from './rule.ts';
 
-/** A rule without its id, which is its key in the table. */
+/** A rule without its id. The id is the key in `FACTS`. */
 type RuleFacts = Omit<Rule, 'id'>;
 
 const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
@@ -87,7 +87,7 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
 };
 
 export const LINT_RULES: readonly Rule[] = Object.entries(FACTS).map(([id, facts]) => ({
-  id: id as LintCode, // the keys of the table above
+  id: id as LintCode, // `FACTS` has exactly these keys
   ...facts,
 }));
 
@@ -102,7 +102,7 @@ function checkCelSyntax({ spots }: LintSubject, { readCel }: RuleContext): reado
   });
 }
 
-/** Finds variables that are not known for this type of traffic. */
+/** Finds variables in expressions that neither the field nor `spec.lint.cel_variables` of the Stack declares. */
 function checkCelVariables({ spots }: LintSubject, { readCel, settings }: RuleContext): readonly LintFinding[] {
   return listExpressions(spots).flatMap(({ path, text, variables }) => {
     const reading = readCel(text);
@@ -134,7 +134,10 @@ function listExpressions(spots: LintSubject['spots']): readonly Expression[] {
   return found;
 }
 
-/** Also accepts members of a known variable, and prefixes of known variables, because their members may be computed. */
+/**
+ * Whether a name is a known variable or a member of one. Also accepts a prefix of a known variable, because an
+ * expression may compute the names of members.
+ */
 function isKnown(name: string, known: readonly string[]): boolean {
   return known.some((variable) => {
     const base = variable.replace(/\.\*$/, '');
@@ -150,7 +153,7 @@ function formatVariableRemedy(name: string, known: readonly string[]): string {
     : `Did you mean \`${nearest}\`? If not, use another variable, ${ending}.`;
 }
 
-/** A shared empty list, because ten thousand resources have a million nodes without a finding. */
+/** One shared empty list, because the checks of ten thousand resources return about a million empty lists. */
 const NONE: readonly LintFinding[] = [];
 
 function checkEach(
@@ -162,7 +165,7 @@ function checkEach(
   return findings;
 }
 
-/** Creates a check for unset fields whose table has a warning with this code. */
+/** Creates a check that reports an unset field if the kind's table has a warning with this code for the field. */
 function createUnsetCheck(id: LintCode): (subject: LintSubject) => readonly LintFinding[] {
   return ({ spots }) =>
     checkEach(spots, ({ path, field, value }) => {
@@ -172,7 +175,7 @@ function createUnsetCheck(id: LintCode): (subject: LintSubject) => readonly Lint
     });
 }
 
-/** Whether a value is empty, false, or a disabled module. */
+/** Whether a value is empty, null, false or a disabled module. */
 function isUnset(field: Field, value: Json | undefined): boolean {
   const normal = normalizeField(field, value);
   if (isJsonArray(normal)) return normal.length === 0;
@@ -181,8 +184,8 @@ function isUnset(field: Field, value: Json | undefined): boolean {
 }
 
 /**
- * Creates a check for modules that have no effect according to their table. Disabled modules should have none, so they
- * are skipped.
+ * Creates a check that reports enabled modules without an effect. The kind's table decides whether a module has one.
+ * Disabled modules are skipped, because they are meant to have none.
  */
 function createIdleCheck(id: LintCode): (subject: LintSubject) => readonly LintFinding[] {
   return ({ spots }) =>
@@ -196,7 +199,7 @@ function createIdleCheck(id: LintCode): (subject: LintSubject) => readonly LintF
     });
 }
 
-/** Finds texts that are not among their known values. */
+/** Finds texts that are not among the known values of their field. */
 function checkKnownValues({ spots }: LintSubject): readonly LintFinding[] {
   return checkEach(spots, ({ path, type, value }) => {
     if (type.type !== 'text' || type.known === undefined || typeof value !== 'string') return NONE;
@@ -212,7 +215,7 @@ function checkKnownValues({ spots }: LintSubject): readonly LintFinding[] {
   });
 }
 
-/** Finds maps of shares that are empty or add up to zero. */
+/** Finds maps of traffic shares that are empty or add up to zero. */
 function checkShares({ spots }: LintSubject): readonly LintFinding[] {
   return checkEach(spots, ({ path, type, value }) => {
     if (type.type !== 'map' || !type.isShares) return NONE;
@@ -223,7 +226,7 @@ function checkShares({ spots }: LintSubject): readonly LintFinding[] {
   });
 }
 
-/** Finds values that a set contains twice, also in different spellings. */
+/** Finds values that an unordered list contains twice, even if their spelling differs. */
 function checkRepeated({ spots, resource }: LintSubject): readonly LintFinding[] {
   return checkEach(spots, (spot) => listRepeated(spot, resource));
 }
@@ -246,9 +249,7 @@ function listRepeated(
   });
 }
 
-/**
- * Finds certificates that are valid for longer than the Stack allows. Without a start, the validity counts from now.
- */
+/** Finds certificates that are valid for longer than the Stack allows. A missing start is assumed to be now. */
 function checkValidity({ kind, resource }: LintSubject, { settings, now }: RuleContext): readonly LintFinding[] {
   const { validity } = kind;
   if (validity === undefined) return [];
@@ -265,7 +266,7 @@ interface ValidityContext {
   readonly now: Date;
 }
 
-/** Returns the length of the validity and the path that sets it. `undefined`: the service chooses its end. */
+/** Returns the length of the validity, and the path of the field that limits it. `undefined` if no field limits it. */
 function findValidity(
   spec: Spec,
   { after, until, settings, now }: ValidityContext,
@@ -284,7 +285,7 @@ function checkLockout({ kind, resource }: LintSubject): readonly LintFinding[] {
   return [{ path: ['spec'], message }];
 }
 
-/** Finds literal ids for which a document provides an address. */
+/** Finds ids that the manifest could replace by the address of a document. */
 function checkLiterals({ kind, resource }: LintSubject, { names }: RuleContext): readonly LintFinding[] {
   if (names.size === 0) return [];
   return listReferences(kind, resource.written).flatMap(({ path, value }): LintFinding[] => {
@@ -307,11 +308,14 @@ function checkLiterals({ kind, resource }: LintSubject, { names }: RuleContext):
 const INTERPRETERS =
   /^(?:(?:ba|da|z|k|mk|a|c|tc|fi|)sh|busybox|toybox|pwsh|powershell|cmd|python[\d.]*|perl|ruby|node|deno|bun|php|lua|[gmn]?awk|ssh|su|eval|osascript)(?:[.]exe)?$/;
 const PLACEHOLDER = /\{(?:name|address|id|stack)\}/;
-/** An option before an argument with code: `-c`, `-lc`, `-ne`, `--eval`. */
+/** An option whose next argument is code: `-c`, `-lc`, `-ne`, `--eval`. */
 const TAKES_TEXT = /^-\w*[cCeEpr]$|^--?(?:eval|print|command|Command)$/;
 const IS_TEXT = /[\s;|&$()<>"'`]/;
 
-/** Finds arguments of token commands with a placeholder inside code that a shell or another interpreter runs. */
+/**
+ * Finds placeholders in code that a token sink's command passes to a shell or another interpreter. The interpreter
+ * would also run the value that replaces the placeholder.
+ */
 export function lintTokenSinks(tokens: TokenSettings): readonly LintFinding[] {
   const sinks = [
     { path: ['default'], sink: tokens.default },

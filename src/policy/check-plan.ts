@@ -10,18 +10,18 @@ import type { DesiredState } from '../model/state.ts';
 import { evaluatePolicies, type Policy, references } from './evaluate.ts';
 import { createChangeSubject, createResourceSubject, type PolicyRunContext } from './subject.ts';
 
-/** Policies, and their input for the check of a plan. */
+/** The input of a policy check, except the plan. */
 export interface PlanPolicies {
   readonly policies: readonly Policy[];
   /**
-   * The current manifests. `undefined`: the plan comes from a file and no manifests were given. The file itself does
-   * not prove what the manifests contain.
+   * The current manifests. `undefined` if a saved plan is checked without manifests: each policy that uses values of
+   * manifests then blocks the plan.
    */
   readonly state: Pick<DesiredState, 'stack' | 'resources'> | undefined;
   readonly now: Date;
 }
 
-/** Returns the plan with the findings of policies: errors as violations, warnings as diagnostics. */
+/** Adds the findings of the policies to the plan: errors as violations, warnings as diagnostics. */
 export function withPolicies(given: Plan, { policies, state, now }: PlanPolicies): Plan {
   const plan = withoutPolicies(given, policies);
   const stack = toStack(plan, state?.stack);
@@ -37,8 +37,8 @@ export function withPolicies(given: Plan, { policies, state, now }: PlanPolicies
 }
 
 /**
- * Drops earlier policy warnings and the earlier violations of these policies, because a saved plan is checked again.
- * Violations of other policies remain.
+ * Removes the findings of an earlier check, because a saved plan is checked again: all policy warnings, and the
+ * violations of the given policies. Keeps the violations of other policies.
  */
 function withoutPolicies(plan: Plan, policies: readonly Policy[]): Plan {
   const names = new Set<string | undefined>(policies.map(({ document }) => document.name));
@@ -70,10 +70,7 @@ function toStack({ stack }: Plan, settings: StackSettings | undefined): PolicyRu
   return { name: stack, labels, annotations };
 }
 
-/**
- * The plan as a whole, as expressions see it. For a saved plan, `made` is empty: when and from what it was made cannot
- * be verified.
- */
+/** The value of the variable `plan`. For a saved plan, `made` is empty, because it cannot be verified. */
 function toPlanJson({ mode, baseUrl, targets, changes, made }: Plan, isSaved: boolean): JsonObject {
   return { mode, baseUrl, targets, totals: { ...countShownActions(changes) }, made: isSaved ? {} : { ...made } };
 }
@@ -86,10 +83,10 @@ function needsManifests(policy: Policy): boolean {
 
 const MANIFEST_NAMES = ['labels', 'annotations', 'stack.labels', 'stack.annotations', 'change.place'];
 
-/** Variables that contain values of manifests, among others. A policy may use such a variable as a whole. */
+/** Variables with some members from manifests. An expression that uses a whole variable may use these members. */
 const WHOLES: ReadonlySet<string> = new Set(['stack', 'change']);
 
-/** Without manifests, a policy that needs them blocks the plan, because it might refuse it. */
+/** Creates the violation for a policy that cannot be evaluated without manifests, and so might refuse the plan. */
 function createUnanswered({ document, locateRule }: Policy): GuardViolation {
   const { name } = document;
   return {
@@ -102,7 +99,9 @@ function createUnanswered({ document, locateRule }: Policy): GuardViolation {
   };
 }
 
-/** Checks manifests with the policies that need no plan. Checks every resource, whether or not it would change. */
+/**
+ * Checks every resource in the manifests with the policies that need no plan, whether or not a plan would change it.
+ */
 export function checkManifests(
   { stack, resources }: DesiredState,
   policies: readonly Policy[],
@@ -118,7 +117,7 @@ export function checkManifests(
   return evaluatePolicies(asked, subjects, scene).map(createPolicyDiagnostic);
 }
 
-/** Whether a policy can be evaluated with a manifest alone. */
+/** Whether a policy can be evaluated without a plan. */
 function isStatic({ document, names }: Policy): boolean {
   return document.match.danger === undefined && names.every((name) => STATIC.some((known) => isWithin(name, known)));
 }
@@ -127,7 +126,7 @@ function isWithin(name: string, known: string): boolean {
   return name === known || name.startsWith(`${known}.`);
 }
 
-/** Variables that are known without a plan. */
+/** Variables, and members of `change`, that are known without a plan. */
 const STATIC = [
   'after',
   'labels',
@@ -142,14 +141,13 @@ const STATIC = [
   'change.place',
 ];
 
-/** Findings of one policy that a plan shows one by one. A new policy may have a finding for every resource. */
+/** The maximum number of findings of a policy that a plan shows. A new policy may have one for every resource. */
 const MAX_SHOWN = 10;
 
 const CONSENT = 'No flag allows what a policy refuses';
 
 /**
- * Creates the violations of a plan: for each policy the first findings, then one violation with the addresses of the
- * rest.
+ * Creates a violation for each of the first findings of a policy, then one violation with the addresses of all others.
  */
 function createViolations(findings: readonly PolicyFinding[]): readonly GuardViolation[] {
   return divide(findings, 'error').flatMap(({ policy, shown, rest }) => [
@@ -167,7 +165,7 @@ function createViolations(findings: readonly PolicyFinding[]): readonly GuardVio
   ]);
 }
 
-/** Creates the warnings of a plan: for each policy the first findings, then one warning with the number of the rest. */
+/** Creates a warning for each of the first findings of a policy, then one warning with the number of the others. */
 function createWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic[] {
   return divide(findings, 'warning').flatMap(({ policy, shown, rest }): readonly Diagnostic[] => [
     ...shown.map(createPolicyDiagnostic),
@@ -182,7 +180,6 @@ function createWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic
   ]);
 }
 
-/** Creates the diagnostic for a policy's finding in a manifest. */
 export function createPolicyDiagnostic(finding: PolicyFinding): Diagnostic {
   const { severity, address, policyPlace } = finding;
   const place = finding.locate();
@@ -208,7 +205,7 @@ function divide(findings: readonly PolicyFinding[], severity: Severity): readonl
     findings.filter((finding) => finding.severity === severity),
     ({ policy }) => policy,
   );
-  // If only one is left over, show it instead of counting it.
+  // If only one finding exceeds the limit, show it, because a message with the count would take as much space.
   const end = (length: number): number => (length === MAX_SHOWN + 1 ? length : MAX_SHOWN);
   return [...groups].map(([policy, all]) => ({
     policy,
@@ -235,7 +232,7 @@ function createViolation(finding: PolicyFinding): GuardViolation {
   };
 }
 
-/** Starts the message with the address, unless the policy's own message contains it. */
+/** Starts the message with the address, unless the policy's own message contains the address. */
 function formatMessage({ policy, address, message }: PolicyFinding): string {
   return `${message.includes(address) ? '' : `${address}: `}${message} (policy ${policy})`;
 }

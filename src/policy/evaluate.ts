@@ -8,40 +8,37 @@ import type { FieldPath } from '../model/state.ts';
 import type { PolicyRunContext, PolicySubject } from './subject.ts';
 import { listNamedFields } from './vocabulary.ts';
 
-/** A policy with compiled expressions. All names in them exist and have the right types. */
+/** A policy with compiled expressions, whose names and types are checked. */
 export interface Policy {
   readonly document: PolicyDocument;
-  /** Names of the kinds that it applies to. */
+  /** Names of the kinds that the policy applies to. */
   readonly kinds: ReadonlySet<string>;
   readonly require: CelProgram;
-  /** Texts, and the expressions between them. */
+  /** The template of the message: literal texts and expressions, in order. */
   readonly message: readonly (string | CelProgram)[];
-  /** The variables that its expressions use, with the selected members: `after.acl`. */
+  /** The variables in the expressions, with the members that are selected from them, such as `after.acl`. */
   readonly names: readonly string[];
-  /** The position of the rule; computed once. */
+  /** Returns the position of `spec.require`. Computed at the first call. */
   readonly locateRule: () => SourcePlace;
 }
 
-/** Whether the expressions of a policy use a variable, or a member of it. */
+/** Whether the expressions of a policy use a variable or one of its members. */
 export function references({ names }: Policy, variable: string): boolean {
   return names.some((name) => name === variable || name.startsWith(`${variable}.`));
 }
 
-/**
- * The maximum number of steps of one policy for one change. A long rule needs about a hundredth of it. Using all of it
- * takes a tenth of a second.
- */
+/** The maximum number of evaluation steps of one policy for one change: about 0.1 seconds. A long rule needs 1 %. */
 const MAX_STEPS = 200_000;
 
-/** The maximum number of steps of all policies together, for all changes of a plan. They take ten seconds. */
+/** The maximum number of evaluation steps of all policies for all changes of a plan: about ten seconds. */
 const MAX_STEPS_OF_RUN = 20_000_000;
 
-/** In characters. */
+/** The maximum length of a message, in characters. */
 const MAX_MESSAGE = 1_000;
 
 /**
- * Evaluates policies for subjects, within one budget. A policy that cannot be evaluated refuses the subject, whatever
- * the severity of the policy.
+ * Evaluates each policy for each subject that it applies to. A policy that cannot be evaluated refuses the subject,
+ * even if the severity of the policy is `warning`. `maxSteps`: the limit for all evaluations together.
  */
 export function evaluatePolicies(
   policies: readonly Policy[],
@@ -89,7 +86,7 @@ function createFailure(field: string, finding: string): RuleFinding {
   return { message: cut(`the policy cannot be evaluated, so it refuses: ${field}: ${finding}`), isFailure: true };
 }
 
-/** Formats a value as JSON, but a text without quotes. */
+/** Formats a string as it is, and any other value as JSON. */
 function formatValue(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -111,13 +108,13 @@ function createFinding(policy: Policy, { address, locate }: PolicySubject, found
   };
 }
 
-/** Returns the path of the first field of `after` that the policy uses, or of the resource's name. */
+/** Returns the path of a finding: the first field of `after` that the policy uses, otherwise the resource's name. */
 function findPlacePath({ names }: Policy): FieldPath {
   const [first] = listNamedFields(names).filter(({ name }) => name.startsWith('after.'));
   return first === undefined ? ['metadata', 'name'] : ['spec', ...first.path];
 }
 
-/** Whether a policy applies to a subject. No policy applies to a resource that the plan does not change. */
+/** Whether a subject meets the conditions in `match`. No policy applies to a resource that the plan does not change. */
 export function appliesTo(policy: Policy, subject: PolicySubject, stack: string): boolean {
   const { danger, labels = {}, stacks } = policy.document.match;
   const { kind, action, dangers } = subject;
@@ -131,8 +128,9 @@ export function appliesTo(policy: Policy, subject: PolicySubject, stack: string)
 }
 
 /**
- * Whether a policy applies to an action. Without a list of actions, a policy that uses values of manifests does not
- * apply to deletes and releases, and a policy that uses only `before` does not apply to creations.
+ * Whether a policy applies to an action. `undefined`: a manifest is checked without a plan. Without `match.actions`, a
+ * policy that uses values of manifests does not apply to deletes and releases, and a policy that uses only `before`
+ * does not apply to creates.
  */
 function isAboutAction(policy: Policy, action: PolicySubject['action']): boolean {
   const { actions } = policy.document.match;
@@ -143,13 +141,13 @@ function isAboutAction(policy: Policy, action: PolicySubject['action']): boolean
   return !references(policy, 'before') || action !== 'create';
 }
 
-/** Actions that a plan may choose for a manifest. */
+/** A policy with `match.actions` is checked without a plan only if it lists all of these actions. */
 const MANIFEST_ACTIONS: readonly Action[] = ['create', 'update'];
 
-/** Variables that are empty when there is no manifest. */
+/** Variables that are empty if the resource has no manifest. */
 const MANIFEST_VARIABLES = ['after', 'labels', 'annotations', 'change.place'];
 
-/** Actions after which the resource does not exist, or the stack does not own it. */
+/** Actions after which the resource does not exist or the stack does not own it. */
 const REMOVALS: ReadonlySet<Action> = new Set(['delete', 'release']);
 
 function hasLabel(labels: PolicySubject['labels'], name: string, wanted: string | readonly string[]): boolean {
@@ -158,7 +156,8 @@ function hasLabel(labels: PolicySubject['labels'], name: string, wanted: string 
 }
 
 /**
- * `*` matches any text. Compares part by part, because a regular expression made from a user's pattern could be slow.
+ * Whether a name matches a pattern, in which `*` matches any text. Does not use a regular expression, because one made
+ * from a user's pattern could be slow.
  */
 function isMatch(pattern: string, name: string): boolean {
   const [start = '', ...parts] = pattern.split('*');

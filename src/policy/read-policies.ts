@@ -11,11 +11,11 @@ import type { Policy } from './evaluate.ts';
 import { declareVariables, hasPath, listNamedFields } from './vocabulary.ts';
 
 /**
- * Reads policy documents. Pure. Checks every name and type before anything is planned, so that a rule that can never be
- * evaluated is reported now, and not only when a change matches it.
+ * Compiles policy documents. Checks every name and type before planning, so that an invalid expression is reported at
+ * once, and not only when a change matches the policy.
  */
 
-/** Policies that can be evaluated, and the diagnostics of the others. */
+/** The valid policies, and the diagnostics of the invalid ones. */
 export interface ReadPolicies {
   readonly policies: readonly Policy[];
   readonly diagnostics: readonly Diagnostic[];
@@ -40,7 +40,7 @@ export function readPolicies(documents: readonly PolicyDocument[]): ReadPolicies
 interface Expression {
   readonly field: 'require' | 'message';
   readonly text: string;
-  /** The text of the field that contains it. `start`: its position in that text. */
+  /** The value of the field that contains the expression. `start`: the index of the expression in this value. */
   readonly of: string;
   readonly start: number;
 }
@@ -97,7 +97,7 @@ function createTemplateDiagnostic(document: PolicyDocument, finding: TemplateFin
   );
 }
 
-/** Compiles an expression. `require` must have the type bool or `dyn`. For `dyn`, evaluation checks the value. */
+/** Compiles an expression. `require` must have the type bool, or `dyn`, whose value is checked at each evaluation. */
 function compile(cel: Cel, { field, text }: Expression): CelProgram | { readonly finding: CelFinding } {
   const program = cel.compile(text);
   if ('finding' in program || field === 'message' || program.type === 'bool' || program.type === 'dyn') return program;
@@ -106,7 +106,7 @@ function compile(cel: Cel, { field, text }: Expression): CelProgram | { readonly
   };
 }
 
-/** The kinds that a policy lists. Without a list: the kinds that have all fields that the policy uses. */
+/** Returns the kinds that the policy lists. Without a list: the kinds that have all fields that the policy uses. */
 function chooseKinds({ match }: PolicyDocument, expressions: readonly Expression[]): readonly Kind[] {
   if (match.kinds !== undefined) return match.kinds.map(getKind);
   const paths = expressions.flatMap(({ text }) => listNamedFields(readNames(text)));
@@ -119,9 +119,9 @@ function readNames(text: string): readonly string[] {
 }
 
 /**
- * Reports fields of `before` and `after` that the kinds do not have. If the policy lists kinds, all of them must have
- * the field. A listed kind may lack it if another one has it and the expression tests its presence. Without a list, at
- * least one kind must have all fields.
+ * Reports fields of `before` and `after` that kinds lack. If the policy lists kinds, each of them must have the field.
+ * Exception: another listed kind has the field, and the expression tests whether it is present. If the policy lists no
+ * kinds, at least one kind must have all fields.
  */
 function listUnknownFields(
   document: PolicyDocument,
@@ -152,7 +152,7 @@ function listUnknownFields(
   });
 }
 
-/** Whether `part` is the shortest prefix of a path that a kind does not have. */
+/** Whether `part` is a prefix of `path`, and the shortest prefix that the kind lacks. */
 function isMissingPart(kind: Kind, part: readonly string[], path: readonly string[]): boolean {
   const isPart = part.every((name, at) => name === path[at]);
   return isPart && !hasPath(kind, part) && hasPath(kind, part.slice(0, -1));
@@ -175,21 +175,21 @@ function chooseRemedy({ message }: CelFinding): string {
   return WITH_NULL.test(message) ? NEVER_NULL : REMEDY;
 }
 
-/** An error of the library about a comparison of `before` or `after` with null. */
+/** Matches the CEL library's error about a comparison of `before` or `after` with null. */
 const WITH_NULL = /\b(Spec [!=]= null|null [!=]= Spec)\b/;
 const NEVER_NULL = '`before` and `after` are never null. Ask for one of their fields: `has(after.FIELD)`.';
 const REMEDY = 'Correct the expression. docs/policies.md lists the names that it may use, and their types.';
 
-/** A part of a template: literal text, or an expression and its position. */
+/** A part of a message template: literal text, or an expression that starts at the index `start`. */
 type TemplatePart = { readonly text: string } | { readonly expression: string; readonly start: number };
 
-/** Why a template is invalid, and where. */
+/** An error in a message template. `start`: its index. */
 interface TemplateFinding {
   readonly message: string;
   readonly start: number;
 }
 
-/** Splits a text at each `${…}`. Braces and quotes inside an expression belong to it. */
+/** Splits a message template into literal texts and `${…}` expressions. An expression may contain braces and quotes. */
 function parseTemplate(text: string): readonly TemplatePart[] | { readonly finding: TemplateFinding } {
   const parts: TemplatePart[] = [];
   let from = 0;
@@ -207,7 +207,7 @@ function parseTemplate(text: string): readonly TemplatePart[] | { readonly findi
 
 const OPEN = '${';
 
-/** Finds the brace that closes an expression. */
+/** Returns the index of the brace that closes the expression at `start`. `undefined` if no brace closes it. */
 function findEnd(text: string, start: number): number | undefined {
   let [depth, quote] = [1, ''];
   for (let at = start; at < text.length; at += 1) {

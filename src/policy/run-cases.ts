@@ -17,7 +17,10 @@ import { appliesTo, evaluatePolicies, type Policy } from './evaluate.ts';
 import { createCelValues, type PolicyRunContext, type PolicySubject } from './subject.ts';
 import { findUnknown, listVisibleFields, TYPES } from './vocabulary.ts';
 
-/** Runs the cases of policies. Pure. A case is evaluated in the same way as a change of a plan. */
+/**
+ * Runs the test cases of policies. A case is evaluated like a change of a plan. `diagnostics`: errors for tests whose
+ * policy does not exist.
+ */
 export function runPolicyCases(
   tests: readonly PolicyTestDocument[],
   policies: readonly Policy[],
@@ -56,8 +59,8 @@ function runCase(
 }
 
 /**
- * Finds a given field that does not exist. If it were ignored, a misspelt field would make the case test something
- * else.
+ * Returns an error if `given` contains an unknown field. A misspelled field would otherwise be ignored, and the case
+ * would not test what its author meant.
  */
 function findUnknownGiven({ change, before = {}, after = {}, plan = {}, stack = {} }: PolicyGiven): string | undefined {
   const kind = getKind(String(change['kind']));
@@ -81,7 +84,8 @@ function findFailure(policy: Policy, { given, expect, message }: PolicyCase): st
   const got = finding === undefined ? toSilence(appliesTo(policy, subject, scene.stack.name)) : toExpectation(finding);
   const said = finding === undefined ? '' : `: ${finding.message}`;
   if (got !== expect) return `expected ${expect}, got ${got}${said}`;
-  // A policy that cannot be evaluated refuses everything, so a case must expect this explicitly, by its message.
+  // A policy that cannot be evaluated refuses every change. A case passes with such a refusal only if it expects the
+  // message of the refusal.
   if (finding?.isFailure === true && message === undefined)
     return `expected a refusal by the rule, got a failure${said}`;
   if (message !== undefined && !(finding?.message ?? '').includes(message))
@@ -97,7 +101,7 @@ function toExpectation({ severity }: PolicyFinding): Expectation {
   return severity === 'error' ? 'refuse' : 'warn';
 }
 
-/** The time of a case that gives none, so that its result does not depend on when it runs. It is a Thursday. */
+/** The value of `now` in a case that sets none: fixed, so that the result does not depend on the date. A Thursday. */
 const START = '2026-01-01T00:00:00Z';
 
 function createScene({ stack = {}, plan = {}, now = START }: PolicyGiven): PolicyRunContext {
@@ -129,7 +133,7 @@ function createSubject(
   );
   return {
     kind: kind.name,
-    action: change['action'] as Action, // its schema has checked it
+    action: change['action'] as Action, // the schema of the document has checked the value
     dangers: listDangers(full).flatMap(({ danger, group = '' }) => [String(danger), String(group)]),
     address,
     labels,
@@ -138,7 +142,7 @@ function createSubject(
   };
 }
 
-/** Completes dangers that are given by name only. */
+/** Replaces each danger that is given as a name by an object with that name. */
 function withDangers(change: JsonObject): JsonObject {
   return change['dangers'] === undefined ? change : { ...change, dangers: listDangers(change) };
 }

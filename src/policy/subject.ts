@@ -8,38 +8,32 @@ import type { DesiredResource, FieldPath, Spec } from '../model/state.ts';
 import { formatTokenNote } from '../model/token-place.ts';
 import { fillEmptyFields } from './vocabulary.ts';
 
-/** A change or a manifest that policies are evaluated for. */
+/** A change or a manifest that policies check. */
 export interface PolicySubject {
   readonly kind: string;
-  /** `undefined`: not known yet, because nothing live was read. */
+  /** `undefined` if a manifest is checked without a plan. */
   readonly action: Change['action'] | undefined;
-  /** Names and groups of the dangers. */
+  /** The name and the group of each danger of the change. */
   readonly dangers: readonly string[];
-  /** The address as users see it. */
+  /** As shown to the user: `Kind/name`, or `Kind/name@id` for a duplicate. */
   readonly address: string;
   readonly labels: Readonly<Record<string, string>>;
-  /**
-   * Returns the position of a path in the manifest, or where it would be. `undefined`: there is no manifest. Parses the
-   * manifest again.
-   */
+  /** Returns the position of a path in the manifest. `undefined` if there is no manifest. Parses the manifest again. */
   readonly locate: (path: FieldPath) => SourcePlace | undefined;
   readonly values: CelValues;
 }
 
-/** The values that all subjects of a run share. */
+/** The values that are the same for all subjects of a run. */
 export interface PolicyRunContext {
   readonly stack: { readonly name: string } & Added;
-  /** The plan as a whole, as in its JSON. Fields that are left out are empty. */
+  /** The value of the variable `plan`, as in the JSON of the plan. Fields may be missing. */
   readonly plan: JsonObject;
   readonly now: Date;
 }
 
 type Added = Pick<DesiredResource, 'labels' | 'annotations'>;
 
-/**
- * Creates the subject for a change of a plan. `resource`: the manifest of the changed resource, or `undefined` if it
- * has no manifest.
- */
+/** Creates the subject for a change. `resource`: the manifest of the changed resource. `undefined` if it has none. */
 export function createChangeSubject(
   change: Change,
   resource: DesiredResource | undefined,
@@ -75,7 +69,7 @@ export function createChangeSubject(
   };
 }
 
-/** Creates the subject for a manifest, without live values. `after`: its spec in normal form. */
+/** Creates the subject for a manifest that is checked without a plan. `after`: its spec in normal form. */
 export function createResourceSubject(resource: DesiredResource, after: Spec, scene: PolicyRunContext): PolicySubject {
   const { address, kind, name, lifecycle, labels, annotations } = resource;
   const validForMs = parseDurationMs(String(lifecycle.settings['valid_for'] ?? '')) ?? 0;
@@ -84,7 +78,7 @@ export function createResourceSubject(resource: DesiredResource, after: Spec, sc
   return { kind, action: undefined, dangers: [], address, labels, locate: (path) => resource.locate(path), values };
 }
 
-/** Creates the values of all variables. Fields that are left out get empty values. */
+/** Creates the values of all variables. Missing fields of `change`, `plan` and `stack` get empty values. */
 export function createCelValues(
   { change, before, after, labels, annotations }: Added & Readonly<Record<'change' | 'before' | 'after', JsonObject>>,
   { stack, plan, now }: PolicyRunContext,
@@ -105,7 +99,9 @@ function toPlace(start: ManifestStart | undefined): JsonObject {
   return start === undefined ? {} : { place: { file: start.file, line: start.line } };
 }
 
-/** The origin that all differences have, `both` if origins differ, or empty without differences. */
+/**
+ * Returns the common origin of all differences, `both` if their origins differ, or an empty string without differences.
+ */
 function toOrigin({ differences }: Change): string {
   const [first = '', ...others] = new Set(differences.map(({ origin }) => origin));
   return others.length === 0 ? first : 'both';

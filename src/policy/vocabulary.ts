@@ -6,12 +6,12 @@ import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 
 /**
- * The names that policy expressions may use, with their types. They are the names in the JSON of a plan. A value that
- * may be absent there is empty here, so that a rule need not test its presence. Only the fields of `before` and `after`
- * may be absent, as in a resource.
+ * The names that policy expressions may use, with their types. The names are the same as in the JSON of a plan. A value
+ * that may be absent in the JSON is empty in expressions, so that a rule need not test its presence. Only fields of
+ * `before` and `after` may be absent, as in a resource.
  */
 
-/** Fields of the types that are the same for every policy. */
+/** The fields of the object types that do not depend on the kinds of a policy. */
 export const TYPES = {
   Difference: {
     field: 'string',
@@ -91,13 +91,13 @@ const VARIABLES = {
   now: 'google.protobuf.Timestamp',
 } as const;
 
-/** Adds the missing fields of a value, with empty values. */
+/** Adds the fields that an object lacks, with the empty value of each field's type. */
 export function fillEmptyFields(type: TypeName, given: JsonObject): JsonObject {
   const fields = Object.entries(TYPES[type]);
   return Object.fromEntries(fields.map(([name, of]) => [name, fillInValue(of, given[name])]));
 }
 
-/** Lists the fields of a value that its type does not have, as dotted paths. `at`: the path of the value. */
+/** Lists the fields of `value` that are not in `fields`, as dotted paths. `at`: the path of `value`. */
 export function findUnknown(
   at: string,
   fields: Readonly<Record<string, string>>,
@@ -128,7 +128,7 @@ function isTypeName(name: string): name is TypeName {
 
 const EMPTY: Readonly<Record<string, Json>> = { string: '', int: 0, bool: false };
 
-/** Declares the variables of policies for these kinds. A field whose type differs between kinds has the type `dyn`. */
+/** Declares the variables of a policy for these kinds. A field whose type differs between kinds has the type `dyn`. */
 export function declareVariables(kinds: readonly Kind[]): CelDeclarations {
   const records: Records = new Map();
   const fields = mergeFields(SPEC, kinds.map(listVisibleFields), records);
@@ -147,15 +147,15 @@ export function listVisibleFields(kind: Kind): NamedFields {
 
 type NamedFields = readonly (readonly [string, Field])[];
 
-/** Fields of object types, by the name of the type. That name is the path of the object. */
+/** Maps the name of an object type to its fields. The name is the path of the object, such as `spec.backend`. */
 type Records = Map<string, Readonly<Record<string, string>>>;
 
 const SPEC = 'spec';
 
-/** Type of the user's metadata: an object if it can be read as one, otherwise text. */
+/** The type of `metadata`: a map if the metadata is an object, otherwise a string. */
 const METADATA = 'metadata';
 
-/** Merges the fields of several tables. A field gets the type that it has in all tables that contain it. */
+/** Merges the fields of several kinds or object types. A field whose types differ gets the type `dyn`. */
 function mergeFields(at: string, tables: readonly NamedFields[], records: Records): Readonly<Record<string, string>> {
   const byName = Map.groupBy(tables.flat(), ([name]) => name);
   const types = Array.from(byName, ([name, found]) => {
@@ -165,7 +165,7 @@ function mergeFields(at: string, tables: readonly NamedFields[], records: Record
   return Object.fromEntries(types);
 }
 
-/** Every field is nullable, so that a rule can compare it with null. */
+/** Returns the common type of a field. It is nullable, so that a rule can compare the field with null. */
 function mergeFieldTypes(at: string, fields: readonly Field[], records: Records): string {
   const types = fields.map(({ type }) => type);
   return `${mergeTypes(at, types, records)}?`;
@@ -215,15 +215,15 @@ function toSimpleType(type: FieldType): string {
   }
 }
 
-/** A field of `before` or `after` that an expression uses. */
+/** A field of `before` or `after` in an expression. */
 interface NamedField {
-  /** As in the expression: `after.backend.enabled`. */
+  /** The name in the expression, such as `after.backend.enabled`. */
   readonly name: string;
-  /** Below `before` or `after`. */
+  /** The path from `before` or `after`, such as `backend`, `enabled`. */
   readonly path: readonly string[];
 }
 
-/** Lists the names of an expression that are fields of `before` or `after`. */
+/** Returns the names that select a field of `before` or `after`. */
 export function listNamedFields(names: readonly string[]): readonly NamedField[] {
   return names.flatMap((name) => {
     const [variable, ...path] = name.split('.');
@@ -231,7 +231,7 @@ export function listNamedFields(names: readonly string[]): readonly NamedField[]
   });
 }
 
-/** Whether resources of a kind can have a value at a path. */
+/** Whether resources of a kind can have a value at a path of their spec. */
 export function hasPath(kind: Kind, path: readonly string[]): boolean {
   let type: FieldType | undefined = objectOf(Object.fromEntries(listVisibleFields(kind)));
   for (const name of path) {

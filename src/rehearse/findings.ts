@@ -18,19 +18,19 @@ import { createIsHandedOver } from '../plan/handed-over.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import type { SimulatedAccount, SimulatedPlace, SimulatedWrite } from './simulated-account.ts';
 
-/** The result of a rehearsal, from which the findings follow. */
+/** The input of `listRehearsalFindings`: a plan, and the result of its rehearsal. */
 export interface RehearsedPlan {
   readonly plan: Plan;
   readonly desired: DesiredState;
   readonly result: ApplyResult;
   readonly simulated: Pick<SimulatedAccount, 'refusals'>;
-  /** The changes that a new plan after the rehearsal still has. */
+  /** The changes that a new plan, created after the rehearsal, still contains. */
   readonly left: readonly Change[];
   readonly gaps: readonly Gap[];
-  readonly users: Users;
+  readonly referrers: Referrers;
 }
 
-/** A write that every service rejects, given the live state. */
+/** A write that the service will certainly reject, because the API specifies the error and the live state causes it. */
 export interface Rejection {
   readonly write: Write;
   /** The reason, as a clause. */
@@ -40,19 +40,19 @@ export interface Rejection {
   readonly violation: GuardViolation;
 }
 
-/** The findings for the user who approves the plan. */
 interface Findings {
   readonly rejections: readonly Rejection[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Lists the findings. A rejection that follows from the live state breaks a safety rule. One that is only assumed is a
- * warning.
+ * Returns the findings of a rehearsal. A write that the service will certainly reject becomes a rejection. A write that
+ * it may reject, a change that remains after the apply, and a gap become warnings.
  */
 export function listRehearsalFindings(rehearsed: RehearsedPlan): Findings {
   const { plan, desired, result, left, gaps } = rehearsed;
-  // The plan already warns about these writes: another stack of the run frees their value first.
+  // Writes at these addresses claim a value that another stack of the run frees first. The plan already warns about
+  // them.
   const late = listLateClaims(plan);
   const failed = result.outcomes
     .filter((one) => one.outcome === 'failed')
@@ -72,13 +72,13 @@ export function listRehearsalFindings(rehearsed: RehearsedPlan): Findings {
 /** A write that the copy of the account rejected. */
 interface Refusal {
   readonly write: Write;
-  /** The `error_code` of the response; `said` is its message. */
+  /** The `error_code` of the response. `said`: the message of the response. */
   readonly code: string;
   readonly said: string;
   readonly field: string | undefined;
-  /** Why the service may accept the write. Absent: it will reject it. */
+  /** Why the service may accept the write. Absent if the service will certainly reject it. */
   readonly doubt?: string;
-  /** How long the service will reject it, as a clause. Absent if that is unknown. */
+  /** Until when the service will reject the write, as a clause. Absent if unknown. */
   readonly until?: string;
 }
 
@@ -87,20 +87,20 @@ function isCertain({ doubt }: Refusal): boolean {
 }
 
 /**
- * Errors that the API specifies, so every service rejects these writes. They follow from the live state: the copy
- * contains no value that the service does not show, and resources that were not read count as existing. For other
- * errors, a service may accept more than the bundled server.
+ * Errors that the API specifies: if the copy responds with one of them, the service will too. The copy never does so by
+ * mistake, because it contains only values that the service shows, and resources that were not read are assumed to
+ * exist. For other errors, a service may be more liberal than the bundled server.
  */
 const SPECIFIED: ReadonlySet<string> = new Set(['already_taken', 'in_use', 'missing_reference']);
 
 function createRefusal(
   { write, message, field }: Extract<Outcome, { readonly outcome: 'failed' }>,
-  { simulated, users }: RehearsedPlan,
+  { simulated, referrers }: RehearsedPlan,
 ): Refusal {
   const { code, message: said } = simulated.refusals.get(message) ?? { code: '', message };
   const refusal = { write, code, said, field };
   if (!SPECIFIED.has(code)) return { ...refusal, doubt: `${CORRECT} Services may be more liberal than the rehearsal.` };
-  const isKept = code === 'in_use' && write.type === 'delete' && users.areInRun(write.resourceId);
+  const isKept = code === 'in_use' && write.type === 'delete' && referrers.areInRun(write.resourceId);
   return isKept ? { ...refusal, doubt: DELETED_LATER, until: ' while stacks of this run refer to it' } : refusal;
 }
 
@@ -121,10 +121,13 @@ function createDoubtWarning({ write, said, field, doubt = '', until }: Refusal, 
   };
 }
 
-function createRejection({ write, code, said, field }: Refusal, { desired, users, plan }: RehearsedPlan): Rejection {
+function createRejection(
+  { write, code, said, field }: Refusal,
+  { desired, referrers, plan }: RehearsedPlan,
+): Rejection {
   const { place } = findPlace(write.address, desired, field);
   const isDeleted = code === 'in_use' && write.type === 'delete';
-  const help = isDeleted ? users.formatRemedy(write.resourceId) : (REMEDIES[code] ?? CORRECT);
+  const help = isDeleted ? referrers.formatRemedy(write.resourceId) : (REMEDIES[code] ?? CORRECT);
   const violation: GuardViolation = {
     rule: 'rejected-write',
     message: `The service will reject the request to ${write.id}: ${said}.`,
@@ -157,7 +160,7 @@ function createRemainingWarning(change: Change, desired: DesiredState): Diagnost
   };
 }
 
-/** One warning for each resource or value and each length of the gap. */
+/** Returns one warning for all gaps with the same address, subject and length. */
 function listGapWarnings(gaps: readonly Gap[], desired: DesiredState): readonly Diagnostic[] {
   const groups = Map.groupBy(gaps, ({ address, isValue, subject, writes }) =>
     [address, isValue, subject, writes].join(' '),
@@ -182,19 +185,19 @@ function findPlace(address: string, { resources }: DesiredState, path?: string):
   return { place: resource.locate(path === undefined ? undefined : ['spec', ...(parsePath(path) ?? [])]) };
 }
 
-/** Finds the live resources that refer to a resource. */
-interface Users {
+/** Queries about the live resources that refer to a resource. */
+interface Referrers {
   /**
-   * Whether the only other users are resources of stacks in the same run: these may remove their references before the
-   * delete.
+   * Whether the resource has referrers that this plan does not write, and stacks of the same run own all of them. These
+   * stacks may remove their references before the delete.
    */
   readonly areInRun: (id: string) => boolean;
-  /** How to remove the references, as sentences. */
+  /** How to remove the references to a resource, as sentences. */
   readonly formatRemedy: (id: string) => string;
 }
 
-/** Finds the live resources that refer to a resource. The index is built at the first search. */
-export function createReferrers(input: PlanInput): Users {
+/** Creates a search for referrers. Its index is built at the first search. */
+export function createReferrers(input: PlanInput): Referrers {
   const { live, isInRun = () => false } = input;
   const { stack } = input.desired;
   const isHandedOver = createIsHandedOver(input);
@@ -202,10 +205,10 @@ export function createReferrers(input: PlanInput): Users {
     mark?.stack === stack.name && !isHandedOver(toAddress(kind, mark.name));
   const isLater = ({ mark }: LiveResource): boolean =>
     mark !== undefined && (mark.stack === stack.name || isInRun(mark.stack));
-  let users: ReadonlyMap<string, readonly LiveResource[]> | undefined;
+  let referrers: ReadonlyMap<string, readonly LiveResource[]> | undefined;
   const find = (id: string): readonly LiveResource[] => {
-    users ??= groupUsers(live);
-    return users.get(id) ?? [];
+    referrers ??= groupReferrers(live);
+    return referrers.get(id) ?? [];
   };
   return {
     areInRun: (id) => {
@@ -216,15 +219,15 @@ export function createReferrers(input: PlanInput): Users {
   };
 }
 
-/** At most so many users are named in a remedy. */
+/** The maximum number of referrers that a remedy names. */
 const MAX_NAMED = 3;
 
-function formatRemedy(users: readonly LiveResource[]): string {
-  const marked = users.flatMap(({ kind, mark }) =>
+function formatRemedy(referrers: readonly LiveResource[]): string {
+  const marked = referrers.flatMap(({ kind, mark }) =>
     mark === undefined ? [] : [`${toAddress(kind, mark.name)} of the stack ${mark.stack}`],
   );
-  const unmarked = users.filter(({ mark }) => mark === undefined).map(({ kind, id }) => `${kind} ${id}`);
-  const [first] = users.filter(({ mark }) => mark === undefined);
+  const unmarked = referrers.filter(({ mark }) => mark === undefined).map(({ kind, id }) => `${kind} ${id}`);
+  const [first] = referrers.filter(({ mark }) => mark === undefined);
   const named = [...marked, ...unmarked];
   const more = named.length > MAX_NAMED ? [`${named.length - MAX_NAMED} more`] : [];
   const change =
@@ -236,62 +239,63 @@ function formatRemedy(users: readonly LiveResource[]): string {
   return `${change}${adopt}. Or keep it in the manifests.`;
 }
 
-/** The resources that refer to each id. */
-function groupUsers({ resources }: LiveState): ReadonlyMap<string, readonly LiveResource[]> {
-  const users = new Map<string, LiveResource[]>();
+/** Maps an id to the live resources that refer to it. */
+function groupReferrers({ resources }: LiveState): ReadonlyMap<string, readonly LiveResource[]> {
+  const referrers = new Map<string, LiveResource[]>();
   for (const resource of [...resources.values()].flat())
     for (const id of new Set(listReferences(getKind(resource.kind), resource.spec).map(({ value }) => value))) {
-      const known = users.get(id);
-      if (known === undefined) users.set(id, [resource]);
+      const known = referrers.get(id);
+      if (known === undefined) referrers.set(id, [resource]);
       else known.push(resource);
     }
-  return users;
+  return referrers;
 }
 
 /** A resource, value or field that exists before and after an apply, but is missing during some of its writes. */
 interface Gap {
-  /** The resource with the gap. For a value that another resource takes over, the one that has it in the end. */
+  /** The address of the resource with the gap. If a value moves to another resource, the address of that resource. */
   readonly address: string;
-  /** The missing field or value: `backend`, `hostports 1.tcp.example.net:20001`. */
+  /** The missing field or value, such as `backend` or `hostports 1.tcp.example.net:20001`. */
   readonly what: string;
-  /** True: no resource has the value. False: the resource, or `subject`, exists without the field. */
+  /** True if no resource has the value. False if the resource, or the value in `subject`, exists without the field. */
   readonly isValue: boolean;
-  /** The unique value that exists without the field, on any resource: `hostports 1.tcp.example.net:20001`. */
-  readonly subject?: string;
   /**
-   * Length of the gap: the number of consecutive writes after each of which the resource, value or field was missing.
+   * The unique value that exists without the field, such as `hostports 1.tcp.example.net:20001`. Absent if the gap is
+   * not about a value.
    */
+  readonly subject?: string;
+  /** The length of the gap: the number of consecutive writes after which the resource, value or field was missing. */
   readonly writes: number;
 }
 
-/** A watched property of a resource. */
+/** A property of a resource: its presence, a unique value, or a field that is set. */
 interface Holding {
   readonly key: string;
   readonly address: string;
   readonly what: string;
   readonly isValue: boolean;
-  /** Key of the resource or value that must exist for the absence to count. */
+  /** The key of the resource or value with this property. A field is missing only while this key exists. */
   readonly of: string;
   readonly subject?: string;
 }
 
 /**
- * Tracks which resources and values exist after each write of an apply. A place is one resource, by its id. The cost
- * depends on the number of writes only. Values that did not exist before the first write are not recorded, because they
- * cannot be missing.
+ * Tracks which properties of resources exist after each write of an apply. A `place` is the path of a resource. The
+ * cost depends only on the number of writes. Properties that did not exist before the first write are ignored, because
+ * their absence is not a gap.
  */
 export class GapTracker {
   readonly #places = new Map<string, readonly Holding[]>();
   readonly #before = new Set<string>();
-  /** By key: the number of places that have it. */
+  /** Maps the key of a property to the number of places that have the property. */
   readonly #counts = new Map<string, number>();
-  /** By address: all properties that it ever had, by key. */
+  /** Maps an address to all properties that it ever had, by key. */
   readonly #ofAddress = new Map<string, Map<string, Holding>>();
-  /** By key: the property of the place that had it last. */
+  /** Maps the key of a property to the property of the last resource that had it. */
   readonly #latest = new Map<string, Holding>();
-  /** By key: the number of the write after which it was first missing. */
+  /** Maps a key to the number of the write after which the property was first missing. */
   readonly #since = new Map<string, number>();
-  /** By key: its longest gap so far, in writes. */
+  /** Maps a key to the length of the property's longest gap so far, in writes. */
   readonly #missed = new Map<string, number>();
   readonly #found = new Map<string, Gap>();
   #step = 0;
@@ -308,7 +312,9 @@ export class GapTracker {
     return this.#before.size > 0;
   }
 
-  /** Records the properties of a place after a write. `undefined`: the resource does not exist. */
+  /**
+   * Records the properties of a place after a write. `holder` is `undefined` if the resource does not exist any more.
+   */
   observe(place: string, holder: AddressedResource | undefined): void {
     this.#step += 1;
     const held = holder === undefined ? [] : listHoldings(holder).filter(({ key }) => this.#before.has(key));
@@ -321,8 +327,8 @@ export class GapTracker {
   }
 
   /**
-   * All properties that were missing during some writes and came back. A gap of a resource is not repeated for each of
-   * its unique values.
+   * Returns the gaps of all properties that were missing and came back. If a field is missing on a resource, the gaps
+   * of the same field on the resource's unique values are left out.
    */
   list(): readonly Gap[] {
     return [...this.#found.values()].filter(
@@ -347,8 +353,8 @@ export class GapTracker {
   }
 
   /**
-   * Whether a property is missing. A unique value is missing if no resource has it; any other property only if the
-   * resource or value that it belongs to exists.
+   * Whether a property is missing. A unique value is missing if no resource has it. A field is missing if the resource
+   * or value in `of` exists without it.
    */
   #isMissed({ key, of, isValue }: Holding): boolean {
     return !this.#has(key) && (isValue || this.#has(of));
@@ -358,7 +364,7 @@ export class GapTracker {
     return (this.#counts.get(key) ?? 0) > 0;
   }
 
-  /** Replaces the properties of a place. Returns all properties that this may have changed. */
+  /** Replaces the properties of a place. Returns all properties whose presence this may change. */
   #put(place: string, held: readonly Holding[]): readonly Holding[] {
     const old = this.#places.get(place) ?? [];
     if (old.length === held.length && old.every(({ key }, at) => key === held[at]?.key)) return [];
@@ -377,14 +383,14 @@ export class GapTracker {
   }
 }
 
-/** A resource with the address that users know. */
+/** A live resource with its address for messages. */
 interface AddressedResource {
   readonly kind: Kind;
   readonly address: string;
   readonly resource: LiveResource;
 }
 
-/** Whether a write may remove or add a property that can be missing. */
+/** Whether a write may start or end a gap. */
 export function canCauseGap(write: Write): boolean {
   if (write.type !== 'update' && write.type !== 'adopt') return true;
   const { fields } = getKind(write.kind);
@@ -399,8 +405,8 @@ function canBeMissing(field: Field): boolean {
 }
 
 /**
- * The properties of a resource whose absence matters: its presence, its unique values, and the set fields that should
- * not be unset, for the resource and for each of these values.
+ * Lists the properties of a resource that can be missing: its presence, its unique values, and its set fields that
+ * should not be unset. Such a field is listed for the resource and for each of its unique values.
  */
 function listHoldings({ kind, address, resource: { spec } }: AddressedResource): readonly Holding[] {
   const claims = kind.role === 'owned' ? listClaims(kind, spec) : [];
@@ -427,7 +433,7 @@ function listHoldings({ kind, address, resource: { spec } }: AddressedResource):
   return [{ key: address, address, what: '', isValue: false, of: address }, ...values, ...fields];
 }
 
-/** The key of a field that belongs to the resource or value with the key `of`. */
+/** The key of a field. `of`: the key of the resource or value that has the field. */
 function toFieldKey(of: string, field: string): string {
   return `${of} ${field}`;
 }
@@ -440,15 +446,15 @@ function isOn(value: Json | undefined): boolean {
   return isJsonArray(value) ? value.length > 0 : value === true;
 }
 
-/** The place of a resource that the plan changes or creates. */
+/** A resource that the plan changes or creates. */
 export interface TouchedResource extends SimulatedPlace {
-  /** The path of the resource, which identifies the place. */
+  /** The path of the resource in the API, which identifies it. */
   readonly key: string;
-  /** The address in the plan. Absent for a created resource: its mark has the address. */
+  /** The address in the plan. Absent for a created resource, whose mark contains the address. */
   readonly address?: string;
 }
 
-/** The places of the resources that a plan changes. Created resources are added during the apply. */
+/** The resources that a plan changes. Resources that it creates are added during the apply. */
 export class TouchedResources {
   readonly #places = new Map<string, TouchedResource>();
 
@@ -463,14 +469,13 @@ export class TouchedResources {
     }
   }
 
-  /** All places so far. */
   list(): readonly TouchedResource[] {
     return [...this.#places.values()];
   }
 
   /**
-   * Returns the place that a write changes. If the write created a resource, adds its place first. `undefined`: the
-   * plan does not change the resource of the write.
+   * Returns the resource that a write changes, and adds it first if the write created it. `undefined` if the plan does
+   * not change that resource.
    */
   find({ path, id }: SimulatedWrite): TouchedResource | undefined {
     const kind = OWNED_KINDS.find((one) => path === one.path);
@@ -487,16 +492,16 @@ export class TouchedResources {
   }
 }
 
-/** Adds the address that users know to a resource. */
+/** Adds the address for messages: the address in the plan, else the address in the mark, else the id. */
 export function withAddress({ kind, id, address }: TouchedResource, resource: LiveResource): AddressedResource {
   const { mark } = resource;
   return { kind, resource, address: address ?? (mark === undefined ? id : toAddress(kind.name, mark.name)) };
 }
 
 /**
- * Lists the ids that a plan sends although nothing shows that they exist: no list of their kind was read, and no live
- * resource refers to them. A reference is enough proof, because the service does not delete a resource to which another
- * refers.
+ * Lists the ids that a plan sends although it is unknown whether they exist: resources of their kind were not read, and
+ * no live resource refers to them. A reference by a live resource proves that an id exists, because the service does
+ * not delete a resource that is in use.
  */
 export function listUnchecked({ changes }: Plan, live: LiveState): readonly string[] {
   const listed = new Set(KINDS.filter(({ name }) => live.resources.has(name)).map(({ idPrefix }) => idPrefix));
@@ -512,8 +517,8 @@ export function listUnchecked({ changes }: Plan, live: LiveState): readonly stri
 }
 
 /**
- * The ids to which a live resource refers. The resource that modules are attached to is known to exist only if a module
- * is set.
+ * Lists the ids that exist because a live resource refers to them. References of an attached resource are proof only if
+ * one of its modules is set.
  */
 function listProven({ kind: name, spec }: LiveResource): readonly string[] {
   const kind = getKind(name);

@@ -28,14 +28,14 @@ import {
 import { createSimulatedAccount, type SimulatedAccount } from './simulated-account.ts';
 
 interface RehearsalOptions {
-  /** Leaves out writes that the service will reject and those that depend on them, and tries the rest. */
+  /** Whether to leave out changes that the service will reject and all changes that depend on them. */
   readonly skipRejected?: boolean;
 }
 
 /**
- * Applies a plan to a copy of the account in memory, with the code that applies plans, and then plans again. Sends
- * nothing to the service. Returns the plan with the findings. A write that the service will reject breaks a safety
- * rule, unless it is left out.
+ * Applies a plan to a copy of the account in memory, with the code of a real apply, and then plans again. Sends nothing
+ * to the service. Returns the plan with the findings. A write that the service will reject is a violation, unless
+ * `skipRejected` leaves it out.
  */
 export async function rehearsePlan(plan: Plan, input: PlanInput, options: RehearsalOptions = {}): Promise<Plan> {
   const { skipRejected = false } = options;
@@ -65,7 +65,7 @@ async function tryPlan(
     .filter(({ action, pair }) => action !== 'no-op' && !isLeftOut(pair.address))
     .map((decision) => createChange(decision, []));
   const { rejections, diagnostics } = listRehearsalFindings({
-    ...{ plan, desired: input.desired, left: remaining, users: createReferrers(input) },
+    ...{ plan, desired: input.desired, left: remaining, referrers: createReferrers(input) },
     ...tried,
   });
   const { result } = tried;
@@ -91,7 +91,7 @@ interface TrialResult extends Pick<RehearsedPlan, 'result' | 'simulated' | 'gaps
   readonly live: LiveState;
 }
 
-/** Applies a plan to a copy. Discards the copy afterwards, except its rejections. */
+/** Applies a plan to a new copy of the account, and discards the copy except for its rejections. */
 async function applyAndRead(plan: Plan, { live, now }: PlanInput): Promise<TrialResult> {
   const places = new TouchedResources(plan, live);
   const watch = new GapTracker();
@@ -120,12 +120,12 @@ async function applyAndRead(plan: Plan, { live, now }: PlanInput): Promise<Trial
   };
 }
 
-/** The addresses that a plan changes. Only these are planned again, because the others are the same in the copy. */
+/** The addresses that a plan changes. Only these are planned again, because all others are unchanged in the copy. */
 function listTouched({ changes }: Plan): readonly string[] {
   return changes.flatMap(({ action, address }) => (action === 'no-op' ? [] : [address]));
 }
 
-/** Removes the resources of the stack that the plan neither changes nor refers to: they are the same as before. */
+/** Removes the stack's resources that are neither `touched` nor referred to by touched ones: they did not change. */
 function narrowInput(input: PlanInput, touched: readonly string[]): PlanInput {
   const { desired, live } = input;
   const addresses = findTargetClosure(desired, touched);
@@ -160,11 +160,11 @@ function applyToCopy(plan: Plan, { client }: SimulatedAccount, now: Date): Promi
   );
 }
 
-/** Accepts every token and stores none. */
+/** A token sink that accepts every token and stores none. */
 const SINK = { test: async () => [], deliver: async () => 'nowhere' };
 const NO_SINKS: TokenSinks = { find: () => SINK, rescue: SINK };
 
-/** The fields that a plan writes, by address. */
+/** Maps an address to the fields that a plan writes. */
 function listWritten({ writes }: Plan): ReadonlyMap<string, ReadonlySet<string>> {
   const byAddress = Map.groupBy(writes, ({ address }) => address);
   return new Map([...byAddress].map(([address, all]) => [address, new Set(all.flatMap(listWrittenFields))]));
@@ -175,7 +175,9 @@ function listWrittenFields(write: Write): readonly string[] {
   return 'body' in write ? Object.keys(write.body) : [];
 }
 
-/** Fields that the service does not show are unknown in the copy too, unless the plan writes them. */
+/**
+ * Marks fields of a resource in the copy as unknown if the service does not show them and the plan does not write them.
+ */
 function restoreUnknown(
   found: LiveResource,
   { kind, like }: TouchedResource,
@@ -191,7 +193,7 @@ function restoreUnknown(
   return { ...found, spec: Object.fromEntries([...known, ...rest]) };
 }
 
-/** The live state, with the resources that the plan changes as they are now in the copy. */
+/** Returns the live state after the trial. Touched resources come from the copy, and all others from `live`. */
 async function readCopy(
   simulated: SimulatedAccount,
   live: LiveState,
@@ -224,7 +226,7 @@ async function readCopy(
   };
 }
 
-/** Leaves out changes that the service will reject, and those that depend on them (`--skip-rejected`). */
+/** Creates plans without the changes that the service will reject and without their dependents (`--skip-rejected`). */
 export class RejectedChangeFilter {
   readonly #input: PlanInput;
   readonly #diagnostics = new Map<string, Diagnostic>();
@@ -238,21 +240,21 @@ export class RejectedChangeFilter {
   readonly isLeftOut = (address: string): boolean =>
     [...this.#diagnostics.keys()].some((shown) => stripDuplicateId(shown) === address);
 
-  /** A warning for each change that is left out. */
+  /** Returns a warning for each change that is left out. */
   listDiagnostics(): readonly Diagnostic[] {
     return [...this.#diagnostics.values()];
   }
 
   /**
-   * Returns the plan without these changes. A change is left out as a whole, with every change that depends on one of
-   * its writes.
+   * Returns the plan without the changes of the rejected writes. A change is left out with all its writes, and with
+   * every change that depends on one of these writes.
    */
   leaveOut({ writes }: Plan, rejections: readonly Rejection[]): Plan {
     for (const { write, why, help } of rejections)
       this.#note(write, `the service would reject the request to ${write.id}, because ${why}`, help);
     const addresses = new Map<string, string>(writes.map((write) => [write.id, formatWriteAddress(write)]));
-    // Repeat until nothing is added: writes come after those on which they depend, but one left-out write leaves out
-    // all writes of its change, also earlier ones.
+    // Repeat until nothing is added. One pass is not enough: a rejected write also removes the earlier writes of its
+    // change, on which writes of other changes may depend.
     for (let before = -1; before < this.#diagnostics.size; ) {
       before = this.#diagnostics.size;
       for (const write of writes) {
@@ -280,7 +282,10 @@ export class RejectedChangeFilter {
   }
 }
 
-/** The address of the resource that is kept. A write to its duplicate depends on the change of that resource. */
+/**
+ * A write to a duplicate depends on the change of the resource that is kept. Returns the address of this resource, or
+ * an empty list for other writes.
+ */
 function listKept(write: Write): readonly string[] {
   return 'duplicateOf' in write && write.duplicateOf !== undefined ? [write.address] : [];
 }

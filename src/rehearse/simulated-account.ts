@@ -25,7 +25,7 @@ export interface SimulatedWrite {
 interface SimulatedRejection {
   /** The `error_code` of the response. */
   readonly code: string;
-  /** One sentence, without the request. */
+  /** The message of the response: one sentence that does not name the request. */
   readonly message: string;
 }
 
@@ -33,14 +33,15 @@ interface SimulatedRejection {
 export interface SimulatedAccount {
   /** Sends requests to the copy only, one after another. */
   readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'>;
-  /** Reads a resource of the copy. `undefined`: it does not exist. */
+  /** Reads a resource of the copy. Returns `undefined` if the resource does not exist. */
   readonly find: (place: SimulatedPlace) => Promise<LiveResource | undefined>;
-  /** Rejections, by the message of the error that the client threw. */
+  /** Maps the message of an error that the client threw to the rejection that caused it. */
   readonly refusals: ReadonlyMap<string, SimulatedRejection>;
 }
 
 /**
- * Where a resource is: its id and, for an attached kind, the live resource, whose spec contains the ids in its path.
+ * Identifies a resource of the copy. `like`: the live resource. An attached kind requires it, because the spec of the
+ * live resource contains the ids of the path.
  */
 export interface SimulatedPlace {
   readonly kind: Kind;
@@ -57,18 +58,18 @@ interface CopyOptions {
 
 const BASE_URL = 'http://twin.invalid';
 
-/** Requests between two pauses: the copy handles them in about a twentieth of a second. */
+/** The number of requests between two pauses. The copy handles them in about 0.05 seconds. */
 const REQUESTS_AT_ONCE = 100;
 
 /**
- * Creates a copy of the live state. Resources that were not read, and those of kinds that the API cannot create, are
- * assumed to exist.
+ * Creates a copy of the live state. The copy accepts any reference to a kind whose resources were not read or that the
+ * API cannot create.
  */
 export function createSimulatedAccount({ live, now, onWrite }: CopyOptions): SimulatedAccount {
   let rejection: SimulatedRejection | undefined;
   const refusals = new Map<string, SimulatedRejection>();
-  // By kind, the ids of created resources, the oldest first. Nothing else writes to the copy, so other resources are
-  // not new.
+  // Maps the name of a kind to the ids of its created resources, oldest first. `list` returns only these resources,
+  // because an apply lists resources only to find new ones.
   const createdIds = new Map(OWNED_KINDS.map(({ name }): [string, string[]] => [name, []]));
   const client = createCopyClient(createAccount(live, now), (failed) => {
     rejection = failed;
@@ -101,10 +102,10 @@ export function createSimulatedAccount({ live, now, onWrite }: CopyOptions): Sim
   };
 }
 
-/** Random, so that no text of a manifest contains it: the client removes the API key from texts. */
+/** The API key of the copy. Random, because the client redacts the key in texts, and no manifest may contain it. */
 const KEY = randomUUID();
 
-/** Creates a server with the resources of the live state. */
+/** Creates a bundled server that contains the resources of the live state. */
 function createAccount(live: LiveState, now: () => Date): Server {
   return createServer({
     now,
@@ -120,7 +121,7 @@ function createCopyClient(server: Server, onRejection: (rejection: SimulatedReje
   return createClient({
     send: async (request) => {
       sent += 1;
-      // No request waits for a network. Without this pause, Node could not handle a signal that interrupts the command.
+      // No request waits for a network, so without pauses Node could not handle the signal that interrupts the command.
       if (sent % REQUESTS_AT_ONCE === 0) await setImmediate();
       const response = await server.send(request);
       if (!isSuccess(response)) onRejection(parseRejection(readBodyText(response.body)));
@@ -141,7 +142,7 @@ function parseRejection(text: string): SimulatedRejection {
   return { code: String(code), message: String(message) };
 }
 
-/** Patterns for the ids that references may contain, without those of kinds whose resources were read. */
+/** Returns patterns for ids that are assumed to exist. Kinds whose resources were read have no pattern. */
 function listUnread({ resources }: LiveState): readonly string[] {
   const types = KINDS.flatMap(({ fields }) => Object.values(fields)).flatMap(({ type }) => listTypes(type));
   const prefixes = new Set(types.flatMap((type) => (type.type === 'reference' ? type.prefixes : [])));
@@ -159,7 +160,7 @@ function toImportedResource(resource: LiveResource): ImportedResource {
   return { kind, id, createdAt, spec: toRequestForm(resource), computed };
 }
 
-/** The spec in the form of requests: unset fields are omitted, and the metadata contains the mark. */
+/** Converts a spec to the form of requests: unset fields are omitted, and the metadata contains the mark. */
 function toRequestForm({ spec, mark }: LiveResource): Spec {
   const { metadata = '', ...fields } = spec;
   const user = isJsonObject(metadata) ? metadata : String(metadata ?? '');

@@ -13,27 +13,24 @@ import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts
 import type { Host } from '../stack/host.ts';
 
 /**
- * Collects the unique values that the stacks of a run claim, to find values that two stacks claim: the service would
- * reject the second claim, or the stacks would keep taking the value from each other.
- * Stores keys only, so that manifests need not stay in memory. The manifests of conflicting stacks are read again to
- * find the positions.
+ * Collects the unique values that the stacks of a run claim, and finds values that several stacks claim: the service
+ * would reject the second claim, or the stacks would keep taking the value from each other. Stores keys only, so that
+ * manifests need not stay in memory. The manifests of conflicting stacks are read again to find the positions.
  */
 export interface ClaimRegistry {
-  /** Adds the claims of a stack. `account` is equal for stacks of one account. */
+  /** Adds the claims of a stack. `account`: any value that is equal for stacks of one account. */
   readonly note: (folder: StackFolder, account: unknown, claims: readonly Pick<StackClaim, 'key' | 'range'>[]) => void;
-  /** Returns, for each stack with a conflict, the values that other stacks claim too, and which stacks do. */
   readonly listRivals: () => ConflictingStacks;
 }
 
-/** Conflicting claims, by stack. */
+/** Maps each stack with conflicts to its conflicts. */
 type ConflictingStacks = ReadonlyMap<StackFolder, readonly ClaimConflict[]>;
 
-/** A claim that several stacks make. */
+/** A value that several stacks claim. */
 interface ClaimConflict extends Pick<StackClaim, 'key' | 'range'> {
   readonly claimants: readonly StackFolder[];
 }
 
-/** Creates a registry without claims. */
 export function createClaimRegistry(): ClaimRegistry {
   const ranges = new Map<unknown, Map<string, readonly StackFolder[]>>();
   return {
@@ -62,12 +59,12 @@ export function createClaimRegistry(): ClaimRegistry {
   };
 }
 
-/** Reads the manifests of a stack. `undefined`: they are not valid any more. */
+/** Reads the manifests of a stack again. Resolves with `undefined` if they are no longer valid. */
 export type ReadClaims = (folder: StackFolder) => Promise<ClaimSource | undefined>;
 
 /**
- * Returns, for each stack, an error at each claim that another stack of the run makes too. The errors name the position
- * of the other claim.
+ * Maps each stack with conflicts to its errors. An error has the position of the stack's claim, and names the positions
+ * of the other stacks' claims.
  */
 export async function listClaimConflicts(
   conflicts: ConflictingStacks,
@@ -122,7 +119,7 @@ function formatKey({ range, key }: Pick<StackClaim, 'key' | 'range'>): string {
   return `${range} ${key}`;
 }
 
-/** At most so many other stacks are named in an error. */
+/** The maximum number of other stacks that an error names. */
 const MAX_NAMED = 3;
 
 function listErrors(
@@ -159,14 +156,14 @@ function describeOther({ name, file }: StackFolder, claim: LocatedClaim | undefi
 
 /** A unique value that a manifest claims: at most one resource of the run may have it. */
 interface StackClaim {
-  /** Equal for claims of the same value, different for all other claims of the same range. */
+  /** Identifies the value within its range. */
   readonly key: string;
-  /** The range in which the value is unique: an account, or the files of all accounts. */
+  /** Where the value must be unique: in an account, or among the files that the whole run writes. */
   readonly range: 'account' | 'files';
   readonly address: Address;
-  /** The path in the manifest. */
+  /** The path of the field that claims the value. */
   readonly path: FieldPath;
-  /** What the manifest does, such as `spec.hostports[0] claims 1.tcp.example.net:20001`. */
+  /** A clause for messages, such as `spec.hostports[0] claims 1.tcp.example.net:20001`. */
   readonly said: string;
   readonly remedy: string;
 }
@@ -177,7 +174,7 @@ export interface ClaimSource {
   readonly tokens: TokenSettings;
 }
 
-/** Lists the values, ids, former names and files that a stack claims for its resources. */
+/** Lists the claims of a stack: unique values, adopted resources, resources taken over from other stacks, and files. */
 export function listStackClaims({ state, tokens }: ClaimSource, { cwd }: Pick<Host, 'cwd'>): readonly StackClaim[] {
   return [...state.resources.values()].flatMap((resource) => {
     const kind = findKind(resource.kind);
@@ -195,7 +192,8 @@ const REMOVE =
   'Remove it from one of them. A resource that moves to another stack is described there only, with lifecycle.renamed_from: { stack: OLD, name: NAME }.';
 
 function listValues({ address, spec }: DesiredResource, kind: Kind): readonly StackClaim[] {
-  // An id that is not known yet is an address, which means another resource in each stack.
+  // An address instead of an id means that the id is not known yet. Equal addresses in two stacks are two resources, so
+  // they do not conflict.
   const claims = listClaims(kind, spec).filter(({ given }) => !isAddress(given));
   return claims.map(({ key, path, given }) => {
     const place = ['spec', ...path];
@@ -208,7 +206,7 @@ function listValues({ address, spec }: DesiredResource, kind: Kind): readonly St
   });
 }
 
-/** Claims on existing resources: only one manifest can adopt or take over a resource. */
+/** Lists claims on existing resources, because only one manifest can adopt or take over a resource. */
 function listTakeOvers(
   { address, lifecycle: { adopt, takenFrom } }: DesiredResource,
   kind: Kind,

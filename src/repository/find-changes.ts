@@ -14,7 +14,7 @@ import type { Host } from '../stack/host.ts';
 import { readManifests } from '../stack/read-manifests.ts';
 import { type ChangedFiles, listChangedFiles } from './git.ts';
 
-/** Finds the stacks of a tree that differ from a commit, and the files that differ. */
+/** Finds the stacks of a tree that changed since a commit, with the changed files of each stack. */
 export async function findChanges(tree: StackTree, since: string, context: Host): Promise<TreeChanges> {
   const files = await listChangedFiles(tree.root, since, context);
   const places = new Map(tree.stacks.map((stack) => [resolveRealPath(stack.folder, context), stack]));
@@ -32,11 +32,11 @@ export async function findChanges(tree: StackTree, since: string, context: Host)
   };
 }
 
-/** By stack: the changed files that it uses. */
+/** Maps a stack to the changed files that it uses. */
 type Causes = ReadonlyMap<StackFolder, Set<string>>;
 
 interface Places {
-  /** Stacks by the real path of their folder. */
+  /** Maps the real path of a stack's folder to the stack. */
   readonly places: ReadonlyMap<string, StackFolder>;
   readonly findOwner: ReturnType<typeof createOwnerSearch>;
   readonly causes: Causes;
@@ -44,8 +44,8 @@ interface Places {
 }
 
 /**
- * Assigns a file to the nearest stack. A new `Stack` document takes its folder from the stack around it, so that stack
- * counts as changed too.
+ * Assigns a file to the nearest stack above it. If the file contains a new `Stack` document, its folder was part of an
+ * outer stack before, so the file is assigned to the outer stack too.
  */
 async function assignToOwners(
   file: string,
@@ -63,7 +63,7 @@ async function assignToOwners(
   if (outer !== undefined && !(await wasStack(owner, files))) causes.get(outer)?.add(file);
 }
 
-/** Assigns a `Defaults` document, even a deleted one, to every stack in its folder and below it. */
+/** Assigns each changed file with a `Defaults` document, even a deleted file, to all stacks in and below its folder. */
 async function assignDefaults(files: ChangedFiles, places: Places['places'], causes: Causes): Promise<void> {
   for (const file of files.all) {
     if (!isManifestName(basename(file))) continue;
@@ -75,8 +75,8 @@ async function assignDefaults(files: ChangedFiles, places: Places['places'], cau
 }
 
 /**
- * Whether a file contains a `Defaults` document now or in the commit. A file that is not regular, such as a link, may
- * lead to one, so it counts.
+ * Whether a file contains a `Defaults` document now or did so in the commit. Returns true if the file is not a regular
+ * file: a link, for example, may lead to a `Defaults` document.
  */
 async function heldDefaults(file: string, { readBefore }: ChangedFiles): Promise<boolean> {
   const stats = lstatSync(file, { throwIfNoEntry: false });
@@ -85,7 +85,7 @@ async function heldDefaults(file: string, { readBefore }: ChangedFiles): Promise
   return before !== undefined && mayContainDefaults(Buffer.from(before));
 }
 
-/** Whether a folder had a `Stack` document in the commit, in one of the changed files. */
+/** Whether a changed file in the folder contained a `Stack` document in the commit. */
 async function wasStack(folder: string, { all, readBefore }: ChangedFiles): Promise<boolean> {
   for (const file of all) {
     if (dirname(file) !== folder || !isManifestName(basename(file))) continue;
@@ -95,7 +95,7 @@ async function wasStack(folder: string, { all, readBefore }: ChangedFiles): Prom
   return false;
 }
 
-/** Whether loading a folder reads this file in it, by its name. */
+/** Whether edgewise reads a file when it loads a folder. `path`: the path of the file, relative to the folder. */
 function isRead(path: string): boolean {
   const hidden = path.split(sep).some((part) => part.startsWith('.') || part === 'node_modules');
   return !hidden && isManifestName(basename(path));
@@ -108,7 +108,10 @@ async function assignInputs(files: ChangedFiles, causes: Causes): Promise<void> 
   }
 }
 
-/** Assigns policy files, which may be outside the folder of the stack: named files, and files in named folders. */
+/**
+ * Assigns changed policy files to the stacks whose `spec.policies` names the file or a folder above it. The file may be
+ * outside of the stack's folder.
+ */
 function assignPolicies({ all }: ChangedFiles, causes: Causes, context: Pick<Host, 'cwd'>): void {
   for (const [{ folder, policies }, found] of causes) {
     for (const named of policies.map((path) =>
@@ -122,9 +125,8 @@ function assignPolicies({ all }: ChangedFiles, causes: Causes, context: Pick<Hos
 }
 
 /**
- * Assigns changed files to the stacks whose manifests name them in fields. To find these names, manifests must be read.
- * So this reads only stacks to which no changed file is assigned yet, and only if some changed file is assigned to no
- * stack.
+ * Assigns changed files to the stacks whose manifests name the files in fields. To find the names, manifests must be
+ * read. This is done only if a changed file has no stack yet, and only for stacks without a changed file.
  */
 async function assignNamed({ all }: ChangedFiles, { causes, context }: AssignContext): Promise<void> {
   const known = new Set([...causes.values()].flatMap((found) => [...found]));
@@ -151,7 +153,7 @@ interface AssignContext {
 function listChanges(causes: Causes, { cwd }: Pick<Host, 'cwd'>): readonly StackChange[] {
   const stacks = [...causes.keys()];
   const changed = new Set(stacks.filter((stack) => (causes.get(stack)?.size ?? 0) > 0));
-  // The loop also visits members that are added to a set during it.
+  // A loop over a set also visits members that are added during the loop.
   for (const one of changed) for (const user of stacks) if (dependsOn(user, one)) changed.add(user);
   return stacks
     .filter((stack) => changed.has(stack))
@@ -162,7 +164,7 @@ function listChanges(causes: Causes, { cwd }: Pick<Host, 'cwd'>): readonly Stack
     }));
 }
 
-/** Whether a stack refers to resources of another one. */
+/** Whether `stack` refers to resources of `other`. Both must have the same base URL. */
 export function dependsOn(stack: StackFolder, other: StackFolder): boolean {
   return stack !== other && stack.needs.includes(other.name) && stack.baseUrl === other.baseUrl;
 }
@@ -179,7 +181,10 @@ function listUnowned(
     .sort();
 }
 
-/** The real path. For a file that does not exist, the real path of the nearest existing folder and the rest. */
+/**
+ * Returns the real path of a file. If the file does not exist, returns the real path of the nearest existing folder,
+ * followed by the rest of the path.
+ */
 function resolveRealPath(path: string, { cwd }: Pick<Host, 'cwd'>): string {
   const whole = resolve(cwd, path);
   try {

@@ -21,8 +21,8 @@ import { normalizeUrl } from '../stack/settings.ts';
 import { findMistake, findTaker } from './hand-over.ts';
 
 /**
- * Finds the stacks in a tree of folders. Reads each file once and keeps none: the manifests of a stack are read again
- * when it is planned. Validates only what needs the whole tree.
+ * Finds the stacks in a tree of folders. Reads each file once and keeps no content: a stack's manifests are read again
+ * when the stack is planned. Reports only errors that concern the whole tree.
  */
 
 type FindContext = Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'budget'> & {
@@ -54,7 +54,7 @@ export function findStacks(root: string, context: FindContext): StackTree {
     stacks,
     unowned: unowned.filter(({ standsApart }) => !standsApart).map(({ file }) => file),
     strays: unowned.filter(({ takes }) => takes.length > 0),
-    // Files that cannot be read in the folder of a stack are reported when that stack is read.
+    // Unreadable files in the folder of a stack are not reported here, but when that stack is read.
     diagnostics: [
       ...(unreadable.get(undefined) ?? []).map(({ diagnostic }) => diagnostic),
       ...listDuplicateStacks(stacks),
@@ -63,8 +63,8 @@ export function findStacks(root: string, context: FindContext): StackTree {
 }
 
 /**
- * Reads the `Defaults` in a folder and above it, the nearest first, except those in `known` files. Errors in them are
- * reported when a stack is read.
+ * Reads the `Defaults` documents in a folder and above it, nearest first. Skips the files in `known`. Errors are not
+ * reported here, but when a stack is read.
  */
 export function readDefaultsAbove(
   folder: string,
@@ -81,14 +81,14 @@ function listFoundDefaults(file: string, documents: readonly JsonObject[]): read
   return defaults.map(({ spec }) => ({ file, folder: dirname(file), spec: toMapping(spec) }));
 }
 
-/** Files that cannot be read: each may take over any resource. */
+/** Returns the dependencies of files that cannot be read: each file may take over any resource. */
 function listUnreadable(findings: readonly FolderDiagnostic[] = []): readonly StackDependencies[] {
   return findings.map(({ diagnostic }) => ({ needs: [], takes: [], unread: [{ why: diagnostic.message }] }));
 }
 
 /**
- * The names of the stacks below a folder, each with its folder, for completion on the command line. Nothing is checked.
- * Reading stops when `isLate` returns true.
+ * Maps the names of the stacks below a folder to their folders, for completion on the command line. Checks nothing.
+ * Stops reading when `isLate` returns true.
  */
 export function listStackNames(
   root: string,
@@ -106,14 +106,16 @@ export function listStackNames(
   return names;
 }
 
-/** The facts about a file that the tree needs. */
+/** The facts about a manifest file that are needed to find stacks. */
 interface FoundFile extends StackDependencies {
   readonly file: string;
   readonly folder: string;
-  /** The first `Stack` document of the file. Absent if it has none. */
+  /** The first `Stack` document of the file. `undefined` if the file has none. */
   readonly stack: JsonObject | undefined;
   readonly defaults: readonly FoundDefaults[];
-  /** Whether the file has only policies or `Defaults`. Such a file need not belong to a stack. */
+  /**
+   * Whether the file contains only policies, tests of policies or `Defaults`. Such a file need not belong to a stack.
+   */
   readonly standsApart: boolean;
 }
 
@@ -122,19 +124,19 @@ export interface FoundDefaults extends SettingsLayer {
   readonly file: string;
 }
 
-/** The settings in one document. */
+/** The settings in a `Stack` or `Defaults` document, and the folder of the document. */
 interface SettingsLayer {
   readonly folder: string;
   readonly spec: JsonObject;
 }
 
 /**
- * Matches documents that concern the whole tree; a file without a match is not parsed. Also matches escapes, because a
- * key may be written with them.
+ * Matches text that concerns the whole tree. A file without a match is not parsed. Also matches escape sequences,
+ * because a key or a kind may be written with them.
  */
 const CONCERNS_TREE = /\bkind["']?\s*:\s*["']?(?:Stack|Defaults|External)\b|\brenamed_from\b|\\[ux]/;
 
-/** Matches the kinds of documents, but not of the members of a `List`. */
+/** Matches the kind of each document. `kind` in a member of a `List` does not match, because it is indented. */
 const KIND = /^["']?kind["']?\s*:\s*["']?(\w+)/gm;
 
 function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): FoundFile {
@@ -155,10 +157,7 @@ const KINDS_APART = ['Policy', 'PolicyTest', 'Defaults'];
 /** The references of manifests to other stacks. */
 type StackDependencies = Pick<StackFolder, 'needs' | 'takes' | 'unread'>;
 
-/**
- * Reads the references to other stacks from manifests that are not files in the folder of the stack, such as rendered
- * ones.
- */
+/** Reads the references to other stacks from manifests in memory, such as the output of `spec.render`. */
 export function readDependencies(
   sources: readonly ManifestBytes[],
   context: Pick<FindContext, 'env' | 'offered'>,
@@ -173,7 +172,10 @@ export function readDependencies(
   );
 }
 
-/** A file that is not valid YAML takes over nothing here. `findTaker` searches it when a plan deletes a resource. */
+/**
+ * Lists the references to other stacks in a file. If the file is not valid YAML, `takes` is empty, because `findTaker`
+ * searches such files when a plan deletes a resource.
+ */
 function listDependencies({ documents, isBroken }: RawDocuments): StackDependencies {
   const needs = documents.flatMap(({ kind, spec }) => {
     const stack = kind === 'External' ? toMapping(spec)['stack'] : undefined;
@@ -182,7 +184,6 @@ function listDependencies({ documents, isBroken }: RawDocuments): StackDependenc
   return { needs, takes: isBroken ? [] : documents.flatMap(listTakes) };
 }
 
-/** Merges the dependencies of the files of a stack. */
 function mergeDependencies(all: readonly StackDependencies[]): StackDependencies {
   const unread = all.flatMap((one) => one.unread ?? []);
   return {
@@ -205,7 +206,7 @@ interface Members {
   /** The file with the `Stack` document. */
   readonly file: FoundFile;
   readonly members: readonly StackDependencies[];
-  /** All `Defaults` in the tree and above it. */
+  /** All `Defaults` documents in the tree and above its root. */
   readonly defaults: readonly FoundDefaults[];
 }
 
@@ -242,7 +243,7 @@ function listTexts(value: Json | undefined): readonly string[] {
   return value !== undefined && isJsonArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
-/** The paths of a setting in the nearest document that has it, relative to the folder of the stack. */
+/** Returns the paths in a setting, relative to the stack's folder. Uses only the nearest document with the setting. */
 function listPaths(
   setting: 'inputs' | 'policies',
   folder: string,
@@ -254,7 +255,10 @@ function listPaths(
   return listTexts(layer.spec[setting]).map((path) => (isAbsolute(path) ? path : join(way, path)));
 }
 
-/** Errors on stacks with the same name at the same service: each would delete what the other creates. */
+/**
+ * Reports stacks with the same name at the same service. Such stacks have the same mark, so each would delete the
+ * resources of the other.
+ */
 function listDuplicateStacks(stacks: readonly StackFolder[]): readonly Diagnostic[] {
   const named = stacks.filter(({ name }) => name !== '');
   const groups = Map.groupBy(named, ({ name, baseUrl = '' }) => JSON.stringify([name, baseUrl]));
@@ -272,8 +276,8 @@ function listDuplicateStacks(stacks: readonly StackFolder[]): readonly Diagnosti
 }
 
 /**
- * Opens a search for the stack of the repository that takes over, or may take over, a resource of a stack that is
- * planned alone. Finds nothing outside of a repository.
+ * For a stack that is planned alone: returns a search for another stack of the repository that takes over, or may take
+ * over, a resource of this stack. Outside of a repository, the search finds nothing.
  */
 export const openNeighbours: OpenNeighbours = async ({ inputs }, host) => {
   const { cwd, root } = host;

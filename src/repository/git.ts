@@ -11,21 +11,19 @@ const run = promisify(execFile);
 
 /** The differences between a working tree and a commit. */
 export interface ChangedFiles {
-  /** Real paths of files that were changed, added, deleted or not committed yet. */
+  /** Real paths of the files that were changed, added or deleted, or are not committed yet. */
   readonly all: ReadonlySet<string>;
-  /**
-   * The changed submodules. Git reports only that a submodule has another commit, so all of its files count as changed.
-   */
+  /** Real paths of the changed submodules. All their files count as changed, because git lists only the submodule. */
   readonly submodules: ReadonlySet<string>;
-  /** Changed files that match patterns. The patterns are relative to the folder. */
+  /** Returns the real paths of changed files that match a pattern. The patterns are relative to `folder`. */
   readonly match: (folder: string, patterns: readonly string[]) => Promise<readonly string[]>;
-  /** The content of a file in the commit, by its real path. `undefined`: it did not exist. */
+  /** Returns the content of a file in the commit, by its real path. `undefined` if the commit has no such file. */
   readonly readBefore: (file: string) => Promise<string | undefined>;
 }
 
 /**
- * Asks git for the differences to a commit, in the repository that contains a folder. Starts no shell, and no program
- * that the repository configures.
+ * Returns the differences between a commit and the working tree of the repository that contains `root`. Git starts no
+ * shell, and no program that the repository configures. Rejects with a `StackError` if git fails.
  */
 export async function listChangedFiles(
   root: string,
@@ -77,12 +75,12 @@ export async function listChangedFiles(
 }
 
 /**
- * Whether the index of a repository contains a file, given by its real path. Git runs at the top of the repository,
- * because a folder of the commit may look like a repository of its own. Returns false without git.
+ * Whether the git index contains a file, given by its real path. `top`: the root of the repository. Git runs in this
+ * folder, because a folder below it may look like another repository. Returns false if git fails.
  */
 export async function isTracked(file: string, top: string, { env }: Pick<Host, 'env'>): Promise<boolean> {
-  // Git refuses a checkout that belongs to another user, as in a container, because its settings may name programs. The
-  // command here starts none of them.
+  // Without this setting, git refuses a checkout that belongs to another user, as in a container, because the settings
+  // of the checkout may name programs. `ls-files` starts no such program.
   const own = ['-c', `safe.directory=${top}`];
   try {
     return (await runGit(top, [...own, 'ls-files', '-z', '--', `:(literal)${toGitPath(top, file)}`], { env })) !== '';
@@ -93,12 +91,12 @@ export async function isTracked(file: string, top: string, { env }: Pick<Host, '
 }
 
 /**
- * Starts no program that the repository configures. Reports changed submodules even if the settings in the commit hide
- * them.
+ * The options keep git from starting programs that the repository configures, and show changed submodules even if
+ * settings in the commit hide them.
  */
 const DIFF = ['diff', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--ignore-submodules=none'] as const;
 
-/** The paths of the submodules in the output of `--raw`: `:MODE MODE HASH HASH STATUS`, then the path. */
+/** Returns the paths of submodules in the output of `git diff --raw`: `:MODE MODE HASH HASH STATUS`, then the path. */
 function listSubmodules(raw: string): readonly string[] {
   return Array.from(raw.matchAll(/:(\d+) (\d+) [^\0]*\0([^\0]*)\0/g), ([, before, after, path = '']) =>
     [before, after].includes(SUBMODULE) ? path : '',
@@ -126,7 +124,9 @@ async function findCommit(ask: () => Promise<string>, since: string): Promise<st
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Longer than a user waits. Patterns in manifests with several `**` can take git far longer. */
+/**
+ * The time limit of a git command: longer than a user waits. For patterns with several `**`, git can take far longer.
+ */
 const TIMEOUT_MS = 120_000;
 
 async function runGit(
@@ -134,8 +134,8 @@ async function runGit(
   args: readonly string[],
   { env, timeoutMs = TIMEOUT_MS }: Pick<Host, 'env'> & { readonly timeoutMs?: number },
 ): Promise<string> {
-  // The settings of a repository may name programs that git starts. A commit may contain a bare repository with
-  // settings of its own.
+  // A repository may configure programs that git starts. So may a bare repository that a commit contains as files.
+  // These settings keep git from starting any of them.
   const safe = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.bareRepository=explicit'];
   try {
     const more = { ...withoutKeys(env), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };

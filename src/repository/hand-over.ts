@@ -15,12 +15,13 @@ import { type Host, StackError } from '../stack/host.ts';
 import { loadStack } from '../stack/load-stack.ts';
 import { isEmbedded, readApiKey } from '../stack/settings.ts';
 
-/** Words that can be names. */
+/** Matches words that can be the name of a stack or a resource. */
 const WORD = /[\w.-]+/g;
 
 /**
- * Finds the stack of the tree that takes over another stack's resource. If this is uncertain, returns a stack with a
- * `doubt`, because a wrong delete cannot be undone. `undefined`: none does.
+ * Finds the stack of the tree that takes over a resource of the stack `folder`. If it is uncertain whether a stack does
+ * so, returns this stack with a `doubt`, because a wrong delete cannot be undone. `undefined` if no stack takes over
+ * the resource.
  */
 export function findTaker(folder: StackFolder, asked: TakerQuery, context: TreeContext): TakeOverStack | undefined {
   return findNamedTaker(folder, asked, context) ?? findMistakenTaker({ folder, ...asked, context });
@@ -31,7 +32,7 @@ interface TakerQuery {
   readonly address: Address;
 }
 
-/** Like `findTaker`, but only from manifests without errors. */
+/** The first search of `findTaker`. It does not search the text of files with errors. */
 function findNamedTaker(
   folder: StackFolder,
   { tree, address }: TakerQuery,
@@ -47,10 +48,7 @@ function findNamedTaker(
 
 type TreeContext = Pick<Host, 'env' | 'cwd'> & Partial<Pick<Host, 'offered' | 'root'>>;
 
-/**
- * Finds a file with an error that may take over the resource, because it contains the names of both the stack and the
- * resource.
- */
+/** Finds a file with an error that may take over the resource: it contains the names of the stack and the resource. */
 function findMistakenTaker(subject: Subject): TakeOverStack | undefined {
   const { folder, tree, address, context } = subject;
   const found = listMistaken(tree, context).find(
@@ -63,12 +61,15 @@ function findMistakenTaker(subject: Subject): TakeOverStack | undefined {
 }
 
 interface Mistaken {
-  /** Absent if the file belongs to no stack. */
+  /** `undefined` if the file belongs to no stack. */
   readonly owner: StackFolder | undefined;
   readonly unread: UnreadManifest;
 }
 
-/** By tree. Computed once, and only if a plan deletes a resource that no valid manifest takes over. */
+/**
+ * Maps a tree to its files with errors. They are searched once for each tree, and only if a plan deletes a resource
+ * that no valid manifest takes over.
+ */
 const MISTAKEN = new WeakMap<StackTree, readonly Mistaken[]>();
 
 function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[] {
@@ -87,14 +88,14 @@ function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[
 }
 
 /**
- * Returns the error in a file, and all words of its text, because a key or a kind may be misspelled. `undefined`: the
- * file has no error.
+ * Returns the error in a file, with all words of the file, because the error may be a misspelled key or kind.
+ * `undefined` if the file has no error.
  */
 export function findMistake({ file, bytes }: ManifestBytes, env: Environment): UnreadManifest | undefined {
   const error = findDocumentError({ file, bytes }, { env });
   if (error === undefined) return undefined;
   const text = Buffer.from(bytes).toString('utf8');
-  // A variable that is not set could contain any name.
+  // If a variable is not set, the file could contain any name.
   const isOpen = error.code.startsWith('env-') && text.includes('renamed_from');
   return { why: `${file} has a mistake: ${error.message}`, ...(!isOpen && { words: new Set(text.match(WORD)) }) };
 }
@@ -122,7 +123,7 @@ function listTakers(other: StackFolder, subject: Subject): readonly TakeOverStac
 }
 
 /**
- * Returns a taker if this stray manifest takes over the resource. The taker is uncertain (`doubt`), because the
+ * Returns a taker if a manifest that belongs to no stack takes over the resource. The taker has a `doubt`, because the
  * manifest may belong to a stack whose `Stack` document cannot be read.
  */
 function listStrayTakers({ file, takes }: StrayFile, folder: StackFolder, address: Address): readonly TakeOverStack[] {
@@ -130,7 +131,7 @@ function listStrayTakers({ file, takes }: StrayFile, folder: StackFolder, addres
   return takesOver ? [{ stack: '', doubt: `${file} belongs to no stack` }] : [];
 }
 
-/** Whether an unreadable manifest may take over the resource. */
+/** Whether an unreadable manifest may take over the resource: its words include both names, or are unknown. */
 function mayTakeOver(unread: readonly UnreadManifest[] = [], { name }: StackFolder, address: Address): boolean {
   return unread.some(({ words }) => words === undefined || (words.has(name) && words.has(toName(address))));
 }
@@ -148,8 +149,9 @@ function findRelation(other: StackFolder, { folder, tree, context }: Subject): R
 }
 
 /**
- * How stacks with different base URLs are related. If a stack of this name exists at the other base URL, the manifest
- * means that one, which is in another account.
+ * Compares two stacks with different base URLs. A manifest of the first stack takes over a resource from a stack with
+ * the second stack's name. If the first stack's base URL has a stack with this name, the manifest means that stack. The
+ * second stack is then in another account.
  */
 function compareBaseUrls({ baseUrl }: StackFolder, { name }: StackFolder, { stacks }: StackTree): Relation {
   if (baseUrl === undefined || !isUrl(baseUrl)) return { doubt: `its base URL is ${baseUrl ?? 'not known'}` };
@@ -162,8 +164,8 @@ function isUrl(text: string): boolean {
 }
 
 /**
- * Throws if a stack takes over a resource that a manifest of the other stack still describes. Otherwise both would own
- * it, and the other stack would create it again.
+ * Rejects if the stack takes over a resource that a manifest of the old stack still describes: the old stack would
+ * create the resource again.
  */
 export async function refuseStillDescribed(
   folder: StackFolder,
@@ -182,8 +184,8 @@ export async function refuseStillDescribed(
 }
 
 /**
- * Equal for stacks of one account: contains the base URL and the API key, so the name of the variable does not matter.
- * If the key is not set, as when manifests are only checked, contains the name of the variable. Never shown.
+ * Returns a text that is equal for stacks of one account. It contains the base URL and the API key, and must never be
+ * shown. If the key is not set, as when manifests are only checked, it contains the name of the key's variable instead.
  */
 export function getAccountId(
   { baseUrl = '', keyEnv }: Pick<StackFolder, 'baseUrl' | 'keyEnv'>,

@@ -8,16 +8,12 @@ import { StackError } from '../stack/host.ts';
 import { dependsOn } from './find-changes.ts';
 
 interface OrderedStacks {
-  /** Each stack after those to which it refers, otherwise in the given order. Stacks in a cycle have no valid order. */
+  /** Each stack comes after the stacks to which it refers, otherwise in the given order. A cycle has no valid order. */
   readonly ordered: readonly StackFolder[];
-  /**
-   * Errors of stacks that refer to themselves through others: these can be neither planned nor applied. Stacks outside
-   * the cycle are not affected.
-   */
+  /** The error of each stack in a cycle of references. Such a stack can be neither planned nor applied. */
   readonly circles: ReadonlyMap<StackFolder, StackError>;
 }
 
-/** Orders stacks, and finds cycles. */
 export function orderStacks(stacks: readonly StackFolder[]): OrderedStacks {
   const needs = new Map(stacks.map((stack) => [stack, listDependencies(stack, stacks)]));
   const ordered = new Set<StackFolder>();
@@ -38,14 +34,14 @@ export function orderStacks(stacks: readonly StackFolder[]): OrderedStacks {
   return { ordered: [...ordered], circles: new Map(found) };
 }
 
-/** The stacks of a run to which a stack refers. */
+/** Returns those of `stacks` to which `stack` refers. */
 export function listDependencies(stack: StackFolder, stacks: readonly StackFolder[]): readonly StackFolder[] {
   return stacks.filter((other) => dependsOn(stack, other));
 }
 
 type Cycle = readonly [StackFolder, ...StackFolder[]];
 
-/** The path from a stack back to itself. Absent if it is in no cycle. */
+/** Returns the stacks on a path of references from `start` back to `start`. `undefined` if there is no such path. */
 function findCycle(start: StackFolder, needs: ReadonlyMap<StackFolder, readonly StackFolder[]>): Cycle | undefined {
   const seen = new Set<StackFolder>();
   const visit = (stack: StackFolder): readonly StackFolder[] | undefined => {
@@ -70,16 +66,16 @@ function createCycleError(round: Cycle): StackError {
   });
 }
 
-/** The round of each write that is held back, starting at 1. Writes that are not in it come before all rounds. */
+/** Maps a write to the round in which it is sent, from 1. Writes without a round are sent before round 1. */
 export type WriteRounds = ReadonlyMap<WriteId, number>;
 
 /**
- * Assigns writes to rounds, for plans of one account that are applied side by side. All plans finish a round before any
- * of them begins the next. Writes without a round come first.
- * Round 1: writes that claim a value that another plan frees, and writes that depend on them. Also deletes of resources
- * to which other plans may refer, unless a write without a round depends on the delete.
- * Later rounds: a delete comes one round after a write of another plan that removes a reference to the resource,
- * because the service rejects the delete of a resource in use.
+ * Assigns writes to rounds, for plans of one account that are applied side by side. A round starts when all plans have
+ * finished the previous round. Writes without a round are sent before round 1. Round 1 contains writes that claim a
+ * value that another plan frees, and the writes that depend on them. It also contains deletes of resources to which
+ * other plans may refer, unless a write without a round depends on the delete. If a write of another plan removes a
+ * reference to a deleted resource, the delete is one round after that write, because the service rejects the delete of
+ * a resource in use.
  */
 export function listRounds(plans: readonly Plan[]): ReadonlyMap<Plan, WriteRounds> {
   const held = plans.map((plan) => ({ plan, writes: listHeldBack(plan) }));
@@ -91,7 +87,7 @@ export function listRounds(plans: readonly Plan[]): ReadonlyMap<Plan, WriteRound
   const visiting = new Set<Write>();
   const find = (plan: Plan, write: Write): number => {
     const known = rounds.get(plan)?.get(write.id);
-    // Resources that refer to each other in a cycle have no order.
+    // Resources that refer to each other in a cycle have no valid order, so the round is 1.
     if (known !== undefined || visiting.has(write)) return known ?? 1;
     visiting.add(write);
     const needed = (held.find((one) => one.plan === plan)?.writes ?? []).filter(({ id }) =>
@@ -125,7 +121,7 @@ function listHeldBack(plan: Plan): readonly Write[] {
   return writes.filter(({ id }) => held.has(id));
 }
 
-/** A write to a resource that refers to another, so it may remove that reference. */
+/** A write to a resource that refers to another resource. The write may remove this reference. */
 interface Removal {
   readonly plan: Plan;
   readonly write: Write;

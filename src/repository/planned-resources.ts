@@ -7,21 +7,20 @@ import type { CrossStackReference } from '../model/state.ts';
 import type { FindPlanned, PlannedResource } from '../plan/cross-stack-references.ts';
 
 /**
- * The effects of the plans of one run on resources to which other stacks may refer: created resources, and new
- * addresses of live ones. With them, cross-stack references follow renames and hand-overs, like references within a
- * stack.
+ * Collects the resources that the plans of a run create, delete or give another address. Cross-stack references are
+ * resolved with these resources, so that they follow renames and hand-overs.
  */
 export interface PlannedResources {
   /** Adds a plan. `account` is equal for stacks of one account. */
   readonly note: (account: string, plan: Plan) => void;
-  /** Finds the effect of the plans of an account that were added so far. */
+  /** Returns a search in all plans that were added for the account so far. */
   readonly of: (account: string) => FindPlanned;
 }
 
 interface AccountResources {
-  /** By stack and address. */
+  /** Maps a stack and an address, joined by `toKey`, to the planned resource. */
   readonly resources: Map<string, PlannedResource>;
-  /** By id: why the live resource will be deleted or has another address. */
+  /** Maps the id of a live resource to a clause about its change, such as `this run deletes it`. */
   readonly moved: Map<string, string>;
 }
 

@@ -16,16 +16,16 @@ import { findChanges } from './find-changes.ts';
 import { findStacks, readDependencies } from './find-stacks.ts';
 
 export interface StackFilter {
-  /** Names of stacks. Empty: all. */
+  /** The names of the selected stacks. If empty, all stacks are selected. */
   readonly names: readonly string[];
-  /** Whether the names come from plan files. */
+  /** Whether the names come from plan files. This changes only the error for an unknown name. */
   readonly isOfPlans?: boolean;
-  /** A commit: only stacks that differ from it. */
+  /** A commit. If set, only stacks that changed since this commit are selected. */
   readonly since?: string | undefined;
-  /** Absent: the shard of the environment, unless names were given. */
+  /** The selected shard. If absent and `names` is empty, environment variables may set it. */
   readonly shard?: Shard | undefined;
   readonly baseUrl?: string | undefined;
-  /** The variable that contains the API key, for all stacks. */
+  /** The environment variable that contains the API key of all stacks. */
   readonly keyEnv?: string | undefined;
 }
 
@@ -34,13 +34,13 @@ export interface SelectedStacks {
   readonly stacks: readonly StackFolder[];
   readonly changes?: TreeChanges;
   readonly shard?: Shard;
-  /** When plans are applied: the names of stacks without a plan. */
+  /** The names of stacks without a plan. Set only if plan files are applied. */
   readonly unplanned?: readonly string[];
 }
 
 /**
- * Finds the selected stacks of a tree. Throws if there is no stack at all, for an unknown name, and for errors of the
- * tree. An empty selection is not an error.
+ * Finds the stacks below `root` that the filter selects. Rejects if there are no stacks, if a name is unknown, or if
+ * the tree has errors. An empty selection is not an error.
  */
 export async function selectStacks(root: string, filter: StackFilter, context: Host): Promise<SelectedStacks> {
   const { names, isOfPlans, since, baseUrl, keyEnv } = filter;
@@ -63,7 +63,7 @@ export async function selectStacks(root: string, filter: StackFilter, context: H
   };
 }
 
-/** The shard of a run: the given one, else that of the environment, unless stacks were named. */
+/** Returns the given shard. If none is given, returns the shard that the environment sets, unless stacks are named. */
 export function resolveShard({ shard, names }: StackFilter, { env }: Pick<Host, 'env'>): Shard | undefined {
   return shard ?? (names.length === 0 ? findShard(env) : undefined);
 }
@@ -95,7 +95,7 @@ function createUnknownOfPlanError(name: string, { root }: StackTree): StackError
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Pairs of variables with the number of this job and the number of jobs. `first`: the lowest index. */
+/** Environment variables with the index of this job and the number of jobs. `first`: the index of the first job. */
 const VARIABLES = [
   { index: 'EDGEWISE_SHARD_INDEX', total: 'EDGEWISE_SHARD_TOTAL', first: 0 },
   { index: 'JOB_COMPLETION_INDEX', total: 'EDGEWISE_SHARD_TOTAL', first: 0 },
@@ -103,9 +103,9 @@ const VARIABLES = [
 ] as const;
 
 /**
- * Reads the shard from the environment: `EDGEWISE_SHARD`; the values of a GitHub matrix (`strategy.job-index` and
- * `strategy.job-total`, as EDGEWISE_SHARD_INDEX and EDGEWISE_SHARD_TOTAL); an indexed Job of Kubernetes; or GitLab's
- * `parallel`. Throws for invalid values: otherwise every machine would handle all stacks.
+ * Reads the shard from the environment: from `EDGEWISE_SHARD`, from a GitHub matrix (`strategy.job-index` and
+ * `strategy.job-total` as EDGEWISE_SHARD_INDEX and EDGEWISE_SHARD_TOTAL), from an indexed Job of Kubernetes, or from
+ * GitLab's `parallel`. Throws for invalid values: if they were ignored, every machine would process all stacks.
  */
 function findShard(env: Environment): Shard | undefined {
   const text = env['EDGEWISE_SHARD'] ?? '';
@@ -130,8 +130,8 @@ function refuse(what: string): never {
 }
 
 /**
- * The stacks of a shard, by rendezvous hashing: adding a stack moves no other, and changing the number of shards moves
- * as few as possible.
+ * Returns the stacks of a shard. With rendezvous hashing, adding a stack moves no other stack to another shard, and
+ * changing the number of shards moves as few stacks as possible.
  */
 export function selectShard(stacks: readonly StackFolder[], { index, total }: Shard): readonly StackFolder[] {
   return stacks.filter(({ name }) => findIndex(name, total) === index);
@@ -147,14 +147,14 @@ function findIndex(name: string, total: number): number {
   return digests.reduce((best, one) => (one.digest > best.digest ? one : best)).index;
 }
 
-/** Commands of `spec.render` that run at the same time. */
+/** The maximum number of `spec.render` commands that run at the same time. */
 const AT_ONCE = 4;
 
 /**
- * Returns the tree, in which the dependencies of rendered stacks are read from the output of their commands. If
- * commands may not run, only the files in their folder are known.
- * All stacks are rendered, even if a run is narrowed, because any of them may take over resources of another. If a
- * command fails, that is reported when its stack is read; until it succeeds, the stack may take over anything.
+ * Reads the dependencies of rendered stacks from the output of their commands, and returns the tree with these
+ * dependencies. All stacks are rendered, even if the run selects a few, because any stack may take over resources of a
+ * selected one. If a command fails or may not run, its stack may take over any resource. The error is reported when the
+ * stack is read.
  */
 async function renderTree(tree: StackTree, context: Host): Promise<StackTree> {
   const rendered = tree.stacks.filter(({ isRendered }) => isRendered);
@@ -181,7 +181,7 @@ async function renderStack(stack: StackFolder, context: Host): Promise<StackFold
   return { ...rest, ...readDependencies(sources, context) };
 }
 
-/** Marks a stack as one that may take over anything, because the output of its command is unknown. */
+/** Marks a stack that may take over any resource, because the output of its command is unknown. */
 function markUnread(stack: StackFolder, what: string): StackFolder {
   return { ...stack, unread: [{ why: `the command of its spec.render ${what}` }] };
 }

@@ -12,13 +12,13 @@ import { createSettingsSchema } from './stack.ts';
 import { createAnyJsonSchema, createIdTextSchema, nameSharedSchema } from './text.ts';
 
 /**
- * zod schemas of whole documents: the fields around `spec`, and the kinds that are not resources. The schema of a
- * `spec` is derived from the kind's table. Schemas are created on first use.
+ * zod schemas of whole documents: the fields around `spec`, and the kinds that are not resources. For a resource, the
+ * schema of `spec` is derived from the kind's table. Schemas are created on first use.
  */
 
 export const MANIFEST_API_VERSION = 'edgewise/v1';
 
-/** The apiVersions that a `List` may have. Tools that create lists write `v1`. */
+/** The values of `apiVersion` that a `List` may have. Tools that create lists write `v1`. */
 export const LIST_API_VERSIONS = [MANIFEST_API_VERSION, 'v1'] as const;
 
 export const DOCUMENT_KINDS: readonly string[] = [
@@ -34,10 +34,7 @@ export const DOCUMENT_KINDS: readonly string[] = [
 /** The kinds of documents that a `List` may contain: all except `List`. */
 export const MEMBER_KINDS: readonly string[] = DOCUMENT_KINDS.filter((name) => name !== 'List');
 
-/**
- * Returns the schema of a document of this kind. `undefined`: there is no such kind. The members of a `List` are not
- * checked.
- */
+/** Returns the schema of a document. `undefined` for an unknown kind. A `List` is checked without its members. */
 export function findDocumentSchema(kind: string): z.ZodType | undefined {
   if (!DOCUMENT_KINDS.includes(kind)) return undefined;
   const schema = BUILT.get(kind) ?? buildSchema(kind);
@@ -45,7 +42,7 @@ export function findDocumentSchema(kind: string): z.ZodType | undefined {
   return schema;
 }
 
-/** Creates the schema of a `List`. `member`: the schema of its members. */
+/** Creates the schema of a `List` whose members have the schema `member`. */
 export function createListSchema(member: z.ZodType): z.ZodType {
   return z
     .strictObject({
@@ -156,7 +153,7 @@ function createLifecycleSchema(kind: Kind): z.ZodType {
     .describe('How edgewise manages the resource.');
 }
 
-/** Exemptions of a document from lint rules. The rule about unused exemptions cannot be suppressed. */
+/** Schema of `lint.allow`: exemptions from lint rules. The rule about unused exemptions allows no exemption. */
 const createAllowSchema = once((): z.ZodType => {
   const ids = LINT_RULE_IDS.filter((id) => id !== 'suppression-unused');
   const allow = z.strictObject(Object.fromEntries(ids.map((id) => [id, createReasonSchema(id).optional()])));
@@ -218,7 +215,7 @@ function createMissingIssue(name: string) {
   return { path: [name], error: 'is missing', params: { code: 'missing-field' } };
 }
 
-/** The address of a resource in another stack. */
+/** Schema of the address of a resource in another stack. */
 function createForeignAddressSchema(): z.ZodType {
   const names = MANIFEST_KINDS.filter(({ role }) => role === 'owned').map(({ name }) => name);
   return z

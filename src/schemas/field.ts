@@ -42,17 +42,14 @@ export function createManifestSchema(kind: Kind): z.ZodType {
   return createObjectSchema(Object.fromEntries(kind.specFields), 'manifest');
 }
 
-/** Properties of `lifecycle` that only manifests of this kind can have. */
+/** Returns the schemas of the `lifecycle` fields that only manifests of this kind can have, by name. */
 export function createLifecycleShape(kind: Kind): Readonly<Record<string, z.ZodType>> {
   return Object.fromEntries(
     Object.entries(kind.lifecycle).map(([name, field]) => [name, describeField(field, 'manifest').optional()] as const),
   );
 }
 
-/**
- * Schema of the body of a request to create or update a resource. For an update, all fields are optional, and immutable
- * fields are not allowed.
- */
+/** Schema of a request body. In an update, all fields are optional, and immutable fields are not allowed. */
 export function createRequestSchema(kind: Kind, purpose: 'create' | 'update'): z.ZodType {
   const fields = purpose === 'create' ? kind.specFields : listUpdateFields(kind);
   return createObjectSchema(Object.fromEntries(fields), 'request');
@@ -64,12 +61,12 @@ function listUpdateFields(kind: Kind): readonly NamedField[] {
     .map(([name, field]) => [name, { ...field, required: false }]);
 }
 
-/** Schema of a resource in a response: `response` for the client, `document` for the bundled server. */
+/** Schema of a resource in a response: `response` as the client reads it, `document` as the bundled server sends it. */
 export function createResponseSchema(kind: Kind, use: 'response' | 'document'): z.ZodType {
   return createObjectSchema(kind.fields, use);
 }
 
-/** Schema of a module, as body of a PUT and of its response. `field` must be a module. */
+/** Schema of a module in the body of a PUT or of its response. `field` must be a module. */
 export function createModuleSchema(field: Field, use: Exclude<SchemaUse, 'manifest'>): z.ZodType {
   return createTypeSchema(field.type, use);
 }
@@ -103,8 +100,8 @@ function createPropertySchema(field: Field, use: SchemaUse): z.ZodType {
 }
 
 /**
- * The schema of a field with its description and default. In manifests and requests, a field that several kinds have in
- * common is a shared schema.
+ * Creates the schema of a field, with its description and default. In manifests and requests, a field that several
+ * kinds have in common becomes a shared schema.
  */
 function createFieldSchema(field: Field, use: SchemaUse): z.ZodType {
   const stated = () => {
@@ -125,10 +122,7 @@ function describeField(field: Field, use: SchemaUse): z.ZodType {
   });
 }
 
-/**
- * Returns the shared schema of a field or type, and creates it only once, because each shared name must belong to one
- * schema.
- */
+/** Returns the shared schema of a field or type, created only once: each shared name must belong to one schema. */
 function rememberPart(use: SchemaUse, of: Field | ObjectType, make: () => z.ZodType): z.ZodType {
   const part = PARTS[use].get(of) ?? make();
   PARTS[use].set(of, part);
@@ -142,7 +136,7 @@ const PARTS: Readonly<Record<SchemaUse, WeakMap<Field | ObjectType, z.ZodType>>>
   document: new WeakMap(),
 };
 
-/** For a field with a format, also accepts empty text, which means unset. */
+/** If the field has a format, also accepts empty text, which unsets the field. */
 function allowEmptyText({ type }: Field, schema: z.ZodType): z.ZodType {
   return type.type === 'text' && type.format !== undefined ? z.union([z.literal(''), schema]) : schema;
 }
@@ -188,7 +182,9 @@ function createTypeSchema(type: FieldType, use: SchemaUse): z.ZodType {
   }
 }
 
-/** The schema of an object inside a resource. In manifests it is shared only if it occurs in several places. */
+/**
+ * Creates the schema of an object inside a resource. In manifests, only a type with a title becomes a shared schema.
+ */
 function createObjectTypeSchema(type: ObjectType, use: SchemaUse): z.ZodType {
   const name = use === 'manifest' && type.title === undefined ? undefined : findTypeName(type);
   if (name === undefined || use === 'response') return createObjectSchema(type.fields, use);
@@ -252,7 +248,7 @@ function rejectSameKeys(map: Readonly<Record<string, unknown>>, context: z.Refin
   }
 }
 
-/** Free JSON in which only references at known keys are checked. Values of another shape are left to the service. */
+/** Creates the schema of free JSON. It checks only lists of references at known keys. The service checks the rest. */
 function createJsonSchema(type: JsonType, use: SchemaUse): z.ZodType {
   const json = z.record(z.string(), createAnyJsonSchema());
   if (use === 'response' || use === 'document') return json;

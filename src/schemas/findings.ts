@@ -3,27 +3,27 @@ import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
 
-/** An error that a schema finds in a value, in words for users. */
+/** An error that a schema finds in a value, with text for users. */
 export interface SchemaFinding {
   readonly code: DiagnosticCode;
-  /** Path of the wrong value or key. */
+  /** Path of the wrong value or key. If a field is missing, the path at which it should be. */
   readonly path: FieldPath;
-  /** Whether the key or the value at the path is wrong. `parent`: the field is missing, so its parent is shown. */
+  /** The part to show: the key or the value at the path, or its parent if the field is missing. */
   readonly at: 'key' | 'value' | 'parent';
-  /** Follows the path in a message: `is missing`. */
+  /** The text after the path in a message, such as `is missing`. */
   readonly message: string;
   readonly remedy?: string;
   /** Path of the earlier key that this key repeats. */
   readonly repeats?: FieldPath;
-  /** The text that should be a name or a reference. */
+  /** The wrong value, if it should be a name or a reference. */
   readonly given?: string;
-  /** The given word, and the allowed words. */
+  /** Set if a word is unknown: the word, and the allowed words. */
   readonly unknown?: { readonly given: string; readonly known: readonly string[] };
 }
 
 /**
- * Returns why a file cannot be of the type that the schema describes: unknown keys, or not a mapping. `undefined`: it
- * can be. Keys are not quoted, because they may be secrets.
+ * Returns why a file does not have the type that the schema describes: it is not a mapping, or it has unknown keys.
+ * `undefined` if neither applies. Does not quote keys, because they may be secrets.
  */
 export function findUnknownKey(schema: z.ZodType, value: Json): string | undefined {
   if (!isJsonObject(value)) return 'It is not a mapping';
@@ -37,12 +37,14 @@ export function findUnknownKey(schema: z.ZodType, value: Json): string | undefin
 type Issue = z.core.$ZodIssue;
 type Schema = z.core.$ZodType;
 
-/** Lists the errors that a schema finds in a value. Empty: the value conforms. */
+/** Returns the errors that a schema finds in a value. The list is empty if the value conforms. */
 export function listSchemaFindings(schema: z.ZodType, value: Json): readonly SchemaFinding[] {
   return [...forEachFinding(schema, value)];
 }
 
-/** Like `listSchemaFindings`, but yields one finding at a time, so that a hundred thousand need not be in memory. */
+/**
+ * Like `listSchemaFindings`, but yields one finding at a time, because a value may have a hundred thousand findings.
+ */
 export function* forEachFinding(schema: z.ZodType, value: Json): Generator<SchemaFinding> {
   const scope = { schema, value, base: [] };
   for (const issue of schema.safeParse(value, WITHOUT_CODE).error?.issues ?? []) {
@@ -52,8 +54,8 @@ export function* forEachFinding(schema: z.ZodType, value: Json): Generator<Schem
 }
 
 /**
- * Do not compile schemas to code, because that takes longer than checking fifty documents. `validate` of the quickstart
- * saves 8 ms.
+ * Keeps zod from compiling schemas to code, which takes longer than checking fifty documents. This saves `validate` of
+ * the quickstart 8 ms.
  */
 const WITHOUT_CODE = { jitless: true };
 
@@ -62,7 +64,7 @@ function* eachUnknownField(issue: z.core.$ZodIssueUnrecognizedKeys, { schema, ba
   for (const key of issue.keys) yield createUnknownField(schema, path, key);
 }
 
-/** The checked schema and value. Paths of issues are relative to `base`. */
+/** The checked value and its schema. The paths of zod's issues are relative to `base`. */
 interface Scope {
   readonly schema: Schema;
   readonly value: Json;
@@ -108,7 +110,7 @@ function toKeyFinding(finding: SchemaFinding): SchemaFinding {
   return { ...finding, at: 'key' };
 }
 
-/** Converts the issue of a custom check, which has its own message. */
+/** Converts the issue of a custom check, and keeps the message that the check created. */
 function createCustomFinding(issue: Issue, path: FieldPath, input: Json | undefined): SchemaFinding {
   const finding = { ...readParams(issue), path, message: issue.message };
   const { first, maxBytes }: Readonly<Record<string, unknown>> = (issue.code === 'custom' && issue.params) || {};
@@ -119,7 +121,7 @@ function createCustomFinding(issue: Issue, path: FieldPath, input: Json | undefi
   return finding.code === 'bad-name' || finding.code === 'wrong-reference' ? { ...finding, given: input } : finding;
 }
 
-/** Reads code and position from the parameters of a custom check. */
+/** Reads `code` and `at` from the parameters of a custom check. */
 function readParams(issue: Issue): Pick<SchemaFinding, 'code' | 'at'> {
   const { code, at }: Readonly<Record<string, unknown>> = (issue.code === 'custom' && issue.params) || {};
   return { code: isDiagnosticCode(code) ? code : 'bad-value', at: at === 'key' ? 'key' : 'value' };
@@ -175,7 +177,7 @@ function describeValue(value: Json): string {
   return TYPE_NAMES[Array.isArray(value) ? 'array' : typeof value] ?? 'of another type';
 }
 
-/** For a required field, removing the line is no remedy. */
+/** Returns the remedy for an empty value. A line with a required field cannot be removed. */
 function formatValueRemedy(schema: Schema, path: FieldPath): string {
   const parent = findSchema(schema, path.slice(0, -1));
   const isField = path.length > 0 && listKeys(parent).includes(String(path.at(-1)));
@@ -193,7 +195,7 @@ function findTypeRemedy(input: Json, expected: readonly string[]): string | unde
   return isNumber ? `Write it without quotes: ${input}.` : undefined;
 }
 
-/** In YAML 1.2, `yes`, `on`, `no` and `off` are text. */
+/** Returns the remedy for text that means true or false. In YAML 1.2, `yes`, `on`, `no` and `off` are text. */
 function findBooleanRemedy(input: string): string | undefined {
   if (/^(true|yes|on)$/i.test(input)) return 'Write true, without quotes.';
   return /^(false|no|off)$/i.test(input) ? 'Write false, without quotes.' : undefined;
@@ -227,7 +229,7 @@ function describeRange(input: Json | undefined, issue: z.core.$ZodIssueTooBig | 
   return `is ${input}, but must be at least ${issue.minimum}`;
 }
 
-/** The value that selects a member of a union is not one of the known values. */
+/** Creates the finding for an unknown value of the field that selects the member of a union. */
 function createUnknownCase(scope: Scope, path: FieldPath): SchemaFinding {
   const union = findSchema(scope.schema, path.slice(0, -1));
   const cases = union instanceof z.ZodUnion ? union.options.map((option) => findMember(option, path.at(-1) ?? '')) : [];
@@ -263,7 +265,7 @@ function findMember(schema: Schema | undefined, step: string | number): Schema |
   return schema instanceof z.ZodRecord ? schema.valueType : undefined;
 }
 
-/** Whether a schema wraps another one to allow an absent or null value too. */
+/** Whether a schema wraps another schema to allow absent or null values too. */
 function isWrapped(schema: Schema | undefined): schema is z.ZodOptional | z.ZodNullable | z.ZodDefault | z.ZodPrefault {
   return [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault].some((wrapper) => schema instanceof wrapper);
 }

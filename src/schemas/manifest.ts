@@ -12,9 +12,10 @@ import { mergeAlternatives } from './openapi.ts';
 import { FROM_ENVIRONMENT } from './text.ts';
 
 /**
- * Creates the JSON Schema (draft 2020-12) of manifests for editors: of a document of any kind, or of `kind`. It accepts
- * everything that edgewise accepts. Edgewise itself checks rules that JSON Schema cannot express: lengths in bytes, the
- * targets of references, and RE2 syntax.
+ * Creates the JSON Schema (draft 2020-12) of manifests, for editors. `kind`: the kind of document. If absent, the
+ * schema describes documents of all kinds. The schema accepts everything that edgewise accepts. Edgewise also checks
+ * rules that JSON Schema cannot express: lengths in bytes, the targets of references, and RE2 syntax. Throws an
+ * `InvariantError` for an unknown kind.
  */
 export function createManifestJsonSchema(kind?: string): JsonObject {
   const schema =
@@ -60,8 +61,8 @@ const CONSTRAINTS = ['enum', 'format', 'maxLength', 'minLength', 'pattern'] as c
 type Schema = z.core.JSONSchema.BaseSchema;
 
 /**
- * Allows an environment variable instead of any constrained text, except in keys. Skips a schema that was changed
- * already: zod visits it again where another schema is derived from it.
+ * Lets a schema of constrained text also accept `${env:…}`, except for keys. Skips a schema that was changed before,
+ * because zod visits a schema again for each schema that is derived from it.
  */
 function allowEnvironment(schema: Schema, path: readonly (string | number)[]): void {
   if (schema.pattern?.endsWith(`|${FROM_ENVIRONMENT}`)) return;
@@ -73,7 +74,7 @@ function allowEnvironment(schema: Schema, path: readonly (string | number)[]): v
   else exceptEnvironment(schema, constraints);
 }
 
-/** Uses a choice (`anyOf`), because editors offer the words of a choice but not those of a condition. */
+/** Uses `anyOf`, because editors offer the words of an `enum` in `anyOf`, but not in `else`. */
 function offerEnvironment(schema: Schema, words: NonNullable<Schema['enum']>): void {
   delete schema.enum;
   delete schema.type;
@@ -84,7 +85,7 @@ function offerEnvironment(schema: Schema, words: NonNullable<Schema['enum']>): v
 }
 
 /**
- * Uses a condition, because an editor then reports the violated constraint. For a choice, it would report that no
+ * Uses `if` and `else`, because an editor then reports the violated constraint. With `anyOf`, it would report that no
  * alternative matches.
  */
 function exceptEnvironment(schema: Schema, constraints: readonly (typeof CONSTRAINTS)[number][]): void {
@@ -95,8 +96,8 @@ function exceptEnvironment(schema: Schema, constraints: readonly (typeof CONSTRA
 }
 
 /**
- * For a list or its single member, selects the alternative by the type of the value, so that an editor reports only the
- * errors of that alternative.
+ * If a value may be a list or a single member, selects the alternative by the type of the value, so that an editor
+ * reports only the errors of this alternative.
  */
 function chooseByType(schema: Json): Json {
   if (isJsonArray(schema)) return schema.map(chooseByType);

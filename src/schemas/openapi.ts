@@ -12,21 +12,21 @@ function refToSchema(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The name of the schema of an operation's request body. `undefined`: no body. */
+/** Returns the name of the schema of an operation's request body. `undefined` if the operation has no request body. */
 function findRequestSchemaName({ action, kind, module }: Operation): string | undefined {
   if (action === 'create') return `${kind.name}Create`;
   if (action === 'update') return `${kind.name}Update`;
   return action === 'replace-module' ? `${toModuleName(kind, module?.name)}Replace` : undefined;
 }
 
-/** The name of the schema of an operation's successful response. `undefined`: no body. */
+/** Returns the name of the schema of an operation's successful response. `undefined` if the response has no body. */
 function findResponseSchemaName({ action, kind, module }: Operation): string | undefined {
   if (action === 'delete' || action === 'delete-module') return undefined;
   if (action === 'list') return `${kind.name}List`;
   return module === undefined ? kind.name : toModuleName(kind, module.name);
 }
 
-/** All schemas by name: those that operations refer to, their shared parts, and the schema of errors. */
+/** Maps names to schemas: of requests, of responses, of their shared parts, and of errors. */
 function createComponentSchemas(): JsonObject {
   const named = OPERATIONS.flatMap((operation) => [
     ...createRequestEntries(operation),
@@ -109,9 +109,9 @@ function createTolerantBody(body: JsonObject, kind: Kind, isUpdate: boolean): Js
 }
 
 /**
- * The bodies of updates that change nothing: every field is null or absent. A field that null clears must be absent.
- * Used under `not`, because generators of clients ignore `not`. With alternatives next to the properties, they would
- * generate a body without types.
+ * Creates the schema of an update that changes nothing: every field is absent. A field that null does not clear may
+ * also be null. Used under `not`, which client generators ignore. If alternatives next to the properties expressed the
+ * same rule, generators would create a body without types.
  */
 function createNoChangeSchema({ fields }: Kind, names: readonly string[]): JsonObject {
   const cleared = names.filter((name) => fields[name]?.clear === 'null');
@@ -124,7 +124,7 @@ function createNoChangeSchema({ fields }: Kind, names: readonly string[]): JsonO
   };
 }
 
-/** The module is the whole body, or it is under `module` next to the ids of the path. */
+/** The schema of a body: the module itself, or an object with the module under `module` and the ids of the path. */
 function createReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
   const ids = listPathFields(kind).map((name) => [name, { description: 'Ignored.' }] as const);
   const wrapped = {
@@ -136,11 +136,11 @@ function createReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
   return { anyOf: [module, wrapped] };
 }
 
-/** A schema and its shared parts, by name. A schema that is a shared part itself is listed once. */
+/** Returns a schema and its shared parts, each with its name. A schema that is a shared part is returned once. */
 function createEntries(name: string, schema: z.ZodType, change = (body: JsonObject) => body): readonly Entry[] {
   const { $schema: _, $defs = {}, ...whole } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const parts = Object.entries($defs as JsonObject); // toJSONSchema returns JSON
-  const body = convertZodSchema(mergeAlternatives(whole as JsonObject)) as JsonObject; // and an object stays an object
+  const body = convertZodSchema(mergeAlternatives(whole as JsonObject)) as JsonObject; // an object stays an object
   const entries = parts.map(
     ([part, inner]) => [part, convertZodSchema(mergeAlternatives(inner)) as JsonObject] as const,
   );
@@ -149,7 +149,7 @@ function createEntries(name: string, schema: z.ZodType, change = (body: JsonObje
 
 const PART = /^#\/\$defs\//;
 
-/** Points references to the schemas of the document, and drops the pattern that zod adds to a format. */
+/** Makes zod's references point to components of the document, and removes the pattern that zod adds to a format. */
 function convertZodSchema(value: Json): Json {
   if (isJsonArray(value)) return value.map(convertZodSchema);
   if (!isJsonObject(value)) return value;
@@ -164,12 +164,12 @@ function convertZodSchema(value: Json): Json {
   };
 }
 
-/** zod's schema for the keys of every mapping. It is redundant: keys are always text. */
+/** zod's schema for the keys of every mapping. It is redundant, because keys are always text. */
 const ANY_KEYS = JSON.stringify({ type: 'string' });
 
 /**
- * Merges alternatives of different types into one schema of several types, and nested alternatives into one list.
- * Validators then report only errors in the matching alternative, and the document is shorter.
+ * Merges alternatives (`anyOf`) of different types into one schema with several types, and nested alternatives into one
+ * list. Validators then report only errors in the matching alternative, and the document is shorter.
  */
 export function mergeAlternatives(schema: Json): Json {
   if (isJsonArray(schema)) return schema.map(mergeAlternatives);
@@ -189,7 +189,7 @@ export function mergeAlternatives(schema: Json): Json {
 /** Keywords that describe a value without restricting it. */
 const NOTES: readonly string[] = ['description', 'default', 'examples', 'title'];
 
-/** Flattens nested alternatives. `notes`: the notes of the nested ones. */
+/** Flattens nested alternatives. `notes`: the describing keywords of the nested alternatives. */
 function flatten(alternatives: readonly JsonObject[]): {
   readonly members: readonly JsonObject[];
   readonly notes: JsonObject;
@@ -220,7 +220,7 @@ function listTypes({ type = [] }: JsonObject): readonly Json[] {
   return isJsonArray(type) ? type : [type];
 }
 
-/** The error responses of operations by status: description and header. */
+/** Maps an HTTP status to its error response. `header`: a header that this response must have. */
 const FAILURES: Readonly<
   Record<number, { readonly name: string; readonly description: string; readonly header?: string }>
 > = {
@@ -246,8 +246,8 @@ function createComponentHeaders(): JsonObject {
 const HEADERS: JsonObject = { [OPERATION_ID_HEADER]: { $ref: '#/components/headers/OperationId' } };
 
 /**
- * The shared responses: one for each body, and one for each failure. Some failures are only for requests to unknown
- * operations, or for bytes that are not a request.
+ * Returns the shared responses, by name: one for each response body, and one for each error. Some errors occur only for
+ * unknown operations, or for bytes that are not a request.
  */
 function createComponentResponses(): JsonObject {
   const successes = OPERATIONS.map((operation) => [toSuccessName(operation), createSuccess(operation)] as const);
@@ -258,7 +258,7 @@ function createComponentResponses(): JsonObject {
   return Object.fromEntries([...successes, ...failures]);
 }
 
-/** The responses of one operation, by status. */
+/** Maps each HTTP status of an operation to its response. */
 function createResponses(operation: Operation): JsonObject {
   const status = operation.action === 'create' ? 201 : findResponseSchemaName(operation) === undefined ? 204 : 200;
   const names = [
@@ -268,7 +268,7 @@ function createResponses(operation: Operation): JsonObject {
   return Object.fromEntries(names.map(([code, name]) => [code, { $ref: `#/components/responses/${name}` }]));
 }
 
-/** A JSON body that conforms to one of the schemas of the document. */
+/** Creates the `content` of a JSON body. `schema`: the name of its schema in the document. */
 function createContent(schema: string): JsonObject {
   return { 'application/json': { schema: refToSchema(schema) } };
 }
@@ -296,7 +296,7 @@ function listFailures(operation: Operation): readonly number[] {
   ];
 }
 
-/** Whether an operation can fail because a unique value, or the resource, is in use. */
+/** Whether an operation can fail with status 409, because a unique value or the resource is in use. */
 function canConflict({ action, kind }: Operation): boolean {
   const unique = kind.specFields.filter(([, field]) => field.unique);
   if (action === 'create') return unique.length > 0;
@@ -304,7 +304,10 @@ function canConflict({ action, kind }: Operation): boolean {
   return action === 'delete' && isReferable(kind);
 }
 
-/** Creates the OpenAPI 3.1 document of the API, with every response that the bundled server may send. */
+/**
+ * Creates the OpenAPI 3.1 document of the API, with every response that the bundled server may send. `versionHeader`:
+ * the name of the request header that contains the API version.
+ */
 export function createOpenApiDocument(options: { readonly versionHeader?: string } = {}): JsonObject {
   return {
     openapi: '3.1.0',

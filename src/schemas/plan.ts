@@ -10,9 +10,10 @@ import { PLAN_INDEX_FORMAT, type PlanIndex } from '../model/stack-tree.ts';
 import type { WriteId } from '../model/write.ts';
 
 /**
- * The schema of a plan file, which `edgewise plan -o` writes and `edgewise apply` reads. The compiler checks that it
- * matches the type `PlanDocument`.
+ * The schema of a plan file, which `edgewise plan -o` writes and `edgewise apply` reads. The compiler checks that the
+ * schema matches the type `PlanDocument`.
  */
+
 const json: z.ZodType<Json> = z.json();
 const spec: z.ZodType<JsonObject> = z.record(z.string(), json);
 const texts = z.array(z.string());
@@ -40,7 +41,7 @@ export const VIOLATION_SCHEMA = z.strictObject({
 });
 
 export const DIAGNOSTIC_SCHEMA = z.strictObject({
-  code: z.enum(Object.keys(DIAGNOSTIC_CODES) as (keyof typeof DIAGNOSTIC_CODES)[]), // Object.keys forgets the keys' type
+  code: z.enum(Object.keys(DIAGNOSTIC_CODES) as (keyof typeof DIAGNOSTIC_CODES)[]), // Object.keys returns string[]
   severity: z.enum(['error', 'warning']),
   message: z.string(),
   remedy: optional(z.string()),
@@ -64,8 +65,7 @@ const mark = z.strictObject({
 });
 
 /**
- * Types whose texts only functions of the model create. A text from a file is compared with a created one before it is
- * used.
+ * Only the model creates texts of these types. A text from a file is compared with a created text before it is used.
  */
 const address = z.string().regex(/^[A-Za-z]+\/[^/\s]+$/) as unknown as z.ZodType<Address>; // the pattern matches the type
 const writeId = z.string() as unknown as z.ZodType<WriteId>; // compared with the ids that follow from the changes

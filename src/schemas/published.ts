@@ -38,8 +38,9 @@ export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
 ];
 
 /**
- * The schema of each kind, by its file name in `schemas/`. kubeconform finds it there with the template
- * `{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json`, and splits a `List` itself.
+ * Maps a file name in `schemas/` to the function that creates the schema of one kind. kubeconform finds the file by the
+ * template `{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json`. `List` has no file, because kubeconform splits
+ * a `List` itself.
  */
 export const KIND_SCHEMA_FILES: ReadonlyMap<string, () => JsonObject> = new Map(
   MEMBER_KINDS.map((kind) => [toKindFile(kind), () => createManifestJsonSchema(kind)]),
@@ -55,7 +56,7 @@ export interface PublishedSchema {
   readonly name: string;
   /** File name in `schemas/`. */
   readonly file: string;
-  /** The files that the schema describes, as the end of "the schema of …". */
+  /** The files that the schema describes, as a phrase that follows "the schema of". */
   readonly about: string;
   readonly toSchema: () => JsonObject;
 }

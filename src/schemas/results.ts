@@ -3,7 +3,7 @@ import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
 import { DANGER_SCHEMA, DIAGNOSTIC_SCHEMA, VIOLATION_SCHEMA } from './plan.ts';
 
 /**
- * Schemas of the JSON results of edgewise, with the fields that edgewise reads to show a result again. Later versions
+ * Schemas of the JSON results of edgewise, with the fields that edgewise needs to show a result again. Later versions
  * may add fields.
  */
 
@@ -28,7 +28,7 @@ export const RUN_RESULT_SCHEMA = z.looseObject({
   ),
 });
 
-/** A command that failed without a result. */
+/** The output of a command that failed without a result. */
 export const FAILURE_RESULT_SCHEMA = z.looseObject({
   command: z.nullable(text),
   ok: z.literal(false),
@@ -93,7 +93,7 @@ export const DRIFT_RESULT_SCHEMA = z.looseObject({
   unowned: z.array(UNOWNED_SCHEMA),
 });
 
-/** An apply. Its outcomes refer to writes of its plan. */
+/** The result of an apply. Each outcome refers to a write of the plan. */
 export const APPLY_RESULT_SCHEMA = z.looseObject({
   command: text,
   interrupted: z.boolean(),
@@ -138,8 +138,8 @@ export const APPLY_RESULT_SCHEMA = z.looseObject({
 });
 
 /**
- * Returns the document, parsed by a schema. Throws `refuse(why)` if it does not conform; `why` describes the first
- * mistake.
+ * Returns the document, parsed by a schema. Throws `refuse(why)` if the document does not conform. `why` describes the
+ * first mistake.
  */
 export function checkResult<T>(schema: z.ZodType<T>, document: JsonObject, refuse: (why: string) => Error): T {
   const parsed = schema.safeParse(document);
@@ -148,15 +148,14 @@ export function checkResult<T>(schema: z.ZodType<T>, document: JsonObject, refus
   throw refuse(issue === undefined ? 'it has another form' : `${issue.path.join('.')}: ${issue.message}`);
 }
 
-/** The number of values checked at once: the findings in a million wrong values would not fit into memory. */
+/** The maximum number of values checked at once. The issues of a million wrong values would not fit into memory. */
 const PART_VALUES = 20_000;
 
-/** Position and message of the first mistake. */
 type FirstIssue = Pick<z.core.$ZodIssue, 'path' | 'message'>;
 
 /**
- * Returns the first mistake in an object whose lists may be long. `undefined`: it conforms. Each top-level list is
- * checked in parts, with the other lists empty, so the schema must allow empty lists.
+ * Returns the first mistake in an object whose lists may be long. `undefined` if the object conforms. Each top-level
+ * list is checked in parts, with the other lists empty, so the schema must allow empty lists.
  */
 export function findFirstIssue(schema: z.ZodType, value: JsonObject): FirstIssue | undefined {
   const lists = Object.entries(value).filter((entry): entry is [string, readonly Json[]] => isJsonArray(entry[1]));
@@ -186,12 +185,10 @@ function findInList(
   return undefined;
 }
 
-/**
- * Maximum number of values in one member of a list. A change of the largest resource that a service accepts has fewer.
- */
+/** The maximum number of values in one member of a list. A change of the largest possible resource has fewer values. */
 const MOST_VALUES = 100_000;
 
-/** The end of the part that begins at `start`. A part has at least one member. */
+/** Returns the end, exclusive, of the part that begins at `start`. A part has at least one member. */
 function findEnd(members: readonly Json[], start: number): number {
   let left = PART_VALUES;
   let end = start;
@@ -202,7 +199,7 @@ function findEnd(members: readonly Json[], start: number): number {
   return end;
 }
 
-/** Counts the values in a value, including itself. Stops once the count exceeds `most`. */
+/** Counts a value and all values inside it. Stops once the count exceeds `most`. */
 function countValues(value: Json, most: number): number {
   if (typeof value !== 'object' || value === null) return 1;
   let count = 1;
@@ -217,7 +214,7 @@ function moveIndex([name, index, ...rest]: FirstIssue['path'], start: number): F
   return typeof index === 'number' ? [name ?? '', index + start, ...rest] : [name ?? ''];
 }
 
-/** The schema of one line of the event stream, which `--format json-lines` writes. */
+/** The fields of every line of the event stream, which `--format json-lines` writes. */
 const every = {
   seq: z.int().min(1).describe('Number of the event in its stream, from 1.'),
   time: z.iso.datetime().describe('When it happened.'),

@@ -5,10 +5,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { FaultRange, FaultRule, ServerFaults } from '../model/server-faults.ts';
 import { createAnyJsonSchema } from './text.ts';
 
-/**
- * Members of a resource in a seed, in addition to the fields of its kind. Those fields are checked like the body of a
- * request.
- */
+/** Extra members of a resource in a seed. The fields of its kind are checked like the body of a request. */
 const SEED_RESOURCE = z
   .looseObject({
     created_at: z.iso.datetime({ offset: true }).optional().describe('When it was created. Default: now.'),
@@ -69,13 +66,13 @@ export const SEED_SCHEMA = z
     description: 'The initial data of the bundled server. A snapshot has the same form. Every part is optional.',
   });
 
-/** A key that may be absent, but not undefined. */
+/** For a key that may be absent, but not undefined. */
 const optional = z.exactOptional;
 
-/** A number (`3`), a range (`3-5`), or a range without an end (`3-`). */
+/** Matches a number (`3`), a range (`3-5`), or a range without an end (`3-`). */
 const RANGE = /^(\d{1,9})(?:-(\d{0,9}))?$/;
 
-/** Returns the limits of a range, both inclusive. Never throws: an invalid text returns an empty range. */
+/** Returns the limits of a range, both inclusive. Never throws: for invalid text, it returns an empty range. */
 export function parseRange(range: FaultRange): { readonly from: number; readonly to: number } {
   if (typeof range === 'number') return { from: range, to: range };
   const [, from = '1', to = from] = RANGE.exec(range) ?? [undefined, '1', '0'];
@@ -97,7 +94,7 @@ const CALLS = z
   ])
   .describe('One request or several: `2`, `"3-5"`, `"4-"`.');
 
-/** Members of every rule: the requests that it applies to. */
+/** The members with which every rule selects requests. */
 const CHOICE = {
   on: z
     .string()
@@ -121,7 +118,7 @@ const WHEN = optional(z.enum(['before', 'after'])).describe(
   'Whether the fault comes before or after the request takes effect. Default: before.',
 );
 
-/** The schema of a rule for one type of fault. */
+/** Creates the schema of a rule for one type of fault. `about`: the description of the fault. */
 function rule<Name extends string, Shape extends z.core.$ZodLooseShape>(fault: Name, about: string, shape: Shape) {
   return z.strictObject({ ...CHOICE, fault: z.literal(fault), ...shape }).describe(about);
 }

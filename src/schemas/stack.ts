@@ -16,7 +16,7 @@ export type StackSpec = z.infer<ReturnType<typeof createStackSpecSchema>>;
 /** Schema of the `spec` of a `Stack` and of a `Defaults`. Parsing fills in the defaults. */
 export const createStackSpecSchema = once(createSpecSchema);
 
-/** Like `createStackSpecSchema`, for documents, which may leave `spec` out. */
+/** Like `createStackSpecSchema`, for documents, in which `spec` may be absent. */
 export const createSettingsSchema = once(() =>
   nameSharedSchema('Settings', createStackSpecSchema().nullish().describe('Settings.')),
 );
@@ -210,13 +210,13 @@ function createLintSchema() {
     .describe('Severity of each lint rule. `off`: not checked.');
 }
 
-/** A dotted name, optionally with `.*` at its end. */
+/** Matches a dotted name, optionally with `.*` at its end. */
 const CEL_VARIABLE = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\.\*)?$/;
 
 function createSeveritySchemas() {
   const toSeverity = (id: LintCode) => createSeveritySchema().optional().describe(LINT_CODES[id]);
   const schemas = LINT_RULE_IDS.map((id) => [id, toSeverity(id)] as const);
-  return Object.fromEntries(schemas) as Record<LintCode, ReturnType<typeof toSeverity>>; // every id has its entry
+  return Object.fromEntries(schemas) as Record<LintCode, ReturnType<typeof toSeverity>>; // there is an entry for each id
 }
 
 const createSeveritySchema = once(() => nameSharedSchema('Severity', z.enum(['off', 'warning', 'error'])));

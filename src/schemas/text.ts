@@ -16,15 +16,15 @@ import { STORABLE_PATTERN } from '../model/printable.ts';
 /** The use of a schema, explained in field.ts. */
 export type SchemaUse = 'manifest' | 'request' | 'response' | 'document';
 
-/** Pattern of a text with an environment variable, whose value an editor cannot know. */
+/** Pattern of text with an environment variable. Editors must accept such text, because they do not know its value. */
 export const FROM_ENVIRONMENT = '\\$\\{env:';
 
-/** Codes that custom checks put into their findings, for the diagnostic. */
+/** Diagnostic codes of findings of custom checks. */
 type SchemaFindingCode = 'bad-value' | 'too-long' | 'wrong-reference';
 
 /**
- * Creates the schema of a text field. It does not check whether the text can be stored: that is checked for all texts
- * where they are read.
+ * Creates the schema of a text field. It does not check whether the service can store the text, because this is checked
+ * for all texts when they are read.
  */
 export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<string> {
   const { maxBytes, format, isPath, known } = type;
@@ -42,7 +42,7 @@ export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<stri
     .meta({ examples: [rule.example], ...createFormatKeywords(rule, use) });
 }
 
-/** JSON Schema keywords for a text format. For manifests, also the message that editors show instead of the pattern. */
+/** Returns JSON Schema keywords for a text format. For manifests, with the message that editors show. */
 function createFormatKeywords({ pattern, maxLength, format, expected }: FormatRule, use: SchemaUse) {
   if (use === 'manifest') return pattern === undefined ? {} : { pattern, patternErrorMessage: `Must be ${expected}.` };
   return {
@@ -53,8 +53,8 @@ function createFormatKeywords({ pattern, maxLength, format, expected }: FormatRu
 }
 
 /**
- * Keywords that offer the known values. Other values only get a warning, because the service stores them. JSON Schema
- * has no warnings, so editors get a deprecation message.
+ * Returns keywords for a text with known values, which editors offer. The service stores other values too, so they are
+ * allowed. Editors mark them as deprecated, because JSON Schema has no warnings.
  */
 function createKnownKeywords(known: readonly string[]) {
   const words = known.map((word) => `\`${word}\``).join(', ');
@@ -66,15 +66,15 @@ function createKnownKeywords(known: readonly string[]) {
   };
 }
 
-/** Schema of a value that is read from a file. */
+/** Schema of `{ file: path }`, which a manifest may contain instead of a value. */
 export function createFileSchema(): z.ZodType {
   const file = z.string().min(1).describe('Path of a file with the value, relative to the folder of the manifest.');
   return z.strictObject({ file });
 }
 
 /**
- * Limits the length of a text. The check counts bytes. JSON Schema can only count characters, and a text never has more
- * characters than bytes.
+ * Limits the length of a text in bytes. JSON Schema can limit only the number of characters: a text never has more
+ * characters than bytes, so the same limit rejects no valid text.
  */
 export function limitBytes(schema: z.ZodString, maxBytes: number): z.ZodString {
   return schema
@@ -85,10 +85,7 @@ export function limitBytes(schema: z.ZodString, maxBytes: number): z.ZodString {
     .meta({ maxLength: maxBytes });
 }
 
-/**
- * Pattern of the times that a request may contain. They start in 1970, because validities are computed as time since
- * 1970.
- */
+/** Pattern of the times in requests. Validities are computed as time since 1970, so earlier times are rejected. */
 export const TIMES_TAKEN = '^(19[7-9][0-9]|[2-9][0-9]{3})-';
 
 export function createTimestampSchema(use: SchemaUse): z.ZodType {
@@ -96,7 +93,7 @@ export function createTimestampSchema(use: SchemaUse): z.ZodType {
   return use === 'request' ? time.meta({ pattern: TIMES_TAKEN }) : time;
 }
 
-/** Creates the schema of a reference: an id, and also an address in manifests, or a Ref in responses. */
+/** Creates the schema of a reference: an id. In manifests it may also be an address, and in responses a Ref. */
 export function createReferenceSchema(type: ReferenceType, use: SchemaUse): z.ZodType {
   switch (use) {
     case 'manifest':
@@ -115,8 +112,8 @@ export function createReferenceSchema(type: ReferenceType, use: SchemaUse): z.Zo
 }
 
 /**
- * Creates the schema of a text that must be an id or an address. `findFault` returns the error, which follows the path
- * in a message. `undefined`: valid.
+ * Creates the schema of a text that must be an id or an address. `findFault` returns the text of the error, which
+ * follows the path in a message, or `undefined` if there is no error. `pattern`: the pattern in JSON Schema.
  */
 export function createIdTextSchema(
   findFault: (text: string) => string | undefined,
@@ -135,7 +132,10 @@ export function createIdTextSchema(
 /** A Ref: an id and its URI. */
 const createRefSchema = once(() => nameSharedSchema('Ref', z.strictObject({ id: z.string(), uri: z.string() })));
 
-/** The kind of an address is checked later, together with the other documents, with a better message. */
+/**
+ * Returns the error in a reference. Does not check the kind of an address: that is checked later, when all documents
+ * are known, with a better message.
+ */
 function findReferenceFault(type: ReferenceType, text: string): string | undefined {
   if (parseAddress(text) !== undefined || isIdOf(type, text)) return undefined;
   return describeMalformedId(type, text) ?? `must be ${describeReference(type)}`;
@@ -146,7 +146,9 @@ function findIdFault(type: ReferenceType, text: string): string | undefined {
   return describeMalformedId(type, text) ?? `must be an id ${describeIds(type)}`;
 }
 
-/** Pattern for editors. It also rejects addresses of a kind that cannot be referred to here. */
+/**
+ * Returns the pattern of a reference for editors. It also rejects addresses of kinds to which the field cannot refer.
+ */
 function createReferencePattern(type: ReferenceType): string {
   return `^((${listReferableNames(type).join('|')})/[^/\\s]+|${toIdPattern(type)})$`;
 }
@@ -166,31 +168,31 @@ function listReferableNames(type: ReferenceType): readonly string[] {
 }
 
 /**
- * Shared schemas. In JSON Schema each occurs once, under `$defs`, and other places refer to it. Texts about one use (a
- * description, a default) are next to the reference.
+ * In JSON Schema, a shared schema occurs once, under `$defs`, and other places refer to it. A description or default
+ * that belongs to one place is next to the reference.
  */
 
 /** Any JSON. The value was parsed from JSON or YAML, so it needs no further check. */
 export const createAnyJsonSchema = once((): z.ZodType<Json> => z.any());
 
-/** Names a schema that is used in several places. Each name must belong to one schema. */
+/** Makes a schema a shared schema with this name. Each name must belong to one schema. */
 export function nameSharedSchema<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
   return schema.meta({ id: name });
 }
 
-/** Returns the name of an object type that is used in several places. `undefined`: it is used in one place. */
+/** Returns the name of the shared schema for an object type. `undefined` if only one place uses the type. */
 export function findTypeName(type: ObjectType): string | undefined {
   return type.title === undefined ? listModuleNames().get(type) : toPascalCase(type.title.replaceAll(' ', '_'));
 }
 
-/** Returns the name of a field that several kinds have in common. `undefined`: only one kind has it. */
+/** Returns the name of the shared schema for a field. `undefined` if only one kind has the field. */
 export function findFieldName(field: Field): string | undefined {
   return listCommonFields().get(field);
 }
 
 /**
- * Names of object types that are fields of a kind. They occur in several places: in resources, in requests to create
- * and update them, and some in requests of their own.
+ * Maps the object types of fields to names. Such a type occurs in several places: in resources, in requests that create
+ * or update them, and sometimes in requests for the module alone.
  */
 const listModuleNames = once((): ReadonlyMap<ObjectType, string> => {
   const named = KINDS.flatMap(({ name, fields }) =>

@@ -255,7 +255,7 @@ function createFileExample(text: string): Explanation['bad'] {
   return { command: 'validate', files: { 'edge.yaml': text } };
 }
 
-/** Creates the corrected file. */
+/** Creates the corrected `edge.yaml`. */
 function createCorrection(text: string): Explanation['good'] {
   return { files: { 'edge.yaml': text } };
 }
@@ -340,7 +340,7 @@ const STACK = formatDocument('Stack', 'production');
 const EDGE = formatDocument('TCPEdge', 'postgres', 'spec:', '  backend: { backend_id: bkdhr_blue }');
 const OWNED = EDGE.replace('  name: postgres\n', '  name: postgres\n  labels: { team: data }\n');
 
-/** Creates a policy that requires each resource to name its owner. */
+/** Creates a policy about a label that names the owner of each resource. */
 function formatPolicy(require: string, ...more: readonly string[]): string {
   return formatDocument(
     'Policy',

@@ -48,7 +48,9 @@ function createCorrection(text: string): Explanation['good'] {
   return { files: { 'manifest.yaml': text } };
 }
 
-/** Creates live weighted backends by id, each with a mark of this stack and name. */
+/**
+ * Creates live weighted backends. `marks`: maps the id of each weighted backend to the stack and the name in its mark.
+ */
 function createLivePools(marks: Readonly<Record<string, readonly [stack: string, name: string]>>): LiveResources {
   const pools = Object.entries(marks).map(([id, [stack, name]]) => ({
     id,
@@ -63,19 +65,19 @@ function createLiveIngress(domain: string, ourName?: string): LiveResources {
   return { AgentIngress: [{ id: 'agin_live', domain, metadata }] };
 }
 
-/** A pool of this stack, and an unmanaged edge that uses it. */
+/** A weighted backend of the stack `production`, and an edge without a mark that uses the weighted backend. */
 const USED_POOL: LiveResources = {
   ...createLivePools({ bkdwd_pool: ['production', 'pool'] }),
   TCPEdge: [{ id: 'edgtcp_other', backend: { backend_id: 'bkdwd_pool' } }],
 };
 
-/** A pool of this stack, and an edge of another stack that uses it. */
+/** A weighted backend of the stack `production`, and an edge of the stack `web` that uses the weighted backend. */
 const USED_BY_WEB: LiveResources = {
   ...USED_POOL,
   TCPEdge: [{ id: 'edgtcp_web', backend: { backend_id: 'bkdwd_pool' }, metadata: formatMarkedMetadata('web', 'shop') }],
 };
 
-/** Creates an edge whose backend is a pool of the stack `network`. */
+/** Creates an edge whose backend is a weighted backend of the stack `network`. */
 function formatShopEdge(pool: string): string {
   return [
     formatDocument('External', 'pool', 'spec:', '  stack: network', `  resource: WeightedBackend/${pool}`),
@@ -89,7 +91,7 @@ function formatShopEdge(pool: string): string {
   ].join('---\n');
 }
 
-/** Creates restrictions of these types, named `one` and `two`. */
+/** Creates an `IPRestriction` for each type. The first has the name `one`, the second `two`. */
 function formatRestrictions(...types: readonly string[]): string {
   const documents = types.map((type, index) =>
     formatDocument('IPRestriction', NAMES[index] ?? '', 'spec:', `  type: ${type}`, '  ip_policy_ids: [ipp_office]'),
@@ -111,7 +113,7 @@ const NAMES = ['one', 'two'] as const;
 
 const OURS = ['production', 'pool'] as const;
 
-/** Codes about manifests and live resources that edgewise finds before it writes anything. */
+/** Codes of planning. Edgewise reports them before it writes anything. */
 export const PLANNING_EXPLANATIONS = {
   'unknown-target': {
     meaning:

@@ -128,8 +128,8 @@ function createSettleContext(
 }
 
 /**
- * Runs the writes outside rounds, then each round. Returns the outcomes. A creation counts as failed if it was deleted
- * again because a concurrent apply had created the same resource.
+ * Runs the writes outside rounds, then each round. Returns the outcomes. A creation counts as failed if the created
+ * resource was then deleted because a concurrent apply had created the same one.
  */
 async function runPhases(plan: Plan, context: ApplyContext, write: WriteContext): Promise<readonly Outcome[]> {
   const { sideBySide } = context;
@@ -178,7 +178,7 @@ function canFollowUnrecorded({ type }: Write, needed: Outcome, { unrecorded }: W
   return (type === 'delete' || type === 'redeliver') && unrecorded.has(needed.write.id);
 }
 
-/** Selects the file contents to write. Omits resources whose creation failed or was deleted again. */
+/** Selects the file contents to write. Omits resources that failed to be created or were deleted as duplicates. */
 function selectFileTexts(
   outcomes: readonly Outcome[],
   texts: ReadonlyMap<string, string>,

@@ -211,7 +211,7 @@ export interface SettleContext extends TakeBackContext {
 /**
  * Checks the resources that this run created for duplicates, after all writes. Two concurrent applies of a stack can
  * create a resource twice. The apply that created the later duplicate deletes it. A resource with a unique value is not
- * checked, because the service rejects its second creation. Returns the outcomes; a creation that was deleted again
+ * checked, because the service rejects its second creation. Returns the outcomes; the creation of a deleted duplicate
  * counts as failed.
  */
 export async function resolveDuplicates(

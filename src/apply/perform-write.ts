@@ -295,7 +295,7 @@ interface JudgedCreation {
 
 /**
  * Checks the response to a creation before its token is delivered. Returns a string with the reason if the creation
- * failed. A credential or certificate that differs from the request is deleted again, because otherwise each apply
+ * failed. A credential or certificate that differs from the request is then deleted, because otherwise each apply
  * would leave another valid one.
  */
 async function verifyCreation(

@@ -95,8 +95,8 @@ export function withRetries(attempt: Attempt, limiter: RequestLimiter, options: 
 type End = ReceivedResponse | NetworkError;
 
 /**
- * Makes one attempt. Resolves with a `NetworkError` instead of rejecting with it. After `waitSignal` is aborted, sends
- * only reads: the limiter lets a read pass only if the read need not wait.
+ * Makes one attempt. Resolves with a `NetworkError` instead of rejecting with it. After `waitSignal` is aborted,
+ * rejects every request except reads. The limiter has already rejected reads that would have to wait.
  */
 async function tryOnce(
   attempt: () => Promise<ReceivedResponse>,

@@ -5,7 +5,7 @@ import type { LiveResource } from '../model/state.ts';
 /** A resource or an id that needs a name. */
 interface NameRequest {
   readonly id: string;
-  /** The preferred name, used if no other member prefers the same name. */
+  /** The preferred name. Gets a suffix if another request prefers the same name. */
   readonly base: string;
   /** If true, `base` is used even if it is not unique, because the resource's mark has this name. */
   readonly isFixed: boolean;

@@ -163,7 +163,8 @@ export interface Field {
   /** Whether the service chooses the value if a manifest does not set the field. The field is then not compared. */
   readonly serviceDefault: boolean;
   /**
-   * Whether the live value is kept if a manifest no longer sets the field. The service's default depends on the caller.
+   * Whether the live value is kept if a manifest no longer sets the field. True for a field whose default in the service
+   * depends on the caller, such as `owner_id`.
    */
   readonly staysWhenLeftOut: boolean;
   /** The name of the field in responses. `undefined` if it is the same as in requests. */

@@ -193,7 +193,7 @@ function compareRanks(left: readonly number[], right: readonly number[]): number
 const MAX_WARNINGS = 10;
 
 /**
- * The maximum number of warnings per rule that changes cause and that are shown with a position. Locating a warning
+ * For each rule, the maximum number of warnings caused by changes that are shown with a position. Locating a warning
  * takes longer than finding it.
  */
 const MAX_PLACED = 100;

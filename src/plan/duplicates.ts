@@ -37,8 +37,8 @@ export function createFindAdoptionCandidate(
 type FindHolder = (kind: Kind, normal: Spec) => LiveResource | undefined;
 
 /**
- * Creates a search among the live resources outside the plan that the stack does not own. `taken`: ids of the live
- * resources in the plan.
+ * Creates a search for holders of unique values. It covers the live resources that are not in the plan and do not have
+ * the mark of `stack`. `taken`: ids of the live resources in the plan.
  */
 export function createFindHolder(
   { resources }: LiveState,

@@ -188,8 +188,8 @@ function findPlace(address: string, { resources }: DesiredState, path?: string):
 /** Queries about the live resources that refer to a resource. */
 interface Referrers {
   /**
-   * Whether the resource has referrers that this plan does not write, and stacks of the same run own all of them. These
-   * stacks may remove their references before the delete.
+   * Whether the resource has referrers that this stack does not keep, and each of them is handed over or owned by
+   * another stack of the run. Their references may be removed before the delete.
    */
   readonly areInRun: (id: string) => boolean;
   /** How to remove the references to a resource, as sentences. */
@@ -327,8 +327,8 @@ export class GapTracker {
   }
 
   /**
-   * Returns the gaps of all properties that were missing and came back. If a field is missing on a resource, the gaps
-   * of the same field on the resource's unique values are left out.
+   * Returns the gaps of all properties that were missing and came back. A field is tracked for the resource and for
+   * each of its unique values. If the resource has a gap for a field, the gaps of its values are left out.
    */
   list(): readonly Gap[] {
     return [...this.#found.values()].filter(
@@ -517,8 +517,8 @@ export function listUnchecked({ changes }: Plan, live: LiveState): readonly stri
 }
 
 /**
- * Lists the ids that exist because a live resource refers to them. References of an attached resource are proof only if
- * one of its modules is set.
+ * Lists the ids that a live resource proves to exist by referring to them. An attached resource proves nothing if none
+ * of its modules is set.
  */
 function listProven({ kind: name, spec }: LiveResource): readonly string[] {
   const kind = getKind(name);

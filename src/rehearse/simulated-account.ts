@@ -102,7 +102,7 @@ export function createSimulatedAccount({ live, now, onWrite }: CopyOptions): Sim
   };
 }
 
-/** The API key of the copy. Random, because the client redacts the key in texts, and no manifest may contain it. */
+/** The API key of the copy. Random, because the client redacts the key wherever it occurs, even in manifests. */
 const KEY = randomUUID();
 
 /** Creates a bundled server that contains the resources of the live state. */

@@ -149,9 +149,9 @@ function findRelation(other: StackFolder, { folder, tree, context }: Subject): R
 }
 
 /**
- * Compares two stacks with different base URLs. A manifest of the first stack takes over a resource from a stack with
- * the second stack's name. If the first stack's base URL has a stack with this name, the manifest means that stack. The
- * second stack is then in another account.
+ * Relates two stacks with different base URLs. The first takes over a resource from a stack that it knows only by name,
+ * and the second has that name. If a stack with the name exists at the first one's base URL, the first means that stack,
+ * so the second is in another account.
  */
 function compareBaseUrls({ baseUrl }: StackFolder, { name }: StackFolder, { stacks }: StackTree): Relation {
   if (baseUrl === undefined || !isUrl(baseUrl)) return { doubt: `its base URL is ${baseUrl ?? 'not known'}` };

@@ -177,7 +177,7 @@ function describeValue(value: Json): string {
   return TYPE_NAMES[Array.isArray(value) ? 'array' : typeof value] ?? 'of another type';
 }
 
-/** Returns the remedy for an empty value. A line with a required field cannot be removed. */
+/** Returns the remedy for an empty value: to set it or, unless the field is required, to remove its line. */
 function formatValueRemedy(schema: Schema, path: FieldPath): string {
   const parent = findSchema(schema, path.slice(0, -1));
   const isField = path.length > 0 && listKeys(parent).includes(String(path.at(-1)));

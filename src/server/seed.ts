@@ -106,7 +106,7 @@ function parseJson(text: string): Json {
     if (!(error instanceof SyntaxError)) throw error;
     // The message of JSON.parse quotes the file. A Stack can name any file, so the message must not be shown.
     const [at] = /line \d+ column \d+/.exec(error.message) ?? [];
-    // biome-ignore lint/style/useErrorCause: a cause is shown with its message, which quotes the file.
+    // biome-ignore lint/style/useErrorCause: no cause, because its message would be shown, and that message quotes the file.
     throw new RangeError(at === undefined ? 'It is not JSON' : `It is not JSON: ${at}`);
   }
 }

@@ -22,7 +22,7 @@ import {
   type OriginWords,
   type ResourceNames,
 } from './field-view.ts';
-import { formatTakeOver, PART_HEADINGS } from './plan-wording.ts';
+import { formatAdoptReason, PART_HEADINGS } from './plan-wording.ts';
 
 /**
  * The changes of a plan, grouped by origin. `losses`: deletes and replaces of any origin. `change`: changes of the
@@ -200,7 +200,7 @@ function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart 
 /** Undefined if the differences explain the change. */
 function formatReason({ action, reason, live }: Change): string | undefined {
   if (reason !== undefined) return toPrintable(reason);
-  return action === 'adopt' && live !== undefined ? formatTakeOver(quoteIfNeeded(live.id)) : undefined;
+  return action === 'adopt' && live !== undefined ? formatAdoptReason(quoteIfNeeded(live.id)) : undefined;
 }
 
 /** Does not count fields at their defaults. */

@@ -97,7 +97,7 @@ function createWarning(address: string, fields: readonly string[]): Diagnostic {
   return {
     code: 'changed-since-plan',
     severity: 'warning',
-    message: `${address}: ${fields.join(', ')} changed at the service after the plan was made. This write left the new value alone.`,
+    message: `${address}: ${fields.join(', ')} changed at the service after the plan was made. This apply did not overwrite the new value.`,
     remedy: 'The next plan shows it as drift.',
     address,
   };

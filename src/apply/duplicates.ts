@@ -299,7 +299,7 @@ function createConcurrentWarning({ address }: CreateWrite, other: LiveResource):
   return {
     code: 'concurrent-apply',
     severity: 'warning',
-    message: `${address}: another apply of the stack${formatAuthor(other)} created it after this plan was made, as ${other.id}.`,
+    message: `${address}: another apply of the stack${formatAuthor(other)} created this resource after the plan was made, as ${other.id}.`,
     remedy: `${TOGETHER} This apply continues. Run it again when both have ended.`,
     address,
   };
@@ -318,7 +318,7 @@ async function withdrawUnmarked(made: CreatedResource, context: SettleContext): 
 
 async function withdraw(made: CreatedResource, winner: LiveResource, context: SettleContext): Promise<string> {
   const message = await deleteOwnCreation(made, context, 'The next apply prunes it');
-  return `another apply${formatAuthor(winner)} created it first, as ${winner.id}: ${message}`;
+  return `another apply${formatAuthor(winner)} created this resource first, as ${winner.id}: ${message}`;
 }
 
 function createWithdrawalWarning({ write: { address } }: CreatedResource, message: string): Diagnostic {
@@ -329,8 +329,8 @@ function createLoserWarning({ write: { address }, id }: CreatedResource, loser: 
   return {
     code: 'created-twice',
     severity: 'warning',
-    message: `${address}: another apply${formatAuthor(loser)} created it too, as ${loser.id}; ${id}, which this run created, stays.`,
-    remedy: `${TOGETHER} The other apply or the next one deletes the duplicate.`,
+    message: `${address}: another apply${formatAuthor(loser)} also created this resource, as ${loser.id}. The resource of this run, ${id}, stays.`,
+    remedy: `${TOGETHER} The other apply or the next apply deletes the duplicate.`,
     address,
   };
 }

@@ -166,7 +166,7 @@ export async function openJournal(
 async function rejectShared(handle: FileHandle, file: string, uid: number | undefined): Promise<void> {
   const stats = await handle.stat();
   if (!stats.isFile()) return;
-  if (stats.nlink > 1) throw new Error('the file has another name, too');
+  if (stats.nlink > 1) throw new Error('the file has more than one hard link');
   if (isOwnedByAnotherUser(file, stats, uid)) throw new Error('the file belongs to another user');
 }
 

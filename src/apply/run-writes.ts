@@ -99,7 +99,7 @@ class Run {
     const known = new Set(this.#ended.keys());
     for (const write of writes) {
       const missing = write.dependsOn.find((id) => !known.has(id));
-      if (missing !== undefined) throw new Error(`${write.id} needs ${missing}, which is not before it`);
+      if (missing !== undefined) throw new Error(`${write.id} depends on ${missing}, which does not precede it`);
       known.add(write.id);
     }
     for (const write of writes) this.#wait(write);

@@ -228,7 +228,7 @@ function listFolderWarnings(directory: string, shown: string, uid: number | unde
     ...(isLink
       ? [`The token folder ${shown} is a link to ${readlinkSync(path)}. Name the folder itself: links can be changed.`]
       : []),
-    ...(isOthers ? [`The token folder ${shown} belongs to another user, who can replace what is in it.`] : []),
+    ...(isOthers ? [`The token folder ${shown} belongs to another user, who can replace its files.`] : []),
     ...(isOpen
       ? [`The token folder ${shown} is open to other users: its mode is ${formatMode(mode)}. Set it to 0700.`]
       : []),

@@ -97,7 +97,7 @@ function createTable(parts: Readonly<Record<string, number>>): Uint8Array {
 function createTextLimitError({ text }: YamlLimits): YamlLimitError {
   return new YamlLimitError(
     `this text is longer than ${count(text)} characters`,
-    'Shorten it: no field of a manifest is as long.',
+    'Shorten it: no field of a manifest allows this length.',
   );
 }
 

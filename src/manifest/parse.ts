@@ -347,7 +347,7 @@ function refuseMembers(node: YAMLMap | YAMLSeq, walk: Walk): Json {
   walk.findings.push({
     code: 'yaml-syntax',
     message: `this has ${node.items.length.toLocaleString('en')} ${what}; the limit is ${MAX_MEMBERS.toLocaleString('en')}`,
-    remedy: 'Divide it: no field of a manifest is as long.',
+    remedy: 'Split it: no field of a manifest needs as many.',
     span: toSpan(node),
   });
   return isMap(node) ? {} : [];
@@ -422,7 +422,7 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
     walk.findings.push({
       code: 'bad-value',
       message: 'this text is too long with its variables filled in',
-      remedy: 'Shorten it: no field of a manifest is as long.',
+      remedy: 'Shorten it: no field of a manifest allows this length.',
       span,
     });
   const toPart = (part: string) => ({

@@ -261,7 +261,7 @@ export function listSecondDefaults(documents: readonly ManifestDocument[]): read
       document,
       finding: {
         code: 'multiple-defaults',
-        message: 'the folder has another Defaults, and neither of them is nearer',
+        message: 'the folder has a second Defaults document',
         remedy: 'Put the settings into one of them, and remove the other.',
         path: ['kind'],
         target: 'value',
@@ -325,8 +325,8 @@ const SECOND_STACK = {
 };
 
 const PRINTED_STACK = {
-  message: 'the command of spec.render prints a Stack that differs from the one that names the command',
-  remedy: 'Leave the Stack out of what the command prints, or print it unchanged: the settings come from the file.',
+  message: 'the command of spec.render prints a Stack that differs from the Stack that names the command',
+  remedy: 'Print no Stack, or print it unchanged: the settings come from the file.',
 };
 
 /** Whether a document comes from the output of `spec.render`. */
@@ -392,7 +392,7 @@ export function listDescribedHandOvers(
 export const NO_STACK: Diagnostic = {
   code: 'no-stack',
   severity: 'error',
-  message: 'no Stack document names these manifests',
+  message: 'the manifests have no Stack document',
   remedy: [
     'Add these lines to one of the files, with a unique name:',
     '---',

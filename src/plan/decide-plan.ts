@@ -164,7 +164,7 @@ function listExpiryWarnings({ pair, form }: Decision, desired: DesiredResource, 
     {
       code: 'certificate-expiring',
       severity: 'warning',
-      message: `${address} ${when}; only an apply after that replaces it`,
+      message: `${address} ${when}; only an apply after its end replaces it`,
       remedy: `Set lifecycle.renew_before, so that it is replaced in time, or replace it now with --rotate ${address}.`,
       address,
       place: desired.locate(),
@@ -185,7 +185,7 @@ function listRetainedValueWarnings(decisions: readonly Decision[]): readonly Dia
         {
           code: 'unset-field-kept',
           severity: 'warning',
-          message: `${address}: spec.${path} is no longer set in the manifest, but stays ${value}, because the service chooses it only for a new resource`,
+          message: `${address}: spec.${path} is no longer set in the manifest, but keeps the value ${value}, because the service chooses a value only for new resources`,
           remedy: `To keep the value, set ${path}: ${value}. Another value replaces the resource.${rotation}`,
           address,
           place: desired.locate(['spec']),
@@ -220,8 +220,8 @@ function listLengthWarnings(decisions: readonly Decision[]): readonly Diagnostic
       {
         code: 'unset-field-kept',
         severity: 'warning',
-        message: `${address}: it is valid for ${length}, which its manifest does not set; a new one would be valid for ${formatRoundedDuration(defaultMs)}`,
-        remedy: `To keep the length, set lifecycle.valid_for. For a new one now, add --rotate ${address}.`,
+        message: `${address}: it is valid for ${length}, but its manifest sets no length; a replacement would be valid for ${formatRoundedDuration(defaultMs)}`,
+        remedy: `To keep the length, set lifecycle.valid_for. To replace it now, add --rotate ${address}.`,
         address,
         place: desired.locate(['spec']),
       },
@@ -343,6 +343,6 @@ function createNotShownWarning(kind: string, paths: readonly string[]): Diagnost
     code: 'not-shown',
     severity: 'warning',
     message: `${kind}: the service does not show ${paths.join(', ')}, so ${isOne ? 'it is' : 'they are'} not compared`,
-    remedy: `Edgewise does not notice when others change ${isOne ? 'it' : 'them'}. Check ${isOne ? 'it' : 'them'} at the service.`,
+    remedy: `Edgewise cannot detect changes to ${isOne ? 'it' : 'them'}. Check ${isOne ? 'it' : 'them'} at the service.`,
   };
 }

@@ -247,8 +247,8 @@ export function listExpiredManifests(pair: Pair, written: Spec, now: Date): read
     {
       code: 'certificate-expiring',
       severity: 'warning',
-      message: `${address}: its spec.${kind.validity.until} ${when}; a new one would end at the same time`,
-      remedy: `Change spec.${kind.validity.until}, or use lifecycle.valid_for instead of times.`,
+      message: `${address} ${when}, and no apply renews it: its manifest fixes the end in spec.${kind.validity.until}`,
+      remedy: `Change spec.${kind.validity.until}, or set lifecycle.valid_for instead of times.`,
       address,
       place: desired.locate(['spec', kind.validity.until]),
     },

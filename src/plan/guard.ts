@@ -117,7 +117,7 @@ function listNothingDescribed({ changes, stack, isTargeted }: GuardInput): reado
       : {
           message: `The manifests describe nothing that the stack ${stack} owns, so another folder probably uses this stack name. The stack owns ${count}, and this plan would delete ${all}.`,
           remedy:
-            'If these manifests are another stack, give their Stack another metadata.name. If the deletes are intended, use --allow-deletes.',
+            'If these manifests describe another stack, give their Stack another metadata.name. If the deletes are intended, use --allow-deletes.',
         };
   return [{ rule: 'nothing-described', ...texts, addresses: deleted.map(formatChangeAddress) }];
 }

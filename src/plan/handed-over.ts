@@ -42,7 +42,8 @@ export function listPossibleTakeOvers(
         code: 'kept-for-hand-over',
         severity: 'warning',
         message: `${address} (${id}) is in no manifest, and is kept: ${formatTaker(stack)} may take it over, and ${doubt}`,
-        remedy: 'Correct that and plan again. Until then nothing is deleted that may be handed over.',
+        remedy:
+          'Correct that and plan again. Until then, edgewise deletes no resource that another stack may take over.',
         address,
       },
     ];

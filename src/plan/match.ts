@@ -246,7 +246,7 @@ class Adoptions {
     const ids = same.map(({ id }) => id).sort();
     return refuse(resource, {
       message: `the stacks of --take-over have several resources with this name: ${ids.join(', ')}`,
-      remedy: 'Name the one that you mean by its id, in lifecycle.adopt.',
+      remedy: 'Write the id of the one that you mean in lifecycle.adopt.',
     });
   }
 

@@ -273,7 +273,7 @@ interface BreakContext {
 
 function breakCycle(cycle: readonly WriteId[], breaking: BreakContext): void {
   const isBroken = cycle.some((id) => deleteFirst(id, breaking)) || cycle.some((id) => vacateFirst(id, breaking));
-  if (!isBroken) throw new InvariantError(`These writes wait for each other: ${cycle.join(', ')}`);
+  if (!isBroken) throw new InvariantError(`These writes depend on each other in a cycle: ${cycle.join(', ')}`);
 }
 
 /** Makes a replace delete before it creates. Returns false if the write is not the delete of a replace. */

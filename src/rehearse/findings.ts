@@ -154,7 +154,7 @@ function createRemainingWarning(change: Change, desired: DesiredState): Diagnost
     code: 'rehearsal-failed',
     severity: 'warning',
     message: `${formatChangeAddress(change)}: one apply is not enough: the next plan would still ${change.action} it${paths === '' ? '' : ` (${paths})`}.`,
-    remedy: 'Apply, plan again, and read that plan before it is applied.',
+    remedy: 'Apply this plan. Then plan again, and check the new plan before you apply it.',
     address: formatChangeAddress(change),
     ...findPlace(change.address, desired, change.differences[0]?.path),
   };

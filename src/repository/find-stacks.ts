@@ -268,7 +268,7 @@ function listDuplicateStacks(stacks: readonly StackFolder[]): readonly Diagnosti
       return {
         code: 'duplicate-stack',
         severity: 'error',
-        message: `${first?.file} and ${other.file} both hold a stack ${other.name}${at}, so each would delete what the other creates`,
+        message: `${first?.file} and ${other.file} both define a stack ${other.name}${at}, so each would delete what the other creates`,
         remedy: 'Give one of them another name. The name is part of the mark on every resource.',
       };
     }),

@@ -116,7 +116,7 @@ async function findCommit(ask: () => Promise<string>, since: string): Promise<st
     throw new StackError(`${since} is not a commit of this repository.`, {
       reason: 'invalid',
       remedy:
-        'Correct the name, or fetch it: a pipeline often has a part of the history only (`fetch-depth: 0` on GitHub).',
+        'Correct the name, or fetch the commit: a pipeline often has only part of the history (`fetch-depth: 0` on GitHub).',
       cause,
     });
   }
@@ -176,7 +176,7 @@ function createGitError(error: unknown): StackError {
   const message = isMissing ? 'git cannot be run.' : `git failed: ${said === '' ? describeError(error) : said}`;
   return new StackError(message, {
     reason: isMissing ? 'failed' : 'invalid',
-    remedy: '--changed-since needs git, and a folder inside of a repository.',
+    remedy: '--changed-since needs git, and a folder inside a git repository.',
     cause: error,
   });
 }

@@ -60,9 +60,9 @@ function findCycle(start: StackFolder, needs: ReadonlyMap<StackFolder, readonly 
 
 function createCycleError(round: Cycle): StackError {
   const files = [...new Set(round.map(({ file }) => file))].join(', ');
-  return new StackError(`Stacks refer to each other in a circle: ${round.map(({ name }) => name).join(' → ')}.`, {
+  return new StackError(`Stacks refer to each other in a cycle: ${round.map(({ name }) => name).join(' → ')}.`, {
     reason: 'invalid',
-    remedy: `Take one reference out of the manifests of one of them (${files}), or write the id.`,
+    remedy: `Remove one of these references from the manifests (${files}), or write the id instead.`,
   });
 }
 

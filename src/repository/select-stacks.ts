@@ -73,7 +73,7 @@ function createNothingFoundError({ root, unowned }: StackTree): StackError {
   return new StackError(`There is no stack below ${root}: ${there}.`, {
     reason: 'invalid',
     remedy:
-      'Name the folder that the stacks are in. A folder with a Stack document is a stack; edgewise init writes one.',
+      'Name the folder that contains the stacks. A folder with a Stack document is a stack; edgewise init writes one.',
   });
 }
 
@@ -87,10 +87,13 @@ function createUnknownError(name: string, { root, stacks }: StackTree): StackErr
 }
 
 function createUnknownOfPlanError(name: string, { root }: StackTree): StackError {
-  return new StackError(`The folder of plans is of a stack ${name}, and no stack below ${root} has that name.`, {
-    reason: 'stale',
-    remedy: 'Nothing was written. Make the plans again with edgewise plan -R -o FOLDER, and have those approved.',
-  });
+  return new StackError(
+    `The folder of plans contains a plan for the stack ${name}, but no stack below ${root} has that name.`,
+    {
+      reason: 'stale',
+      remedy: 'Nothing was written. Make the plans again with edgewise plan -R -o FOLDER, and have those approved.',
+    },
+  );
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -125,7 +128,7 @@ function parseNumber(text: string): number {
 function refuse(what: string): never {
   throw new StackError(`${what}, but both the number of the shard and the total are needed.`, {
     reason: 'invalid',
-    remedy: `Set both, or use --shard ${SHARD_EXPECTED}. --shard 1/1 does everything.`,
+    remedy: `Set both, or use --shard ${SHARD_EXPECTED}. --shard 1/1 selects all stacks.`,
   });
 }
 

@@ -47,15 +47,18 @@ export function createListSchema(member: z.ZodType): z.ZodType {
   return z
     .strictObject({
       apiVersion: z.enum(LIST_API_VERSIONS).describe('Format of the document.'),
-      kind: z.literal('List').describe('Several documents in one.'),
+      kind: z.literal('List').describe('A list of documents.'),
       metadata: createUnusedMetadataSchema(),
       items: z.array(member).describe('The documents.'),
     })
-    .meta({ title: 'list', description: 'Several documents in one, as other tools print them.' });
+    .meta({ title: 'list', description: 'A list of documents, as other tools print it.' });
 }
 
 function createUnusedMetadataSchema() {
-  return z.record(z.string(), createAnyJsonSchema()).optional().describe('Accepted, because tools add it; not used.');
+  return z
+    .record(z.string(), createAnyJsonSchema())
+    .optional()
+    .describe('Accepted because some tools add it. Edgewise ignores it.');
 }
 
 const BUILT = new Map<string, z.ZodType>();
@@ -98,9 +101,9 @@ const createNamingSchema = once(() => {
   const added = z
     .record(z.string(), z.string())
     .nullish()
-    .describe('For readers and rules: plans have them, the service does not store them.');
+    .describe('For readers and policies. Plans contain them; the service does not store them.');
   const name = createNameSchema().describe(
-    'Name, unique among the documents of its kind. A new name is a new resource, unless `lifecycle.renamed_from` states the old one.',
+    'Name, unique among the documents of its kind. A new name means a new resource, unless `lifecycle.renamed_from` names the old one.',
   );
   const naming = z.strictObject({ name, labels: added, annotations: added }).describe('The name of the document.');
   return nameSharedSchema('Naming', naming);
@@ -130,7 +133,7 @@ function createLifecycleSchema(kind: Kind): z.ZodType {
     protect: z
       .boolean()
       .optional()
-      .describe('Never delete or replace the resource. Stored in its mark, so it holds even without the manifest.'),
+      .describe('Never delete or replace the resource. Stored in its mark, so it applies even without the manifest.'),
     ignore,
     adopt: createAdoptSchema(kind)
       .optional()
@@ -139,13 +142,13 @@ function createLifecycleSchema(kind: Kind): z.ZodType {
       .union([
         createNameSchema(),
         z.strictObject({
-          stack: createNameSchema().describe('The stack that hands it over.'),
+          stack: createNameSchema().describe('The stack that hands the resource over.'),
           name: createNameSchema().describe('Its name there.'),
         }),
       ])
       .optional()
       .describe(
-        'Its former name, or the stack that hands it over and its name there. Its mark gets the new name. No effect after that.',
+        'The former name of the resource, or its former stack and its name there. An apply writes the new name into the mark; then this field has no effect.',
       ),
   };
   return z
@@ -195,8 +198,10 @@ function createExternalSchema(): z.ZodType {
   const spec = z
     .strictObject({
       id: id.optional(),
-      stack: createNameSchema().optional().describe('Instead of the id: the stack that manages it, with `resource`.'),
-      resource: createForeignAddressSchema().optional().describe('Its address there: `Kind/name`.'),
+      stack: createNameSchema()
+        .optional()
+        .describe('With `resource`, instead of `id`: the stack that manages the resource.'),
+      resource: createForeignAddressSchema().optional().describe('Its address in that stack: `Kind/name`.'),
     })
     .refine(({ id: own, stack, resource }) => (own ?? stack ?? resource) !== undefined, createMissingIssue('id'))
     .refine(({ stack, resource }) => stack === undefined || resource !== undefined, createMissingIssue('resource'))

@@ -47,7 +47,9 @@ export const DIAGNOSTIC_SCHEMA = z.strictObject({
   remedy: optional(z.string()),
   address: optional(z.string()),
   field: optional(z.string()).describe('The field of its spec.'),
-  isOfChange: optional(z.literal(true)).describe('The change of that resource causes it, and is shown with it.'),
+  isOfChange: optional(z.literal(true)).describe(
+    'The change of that resource causes this diagnostic, and plans show them together.',
+  ),
   place: optional(place),
   related: optional(z.array(z.strictObject({ message: z.string(), place }))),
 });
@@ -59,7 +61,7 @@ const mark = z.strictObject({
   name: z.string(),
   protect: z.boolean(),
   delivered: z.boolean(),
-  was: optional(z.string()).describe('The name before this one.'),
+  was: optional(z.string()).describe('Its former name.'),
   owner: optional(z.string()).describe('Its owner, as of its last write.'),
   fields: digests.describe('Digest of each field as last applied.'),
 });
@@ -74,7 +76,7 @@ const validForMs = z.int().min(1).describe('Milliseconds for which a new resourc
 
 const difference = z.strictObject({
   field: optional(z.string()).describe(
-    'The field of the spec that it is in. Left out: of the lifecycle, or of the mark.',
+    'The field of the spec that contains it. Left out: it belongs to the lifecycle or the mark.',
   ),
   path: z.string().describe('Such as `policy.inbound[0].name`.'),
   from: optional(json).describe('Live. Absent: no value.'),
@@ -85,16 +87,16 @@ const difference = z.strictObject({
 
 /** A danger of a change or of drift. */
 export const DANGER_SCHEMA: z.ZodType<Danger> = z.strictObject({
-  group: z.enum(DANGER_GROUPS).describe('What it is about.'),
+  group: z.enum(DANGER_GROUPS).describe('The subject of the danger.'),
   danger: z.enum(DANGER_NAMES),
   path: optional(z.string()).describe('The field. Left out: the resource as a whole.'),
-  from: optional(json).describe('What was there; of a list or map, the members that go. Absent: nothing.'),
-  to: optional(json).describe('What is there instead; of a list or map, the members that are new. Absent: nothing.'),
-  writes: optional(z.int()).describe('Writes from the delete to the creation (`gap`).'),
+  from: optional(json).describe('The old value; of a list or map, the removed members. Absent: none.'),
+  to: optional(json).describe('The new value; of a list or map, the added members. Absent: none.'),
+  writes: optional(z.int()).describe('Number of writes from the delete to the creation (`gap`).'),
   limitMs: optional(z.int()).describe(
     'Only for the danger `gap`: milliseconds that the writes counted in `writes` take once the rate limit is reached.',
   ),
-  consequence: optional(z.string()).describe('What follows from it.'),
+  consequence: optional(z.string()).describe('Consequence of the danger.'),
 });
 
 const dangerCounts = z
@@ -103,14 +105,12 @@ const dangerCounts = z
 
 const change = z.strictObject({
   address: address.describe('Kind/name.'),
-  duplicateOf: optional(z.string()).describe(
-    'Id of the live resource that keeps the address. Left out: this is no duplicate.',
-  ),
+  duplicateOf: optional(z.string()).describe('Only for a duplicate: id of the live resource that keeps the address.'),
   kind: z.string(),
   action: z.enum(ACTIONS),
   reason: optional(z.string()),
   differences: z.array(difference),
-  dangers: optional(z.array(DANGER_SCHEMA)).describe('Why it deserves a second look, by group, the most severe first.'),
+  dangers: optional(z.array(DANGER_SCHEMA)).describe('The dangers of the change by group, the most severe first.'),
   token: optional(
     z.union([
       z.strictObject({ directory: z.string() }),
@@ -154,9 +154,9 @@ const markDraft = z
     owner: optional(z.string()),
     user: z.union([z.string(), spec]).describe("The user's own metadata."),
     fields: digests,
-    pending: spec.describe('Fields whose digest waits for an id.'),
+    pending: spec.describe('Fields that have no digest yet, because they contain an id that is known after apply.'),
   })
-  .describe('The mark that the write leaves; becomes the metadata of the body.');
+  .describe('The mark after the write. It is sent as the metadata of the body.');
 
 const common = {
   id: writeId.describe('Such as `create Kind/name`; unique in the plan.'),
@@ -164,16 +164,18 @@ const common = {
   path: z.string().describe('For readers: relative to the base URL. `{id}` is known after apply.'),
   address,
   kind: z.string(),
-  dependsOn: z.array(writeId).describe('Ids of the writes that must have succeeded before.'),
-  last: z.boolean().describe('Starts after all others have finished.'),
+  dependsOn: z.array(writeId).describe('Ids of the writes that must succeed first.'),
+  last: z.boolean().describe('Whether it starts only after all other writes have ended.'),
   reason: z.string(),
 };
 const resourceId = { resourceId: z.string().describe('The resource that it changes.') };
 const duplicateOf = optional(z.string()).describe(
-  'Id of the live resource that keeps the address. Left out: this is no duplicate.',
+  'Only for a duplicate: id of the live resource that keeps the address.',
 );
 const body = {
-  body: spec.describe('Without metadata where there is a mark. Addresses stand for ids known after apply.'),
+  body: spec.describe(
+    'The body of the request, without metadata if there is a mark. Addresses stand for ids that are known after apply.',
+  ),
 };
 const module = {
   ids: z.looseObject({ id: z.string() }).catchall(z.string()).describe('The ids in the path.'),
@@ -204,10 +206,10 @@ type MissingType = Exclude<ShownWrite['type'], z.infer<typeof writes>['type']>;
 const write: [MissingType] extends [never] ? z.ZodType<ShownWrite> : MissingType = writes;
 
 const file = z.strictObject({
-  address: z.string().describe('The resource whose value it holds.'),
+  address: z.string().describe('The resource whose value the file contains.'),
   path: z.string().describe('Relative to the working folder, or absolute.'),
   text: optional(z.string()).describe('The text to write. Left out: known after apply.'),
-  replaces: optional(z.literal(true)).describe('A file with other content exists there, and is replaced.'),
+  replaces: optional(z.literal(true)).describe('Whether it replaces an existing file with other content.'),
 });
 
 export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
@@ -243,7 +245,7 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
     targets: texts,
     takeOver: texts.describe('Other stacks whose resources the plan may take over.'),
     manifests: optional(z.array(z.string())).describe(
-      'The paths that were planned, as they were given: the default of an apply.',
+      'The paths of the manifests, as they were given. An apply uses them by default.',
     ),
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     externals: z.record(z.string(), z.string()).describe('Ids that the manifests name, by address.'),
@@ -276,7 +278,7 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
           reason: z.string().describe('Why it would be deleted.'),
         }),
       ),
-    ).describe('What is not deleted because of --no-delete.'),
+    ).describe('Resources that are not deleted because of --no-delete.'),
     writes: z.array(write),
     files: z.array(file).describe('Files that apply writes after all other writes.'),
     diagnostics: z.array(DIAGNOSTIC_SCHEMA),
@@ -285,16 +287,16 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
       z.strictObject({
         writes: z.int().describe('Writes that were tried.'),
         rejected: z.int().describe('Writes that were rejected, or depended on one that was.'),
-        remaining: z.int().describe('Changes that a plan after it would still make.'),
+        remaining: z.int().describe('Changes that the next plan would still contain.'),
         tokens: z.int().describe('Tokens that are created and delivered.'),
-        unchecked: optional(texts).describe('Ids that are sent, but were not found in what was read.'),
+        unchecked: optional(texts).describe('Ids in requests that are not in the data that was read.'),
       }),
     ).describe('Result of the rehearsal. Left out: the plan was not rehearsed.'),
     requests: z.strictObject({
-      read: z.int().describe('Requests that reading took.'),
+      read: z.int().describe('Number of requests for reading.'),
       apply: z
         .int()
-        .describe('Requests that applying takes: its writes, and lists that show what a concurrent apply created.'),
+        .describe('Number of requests for applying: the writes, and lists that find resources of a concurrent apply.'),
       mayTakeMore: optional(z.boolean()).describe('`apply` is a minimum. Left out: it is exact.'),
       leastMs: z.int().describe('The least time that these requests take within the rate limit, in milliseconds.'),
     }),
@@ -319,10 +321,10 @@ export const PLAN_INDEX_SCHEMA: z.ZodType<PlanIndex> = z
       .describe('The part of the stacks that the run planned. Left out: it planned all selected stacks.'),
     manifests: z
       .exactOptional(z.array(z.string()))
-      .describe('The folder below which the stacks are: the default of an apply.'),
+      .describe('The folder that contains the stacks. An apply uses it by default.'),
     stacks: z
       .array(name)
-      .describe('Names of the stacks of the run, also of those that have no plan that can be applied.'),
+      .describe('Names of all stacks of the run, including stacks without a plan that can be applied.'),
     plans: z.array(
       z.strictObject({
         file: z

@@ -16,7 +16,7 @@ export const createPolicySpecSchema = once(() =>
         .min(1)
         .meta({ examples: ['"owner" in labels', 'size(after.acl) > 0'] })
         .describe(
-          'CEL expression that must be true of each change that matches. It may name change, before, after, labels, annotations, plan, stack and now.',
+          'CEL expression that must be true for each matching change. It can use change, before, after, labels, annotations, plan, stack and now.',
         ),
       message: z
         .string()
@@ -46,7 +46,7 @@ const createMatchSchema = once(() =>
         .min(1)
         .optional()
         .describe(
-          'What a plan does. Left out: everything; but a rule that names `after` is only for resources that exist afterwards, and one that names `before` only for resources that exist now.',
+          'Actions on resources. Left out: all of them. A rule that uses `after` applies only to resources that exist afterwards. A rule that uses `before` applies only to resources that exist now.',
         ),
       danger: z
         .array(z.enum([...DANGER_GROUPS, ...DANGER_NAMES]))
@@ -56,35 +56,35 @@ const createMatchSchema = once(() =>
       labels: z
         .record(z.string(), z.union([z.string(), z.array(z.string()).min(1)]))
         .optional()
-        .describe('Labels that the manifest has, each with this value or one of these.'),
+        .describe('Labels of the manifest, each with its allowed value or list of allowed values.'),
       stacks: z.array(z.string().min(1)).min(1).optional().describe('Names of stacks. `*` stands for any text.'),
     })
-    .describe('Changes that the rule applies to: those that match every line. Left out: all of them.'),
+    .describe('The changes that the rule applies to. A change must match every field here. Left out: all changes.'),
 );
 
 /** Schema of the `spec` of a `PolicyTest`. */
 export const createPolicyTestSpecSchema = once(() =>
   z
     .strictObject({
-      policy: z.string().min(1).describe('Name of the Policy that the cases are about.'),
+      policy: z.string().min(1).describe('Name of the Policy that the cases test.'),
       cases: z.array(createCaseSchema()).min(1).describe('The cases. Each is a unit test.'),
     })
-    .describe('Cases of a policy.'),
+    .describe('Test cases for a policy.'),
 );
 
 const createCaseSchema = once(() =>
   z
     .strictObject({
-      name: z.string().min(1).describe('What the case shows.'),
+      name: z.string().min(1).describe('Name of the case: the claim that it tests.'),
       given: createGivenSchema(),
       expect: z
         .enum(EXPECTATIONS)
         .describe(
-          'What the policy does: `allow`, `refuse`, `warn`, or `no-match`, when the rule does not apply to the change.',
+          'The expected result: `allow`, `refuse`, `warn`, or `no-match`, when the rule does not apply to the change.',
         ),
-      message: z.string().min(1).optional().describe('A part of the message.'),
+      message: z.string().min(1).optional().describe('Text that the message must contain.'),
     })
-    .describe('A change, and what the policy says to it.'),
+    .describe('A change, and the expected result of the policy.'),
 );
 
 const createObjectSchema = () => z.record(z.string(), createAnyJsonSchema());
@@ -98,7 +98,7 @@ const createGivenSchema = once(() =>
           kind: z.enum(MANIFEST_KINDS.map(({ name }) => name)).describe('Kind of the resource.'),
           action: z.enum(CHANGE_ACTIONS).describe('What the plan does with it.'),
         })
-        .describe('The change, as the plan has it. What is left out is empty.'),
+        .describe('The change, as in a plan. Fields that are left out are empty.'),
       before: createObjectSchema().optional().describe('Fields of the live resource. Defaults are filled in.'),
       after: createObjectSchema().optional().describe('Fields of the resource afterwards. Defaults are filled in.'),
       labels: createTextsSchema().optional().describe('Labels of the manifest.'),
@@ -107,5 +107,5 @@ const createGivenSchema = once(() =>
       stack: createObjectSchema().optional().describe('The Stack: `name`, `labels`, `annotations`.'),
       now: createTimestampSchema('manifest').optional().describe('The time. Left out: the start of 2026.'),
     })
-    .describe('What the expressions of the policy see.'),
+    .describe('The values that the expressions of the policy use.'),
 );

@@ -62,7 +62,9 @@ const RESOURCE_DRIFT_SCHEMA = z.looseObject({
     }),
   ),
   owner: optional(text).describe('Its owner, from its manifest or its mark.'),
-  expected: optional(z.record(text, z.json())).describe('What the manifest of a missing resource sets.'),
+  expected: optional(z.record(text, z.json())).describe(
+    'Only for a missing resource: the fields that its manifest sets.',
+  ),
   moved: optional(z.array(text)),
   reason: optional(text),
   next: optional(z.enum(['create', 'update', 'replace', 'delete', 'adopt', 'release', 'write-file'])).describe(
@@ -132,7 +134,7 @@ export const APPLY_RESULT_SCHEMA = z.looseObject({
       }),
     ),
   ).describe('Results of the resources that the apply waited for.'),
-  next: optional(z.array(text)).describe('What to do elsewhere, such as with NS records.'),
+  next: optional(z.array(text)).describe('Steps for the user outside edgewise, such as setting NS records.'),
   diagnostics,
   plan: z.record(text, z.json()),
 });
@@ -243,8 +245,10 @@ const summary = z.looseObject({
   drifted: optional(z.boolean()),
   counts: optional(z.record(z.string(), z.int())).describe('Of a comparison: resources by state.'),
   dangers: optional(z.record(z.string(), z.int())).describe('Of a plan or a comparison: dangers by group.'),
-  same: optional(z.boolean()).describe('Of two plans: they do the same.'),
-  within: optional(z.boolean()).describe('Of two plans: everything that the later one does, the earlier one does too.'),
+  same: optional(z.boolean()).describe('Of two plans: whether they make the same changes.'),
+  within: optional(z.boolean()).describe(
+    'Of two plans: whether the earlier one contains every change of the later one.',
+  ),
   error: optional(z.string()).describe('Why the command has no result.'),
 });
 
@@ -302,14 +306,16 @@ const JOURNAL_LINE_SCHEMA = z
     version: z.string().describe('Version of edgewise.'),
     stack: z.string(),
     baseUrl: z.string(),
-    event: z.enum(['before', 'after']).describe('Before the request is sent, or after it ended.'),
+    event: z
+      .enum(['before', 'after'])
+      .describe('Whether the line was written before the request was sent or after it ended.'),
     request: z
       .enum(['write', 'look-up', 'undo'])
       .describe(
-        'A write of the plan; a list that finds out whether a creation took effect or another apply created the same; or a delete of its own creation when a concurrent apply was first.',
+        '`write`: a write of the plan. `look-up`: a list that shows whether a creation took effect, or whether another apply created the same resource. `undo`: a delete of the resource that this apply created, because a concurrent apply was first.',
       ),
     write: optional(z.string()).describe(
-      'The write of the plan that it serves, such as `create Kind/name`. Absent for a look-up.',
+      'The write of the plan that the request belongs to, such as `create Kind/name`. Absent for a look-up.',
     ),
     method: z.enum(['GET', 'POST', 'PATCH', 'PUT', 'DELETE']),
     path: z.string(),
@@ -319,7 +325,7 @@ const JOURNAL_LINE_SCHEMA = z
       'How it ended. `not-sent`: the run was interrupted first.',
     ),
     id: optional(z.string()).describe('Id of the resource, when it is known.'),
-    status: optional(z.int()).describe('HTTP status of a refusal.'),
+    status: optional(z.int()).describe('HTTP status, if the service refused the request.'),
     message: optional(z.string()).describe('Why it failed.'),
   })
   .meta({

@@ -13,7 +13,7 @@ const SEED_RESOURCE = z
     state: z
       .record(z.string(), createAnyJsonSchema())
       .optional()
-      .describe('In snapshots: data of the server beside the fields.'),
+      .describe('Only in snapshots: data that the server keeps in addition to the fields.'),
   })
   .describe('An existing resource: the fields of a create request, `id`, and these.');
 
@@ -59,7 +59,7 @@ export const SEED_SCHEMA = z
       .record(z.string(), z.string())
       .optional()
       .describe('The secrets of SSH certificate authorities, by id: 32 bytes in base64url.'),
-    sequence: z.int().min(0).optional().describe('How many ids have been assigned.'),
+    sequence: z.int().min(0).optional().describe('Number of ids that the server has assigned.'),
   })
   .meta({
     title: 'Edgewise seed',
@@ -109,9 +109,9 @@ const CHOICE = {
     'Which of those requests, counted from 1: `2`, `"3-5"`, `[1, "4-"]`, `every`. Default: every.',
   ),
   rate: optional(z.number().min(0).max(1)).describe(
-    'Probability of the fault for each of those requests, 0 to 1. The seed decides which requests meet it.',
+    'Probability of the fault for each of those requests, 0 to 1. The seed decides which requests are affected.',
   ),
-  times: optional(z.int().min(1)).describe('How often at most. Default: no limit.'),
+  times: optional(z.int().min(1)).describe('Maximum number of times. Default: no limit.'),
 };
 
 const WHEN = optional(z.enum(['before', 'after'])).describe(
@@ -158,7 +158,7 @@ const RULE: z.ZodType<FaultRule> = z
     rule('broken_json', 'The response is complete, but contains only half of its JSON. The request takes effect.', {}),
     rule('content_type', 'Responds with 200 and an HTML page, as a proxy does.', { when: WHEN }),
     rule('missing', 'A page of a list silently lacks resources. Other requests are not affected.', {
-      resources: optional(z.int().min(1)).describe('How many; the seed chooses which. Default: 1.'),
+      resources: optional(z.int().min(1)).describe('Number of missing resources. The seed chooses them. Default: 1.'),
     }),
     rule('no_next', 'A page of a list claims to be the last one. Other requests are not affected.', {}),
     rule(
@@ -171,7 +171,7 @@ const RULE: z.ZodType<FaultRule> = z
       'Resources and modules in the response lack fields that are empty, null or false, as on many services.',
       {
         fields: optional(z.array(z.string()).min(1)).describe(
-          'Names of the fields that they lack instead, whatever their values, as the response has them.',
+          'Names of the fields, as in the response, that are left out instead, whatever their values.',
         ),
         share: optional(z.number().min(0).max(1)).describe(
           'Probability for each of these fields, 0 to 1. The seed decides which are left out. Default: 1.',
@@ -179,8 +179,10 @@ const RULE: z.ZodType<FaultRule> = z
       },
     ),
     rule('stale', 'A list is outdated. Other requests are not affected.', {
-      changes: optional(z.int().min(1)).describe('Age in successful writes. Default, without `requests`: 1.'),
-      requests: optional(z.int().min(1)).describe('Age in requests, instead of `changes`.'),
+      changes: optional(z.int().min(1)).describe(
+        'The list lacks the effect of this many successful writes, the most recent ones. Default, without `requests`: 1.',
+      ),
+      requests: optional(z.int().min(1)).describe('Like `changes`, but counts all requests. Excludes `changes`.'),
     }),
   ])
   .superRefine((value, context) => {
@@ -195,7 +197,7 @@ const RULE: z.ZodType<FaultRule> = z
 export const FAULTS_SCHEMA: z.ZodType<ServerFaults> = z
   .strictObject({
     seed: optional(z.int().min(0)).describe(
-      'Decides everything random: the same seed gives the same faults. Default: 0.',
+      'Seed of all random choices: the same seed gives the same faults. Default: 0.',
     ),
     rules: z
       .array(RULE)

@@ -53,7 +53,7 @@ function createSpecSchema() {
         .meta({ examples: [['kustomize', 'build', '.']] })
         .optional()
         .describe(
-          'Program and arguments that print the manifests of the stack, run without a shell in the folder of this file, and only with `--render`. Other files below the folder are then no manifests.',
+          'Program and arguments that print the manifests of the stack. The program runs without a shell, in the folder of this file, and only with `--render`. Edgewise does not read the other files below the folder as manifests.',
         ),
       inputs: z
         .array(z.string().min(1))
@@ -105,7 +105,7 @@ function createApiSchema() {
         .meta({ pattern: NAMED_KEY_VARIABLE.source, examples: ['EDGEWISE_API_KEY_PROD'] })
         .optional()
         .describe(
-          'Environment variable that holds the API key, for repositories with several accounts. With `_FILE` behind its name: the path of a file that holds the key. Default: EDGEWISE_API_KEY.',
+          'Environment variable that holds the API key, for repositories with several accounts. The variable with `_FILE` appended to this name is the path of a file that holds the key. Default: EDGEWISE_API_KEY.',
         ),
       version_header: z
         .string()
@@ -127,7 +127,7 @@ function createApiSchema() {
           'PEM file of certificate authorities to trust in addition to those of the platform. The path is relative to the folder of the manifest.',
         ),
     })
-    .describe('How to talk to the service.');
+    .describe('The connection to the service.');
 }
 
 function createRateLimitSchema() {

@@ -407,7 +407,7 @@ const WEIGHTED_BACKEND_BEHAVIOUR: Behaviour = {
 const CREDENTIAL_BEHAVIOUR: Behaviour = {
   authorize: (caller, { owner_id: owner }) => {
     if (owner === undefined || owner === caller.userId || caller.isAdmin) return;
-    throw new RequestError('owner_id names another owner, which only an admin may do', {
+    throw new RequestError('only an admin may set owner_id to another owner', {
       code: 'forbidden',
       details: { field: 'owner_id' },
     });

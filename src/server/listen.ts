@@ -42,7 +42,8 @@ export async function listen(
 }
 
 function formatUrl(address: AddressInfo | string | null): string {
-  if (address === null || typeof address === 'string') throw new InvariantError('A server that listens has an address');
+  if (address === null || typeof address === 'string')
+    throw new InvariantError('The server is listening but has no address');
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
 }

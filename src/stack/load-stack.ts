@@ -137,7 +137,7 @@ async function runRender(
       code: 'render-failed',
       severity: 'error',
       message: `${command} ${output.finding}`,
-      remedy: `Run the command yourself in the folder of ${file}. Nothing is planned from a part of the manifests.`,
+      remedy: `Run the command yourself in the folder of ${file}. Edgewise does not plan from incomplete manifests.`,
       place,
     };
   if (!isBlank(output.bytes)) return output.bytes;

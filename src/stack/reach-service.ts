@@ -122,7 +122,7 @@ async function readAuthorities(file: string, { cwd }: Pick<Host, 'cwd'>): Promis
     const certificates = Array.from(text.matchAll(CERTIFICATE), ([certificate]) => new X509Certificate(certificate));
     const begun = text.split(CERTIFICATE_START).length - 1;
     if (begun === 0) throw new Error('there is no certificate in it');
-    if (certificates.length < begun) throw new Error('a certificate in it has no end');
+    if (certificates.length < begun) throw new Error('a certificate in it has no END line');
     return text;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

@@ -87,7 +87,7 @@ function refuseDifferent(name: string, lines: readonly string[]): void {
   throw new StackError(message, {
     reason: 'stale',
     remedy:
-      'Nothing was written. Give the apply the options that the plan was made with (such as --target, --rotate, --take-over), or make a new plan and have that approved.',
+      'Nothing was written. Apply with the options that the plan was made with (such as --target, --rotate, --take-over), or make a new plan and have it approved.',
   });
 }
 
@@ -101,7 +101,7 @@ const ABANDONED = {
 
 const STALE = {
   reason: 'stale',
-  remedy: 'Nothing was written. Make a new plan and have that approved.',
+  remedy: 'Nothing was written. Make a new plan and have it approved.',
 } as const;
 
 /** Checks the safety rules again with the live state, because the plan file may have been edited. */
@@ -163,7 +163,7 @@ export class NotApproved extends StackError {
   }
 }
 
-const NOT_APPROVED_REMEDY = 'Nothing was written. Make a new plan and have that approved.';
+const NOT_APPROVED_REMEDY = 'Nothing was written. Make a new plan and have it approved.';
 
 /** Throws if a plan cannot be used as an approved plan: another version of edgewise made it, or it contains errors. */
 export function refuseUnusableApproval({ plan, name }: PlanApproval, version: string): void {
@@ -269,6 +269,6 @@ export function verifyWritesMatchChanges(name: string, document: PlanDocument): 
   if (typeof plan !== 'string') return plan;
   throw new StackError(`${name} would make changes that it does not show: ${plan}.`, {
     reason: 'invalid',
-    remedy: 'It was edited. Make a new plan and have that approved.',
+    remedy: 'It was edited. Make a new plan and have it approved.',
   });
 }

@@ -141,7 +141,7 @@ function createLink({ settings, given, notices = {}, watch, onReached }: Account
     (send: Send): Send =>
     async (request) => {
       if (request.method === 'GET' || writing > 0) return send(request);
-      throw new InvariantError(`What only reads was about to send a ${request.method}`);
+      throw new InvariantError(`A command that only reads was about to send a ${request.method} request`);
     };
   const connect = async () => {
     const reached = await connectToService(settings, host, given);
@@ -567,5 +567,5 @@ function requireAttached(ids: string): AttachableResource {
   const attached = parseAttached(ids);
   if (attached !== undefined) return attached;
   const remedy = `It is one of ${listIdShapes().join(', ')}.`;
-  throw new StackError(`Nothing with modules can have the id ${ids}.`, { reason: 'invalid', remedy });
+  throw new StackError(`No resource with modules can have the id ${ids}.`, { reason: 'invalid', remedy });
 }

@@ -50,7 +50,7 @@ describe('two applies at once, whatever the order of their requests', () => {
         const failed = applied.flatMap(({ result }) => result.outcomes.filter(({ outcome }) => outcome === 'failed'));
         expect(failed, order).toHaveLength(1);
         expect(failed[0], order).toMatchObject({
-          message: expect.stringMatching(/another apply created it first, as /),
+          message: expect.stringMatching(/another apply created this resource first, as /),
         });
         expect(first && listTouched(await first.world.plan([resource])), order).toEqual([]);
       },

@@ -7,8 +7,8 @@ const CERTIFICATE = readFileSync('examples/everything/authorities.pem', 'utf8');
 describe('a file of certificates to trust', () => {
   it.each([
     ['nothing', '', 'there is no certificate in it'],
-    ['a certificate that is cut off', CERTIFICATE.slice(0, 200), 'a certificate in it has no end'],
-    ['a second one that is cut off', CERTIFICATE + CERTIFICATE.slice(0, 200), 'a certificate in it has no end'],
+    ['a certificate that is cut off', CERTIFICATE.slice(0, 200), 'a certificate in it has no END line'],
+    ['a second one that is cut off', CERTIFICATE + CERTIFICATE.slice(0, 200), 'a certificate in it has no END line'],
   ])('with %s in it is refused before any request', async (_, text, why) => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': STACK, 'ca.pem': text });
     const { exitCode, stderr } = await edgewise('plan edgewise.yaml --ca-file ca.pem');

@@ -37,7 +37,7 @@ describe('an apply beside another one of the stack', () => {
     expect(exitCode).toBe(1);
     const said = stderr.split('warning[concurrent-apply]');
     expect(said).toHaveLength(2);
-    expect(said[1]).toContain(`another apply of the stack (${BY}) created it`);
+    expect(said[1]).toContain(`another apply of the stack (${BY}) created this resource`);
     expect(said[0]?.match(/^\[\d+\/40\]/gm)?.length ?? 0).toBeLessThan(20);
     expect(
       recorder.take().filter(({ method, path }) => method === 'GET' && path.startsWith('/edges/tcp')),

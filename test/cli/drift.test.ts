@@ -174,7 +174,7 @@ describe('drift', () => {
       /^## ⚠ 1 danger \(1 access\) · 1 drifted\n\nDrift of stack test on [^\n]*\n\n> \[!CAUTION\]/m,
     );
     // Who it was follows what happened.
-    expect(markdown).toMatch(/\| `TCPEdge\/a`[\s\S]*\nWho changed it and when is not known[\s\S]*\nLive resources of /);
+    expect(markdown).toMatch(/\| `TCPEdge\/a`[\s\S]*\nIt is unknown who made these changes[\s\S]*\nLive resources of /);
     expect(markdown).toMatch(/`ip_restriction`: \[access danger above\]\(#danger-[\w-]+\) \(removed at the service\)/);
     expect(markdown.split('<details>')[0]?.split('ipp_office')).toHaveLength(2);
     expect(await read('metrics')).toContain('edgewise_drift_dangers{stack="test",group="access"} 1\n');

@@ -124,7 +124,7 @@ describe('edgewise explain', () => {
     ['Stack.tokens.default', 'directory: text, or another of these'],
     ['TCPEdge.metadata.name', 'unique among the documents'],
     ['External.id', 'another External'],
-    ['List', 'Several documents in one'],
+    ['List', 'A list of documents'],
     ['List.items', 'The documents'],
     ['TCPEdge.policy.inbound[0].actions.type', 'The action'],
   ])('explains the setting %s', async (topic, text) => {

@@ -102,7 +102,7 @@ describe('a service that dies in the middle of an apply', () => {
     expect(stderr.split(said)).toHaveLength(2);
     expect(stdout).not.toContain('interrupted');
     expect(stdout).toContain(
-      'Check that the service runs and can be reached from here: what was not sent changed nothing.',
+      'Check that the service runs and can be reached from here. Requests that were not sent changed nothing.',
     );
     expect(stdout).toContain('Run apply again. It plans only what is left.');
     expect(stdout).not.toContain('Fix what failed');

@@ -265,7 +265,7 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
     ['TCPEdge/theirs', 1, 'The stack test owns no TCPEdge/theirs'],
     ['TCPEgde/postgres', 3, 'Did you mean TCPEdge/postgres? To name a path, write ./TCPEgde/postgres.'],
     ['AgentIngres', 3, 'Did you mean AgentIngress?'],
-    ['--format result.json', 3, 'A format is one of table, json, yaml, name, or value=FIELD'],
+    ['--format result.json', 3, 'Use one of the formats table, json, yaml, name, or value=FIELD'],
     ['-o json', 3, '--format sets the format of the result.'],
     ['--format value=', 3, 'value=FIELD'],
     ['--format value=region_domain', 3, 'Did you mean `region_domains`?'],

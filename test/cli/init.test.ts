@@ -75,7 +75,7 @@ describe('edgewise init', () => {
     const result = await edgewise(`init network ${FLAGS}`);
     expect(result).toMatchObject({
       exitCode: 5,
-      stderr: expect.stringContaining('there is already network/example.yaml'),
+      stderr: expect.stringContaining('network/example.yaml already exists'),
     });
     expect(result.stderr).not.toContain('--force');
     expect(await readdir(join(folder, 'network'))).toEqual(['example.yaml']);

@@ -92,6 +92,6 @@ describe('--report', () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
     const { exitCode, stderr } = await edgewise('plan --report json=-');
     expect(exitCode).toBe(3);
-    expect(stderr).toContain('--format is for stdout');
+    expect(stderr).toContain('For stdout, use --format');
   });
 });

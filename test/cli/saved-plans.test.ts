@@ -230,7 +230,7 @@ describe('a plan file without --manifests', () => {
     expect(elsewhere).toMatchObject({ exitCode: 3, stdout: '' });
     expect(elsewhere.stderr).toMatchInlineSnapshot(`
       "edgewise: ../b.json was made from live/a, which is not below this folder.
-      Start the command where it is, or add --manifests live/a, with the path from here. To apply ../b.json as it is, without any manifests: --no-manifests.
+      Run the command in a folder that contains it, or add --manifests live/a, with the path from here. To apply ../b.json as it is, without any manifests: --no-manifests.
       "
     `);
     expect((await edgewise('apply ../b.json --yes --manifests a', { cwd: join(folder, 'live') })).exitCode).toBe(0);
@@ -242,7 +242,7 @@ describe('a plan file without --manifests', () => {
       return stderr;
     };
     expect(await refuse(['-'])).toContain('Pipe the same manifests in, and add --manifests -. ');
-    expect(await refuse(undefined)).toContain('does not say from which manifests it was made');
+    expect(await refuse(undefined)).toContain('does not name the manifests that it was made from');
     expect(await refuse([tmpdir()])).toContain('which is not below this folder');
   });
 });

@@ -79,7 +79,7 @@ describe('abuse-report get --wait', () => {
       abrp_3ALKRDJGD5v0XNqrF0OBShxPncb: PARTIALLY_PROCESSED, 1 of 2 host names decided; waiting for 105 s more at most
       abrp_3ALKRDJGD5v0XNqrF0OBShxPncb: PARTIALLY_PROCESSED, 1 of 2 host names decided; waiting for 45 s more at most
       edgewise: Timeout: abrp_3ALKRDJGD5v0XNqrF0OBShxPncb is not decided yet.
-      The service continues. To wait again, run the same command.
+      The service continues its work. To wait longer, run the same command again.
       "
     `);
     expect(workspace.slept).toEqual([5, 10, 20, 40, 60, 60, 60, 45]);
@@ -161,7 +161,7 @@ describe('abuse-report get --wait, interrupted', () => {
       --- stderr
       abrp_3ALKRDJGD5v0XNqrF0OBShxPncb: PENDING, 0 of 2 host names decided; waiting for 15 min more at most
       edgewise: Interrupted: abrp_3ALKRDJGD5v0XNqrF0OBShxPncb is not decided yet.
-      The service continues. To wait again, run the same command.
+      The service continues its work. To wait longer, run the same command again.
       "
     `);
     const json = await workspace.edgewise(`abuse-report get ${id} --wait --format json`, options);

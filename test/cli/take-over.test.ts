@@ -88,7 +88,7 @@ describe('--take-over', () => {
       "plan.json is trusted as it is: with --no-manifests it is not compared with the manifests.
       edgewise: plan.json is stale, because live values changed after it was made:
         TCPEdge/a: its mark was changed
-      Nothing was written. Make a new plan and have that approved.
+      Nothing was written. Make a new plan and have it approved.
       "
     `);
     expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);

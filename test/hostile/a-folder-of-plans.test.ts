@@ -103,7 +103,7 @@ describe('new plans are not written beside', () => {
     await change(workspace);
     const before = read(workspace, file);
     const { exitCode, stderr } = await workspace.edgewise('plan -R live -o plans');
-    expect(stderr).toContain(`${file} is not a plan that an earlier run left in plans.`);
+    expect(stderr).toContain(`${file} was not written by an earlier run, so no plan is written to plans.`);
     expect(exitCode).toBe(3);
     expect(read(workspace, file)).toBe(before);
   });

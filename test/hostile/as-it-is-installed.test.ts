@@ -257,7 +257,7 @@ describe('another process', () => {
 
   it('reaches no server with the key that everybody knows', async () => {
     const { exitCode, stderr } = await runEdgewise(['serve', '--port', '0', '--host', '0.0.0.0']);
-    expect(stderr).toContain('everybody knows the API key `dev`');
+    expect(stderr).toContain('everyone knows the API key `dev`');
     expect(exitCode).toBe(3);
   });
 });

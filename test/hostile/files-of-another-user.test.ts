@@ -46,7 +46,7 @@ describe('a journal', () => {
     const file = join(workspace.folder, 'home/log');
     await link(file, join(workspace.folder, 'journal'));
     const { exitCode, stderr } = await apply(workspace, '--journal journal');
-    expect(stderr).toContain('The journal cannot be written: the file has another name, too');
+    expect(stderr).toContain('The journal cannot be written: the file has more than one hard link');
     expect(exitCode).toBe(1);
     expect(await readFile(file, 'utf8')).toBe(theirs);
   });
@@ -84,7 +84,7 @@ describe('a folder for tokens', () => {
     await mkdir(join(workspace.folder, 'tokens'), { mode: 0o700 });
     chownSync(join(workspace.folder, 'tokens'), NOBODY, NOBODY);
     const { stderr } = await apply(workspace, '');
-    expect(stderr).toContain('The token folder tokens belongs to another user, who can replace what is in it.');
+    expect(stderr).toContain('The token folder tokens belongs to another user, who can replace its files.');
   });
 });
 

@@ -13,7 +13,7 @@ describe('a bundled server that other machines can reach', () => {
       for (const key of [[], ['--api-key', 'dev'], ['--api-key', 'my-own-key', '--api-key', 'dev:abuse']]) {
         const { exitCode, stdout, stderr } = await serve([`--host=${host}`, ...key]);
         expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 3, stdout: '' });
-        expect(stderr).toContain('everybody knows the API key `dev`');
+        expect(stderr).toContain('everyone knows the API key `dev`');
         expect(stderr).toContain('Name a key of your own with --api-key');
       }
     },

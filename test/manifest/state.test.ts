@@ -268,7 +268,7 @@ describe('a Stack', () => {
       diagnose(edge, true).map(({ code, message, remedy }) => `${code}: ${message}\n${remedy}`),
     ).toMatchInlineSnapshot(`
       [
-        "no-stack: no Stack document names these manifests
+        "no-stack: the manifests have no Stack document
       Add these lines to one of the files, with a unique name:
       ---
       apiVersion: edgewise/v1

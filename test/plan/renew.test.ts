@@ -128,8 +128,18 @@ describe('a certificate', () => {
 
   it.each([
     [-1, []],
-    [0.5, ['SSHUserCertificate/it: its spec.valid_until ends in 12 hours; a new one would end at the same time']],
-    [2, ['SSHUserCertificate/it: its spec.valid_until ended 24 hours ago; a new one would end at the same time']],
+    [
+      0.5,
+      [
+        'SSHUserCertificate/it ends in 12 hours, and no apply renews it: its manifest fixes the end in spec.valid_until',
+      ],
+    ],
+    [
+      2,
+      [
+        'SSHUserCertificate/it ended 24 hours ago, and no apply renews it: its manifest fixes the end in spec.valid_until',
+      ],
+    ],
   ])('whose manifest states its end is warned of %d days after it was made', (days, messages) => {
     const written = { valid_until: toDayAfter(1).toISOString() };
     const stated = toPair(SSH_USER_CERTIFICATE, { renew_before: '1d' }, validFor(1));

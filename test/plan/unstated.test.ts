@@ -122,7 +122,9 @@ describe('a certificate whose lifecycle.valid_for is gone', () => {
     expect((await edgewise('plan')).stdout).not.toContain('unset-field-kept');
     await write({ 'edgewise.yaml': toText({}) });
     const { stdout } = await edgewise('plan');
-    expect(stdout).toContain('it is valid for 90d, which its manifest does not set; a new one would be valid for 1d');
+    expect(stdout).toContain(
+      'it is valid for 90d, but its manifest sets no length; a replacement would be valid for 1d',
+    );
     expect(stdout).toContain('To keep the length, set lifecycle.valid_for.');
     await edgewise('apply --yes --rotate SSHUserCertificate/alice');
     expect((await edgewise('plan')).stdout).not.toContain('unset-field-kept');

@@ -8,7 +8,7 @@ const PAGE = readFileSync(new URL('../../docs/reports.md', import.meta.url), 'ut
 /** The forms that a command offers, as it says of one that there is not. */
 async function listOffered(command: string): Promise<readonly string[]> {
   const { stderr } = await runCommand([command, '--report', 'none=file'], { cwd: '/' });
-  return /a format is one of (.*)\./.exec(stderr)?.[1]?.split(', ') ?? [];
+  return /The formats are (.*)\./.exec(stderr)?.[1]?.split(', ') ?? [];
 }
 
 // The compiler asks for a judge of each form in the table.

@@ -227,7 +227,7 @@ test('a comment on drift ends as one on a plan: with its commit and run, its tim
   // The commit is said once.
   expect(text.split('0123456`')).toHaveLength(2);
   expect(text).not.toContain('Compared with');
-  expect(text.lastIndexOf('\n### Changed')).toBeLessThan(text.indexOf('\nWho changed it and when'));
+  expect(text.lastIndexOf('\n### Changed')).toBeLessThan(text.indexOf('\nIt is unknown who made these changes'));
 });
 
 test('a danger of what happened leads to the line of its field', () => {

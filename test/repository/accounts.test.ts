@@ -157,7 +157,7 @@ describe('stacks in several accounts of one service', () => {
     const env = { EDGEWISE_API_KEY: KEYS.EDGEWISE_API_KEY_TWO };
     const { stderr, exitCode } = await accounts.edgewise('apply plan.json --no-manifests --yes', { env });
     expect(exitCode).toBe(3);
-    expect(stderr).toContain('plan.json was made with the key in EDGEWISE_API_KEY_ONE, which a plan file alone cannot');
+    expect(stderr).toContain('plan.json was made with the key in EDGEWISE_API_KEY_ONE, but a plan file alone cannot');
     await accounts.write({ 'live/a/edgewise.yaml': `${toOf('a', 'TWO')}${toEdge('first', 20_001)}` });
     const moved = await accounts.edgewise('apply plan.json --manifests live/a --yes');
     expect(moved.exitCode).toBe(6);

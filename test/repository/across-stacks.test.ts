@@ -112,7 +112,7 @@ describe('a reference to another stack', () => {
     });
     expect(await edgewise('plan -R live')).toMatchObject({
       exitCode: 3,
-      stdout: expect.stringMatching(/in a circle: (apps → network → apps|network → apps → network)\./),
+      stdout: expect.stringMatching(/in a cycle: (apps → network → apps|network → apps → network)\./),
     });
   });
 

@@ -53,7 +53,7 @@ describe('the joined report', () => {
     await edgewise('plan -R live --report json=plan.json');
     const refused = await edgewise('join plan.json --format metrics');
     expect(refused.exitCode).toBe(3);
-    expect(refused.stderr).toContain('The results of plan have no metrics.');
+    expect(refused.stderr).toContain('Results of plan cannot be written as metrics.');
   });
 
   it.each(['plan -R live', 'validate -R live', 'drift -R live'])(

@@ -152,7 +152,9 @@ describe('applies of many stacks', () => {
 
   it('are refused what is said of one stack', async () => {
     const { edgewise } = await createWorkspace(toRepository(2));
-    expect((await edgewise('apply -R live --approved plan.json')).stderr).toContain('plan.json is no folder of plans');
+    expect((await edgewise('apply -R live --approved plan.json')).stderr).toContain(
+      'plan.json is not a folder of plans',
+    );
     expect((await edgewise('apply -R live --allow-protected TCPEdge/a')).stderr).toContain('--allow-protected');
   });
 
@@ -166,7 +168,7 @@ describe('applies of many stacks', () => {
     expect(exitCode).toBe(6);
     expect(stdout).toMatch(/^s00 +live\/s00 +1 write applied/m);
     expect(stdout).toMatch(/^s01 +live\/s01 +The plan contains what plans\/s01\.json does not/m);
-    expect(stdout).toMatch(/^s02 +live\/s02 +✗ The folder of plans has no plan of the stack s02/m);
+    expect(stdout).toMatch(/^s02 +live\/s02 +✗ The folder of plans contains no plan for the stack s02/m);
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
   });
 

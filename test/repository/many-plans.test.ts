@@ -135,10 +135,14 @@ describe('plans of many stacks', () => {
     const { edgewise } = await createWorkspace(toRepository(2));
     expect(await edgewise('plan -R live --target TCPEdge/a --rotate Credential/b')).toMatchObject({
       exitCode: 3,
-      stderr: expect.stringContaining('--target and --rotate cannot be used for 2 stacks: each may have that address.'),
+      stderr: expect.stringContaining(
+        '--target and --rotate cannot be used for 2 stacks: more than one may contain that address.',
+      ),
     });
-    expect((await edgewise('plan -R live --target TCPEdge/a --shard 1/1')).stderr).toContain('Add --stack NAME');
-    expect((await edgewise('plan live --shard 1/2')).stderr).toContain('--shard narrows a run over many stacks.');
+    expect((await edgewise('plan -R live --target TCPEdge/a --shard 1/1')).stderr).toContain(
+      'Choose one stack with --stack NAME',
+    );
+    expect((await edgewise('plan live --shard 1/2')).stderr).toContain('--shard works only in a run over many stacks.');
     expect((await edgewise('plan -R live other')).stderr).toContain('--recursive takes one folder');
   });
 

@@ -117,13 +117,13 @@ describe('stacks of one run that refer to each other', () => {
     expect(exitCode).toBe(3);
     expect(stdout).toMatch(/^shop .* This plan cannot be applied: 1 error$/m);
     expect(stdout).toContain('help: The stack a is part of this run: correct what stopped it, or the name.');
-    expect(stdout).toMatch(/^a .* Stacks refer to each other in a circle: a → b → a$/m);
-    expect(stdout).toMatch(/^b .* Stacks refer to each other in a circle: b → a → b$/m);
+    expect(stdout).toMatch(/^a .* Stacks refer to each other in a cycle: a → b → a$/m);
+    expect(stdout).toMatch(/^b .* Stacks refer to each other in a cycle: b → a → b$/m);
     expect(stdout).toMatch(/^ops .* 1 write applied$/m);
     expect(listWrites(workspace)).toEqual(['POST /backends/weighted', 'POST /edges/tcp']);
     for (const command of ['plan', 'validate', 'drift']) {
       const found = await workspace.edgewise(`${command} -R live`);
-      expect(found).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/^a .*in a circle/m) });
+      expect(found).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/^a .*in a cycle/m) });
     }
   });
 });

@@ -62,7 +62,7 @@ describe('a folder of plan files', () => {
     expect((await workspace.edgewise('plan -R live -o plans')).exitCode).toBe(3);
     const { exitCode, stdout } = await workspace.edgewise('apply plans --manifests live --yes');
     expect(stdout).not.toContain('net.json is not the plan');
-    expect(stdout).toContain('The folder of plans has no plan of the stack ops in live/ops.');
+    expect(stdout).toContain('The folder of plans contains no plan for the stack ops in live/ops.');
     expect(exitCode).not.toBe(0);
   });
 

@@ -153,7 +153,7 @@ describe('a stack with spec.render', () => {
       const { exitCode, stdout } = await workspace.edgewise('validate web --render');
       expect(stdout).toContain('error[multiple-stacks]: Stack/');
       expect(stdout).toContain(
-        'the command of spec.render prints a Stack that differs from the one that names the command',
+        'the command of spec.render prints a Stack that differs from the Stack that names the command',
       );
       expect(exitCode).toBe(3);
     }

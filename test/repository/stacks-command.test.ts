@@ -82,7 +82,7 @@ describe('the stacks of a tree', () => {
     const { exitCode, stderr } = await edgewise('stacks', { env });
     expect(exitCode).toBe(3);
     expect(stderr).toContain(
-      'a/edgewise.yaml and b/edgewise.yaml both hold a stack web at https://one.test, so each would delete',
+      'a/edgewise.yaml and b/edgewise.yaml both define a stack web at https://one.test, so each would delete',
     );
     expect(stderr).not.toContain('c/edgewise.yaml');
     expect((await edgewise('stacks --base-url https://all.test', { env })).stderr).toContain('c/edgewise.yaml');

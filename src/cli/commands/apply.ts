@@ -24,14 +24,14 @@ import {
 
 export function defineApply(command: Command, act: CommandAction): void {
   command
-    .description('Plan, show, ask, and apply. Or apply a saved plan, exactly as it is.')
+    .description('Plan, show the plan, ask, and apply it. Or apply a saved plan without changes.')
     .argument(
       '[paths...]',
       'files, folders, or - for standard input; or a plan file or folder (default: the current folder)',
     );
   addManifestsOptions(addRecursiveOptions(command)).option(
     '--approved <plan>',
-    'do no more than this plan file or folder shows',
+    'refuse changes that are not in this plan or folder',
   );
   const { done, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [done, failed, invalid, authentication, refused, stale, interrupted]);

@@ -19,7 +19,7 @@ import { addExamples, addExitCodes } from './options.ts';
 
 export function defineCompletion(command: Command, act: CommandAction): void {
   command
-    .description('Print the script with which a shell completes commands, options, values, files and addresses.')
+    .description('Print a script for shell completion of commands, options, values, files and addresses.')
     .addArgument(new Argument('<shell>', 'the shell that reads the script').choices(SHELLS));
   addExitCodes(command, [EXIT.done, EXIT.invalid]);
   addExamples(command, [

@@ -47,7 +47,7 @@ async function destroy(paths: readonly string[], flags: Flags, context: Context)
   if ((flags.stack ?? []).length === 0)
     throw new CommandError('destroy --recursive needs the names of the stacks.', {
       exitCode: EXIT.invalid,
-      remedy: 'Name each with --stack NAME. edgewise stacks lists them.',
+      remedy: 'Name each stack with --stack NAME. The command edgewise stacks lists all of them.',
     });
   const { applyStacks } = await import('../multi-stack/apply-stacks.ts');
   return applyStacks(paths, { flags, mode: 'destroy' }, context);
@@ -72,11 +72,11 @@ export function defineRelease(command: Command, act: CommandAction): void {
       refuseUntrusted(context);
       refuseMisspelt(words);
       const target = words.filter(isResourceAddress);
-      if (target.length === 0) throw new CommandError('No resource to release is named.', NO_ADDRESS);
+      if (target.length === 0) throw new CommandError('The command names no resource to release.', NO_ADDRESS);
       const paths = words.filter((word) => !isResourceAddress(word));
       return applyManifests(paths, { flags: { ...flags, target }, mode: 'release' }, context);
     }),
   );
 }
 
-const NO_ADDRESS = { exitCode: EXIT.invalid, remedy: `An address is Kind/name, such as ${EXAMPLE_ADDRESS}.` };
+const NO_ADDRESS = { exitCode: EXIT.invalid, remedy: `Name a resource by its address, such as ${EXAMPLE_ADDRESS}.` };

@@ -34,7 +34,7 @@ interface Flags extends ConnectionFlags, FormatFlags, StackFilterFlags {
 
 export function defineDrift(command: Command, act: CommandAction): void {
   command
-    .description('Show what was changed at the service, and what is unmanaged. Sends GET requests only.')
+    .description('Show changes that were made at the service, and unmanaged resources. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('--against <plan>', 'compare with the result of a saved plan, without manifests');
   addRecursiveOptions(command).addOption(

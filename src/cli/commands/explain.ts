@@ -23,7 +23,7 @@ import {
 export function defineExplain(command: Command, act: CommandAction): void {
   command
     .description(
-      'Explain a diagnostic code, a kind, or a field of one. Or list the settings of a run, and where each is set. Sends no request.',
+      'Explain a diagnostic code, a kind, or a field of a kind. Or list the settings of a run, and where each is set. Sends no request.',
     )
     .argument(
       '[topic]',
@@ -66,7 +66,7 @@ async function explainTopic(
   if (paths.length > 0)
     throw new CommandError(`edgewise explain ${topic} reads no manifests, so it takes no path.`, {
       exitCode: EXIT.invalid,
-      remedy: 'Leave the path out. For the settings of a stack: edgewise explain settings PATH.',
+      remedy: 'Leave out the path. For the settings of a stack, run edgewise explain settings PATH.',
     });
   const { explain, listTopics } = await import('../../explain/explain.ts');
   const { renderPageJson, renderPageText } = await import('../../explain/render-page.ts');
@@ -109,6 +109,6 @@ function createNamedSchema(name = 'manifest'): JsonObject {
   if (published !== undefined) return published.toSchema();
   throw new CommandError(`There is no schema ${name}.`, {
     exitCode: EXIT.invalid,
-    remedy: `Known: the kinds ${DOCUMENT_KINDS.join(', ')}; and ${PUBLISHED_SCHEMAS.map((schema) => schema.name).join(', ')}.`,
+    remedy: `Name a kind (${DOCUMENT_KINDS.join(', ')}) or one of: ${PUBLISHED_SCHEMAS.map((schema) => schema.name).join(', ')}.`,
   });
 }

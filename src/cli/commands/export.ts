@@ -76,7 +76,7 @@ function checkFlags({ out, owner, force }: Flags): void {
   if (out !== undefined && owner === undefined)
     throw refuse('The stack that will own the exported resources is not named.', 'Name a new stack: --owner NAME.');
   if (out === undefined && force === true)
-    throw refuse('--force replaces files, and no folder is named.', 'Name a folder: -o FOLDER.');
+    throw refuse('--force works only with a folder.', 'Name the folder with -o FOLDER, or leave out --force.');
 }
 
 function showText(exported: ExportResult, { stdout, stderr }: Context): void {

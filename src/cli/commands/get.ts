@@ -170,7 +170,7 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
   return unready.length === 0 ? EXIT.done : EXIT.failed;
 }
 
-const WAIT_AGAIN = 'The service continues. To wait again, run the same command.';
+const WAIT_AGAIN = 'The service continues its work. To wait longer, run the same command again.';
 
 /**
  * Returns a predicate: whether a kind has the field of `value=FIELD`. Throws if a named kind lacks the field or,
@@ -187,7 +187,7 @@ function createKindFilter(names: readonly string[], format: GetFormat): (kind: K
   const known = kinds.flatMap((kind) =>
     Object.keys(kind.fields).filter((name) => checkPath(kind, [name]) === undefined),
   );
-  throw new CommandError(`There is no such value: ${first}.`, {
+  throw new CommandError(`No value can be shown: ${first}.`, {
     exitCode: EXIT.invalid,
     remedy: suggestRemedy(String(path[0] ?? ''), [...new Set(known)].sort()) ?? '',
   });
@@ -201,7 +201,7 @@ function createMissingError(missing: readonly MissingAddress[], { stack, baseUrl
   });
   return new CommandError(lines, {
     exitCode: EXIT.failed,
-    remedy: 'edgewise get without an address lists what it owns.',
+    remedy: 'edgewise get without an address lists the resources that the stack owns.',
   });
 }
 
@@ -237,6 +237,6 @@ function parseFormat(text: string): GetFormat {
   const path = text.startsWith('value=') ? parsePath(text.slice('value='.length)) : undefined;
   if (path !== undefined && path.length > 0) return { name: 'value', path };
   throw new InvalidArgumentError(
-    `A format is one of ${GET_FORMATS.join(', ')}, or value=FIELD, such as value=id. To write to a file, redirect the output: > FILE.`,
+    `Use one of the formats ${GET_FORMATS.join(', ')}, or value=FIELD, such as value=id. To write to a file, redirect the output: > FILE.`,
   );
 }

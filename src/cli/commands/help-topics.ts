@@ -15,17 +15,17 @@ interface HelpTopic {
 }
 
 const PRECEDENCE =
-  'The first of these that sets a value counts: flag, environment variable, Stack, Defaults, built-in default.';
+  'A setting has the value from the first of these that sets it: flag, environment variable, Stack, Defaults, built-in default.';
 
 /** Introductory texts of the topics about options. */
 const ABOUT: Readonly<Record<Exclude<OptionTopic, 'connection'>, string>> = {
   'many-stacks':
-    'With -R, a command runs for every stack below a folder: each folder with a Stack document. These options choose among them, and move resources from one to another.',
+    'With -R, a command runs for every stack below a folder. A stack is a folder with a Stack document. These options choose stacks, and move resources between stacks.',
   safety:
-    'What a run may delete and overwrite, which policies check it, and its journal. A violation without consent ends the run with exit code 5, before the first write.',
+    'Which resources a run may delete or overwrite, which policies check the plan, and where the journal is. If a plan breaks a safety rule without consent, the run ends with exit code 5 before the first write.',
   tokens:
-    'Where new tokens are delivered, instead of the token sinks of the Stack, and how they are renewed. The service shows a token only once.',
-  trust: 'What manifests may decide, run, read and name.',
+    'Where new tokens are delivered and when they are renewed. These options override the token sinks of the Stack. The service shows a token only once.',
+  trust: 'Which settings manifests may set, and which commands, variables and files they may use.',
 };
 
 export const HELP_TOPICS: readonly HelpTopic[] = [
@@ -40,7 +40,7 @@ export const HELP_TOPICS: readonly HelpTopic[] = [
 
 function renderOptions(name: string, about: string, helper: Help): string {
   const items = listTopicOptions(name).map((option) => [option.flags, helper.optionDescription(option)] as const);
-  const others = 'The help of a command says which of them it takes.';
+  const others = 'The help of each command lists the options that it accepts.';
   return [renderText(`${about} ${others}`, helper), renderItems('Options:', items, helper)].join('\n');
 }
 

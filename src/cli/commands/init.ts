@@ -20,7 +20,7 @@ interface InitFlags {
 export function defineInit(command: Command, act: CommandAction): void {
   command
     .description(
-      'Write the files of a new stack. Asks for what the options do not say. Replaces no file and sends no request.',
+      'Write the files of a new stack. Asks for the values that no option gives. Replaces no file and sends no request.',
     )
     .argument('[folder]', 'folder for the manifests (default: manifests)')
     .option('--name <name>', 'the name of the stack')
@@ -40,7 +40,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
     throw new CommandError(stack === undefined ? 'The stack has no name.' : `${stack} is not a valid stack name.`, {
       exitCode: EXIT.invalid,
       remedy:
-        'Give it one with --name: 1 to 63 lower-case letters, digits, `.`, `_` and `-`. No other folder may use the name.',
+        'Name the stack with --name: 1 to 63 lower-case letters, digits, `.`, `_` and `-`. No other folder may use the name.',
     });
   const defaults = readDefaultsAbove(folder, context);
   const isStated = defaults.some(({ spec }) => isJsonObject(spec['api']) && spec['api']['base_url'] !== undefined);
@@ -50,7 +50,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
   if (baseUrl !== undefined && baseUrl !== '' && !isBaseUrl(baseUrl))
     throw new CommandError(`${baseUrl} is not an absolute URL.`, {
       exitCode: EXIT.invalid,
-      remedy: 'Write it with its scheme, such as https://api.example.com; or embedded:, for the bundled server.',
+      remedy: 'Include the scheme, such as https://api.example.com. For the bundled server, use embedded:',
     });
   const schema = findEditorSchema(folder, { ...context, defaults: defaults.map((one) => one.folder) });
   const url = baseUrl === '' ? undefined : baseUrl;

@@ -260,14 +260,14 @@ function parseWords(text: string): readonly string[] {
 function parseReport(text: string, formats: readonly FormatName[]): ReportTarget {
   const at = text.indexOf('=');
   const [format, file] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
-  if (file === '-') throw new InvalidArgumentError('A report goes to a file. --format is for stdout.');
+  if (file === '-') throw new InvalidArgumentError('A report is written to a file. For stdout, use --format.');
   if (isFormatName(format) && formats.includes(format) && file !== '') return { format, file };
-  throw new InvalidArgumentError(`A report is FORMAT=FILE, and a format is one of ${formats.join(', ')}.`);
+  throw new InvalidArgumentError(`Write it as FORMAT=FILE. The formats are ${formats.join(', ')}.`);
 }
 
 function parseStackName(text: string): string {
   if (isResourceName(text)) return text;
-  throw new InvalidArgumentError('A stack is named as in metadata.name of its Stack document, such as production.');
+  throw new InvalidArgumentError('Use the metadata.name of the Stack document, such as production.');
 }
 
 function parseTarget(text: string): string {
@@ -346,7 +346,7 @@ export function addManifestsOptions(command: Command): Command {
 /** Throws for `--manifests` and `--no-manifests` without a plan file, because the flags would have no effect. */
 export function refuseManifests({ manifests = [] }: { readonly manifests?: readonly string[] | false }): void {
   if (manifests !== false && manifests.length === 0) return;
-  throw new CommandError('--manifests names the manifests of a plan file, and the command has none.', {
+  throw new CommandError('--manifests needs a plan file, and the command names none.', {
     exitCode: EXIT.invalid,
     remedy: 'Name a plan file, or leave out --manifests.',
   });
@@ -366,9 +366,9 @@ export function isRecursive({
     ...(shard === undefined ? [] : ['--shard']),
   ];
   if (given.length === 0) return false;
-  throw new CommandError(`${given.join(' and ')} narrows a run over many stacks.`, {
+  throw new CommandError(`${given.join(' and ')} works only in a run over many stacks.`, {
     exitCode: EXIT.invalid,
-    remedy: 'Add -R (--recursive). The manifests of a plan file are named with --manifests.',
+    remedy: 'Add -R (--recursive). To name the manifests of a plan file, use --manifests.',
   });
 }
 

@@ -43,7 +43,7 @@ export function defineShow(command: Command, act: CommandAction): void {
 export function defineDiff(command: Command, act: CommandAction): void {
   command
     .description(
-      'Compare what two saved plans do. Ids that the service assigns and the order are ignored. Sends no request.',
+      'Compare the changes of two saved plans. Ignores the order of writes, and ids that the service assigns. Sends no request.',
     )
     .argument('<before>', 'a file that edgewise plan -o wrote')
     .argument('<after>', 'another one, usually of the same manifests at a later time');

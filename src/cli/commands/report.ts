@@ -46,7 +46,7 @@ async function join(files: readonly string[], flags: FormatFlags, context: Conte
 function refuseFormats(command: string, { format, report: reports = [] }: FormatFlags): void {
   const special = [format, ...reports.map((one) => one.format)].find((name) => !FORMAT_NAMES.includes(name));
   if (special === undefined || command === 'drift') return;
-  throw new CommandError(`The results of ${command} have no ${special}.`, {
+  throw new CommandError(`Results of ${command} cannot be written as ${special}.`, {
     exitCode: EXIT.invalid,
     remedy: 'Join results of drift, or choose another format.',
     isUnreported: true,
@@ -79,7 +79,7 @@ async function post(file: string, flags: PostFlags, context: Context): Promise<E
   const text = await readText(resolve(context.cwd, file), file);
   const marker = findMarker(text);
   if (marker === undefined)
-    throw new CommandError(`${file} is not a report that can be posted: its first line does not mark it as one`, {
+    throw new CommandError(`${file} is not a report that can be posted: its first line does not identify it`, {
       exitCode: EXIT.invalid,
       remedy: `Write it with --report markdown=${file}.`,
     });
@@ -159,5 +159,5 @@ async function readText(path: string, shown: string): Promise<string> {
 
 function parseNumber(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('The number of a pull request is a whole number from 1 on.');
+  throw new InvalidArgumentError('A pull request number is a whole number above 0.');
 }

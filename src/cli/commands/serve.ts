@@ -124,7 +124,7 @@ async function serveKept(
 function refuseKnownKey(host: string, apiKeys: readonly ApiKey[]): void {
   if (isThisMachine(host) || apiKeys.every(({ key }) => key !== KNOWN_KEY)) return;
   const address = host === '' ? 'every address of this machine' : host;
-  throw new CommandError(`Other machines can reach ${address}, and everybody knows the API key \`${KNOWN_KEY}\`.`, {
+  throw new CommandError(`Other machines can reach ${address}, and everyone knows the API key \`${KNOWN_KEY}\`.`, {
     exitCode: EXIT.invalid,
     remedy: 'Name a key of your own with --api-key, such as the output of `openssl rand -hex 16`, or leave out --host.',
   });

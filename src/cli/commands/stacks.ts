@@ -30,7 +30,7 @@ interface Flags extends StackFilterFlags {
 export function defineStacks(command: Command, act: CommandAction): void {
   command
     .description(
-      'List the stacks below a folder: every folder with a Stack document. github and gitlab print a matrix with a job for each. Sends no request.',
+      'List the stacks below a folder: every folder with a Stack document. The formats github and gitlab print a matrix with one job per stack. Sends no request.',
     )
     .argument('[root]', 'the folder (default: the current folder)');
   addStackFilterOptions(command)

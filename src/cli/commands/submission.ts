@@ -142,7 +142,7 @@ async function get(
   context: Context,
 ): Promise<ExitCode> {
   if (flags.waitTimeout !== undefined && flags.wait !== true)
-    throw new CommandError('--wait-timeout limits how long --wait waits: give both.', { exitCode: EXIT.invalid });
+    throw new CommandError('--wait-timeout works only with --wait: add --wait.', { exitCode: EXIT.invalid });
   const settings = resolveSettings(parseConnectionFlags(flags), context.env, {});
   const path = toResourcePath(kind, { id });
   return withAccount(settings, context, async ({ account, setLineWriter, signal: interrupted }) => {
@@ -183,7 +183,7 @@ const ENDS: Readonly<Record<Waited['ended'], { readonly exitCode: ExitCode; read
     'too-late': { exitCode: EXIT.failed, undecided: 'Timeout' },
     interrupted: { exitCode: EXIT.interrupted, undecided: 'Interrupted' },
   };
-const LATER = 'The service continues. To wait again, run the same command.';
+const LATER = 'The service continues its work. To wait longer, run the same command again.';
 
 function show(
   { kind, verb, shown, error }: Omit<SubmissionResult, 'command'> & { readonly verb: 'submit' | 'get' },

@@ -35,7 +35,7 @@ interface Flags extends FormatFlags, StackFilterFlags {
 
 export function defineValidate(command: Command, act: CommandAction): void {
   command
-    .description('Check manifests, and warn about what is valid but probably a mistake. Sends no request.')
+    .description('Check manifests, and warn about valid lines that are probably mistakes. Sends no request.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('--strict', 'fail on warnings too')
     .option('--list-rules', 'list the lint rules instead; with paths, with the severities that their Stack sets');
@@ -96,7 +96,9 @@ function checkFormat({ format, report = [] }: FormatFlags): void {
   if (format !== 'text' && format !== 'json')
     throw new CommandError(`--list-rules has the formats text and json, not ${format}.`, { exitCode: EXIT.invalid });
   if (report.length > 0)
-    throw new CommandError('--report is for findings, and --list-rules prints none.', { exitCode: EXIT.invalid });
+    throw new CommandError('--report cannot be used with --list-rules, which produces no findings.', {
+      exitCode: EXIT.invalid,
+    });
 }
 
 async function readSettings(paths: readonly string[], context: Context): Promise<LintSettings | undefined> {
@@ -110,7 +112,7 @@ const POLICY_TEST_FORMATS: readonly FormatName[] = ['text', 'json', 'junit'];
 
 export function defineTestPolicy(command: Command, act: CommandAction): void {
   command
-    .description('Run the cases of policies, which PolicyTest documents describe, as unit tests. Sends no request.')
+    .description('Run the unit tests of policies: the cases in PolicyTest documents. Sends no request.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
   addExamples(addFormatOptions(addReadingOptions(command), POLICY_TEST_FORMATS), [

@@ -106,7 +106,7 @@ async function confirm({ run, flags, ...rest }: ApplyRun, planned: readonly Stac
   const answer = await context.ask(question);
   if (answer?.trim() === 'yes') return;
   if (answer !== undefined) throw new CommandError('Declined: nothing was written.', { exitCode: EXIT.interrupted });
-  throw new CommandError('There is no terminal to ask on.', {
+  throw new CommandError('Edgewise cannot ask for confirmation: there is no terminal.', {
     exitCode: EXIT.invalid,
     remedy: 'Use --yes to apply without asking. Nothing was written.',
   });
@@ -359,7 +359,7 @@ function listCreatedIds(
 function createDependencyError(names: readonly string[]): CommandError {
   return new CommandError(`Not applied: it depends on ${names.join(', ')}, which did not succeed.`, {
     exitCode: EXIT.failed,
-    remedy: 'Nothing of it was written. Run the command again when the other stack is applied.',
+    remedy: 'No write of this stack was sent. Run the command again after the other stack is applied.',
   });
 }
 

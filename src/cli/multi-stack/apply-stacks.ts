@@ -123,10 +123,10 @@ async function readApprovals(
   const found = await readPlanFolder(approved, context);
   if (found === undefined)
     throw new CommandError(
-      `${approved} is no folder of plans, and with --recursive each stack has an approved plan of its own.`,
+      `${approved} is not a folder of plans. With --recursive, each stack needs its own approved plan.`,
       {
         exitCode: EXIT.invalid,
-        remedy: 'Name a folder that edgewise plan -R -o FOLDER wrote, or apply the stack of that plan alone.',
+        remedy: 'Name a folder that edgewise plan -R -o FOLDER wrote, or apply only the stack of that plan.',
       },
     );
   const { onSubject: _, budget: __, ...quiet } = context; // the budget has counted these plans already
@@ -174,8 +174,8 @@ async function applyAgain(
   context: Context,
 ): Promise<ExitCode> {
   if (roots.length > 1) {
-    const message = `A folder of plans is compared with the stacks below one folder, and --manifests names ${roots.length}.`;
-    throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name a folder that all of them are in.' });
+    const message = `--manifests names ${roots.length} folders, but a folder of plans is compared with the stacks below one folder.`;
+    throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name one folder that contains all of them.' });
   }
   const { onSubject: _, budget: __, ...quiet } = context; // the budget has counted these plans already
   const saved = new Map<StackFolder, SavedFile>();
@@ -198,14 +198,14 @@ function findPlan({ name, baseUrl, folder }: StackFolder, plans: readonly StackF
   const found = plans.filter((plan) => plan.name === name);
   const meant = found.find((plan) => plan.baseUrl === baseUrl) ?? (found.length === 1 ? found[0] : undefined);
   if (meant !== undefined) return meant;
-  throw new CommandError(`The folder of plans has no plan of the stack ${name} in ${folder}.`, {
+  throw new CommandError(`The folder of plans contains no plan for the stack ${name} in ${folder}.`, {
     exitCode: EXIT.stale,
     remedy: 'Make the plans again with edgewise plan -R -o FOLDER, and have those approved.',
   });
 }
 
 function noPlans(roots: readonly string[]): CommandError {
-  return new CommandError(`The folder has no plan of a stack below ${roots.join(', ')}.`, {
+  return new CommandError(`The folder contains no plan for any stack below ${roots.join(', ')}.`, {
     exitCode: EXIT.stale,
     remedy: 'Make the plans again with edgewise plan -R -o FOLDER.',
   });

@@ -81,7 +81,7 @@ async function makeFolder(folder: string, { cwd }: FolderContext): Promise<void>
     const message = `The plans cannot be written to ${folder}: ${describeError(cause)}`;
     throw new CommandError(message, {
       exitCode: EXIT.invalid,
-      remedy: 'With --recursive, -o names a folder, which gets a plan file for each stack.',
+      remedy: 'With --recursive, name a folder with -o. Edgewise writes one plan file for each stack into it.',
       cause,
     });
   }
@@ -118,10 +118,13 @@ async function clearFolder(folder: string, shard: PlanIndex['shard'], context: F
   }
   const foreign = names.find((name) => !kept.has(name) && !old.includes(name));
   if (foreign !== undefined) {
-    throw new CommandError(`${join(folder, foreign)} is not a plan that an earlier run left in ${folder}.`, {
-      exitCode: EXIT.invalid,
-      remedy: 'Name another folder, or remove the file. Nothing was written.',
-    });
+    throw new CommandError(
+      `${join(folder, foreign)} was not written by an earlier run, so no plan is written to ${folder}.`,
+      {
+        exitCode: EXIT.invalid,
+        remedy: 'Name another folder, or remove the file. Nothing was written.',
+      },
+    );
   }
   for (const name of old) await rm(join(path, name), { force: true });
 }
@@ -239,9 +242,9 @@ function refuse(folder: string, why: string): CommandError {
 }
 
 function refuseWithoutIndex(folder: string): CommandError {
-  return new CommandError(`${folder} has no index that says which plans belong to it.`, {
+  return new CommandError(`${folder} has no index, so it is unknown which plans belong to it.`, {
     exitCode: EXIT.stale,
     remedy:
-      'Make the plans with edgewise plan -R -o FOLDER, which writes one. A single plan file is applied by its name.',
+      'Make the plans with edgewise plan -R -o FOLDER, which writes an index. To apply a single plan file, name the file.',
   });
 }

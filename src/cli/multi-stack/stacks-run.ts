@@ -146,8 +146,8 @@ export function confineToTree<T extends Pick<Context, 'cwd' | 'root'>>(tree: str
 function getRoot(paths: readonly string[]): string {
   const [root = '.', ...more] = paths;
   if (more.length === 0 && root !== '-') return root;
-  const message = '--recursive takes one folder, below which the stacks are.';
-  throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name a folder that all of them are in.' });
+  const message = '--recursive takes one folder: the one that contains the stacks.';
+  throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name one folder that contains all of them.' });
 }
 
 function createListing({ tree, ...selected }: SelectedStacks) {
@@ -341,10 +341,13 @@ export function refuseSingleFlags(
   ];
   if (given.length === 0 || (names.length === 1 && count <= 1)) return;
   const flags = given.join(' and ');
-  throw new CommandError(`${flags} cannot be used for ${formatCount(count, 'stack')}: each may have that address.`, {
-    exitCode: EXIT.invalid,
-    remedy: 'Add --stack NAME for the stack that you mean, or run the command on its folder. Nothing was sent.',
-  });
+  throw new CommandError(
+    `${flags} cannot be used for ${formatCount(count, 'stack')}: more than one may contain that address.`,
+    {
+      exitCode: EXIT.invalid,
+      remedy: 'Choose one stack with --stack NAME, or run the command on its folder. Nothing was sent.',
+    },
+  );
 }
 
 /** An account that stays open during a run over many stacks. */

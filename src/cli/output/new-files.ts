@@ -44,10 +44,13 @@ async function refuseExisting(
   const found = await Promise.all(paths.map((path) => exists(resolve(cwd, path))));
   const existing = paths.filter((_, index) => found[index]);
   if (existing.length === 0) return;
-  throw new CommandError(`Nothing was written, because there is already ${existing.join(', ')}.`, {
-    exitCode: EXIT.refused,
-    remedy: canForce ? 'Name another folder, or replace the files with --force.' : 'Name another folder.',
-  });
+  throw new CommandError(
+    `Nothing was written, because ${existing.join(', ')} already ${existing.length === 1 ? 'exists' : 'exist'}.`,
+    {
+      exitCode: EXIT.refused,
+      remedy: canForce ? 'Name another folder, or replace the files with --force.' : 'Name another folder.',
+    },
+  );
 }
 
 /** Whether a path exists. A symbolic link exists even if its target does not. */

@@ -161,7 +161,7 @@ export async function refuseInputs(
     throw new CommandError(`${file} is a file that this run reads, and would be overwritten.`, {
       exitCode: EXIT.invalid,
       isUnreported: true,
-      remedy: 'Name another file to write. Nothing was written.',
+      remedy: 'Name another output file. Nothing was written.',
     });
   }
   for (const file of results) if (file !== undefined && file !== '') await refuseForeignFile(file, context);

@@ -141,7 +141,7 @@ async function confirm({ plan, flags }: Execution, writes: number, context: Cont
   const unseen = flags.format !== 'text' ? `${renderAskedPlan(plan, context, flags)}\n` : '';
   const answer = await context.ask(`${unseen}${question} Only "yes" is accepted: `);
   if (answer === undefined)
-    throw new CommandError('There is no terminal to ask on.', {
+    throw new CommandError('Edgewise cannot ask for confirmation: there is no terminal.', {
       exitCode: EXIT.invalid,
       remedy: 'Use --yes to apply without asking. Nothing was written.',
     });

@@ -34,7 +34,7 @@ export function findManifests(
   if (given.length > 0) return given;
   const trust = `To apply ${name} as it is, without any manifests: --no-manifests.`;
   if (manifests === undefined || manifests.length === 0)
-    throw new CommandError(`${name} does not say from which manifests it was made.`, {
+    throw new CommandError(`${name} does not name the manifests that it was made from.`, {
       exitCode: EXIT.invalid,
       remedy: `Add --manifests with their path. ${trust}`,
     });
@@ -57,7 +57,7 @@ export function findManifests(
   const missing = manifests.filter((path) => !isThere(path)).join(', ');
   throw new CommandError(`${name} was made from ${missing}, which is not below this folder.`, {
     exitCode: EXIT.invalid,
-    remedy: `Start the command where it is, or add ${flags}, with the path from here. ${trust}`,
+    remedy: `Run the command in a folder that contains it, or add ${flags}, with the path from here. ${trust}`,
   });
 }
 

@@ -112,7 +112,7 @@ export function refuseOtherService(
   const { plan, name } = saved;
   if (stack !== undefined && stack.name !== plan.stack) {
     const message = `${name} was made for the stack ${plan.stack}, and the manifests are of the stack ${stack.name}.`;
-    throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Name the manifests from which it was made.' });
+    throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Name the manifests that it was made from.' });
   }
   refuseOtherKey(saved, { settings, stack });
   if (settings.baseUrl === plan.baseUrl) return;
@@ -135,9 +135,9 @@ function refuseOtherKey(
     const message = `${made}, and this run uses ${settings.keyEnv ?? KEY_VARIABLE}.`;
     throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Make a new plan.' });
   }
-  throw new CommandError(`${made}, which a plan file alone cannot choose.`, {
+  throw new CommandError(`${made}, but a plan file alone cannot choose the key.`, {
     exitCode: EXIT.invalid,
-    remedy: 'Name its manifests with --manifests, or the variable with --key-env.',
+    remedy: 'Name the manifests with --manifests, or the variable with --key-env.',
   });
 }
 

@@ -128,7 +128,7 @@ export const LINT_EXPLANATIONS = {
   'credential-unrestricted': {
     meaning:
       'Without an ACL, or with `*` in it, the token of a credential may bind any domain, address and label of the account. Anyone who finds the token can take over traffic.',
-    remedy: 'List in `spec.acl` what the agent binds.',
+    remedy: 'List the domains, addresses and labels that the agent binds in `spec.acl`.',
     ...createExamples(
       formatCredential('spec:', '  description: The agent of the shop'),
       formatCredential('spec:', '  acl: ["bind:*.example.com"]'),
@@ -137,7 +137,7 @@ export const LINT_EXPLANATIONS = {
   'certificate-without-principals': {
     meaning:
       'According to the API documentation, a certificate without principals is valid for every user. OpenSSH with TrustedUserCAKeys accepts it for no user.',
-    remedy: 'List in `spec.principals` the users that its holder signs in as.',
+    remedy: 'List the user names with which the holder signs in, in `spec.principals`.',
     ...createExamples(formatCertificate(), formatCertificate('  principals: [alice]')),
   },
   'certificate-too-long': {
@@ -153,7 +153,7 @@ export const LINT_EXPLANATIONS = {
   'restriction-not-enforced': {
     meaning: 'An IP restriction that is not enforced blocks no request: the service only warns.',
     remedy:
-      'Watch its warnings. When they show no one who should have access, enforce it. Until then, give the reason in `lint.allow`.',
+      'Watch its warnings. When they show no user who should have access, enforce it. Until then, give the reason in `lint.allow`.',
     ...createExamples(formatRestriction('endpoints'), formatRestriction('endpoints', '  enforced: true')),
   },
   'restriction-locks-out': {

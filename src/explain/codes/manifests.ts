@@ -91,7 +91,7 @@ export const READING_EXPLANATIONS = {
     meaning:
       '`spec.render` of the Stack names a command that prints the manifests. Edgewise runs a command from the repository only with `--render`. It does not read the files below the folder instead, because resources that are missing there would be deleted.',
     remedy:
-      'Add `--render` where you trust the repository, or build the manifests first and give them on standard input, with `-`.',
+      'If you trust the repository, add `--render`. Otherwise, build the manifests first and give them on standard input, with `-`.',
     bad: { command: 'validate', files: { 'edgewise.yaml': formatRenderedStack('[cat, pool.in]'), 'pool.in': POOL } },
     good: { command: 'validate --render' },
   },
@@ -235,7 +235,7 @@ export const READING_EXPLANATIONS = {
   'env-malformed': {
     meaning:
       '`${env:` must start `${env:NAME}` or `${env:NAME:-default}`. A name has letters, digits and `_`; a default has no braces. Anything else would be sent to the service unchanged.',
-    remedy: 'Write one of the two forms, or `$${env:` to mean the text itself.',
+    remedy: 'Write one of the two forms, or `$${env:` for the literal text.',
     bad: {
       command: 'validate',
       files: {

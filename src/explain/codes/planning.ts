@@ -150,7 +150,7 @@ export const PLANNING_EXPLANATIONS = {
     meaning:
       'An `External` stands for a resource of another stack, which is found by its mark. No live resource of that kind has a mark with that stack and name, and no other stack of this run creates one; or this run deletes or renames it.',
     remedy:
-      'Apply the other stack first, or both in one run with `-R`. If it is applied, correct the name of the stack or the address.',
+      'Apply the other stack first, or both in one run with `-R`. If the other stack is already applied, correct its name or the address.',
     bad: createPlanExample(formatShopEdge('pool'), { live: createLivePools({ bkdwd_pool: ['network', 'pools'] }) }),
     good: createCorrection(formatShopEdge('pools')),
   },
@@ -158,7 +158,7 @@ export const PLANNING_EXPLANATIONS = {
     meaning:
       'A resource of this stack is no longer in a manifest, so it would be deleted. But another stack of the folder takes it over, or may take it over. Edgewise cannot know that, because of one of these: the variable of its API key is not set or holds another key, its manifests have a mistake, its command was not run, or its own document is missing. A delete cannot be undone, so the resource is kept until that is known.',
     remedy:
-      'Correct what the message names, and plan again. If nothing takes the resource over, remove the `lifecycle.renamed_from` that says so.',
+      'Correct what the message names, and plan again. If no stack should take the resource over, remove the `lifecycle.renamed_from` that names it.',
     bad: {
       command: 'plan -R .',
       files: { 'a/edgewise.yaml': STACK, 'a/pool.yaml': POOL, 'b/pool.yaml': TAKEN_POOL },
@@ -170,7 +170,7 @@ export const PLANNING_EXPLANATIONS = {
     meaning:
       'A resource of this stack is no longer in a manifest, so it would be deleted. The manifests of another stack of the same repository say that it moves there, with `lifecycle.renamed_from`. This run is for this stack alone, so it does not wait for that. A manifest that has a mistake and names both the stack and the resource counts as one that may take it over. Edgewise does not look at other repositories, or at manifests that a command prints.',
     remedy:
-      'Apply the other stack first, or both in one run with `-R`: then only the mark moves, and nothing is deleted. Where each stack has a job of its own, list the resource in `spec.handed_over` of the old one.',
+      'Apply the other stack first, or both in one run with `-R`: then only the mark moves, and nothing is deleted. If each stack has its own job, list the resource in `spec.handed_over` of the old stack.',
     bad: {
       command: 'plan a --root . --allow-deletes',
       files: {
@@ -234,7 +234,7 @@ export const PLANNING_EXPLANATIONS = {
     meaning:
       'The manifest set this field when it was last applied, and no longer sets it. The service chooses the value only when it creates a resource, and its choice depends on who sends the request. So the resource keeps its value. After the next apply the field counts as not managed. If a certificate is valid for much longer than usual, the removed line may have been `lifecycle.valid_for`.',
     remedy:
-      'Set the value that the resource has, or another one, which replaces the resource. To let the service choose again, replace it with --rotate.',
+      'To keep the value, set it in the manifest. Another value replaces the resource. To let the service choose again, replace it with --rotate.',
     bad: createPlanExample(CREDENTIAL, {
       live: {
         Credential: [
@@ -262,14 +262,15 @@ export const PLANNING_EXPLANATIONS = {
     meaning:
       'The manifest gives the former name of its resource, but no resource of the stack has the former name or the new one. So the plan creates a resource. If the name is misspelt, the same plan deletes the resource that was meant. After a rename the line has no effect and no warning.',
     remedy:
-      'If the name is misspelt, correct it: then the resource is kept. If the resource is gone, or is not there yet in this account, remove the line or leave it.',
+      'If the name is misspelt, correct it: then the resource is kept. If the resource does not exist in this account, you can remove the line or leave it.',
     bad: createPlanExample(formatIngress('agents.example.com', 'lifecycle:', '  renamed_from: conect')),
     good: createCorrection(formatIngress('agents.example.com')),
   },
   'rename-suggested': {
     meaning:
       'A new `metadata.name` means a new resource with a new id; the old one is deleted. Here the new resource claims all unique values (hostport, type or domain) of one that is no longer in the manifests. Most likely it is the same resource with a new name.',
-    remedy: 'If so, write the old name in `lifecycle.renamed_from`. Then the plan changes only the name in its mark.',
+    remedy:
+      'If it is, write the old name in `lifecycle.renamed_from`. Then the plan changes only the name in its mark.',
     bad: {
       command: 'plan --no-rehearsal',
       files: { 'edgewise.yaml': `${STACK}---\n${POOL}`, 'manifest.yaml': formatIngress('agents.example.com') },
@@ -281,7 +282,7 @@ export const PLANNING_EXPLANATIONS = {
     meaning:
       'The value must be unique at the service. It is claimed by a resource of another owner, or by a resource of this stack that the plan does not change. The write would fail in the middle of an apply. With `-R` it is a warning if another stack of the run gives the value up: the write comes after that.',
     remedy:
-      'Choose another value, or remove it there. A resource that no stack manages can be adopted. If another stack manages it, agree with its owner: the document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
+      'Choose another value, or remove it from the other resource. A resource that no stack manages can be adopted. If another stack manages it, agree with its owner: the document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
     bad: createPlanExample(formatIngress('agents.example.com'), {
       live: createLiveIngress('agents.example.com'),
     }),
@@ -298,7 +299,7 @@ export const PLANNING_EXPLANATIONS = {
     meaning:
       'According to the rehearsal, the service will reject a write, and the plan was made with --skip-rejected. So the change is left out, and with it every change that depends on it. The plan does everything else. What is left out is planned again next time.',
     remedy:
-      'Correct what the message names as the reason. To send the write all the same, use --allow-rejected ADDRESS instead of --skip-rejected.',
+      'Correct what the message names as the reason. To send the write anyway, use --allow-rejected ADDRESS instead of --skip-rejected.',
     bad: createPlanExample(formatIngress('agents.example.com'), { command: 'plan --skip-rejected', live: USED_POOL }),
     good: { files: { 'manifest.yaml': formatIngress('agents.example.com'), 'pool.yaml': POOL } },
   },

@@ -154,7 +154,7 @@ export const RUN_EXPLANATIONS = {
     meaning:
       'The service refused a creation, and lists a resource with the same mark that was not there when the plan was made: another apply of this stack is under way, or has just ended. If a pipeline created it, its mark names the pipeline. All other writes of this run are safe.',
     remedy:
-      'Run apply again when the other one has ended. Let one apply of a stack run at a time: docs/pipelines.md has a recipe for each of them.',
+      'Run apply again when the other one has ended. Run only one apply of a stack at a time: docs/pipelines.md shows how for each CI system.',
     bad: {
       command: 'apply --yes',
       files: inStack(formatEdge('postgres', 20_001)),

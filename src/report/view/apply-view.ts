@@ -221,9 +221,9 @@ function formatEnd(outcome: Outcome['outcome'] | undefined): string {
 const NEXT_STEPS = {
   key: 'The service refused the API key: check it.',
   mend: 'Fix what failed.',
-  unsent: 'Check that the service runs and can be reached from here: what was not sent changed nothing.',
+  unsent: 'Check that the service runs and can be reached from here. Requests that were not sent changed nothing.',
   rescued: 'Fix the token sink. The next apply replaces the credentials whose tokens are in rescue files.',
-  unknown: 'Writes that took effect are found by their mark, so nothing is created twice.',
+  unknown: 'The next apply finds created resources by their mark, so it creates nothing twice.',
 } as const;
 
 function formatForbiddenStep(names: readonly string[]): string {

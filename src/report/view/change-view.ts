@@ -22,7 +22,7 @@ import {
   type OriginWords,
   type ResourceNames,
 } from './field-view.ts';
-import { formatTakeOver, PART_HEADINGS } from './plan-wording.ts';
+import { formatAdoptReason, PART_HEADINGS } from './plan-wording.ts';
 
 /**
  * A part of the changes of a plan. `losses`: deletes and replaces. `change`: changes of the manifests. `missing`:
@@ -207,7 +207,7 @@ function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart 
 /** The reason for a change. Undefined if its differences explain it. */
 function formatReason({ action, reason, live }: Change): string | undefined {
   if (reason !== undefined) return toPrintable(reason);
-  return action === 'adopt' && live !== undefined ? formatTakeOver(quoteIfNeeded(live.id)) : undefined;
+  return action === 'adopt' && live !== undefined ? formatAdoptReason(quoteIfNeeded(live.id)) : undefined;
 }
 
 /** The number of fields that the change keeps, without fields at their defaults. */

@@ -48,7 +48,7 @@ export interface ComparisonPart {
 }
 
 /** Remedy if a plan does something that was not approved. */
-const REMEDY = 'Nothing was written. Make a new plan and have that approved.';
+const REMEDY = 'Nothing was written. Make a new plan and have it approved.';
 
 export function createComparisonView({ command, comparison, names }: ComparisonReport): ComparisonView {
   const redacted = redactComparison(comparison);
@@ -143,7 +143,7 @@ function createPart(
 function createExtraChangeView(extra: ExtraChange, { other: word, names }: PartContext): ChangeView {
   const { change, other, fields, dangers, notes } = extra;
   const { action } = change;
-  if (action === 'no-op') throw new TypeError('what is left as it is cannot be extra');
+  if (action === 'no-op') throw new TypeError('a change with the action no-op cannot differ between plans');
   const share = { change, action, differences: change.differences, isContinued: false };
   if (other === undefined) return createChangeView(share, names);
   if (other.action !== action && fields.length === 0) {

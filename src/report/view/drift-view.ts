@@ -215,7 +215,7 @@ function listUnmanaged({ unowned, resources }: Drift): readonly UnmanagedView[] 
 /** The heading of the unmanaged resources, and advice on them. */
 export const UNMANAGED_WORDING = {
   heading: 'Unmanaged',
-  hint: 'To adopt one, describe it in a manifest whose lifecycle.adopt is its id. The command edgewise export writes such manifests.',
+  hint: 'To adopt a resource, write a manifest with its id in lifecycle.adopt. The command edgewise export writes such manifests.',
 } as const;
 
 /** The label before the effect of the next apply on a resource. */
@@ -240,10 +240,9 @@ function listRemarks(drift: Drift): readonly string[] {
 }
 
 const UNKNOWN_WHO =
-  'Who changed it and when is not known: the API shows neither, and a mark holds what was last applied, not when.';
+  'It is unknown who made these changes, and when: the API does not show that, and a mark records only what was last applied.';
 
-const TO_KEEP =
-  'To keep what was changed at the service, write it into the manifests. To leave it for now, apply with --no-revert-drift.';
+const TO_KEEP = 'To keep a change, copy it into the manifests. To leave drift for now, apply with --no-revert-drift.';
 
 function isOnlyDrift({ origin }: DriftedField): boolean {
   return origin === 'drift';

@@ -54,8 +54,8 @@ export const DELETES_HEADING = 'Deletes and replacements';
 export const SEE_ABOVE = 'see above';
 
 /** The reason for an adoption without any other reason. */
-export function formatTakeOver(id: string): string {
-  return `takes over ${id}`;
+export function formatAdoptReason(id: string): string {
+  return `adds the mark to ${id}`;
 }
 
 /** Precedes the command that applies a plan. */

@@ -363,11 +363,11 @@ export async function deleteOwnCreation(
   const { id } = made;
   try {
     await context.remove(made);
-    return `${id}, which this run created, was deleted again`;
+    return `${id}, which this run created, was then deleted`;
   } catch (error) {
     if (!isExternalError(error)) throw error;
     if (error instanceof ApiError && error.response.status === 404) return `${id}, which this run created, is gone`;
-    return `${id}, which this run created, could not be deleted again (${error.message}). ${otherwise}`;
+    return `${id}, which this run created, could not be deleted (${error.message}). ${otherwise}`;
   }
 }
 

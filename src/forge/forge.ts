@@ -109,7 +109,7 @@ export function createOneOriginFetch(baseUrl: string): typeof fetch {
     let url = toUrl(input);
     requests += 1;
     if (requests > MAX_REQUESTS)
-      throw new OtherOriginError(`the forge names more and more pages, the last one ${url.pathname}`);
+      throw new OtherOriginError(`the forge names too many pages, the last one ${url.pathname}`);
     const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(init?.signal ? [init.signal] : [])]);
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       if (url.origin !== origin)
@@ -120,7 +120,7 @@ export function createOneOriginFetch(baseUrl: string): typeof fetch {
       await response.body?.cancel();
       url = new URL(location, url);
     }
-    throw new OtherOriginError(`the forge names more and more pages, the last one ${url.pathname}`);
+    throw new OtherOriginError(`the forge names too many pages, the last one ${url.pathname}`);
   };
 }
 

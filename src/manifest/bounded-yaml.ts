@@ -160,7 +160,7 @@ export function describeOmitted(
   count: number,
 ): { readonly message: string; readonly remedy: string } {
   return {
-    message: `and ${count.toLocaleString('en')} more ${code}, from here on`,
+    message: `and ${count.toLocaleString('en')} more ${code} after this line`,
     remedy: RUN_AGAIN,
   };
 }

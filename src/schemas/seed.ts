@@ -188,9 +188,9 @@ const RULE: z.ZodType<FaultRule> = z
   .superRefine((value, context) => {
     const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
     if (value.nth !== undefined && value.rate !== undefined)
-      refuse('rate', 'and `nth` exclude each other: a rule has one of them, or neither');
+      refuse('rate', 'and `nth` are mutually exclusive: a rule has one of them, or neither');
     if (value.fault === 'stale' && value.changes !== undefined && value.requests !== undefined)
-      refuse('requests', 'and `changes` exclude each other: a rule has one of them, or neither');
+      refuse('requests', 'and `changes` are mutually exclusive: a rule has one of them, or neither');
   });
 
 /** Schema of the faults of the bundled server. */

@@ -139,7 +139,7 @@ export function resolveTokens(
   stack: string,
 ): TokenSettings {
   if (tokenDirectory !== undefined && tokenCommand !== undefined) {
-    throw new StackError('--token-directory and --token-command exclude each other.', { reason: 'invalid' });
+    throw new StackError('--token-directory and --token-command are mutually exclusive.', { reason: 'invalid' });
   }
   if (tokenDirectory !== undefined)
     return { default: { directory: fillStackName(tokenDirectory, stack) }, credentials: {} };

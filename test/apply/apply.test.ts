@@ -145,7 +145,7 @@ describe('a new credential', () => {
     const { result, sent } = await apply([CREATE, DELIVER], { answer: () => ({ ...WHOLE('POST'), token: null }) });
     expect(sent).toEqual(['POST /credentials', 'DELETE /credentials/cr_1']);
     expect(toOutcomes(result)[0]).toContain(
-      'the service did not show its token; cr_1, which this run created, was deleted again',
+      'the service did not show its token; cr_1, which this run created, was then deleted',
     );
   });
 
@@ -176,7 +176,7 @@ describe('a new credential', () => {
     const answer = (method: string) => (method === 'DELETE' ? refuse(500) : { ...WHOLE('POST'), metadata: '' });
     const { result } = await apply([CREATE, DELIVER], { answer });
     expect(toOutcomes(result)[0]).toMatch(
-      /cr_1, which this run created, could not be deleted again \(.*\). Delete it by hand, unless the next plan deletes it$/,
+      /cr_1, which this run created, could not be deleted \(.*\). Delete it by hand, unless the next plan deletes it$/,
     );
   });
 

@@ -189,7 +189,7 @@ describe('lifecycle of an SSH user certificate', () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': STACK + manifest });
     const { exitCode, stdout } = await edgewise('validate m.yaml');
     expect(exitCode).toBe(3);
-    expect(stdout).toContain('lifecycle.valid_for and spec.valid_until exclude each other');
+    expect(stdout).toContain('lifecycle.valid_for and spec.valid_until are mutually exclusive');
   });
 
   it('is read by drift --against --manifests where the manifests lie outside of the working folder', async () => {

@@ -25,7 +25,7 @@ it('--compact shows each resource on one line, of a plan, a saved one, an apply 
   ]);
 });
 
-it('--compact and --verbose exclude each other', async () => {
+it('--compact and --verbose are mutually exclusive', async () => {
   const { edgewise } = await createWorkspace({ 'edges.yaml': STACK });
   const { exitCode, stderr } = await edgewise('plan --compact --verbose');
   expect(exitCode).toBe(3);

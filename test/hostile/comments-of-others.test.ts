@@ -145,7 +145,7 @@ describe('a token for a forge', () => {
     const front = await startListener((path) => ({ status: 307, headers: { location: `/moved${path}` } }));
     const { stderr } = await edgewise('post drift.md --number 7', { env: atGitHub(front.url, PERSONAL_TOKEN) });
     expect(front.seen.map(({ path }) => path).slice(0, 2)).toEqual(['/user', '/moved/user']);
-    expect(stderr).toContain('the forge names more and more pages');
+    expect(stderr).toContain('the forge names too many pages');
     expect(forge.requests).toEqual([]);
   });
 
@@ -156,7 +156,7 @@ describe('a token for a forge', () => {
       return { status: 200, headers: { link: `<${forge.url}${path}>; rel="next"` } };
     });
     const { exitCode, stderr } = await edgewise('post drift.md --number 7', { env: toEnv(forge.url, PERSONAL_TOKEN) });
-    expect(stderr).toContain('the forge names more and more pages');
+    expect(stderr).toContain('the forge names too many pages');
     expect({ exitCode, requests: forge.seen.length }).toEqual({ exitCode: 1, requests: 1000 });
   });
 

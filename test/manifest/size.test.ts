@@ -119,24 +119,24 @@ describe('of many mistakes in one document', () => {
     const told = tell(HEAD + keys);
     expect(told).toHaveLength(21);
     expect(told[19]).toContain('unknown_19');
-    expect(told[20]).toBe('unknown-field: TCPEdge/a: and 19,980 more unknown-field, from here on');
+    expect(told[20]).toBe('unknown-field: TCPEdge/a: and 19,980 more unknown-field after this line');
   });
 
   it.each([
     [
       'keys that stand twice',
       `${HEAD}${'  description: x\n'.repeat(60)}`,
-      'yaml-syntax: TCPEdge/a: and 39 more yaml-syntax, from here on',
+      'yaml-syntax: TCPEdge/a: and 39 more yaml-syntax after this line',
     ],
     [
       'values of the wrong type',
       `${HEAD}  hostports: [${'1,'.repeat(50)}]\n`,
-      'wrong-type: TCPEdge/a: and 30 more wrong-type, from here on',
+      'wrong-type: TCPEdge/a: and 30 more wrong-type after this line',
     ],
     [
       'variables',
       `${HEAD}  hostports: [${`"\${env:X}",`.repeat(50)}]\n`,
-      'env-not-offered: TCPEdge/a: and 30 more env-not-offered, from here on',
+      'env-not-offered: TCPEdge/a: and 30 more env-not-offered after this line',
     ],
     [
       'references',

@@ -295,13 +295,13 @@ describe('a faults document', () => {
     ['{ rules: [{ on: "*", fault: cut, nth: "5-3" }] }', 'rules[0].nth (*) ends before it starts'],
     ['{ rules: [{ on: "*", fault: cut, nth: soon }] }', 'rules[0].nth (*) must be a number'],
     ['{ rules: [{ on: "*", fault: cut, rate: 2 }] }', 'rules[0].rate (*) is 2, but must be at most 1'],
-    ['{ rules: [{ on: "*", fault: cut, rate: 0.5, nth: 2 }] }', 'rules[0].rate (*) and `nth` exclude each other'],
+    ['{ rules: [{ on: "*", fault: cut, rate: 0.5, nth: 2 }] }', 'rules[0].rate (*) and `nth` are mutually exclusive'],
     ['{ rules: [{ on: "*", fault: latency }] }', 'rules[0].ms (*) is missing'],
     ['{ rules: [{ on: "*", fault: latency, ms: "9-1" }] }', 'rules[0].ms (*) ends before it starts'],
     ['{ rules: [{ on: "*", fault: cut, when: after }] }', 'rules[0].when (*) is not a known field'],
     [
       '{ rules: [{ on: "*", fault: stale, changes: 1, requests: 1 }] }',
-      'rules[0].requests (*) and `changes` exclude each other',
+      'rules[0].requests (*) and `changes` are mutually exclusive',
     ],
   ])('is refused, with the rule that is wrong: %j', (text, message) => {
     expect(() => parseServerFaults(text)).toThrow(RangeError);

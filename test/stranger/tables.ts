@@ -168,7 +168,7 @@ const PILOT_PASS = defineKind({
     const { valid_for: validFor = '24h', renew_before: renewBefore = '0h' } = settings;
     const isTimed = spec['valid_after'] !== undefined || spec['valid_until'] !== undefined;
     if (settings['valid_for'] !== undefined && isTimed)
-      return [{ path: ['valid_for'], message: 'lifecycle.valid_for and the times of spec exclude each other' }];
+      return [{ path: ['valid_for'], message: 'lifecycle.valid_for and the times of spec are mutually exclusive' }];
     if (spec['valid_until'] !== undefined || toMs(renewBefore) < toMs(validFor)) return [];
     return [{ path: ['renew_before'], message: 'lifecycle.renew_before is not shorter than it is valid' }];
   },

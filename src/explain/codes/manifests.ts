@@ -299,7 +299,7 @@ export const FIELD_EXPLANATIONS = {
   },
   'bad-value': {
     meaning:
-      'The value has the right type, but the field does not allow it: a word that is not in its list, a hostport without a port, an invalid pattern, or two values that exclude each other.',
+      'The value has the right type, but the field does not allow it: a word that is not in its list, a hostport without a port, an invalid pattern, or two values that are mutually exclusive.',
     remedy: 'Write a value in the form that the message names. `edgewise explain Kind.field` lists the allowed values.',
     bad: createFileExample(formatEdge('  hostports: ["1.tcp.example.net"]', ...BACKEND)),
     good: createCorrection(formatEdge(PORT, ...BACKEND)),

@@ -114,7 +114,7 @@ function checkRenewal(settings: Spec, spec: Spec): readonly SpecFinding[] {
   const stated = ['valid_after', 'valid_until'].filter((name) => spec[name] !== undefined);
   if (validFor !== undefined && stated.length > 0)
     return [
-      { path: ['valid_for'], message: `lifecycle.valid_for and spec.${stated.join(', spec.')} exclude each other` },
+      { path: ['valid_for'], message: `lifecycle.valid_for and spec.${stated.join(', spec.')} are mutually exclusive` },
     ];
   if (renewBefore === undefined || spec['valid_until'] !== undefined) return [];
   const validMs = validFor === undefined ? DEFAULT_VALIDITY_MS : parseDurationMs(String(validFor));

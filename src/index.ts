@@ -1,5 +1,5 @@
 /**
- * The public API: `openStack`, which covers most uses in a few lines, the stages that it runs, and the values that the
+ * The public API: `openStack`, which covers most uses in a few lines; the stages that it runs; and the values that the
  * stages exchange. Contains re-exports only. The internals of each stage are deliberately not exported.
  */
 

@@ -44,8 +44,8 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
   /** Files and folders with policies. Policies among the manifests and in `spec.policies` of the Stack apply too. */
   readonly policies?: readonly string[];
   /**
-   * Whether to run the command of `spec.render`, which prints the manifests of the stack. Default: false, and a Stack
-   * with `spec.render` is an error.
+   * Whether to run the command of `spec.render`, which prints the manifests of the stack. If false, a Stack with
+   * `spec.render` is an error. Default: false.
    */
   readonly render?: boolean;
   /**

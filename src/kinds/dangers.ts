@@ -38,7 +38,7 @@ export function compareSides(
 
 type Fact = Omit<Danger, 'group'>;
 
-/** Puts access to a token or certificate into the group `secrets`, with the other dangers of such a kind. */
+/** Returns the group for access dangers: `secrets` for a token or certificate, like its other dangers. */
 function toAccessGroup(kind: Kind): DangerGroup {
   return isSecret(kind) ? 'secrets' : 'access';
 }
@@ -119,13 +119,13 @@ function compareSwitch(field: Field, from: Json | undefined, to: Json | undefine
   const wasInForce = isOn(from) && restricts(field.type, from);
   if (!wasInForce) return isOn(to) ? compareAllRules(field.type, {}, to, path) : [];
   if (isOn(to)) return compareInner(field, from, to, path);
-  // Report each rule instead of one removed restriction, because the rules may not have kept any caller out.
+  // Report each rule instead of one removed restriction, because it is unknown whether the rules kept any caller out.
   if (isUnset(to) && isOfRules(field.type)) return compareAllRules(field.type, from, {}, path);
   const danger = isUnset(to) ? 'restriction-removed' : 'restriction-disabled';
   return [{ danger, path: formatPath(path), ...toSides(from, isUnset(to) ? undefined : to) }];
 }
 
-/** Compares the rules of a policy that is enabled or removed as a whole. */
+/** Reports every rule of a policy that is enabled or removed as a whole. The side without the policy is `{}`. */
 function compareAllRules(
   type: FieldType,
   from: Json | undefined,
@@ -158,7 +158,10 @@ function isOn(value: Json | undefined): boolean {
   return value === true || (isJsonObject(value) && value['enabled'] !== false);
 }
 
-/** Reports each removed member as a removed restriction. A changed value in a map may restrict more or less. */
+/**
+ * Reports removed members as removed restrictions. Reports a changed value in a map as a changed restriction, because
+ * it may restrict more or less.
+ */
 function compareRestrictions(from: Json | undefined, to: Json | undefined, path: FieldPath): readonly Fact[] {
   const { lost } = compareMembers(from, to);
   if (lost.length === 0) return [];
@@ -211,7 +214,7 @@ interface PlacedRule {
   readonly index: number;
 }
 
-/** Compares rules without captions. Pairs unequal rules by caption, then by position. */
+/** Compares rules, ignoring captions. To find changed rules, pairs the unmatched ones by caption, then by position. */
 function compareRules(type: FieldType, { from, to }: RuleSides, path: FieldPath): readonly Fact[] {
   const texts = [from, to].map((rules) => rules.map((rule) => toCanonicalJson(withoutCaptions(type, rule))));
   const [before = [], after = []] = texts;
@@ -269,7 +272,9 @@ function isSameCaption(type: FieldType, left: PlacedRule, right: PlacedRule): bo
   return one !== undefined && one === other;
 }
 
-/** Returns the caption of a rule of this type. Captions do not affect access. `undefined` if the rule has none. */
+/**
+ * Returns the caption of a rule of this type, or `undefined` if it has none. Changing a caption does not affect access.
+ */
 export function readCaption(type: FieldType | undefined, rule: Json): string | undefined {
   if (type?.type !== 'object' || !isJsonObject(rule)) return undefined;
   const name = type.namedFields.find(([, { isCaption }]) => isCaption)?.[0];
@@ -283,7 +288,7 @@ function withoutCaptions(type: FieldType, rule: Json): Json {
   return Object.fromEntries(Object.entries(rule).filter(([name]) => fields[name]?.isCaption !== true));
 }
 
-/** Returns a danger if a field that restricts access changes and edgewise may lose its own access to the API. */
+/** Returns a danger if edgewise may lose its own access to the API through a new or changed access restriction. */
 function listLockouts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Danger[] {
   if (to === undefined || !kind.canLockOut(to)) return [];
   const isSame = ([name, { protects }]: NamedField) =>

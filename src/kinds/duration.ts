@@ -46,7 +46,7 @@ export function renderTimeSpan(ms: number): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
-/** The minimum count of days, hours or minutes in a text: `36 hours`, not `1 day`. */
+/** A text uses days, hours or minutes only from this count on: `36 hours`, not `1 day`. */
 const MIN_UNITS = 2;
 
 function toUnitMs(unit: string): number {

@@ -86,7 +86,9 @@ export interface MapType {
   readonly isShares: boolean;
 }
 
-/** An object with any JSON, which is kept unchanged. The keys of `references` contain lists of references. */
+/**
+ * An object with any JSON, which is kept unchanged. `references` has the names of members that are lists of references.
+ */
 export interface JsonType {
   readonly type: 'json';
   readonly references: Readonly<Record<string, ReferenceType>>;
@@ -144,7 +146,7 @@ export type TrafficRole = 'by-each' | 'while-on' | 'by-share';
 interface SummaryClause {
   /** Text before the values. */
   readonly said: string;
-  /** Replaces the clause if the field has no values or is switched off. If absent, there is then no clause. */
+  /** Replaces the clause if the field has no values or is switched off. If absent, no clause is shown then. */
   readonly unset?: string;
 }
 
@@ -183,7 +185,7 @@ export interface Field {
   readonly unique: boolean;
   /** Whether responses contain null if the field is not set. Otherwise they contain the empty value of the type. */
   readonly nullWhenUnset: boolean;
-  /** Whether responses may leave the field out to mean its default. Any other field that they leave out is unknown. */
+  /** Whether a response that leaves the field out means its default. If false, `ShownFields` decides what is meant. */
   readonly absentWhenDefault: boolean;
   /** How the field restricts access. Decides which changes are dangers. `undefined` if it does not restrict access. */
   readonly protects: AccessRestriction | undefined;
@@ -191,7 +193,7 @@ export interface Field {
   readonly carries: TrafficRole | undefined;
   /** The consequence of a changed or removed value, as a clause: `agents with the old token are disconnected`. */
   readonly whenReplaced: string | undefined;
-  /** The user's task after the creation, as text before computed values: `set the NS records of its domain to`. */
+  /** The user's task after the creation, without the values at its end: `set the NS records of its domain to`. */
   readonly whenCreated: string | undefined;
   /** Whether the field is only a caption of its object. Changing a caption does not affect access. */
   readonly isCaption: boolean;
@@ -244,7 +246,7 @@ export function formatted(format: TextFormat): TextType {
 export const boolean: FieldType = { type: 'boolean' };
 export const timestamp: FieldType = { type: 'timestamp' };
 
-/** Creates the type of an object with any JSON. The keys of `references` contain lists of references. */
+/** Creates the type of an object with any JSON. `references` has the names of members that are lists of references. */
 export function jsonWithReferences(references: JsonType['references'] = {}): JsonType {
   return { type: 'json', references };
 }

@@ -19,7 +19,8 @@ export interface Kind {
   /** The prefix of ids, without the underscore. */
   readonly idPrefix: string;
   /**
-   * The path to list and create resources. For attached kinds, of one resource: `/edges/https/{edge_id}/routes/{id}`.
+   * The path to list and create resources. For attached kinds, the path of one resource:
+   * `/edges/https/{edge_id}/routes/{id}`.
    */
   readonly path: string;
   /** The key of the list in list responses. Only owned kinds have one. */
@@ -81,7 +82,7 @@ export interface ProvisionedResource {
   readonly computed: JsonObject;
 }
 
-/** Work of the service on a resource that continues after the response to a write. */
+/** Work that the service continues on a resource after its response to a write. */
 export interface Work {
   /** The work as a clause, such as `its certificate is being provisioned`. */
   readonly message: string;

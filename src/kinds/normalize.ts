@@ -21,7 +21,7 @@ export function normalizeSpec(kind: Kind, spec: Spec): Spec {
   return normal;
 }
 
-/** Whether a value means the same as no value, for every type. */
+/** Whether a value means the same as no value in a field of any type. */
 export function isUnset(value: Json | undefined): value is undefined | null | '' {
   return value === undefined || value === null || value === '';
 }

@@ -8,7 +8,7 @@ interface Re2Pattern {
   readonly isFoundIn: (text: string) => boolean;
 }
 
-/** Compiles a pattern, or returns why it is invalid. Compiling may be slow: `estimateRe2Cost` returns an upper bound. */
+/** Compiles a pattern, or returns why it is invalid. May be slow; `estimateRe2Cost` returns how many steps at most. */
 export function compileRe2(pattern: string): Re2Pattern | { readonly finding: string } {
   try {
     const compiled = RE2JS.compile(pattern);
@@ -60,8 +60,8 @@ const MAX_REPETITIONS = 2000;
  * Replaces parts that are slow to parse by parts that are valid in the same positions:
  * - `{0,1000}`, which would become a thousand nested expressions, by `{1000}`;
  * - a Unicode class by `\d`;
- * - the flag `i` by `m`, except before `-i`, so that `i-s` in the class `[(?i-s)]` becomes `m-s`, which is still a
- *   range;
+ * - the flag `i` by `m`, except before `-i`, because in a class such as `[(?i-i)]`, `i-i` is a valid range and `m-i` is
+ *   not;
  * - `[:` without a later `:]` by `[\:`, because the library would search for the end each time.
  */
 function simplifyPattern(pattern: string): string {

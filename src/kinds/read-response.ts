@@ -89,7 +89,10 @@ function keepShown(fields: readonly NamedField[], shown: JsonObject, normal: Jso
   return kept;
 }
 
-/** Keeps a disabled module if some of its fields are unknown, because only an empty module equals an unset one. */
+/**
+ * Returns null for an unset module, or the module if it is disabled and some of its fields are unknown, because only a
+ * module that is known to be empty equals an unset one.
+ */
 function normalizeDisabled(field: Field, shown: Json): Json {
   if (field.clear !== 'disable' || !isUnknown(field.type, shown)) return null;
   return normalizeField({ ...field, clear: undefined }, shown);
@@ -155,7 +158,7 @@ function nullIfDisabled({ clear }: Field, value: Json): Json {
   return clear === 'disable' && isDisabledAndEmpty(value) ? null : value;
 }
 
-/** Fills in a value that the service does not show: `undefined` or, in a list, null. */
+/** Fills in a value that the service does not show, which is `undefined` or, in a list, null. */
 function fillValue(type: FieldType, value: Json | undefined, from: Json | undefined): Json | undefined {
   if (value === undefined) return from;
   if (type.type === 'object' && isJsonObject(value) && isJsonObject(from))
@@ -173,7 +176,7 @@ function fillLeftOut(kind: Kind, live: Spec, shown: ReadonlySet<Field>): Spec {
   return fillEmpty(fields, live, (field) => shown.has(field));
 }
 
-/** Sets every left-out field that can be empty to empty, even if no response shows it. Use it to compare two reads. */
+/** Sets every left-out field to its empty value if it has one, even if no response shows it. Makes reads comparable. */
 export function fillAllLeftOut(kind: Kind, live: Spec): Spec {
   return fillEmpty(kind.specFields, live, () => true);
 }
@@ -205,8 +208,8 @@ function fillInside(type: FieldType, value: Json, isMeant: IsMeant): Json {
 }
 
 /**
- * Returns the value of a field that a response leaves out. `undefined` if unknown, because the field is never empty:
- * the service chooses its value, or every resource gets a value at its creation.
+ * Returns the empty value of a field that a response leaves out. `undefined` if `isMeant` excludes the field, or if the
+ * field is never empty, because the service chooses its value or every resource gets a value at its creation.
  */
 function findLeftOutValue(field: Field, isMeant: IsMeant): Json | undefined {
   const { type, required, lifecycle, serviceDefault } = field;

@@ -57,7 +57,7 @@ export function listIdPrefixes(): readonly string[] {
   return [...new Set(prefixes)].sort();
 }
 
-/** Whether other resources can refer to a resource of this kind. A resource that is in use cannot be deleted. */
+/** Whether other resources can refer to a resource of this kind and so prevent its deletion. */
 export function isReferable({ idPrefix }: Kind): boolean {
   return KINDS.some(({ fields }) => Object.values(fields).some(({ type }) => listPrefixesOf(type).includes(idPrefix)));
 }

@@ -90,7 +90,7 @@ function createPath(write: Write, created: CreatedIds): string {
 /** A write in a plan file, with the method and path of its request. */
 export type ShownWrite = Write & WriteRequest;
 
-/** The content of a plan file: the plan, and for readers the totals, dangers and requests that are derived from it. */
+/** The content of a plan file: the plan and, for readers, the totals, dangers and requests that are derived from it. */
 export type PlanDocument = Omit<Plan, 'writes'> & {
   readonly totals: ShownTotals;
   readonly dangers: DangerCounts;

@@ -57,7 +57,7 @@ export function* parseWithin(parser: Parser, text: string, allowance: YamlAllowa
     if (lexeme.length > limits.text) throw createTextLimitError(limits);
     if (parts > limits.parts * PART_COST) throw createPartsLimitError(limits);
     if (allowance.words < 0) throw createWordsLimitError(limits);
-    // A word rarely completes a document, so this loop rarely yields.
+    // Most words yield no token, because most tokens are whole documents.
     for (const token of parser.next(lexeme)) yield token;
     if (parser.stack.length > MAX_OPEN) throw createDepthLimitError();
   }
@@ -67,7 +67,9 @@ export function* parseWithin(parser: Parser, text: string, allowance: YamlAllowa
 /** The control character that the lexer puts before a plain scalar and before the text of a block. */
 const SCALAR = '\u001f';
 
-/** The cost of a key or value. Lists, maps and aliases cost twice as much, line breaks half as much. */
+/**
+ * How much a key or value adds to the number of parts. Flow lists, flow maps and aliases add double, line breaks half.
+ */
 const PART_COST = 4;
 const PARTS_BY_CHARACTER = createTable({
   '"': PART_COST,

@@ -82,8 +82,8 @@ const VARIABLE = /\$\$\{|\$\{env:(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|[^
 export const STDIN = '<stdin>';
 
 /**
- * The text of a file that a manifest names, or the reason why it cannot be read. `finding` follows the path in a
- * message, such as `does not exist`. `isRefused`: no manifest may name this file.
+ * The text of a file that a manifest names, or the reason why it cannot be read. `finding`: a clause such as `does not
+ * exist`, which follows the path in a message. `isRefused`: no manifest may name this file.
  */
 export type FieldFile = { readonly text: string } | { readonly finding: string; readonly isRefused?: true };
 

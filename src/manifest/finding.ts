@@ -184,7 +184,7 @@ function findNameRemedy(
     : undefined;
 }
 
-/** Returns the type of a reference in a spec, or of a reference that is a map key. */
+/** Returns the reference type of the value or map key at a path in a spec. `undefined` if it is no reference. */
 function findReferenceType(kind: string, { path, at }: Pick<SchemaFinding, 'path' | 'at'>): ReferenceType | undefined {
   const [spec, ...steps] = path.slice(0, -1);
   const { fields = {} } = (spec === 'spec' ? findKind(kind) : undefined) ?? {};
@@ -216,7 +216,9 @@ export interface Position {
   readonly origin?: string;
 }
 
-/** The part of a field that a diagnostic points at. For a value in a block below its key, this is always the key. */
+/**
+ * The part of a field that a diagnostic points at. For a value that is empty or a block, `value` points at the key too.
+ */
 type Target = 'key' | 'value';
 
 /**
@@ -313,7 +315,7 @@ function findSpan(tree: Tree, path: FieldPath, target: Target): Span | undefined
   return findTargetSpan(found, target);
 }
 
-/** Returns the member at a step of a path. A single value equals a list of one, because some fields allow either. */
+/** Returns the member at a step of a path. Step 0 of a single value is the value itself, like a list of one. */
 function findMember(tree: Tree, node: Node | null, step: string | number): FoundNode | undefined {
   const inner = (node === null ? undefined : tree.targets.get(node)) ?? node;
   if (isSeq<Node>(inner)) {

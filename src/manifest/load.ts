@@ -36,7 +36,7 @@ export interface ManifestBytes {
   /** The path from the user, or `<stdin>` for `-`. For output of a command, the name from `formatRenderSource`. */
   readonly file: string;
   readonly bytes: Uint8Array;
-  /** Set if only the Defaults in this file are used: it is above the stack, or the user did not name it. */
+  /** Set if only the Defaults in this file are used, because it is above the stack or the user did not name it. */
   readonly onlyDefaults?: true;
 }
 
@@ -64,7 +64,7 @@ export interface LoadContext {
   readonly roots?: readonly string[] | undefined;
 }
 
-/** Limits on all files of one stack. The limit on YAML words is reached before `maxBytes`. */
+/** Limits on all files of one stack. Usual manifests reach the limit on YAML words before they reach `maxBytes`. */
 const STACK_LIMITS = { maxBytes: 64 * 1024 * 1024, maxFiles: 50_000, of: 'one stack' };
 
 /** Creates a budget for the files of one stack. The same files also count against `run`, the budget of the run. */
@@ -258,7 +258,9 @@ function readNamed(path: string, context: LoadContext, reading: Reading): void {
   }
 }
 
-/** Returns a name in the same folder that the user probably meant. */
+/**
+ * Returns the path with its last name replaced by the most similar name in the folder. `undefined` if none is similar.
+ */
 function suggestPath({ shown, real }: Path): string | undefined {
   try {
     const nearest = suggest(basename(real), readdirSync(dirname(real)));
@@ -317,7 +319,9 @@ interface Walk extends Omit<Reading, 'sources'> {
   readonly isDone: () => boolean;
 }
 
-/** A path to show, and the path to open. Below a visited folder, `real` is the real path or a symbolic link. */
+/**
+ * A path to show, and the path to open. Below a visited folder, only the last name in `real` can be a symbolic link.
+ */
 interface Path {
   readonly shown: string;
   readonly real: string;
@@ -371,7 +375,8 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
 }
 
 /**
- * Returns the entry whose name is invalid UTF-8 and decodes to `name`, with escapes. `name` itself cannot be opened.
+ * Returns the original of a name that was decoded from invalid UTF-8 and so cannot be opened, with its bytes as
+ * escapes. `undefined` if the name is valid.
  */
 function findIllNamed(folder: string, name: string): string | undefined {
   if (!name.includes('\u{FFFD}')) return undefined;
@@ -457,12 +462,14 @@ const FIELDS = ['apiVersion', 'kind', 'metadata', 'spec', 'lifecycle', 'lint'] a
 const ANY_FIELD = new RegExp(`(?:^|[\\s{,"'])(?:${FIELDS.join('|')})["']?\\s*:`, 'im');
 
 /**
- * Matches a line with any field. A file without such a line may be a truncated manifest. Adjacent repetitions in this
- * pattern match different characters, so matching a long file takes linear time.
+ * Matches a line with a field of any name. A file without any field is not foreign: it may be a truncated manifest.
+ * Adjacent repetitions in this pattern match different characters, so matching a long file takes linear time.
  */
 const OTHER_FIELD = /^[ \t{-]*["']?[\w@$./][\w@$./-]*["']?[ \t]*:(?:\s|$)/m;
 
-/** Whether a file belongs to edgewise or to another tool, such as package.json. False if it may be a manifest. */
+/**
+ * Whether a file is certainly not a manifest, but another file of edgewise or of another tool, such as package.json.
+ */
 export function isForeignFile(name: string, bytes: Uint8Array): boolean {
   if (!isUtf8(bytes)) return false;
   const text = toBuffer(bytes).toString('utf8');

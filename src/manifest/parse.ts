@@ -338,7 +338,8 @@ function refuseDepth(node: Node, walk: Walk): Json {
 }
 
 /**
- * Twice the length of the longest `List` that fits in a document. Findings of more members would use too much memory.
+ * The maximum length of a list or map: twice the longest `List` that fits in a document. Findings about the members of
+ * a longer one would use too much memory.
  */
 const MAX_MEMBERS = 20_000;
 
@@ -431,7 +432,7 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
   });
   for (const part of new Set(malformed)) walk.findings.push({ ...createMalformedFinding(part), ...toPart(part) });
   for (const name of new Set(withheld)) {
-    // Omit the `}`, because a withheld variable is rejected even if a default follows its name.
+    // Such a variable is withheld even if it has a default, so its name may be followed by `:-` instead of `}`.
     const part = isWithheldVariable(name) ? `\${env:${name}` : `\${env:${name}}`;
     walk.findings.push({ ...createWithheldFinding(name), ...toPart(part) });
   }

@@ -66,7 +66,7 @@ function isMapKey({ path, value }: Reference): boolean {
   return path.at(-1) === value;
 }
 
-/** Maps a path and a resolved id to the last map key with that id. A second key with the same id is an error. */
+/** The map keys read so far, by the path of the map and the resolved id. A second key with the same id is an error. */
 type Keys = Map<string, Reference>;
 
 interface ResolvedKey {

@@ -462,7 +462,7 @@ function listAdoptions(document: ManifestDocument, kind: Kind): readonly Documen
   return listLifecycleClaims(document, 'adopt', (id) => ({ value: id, key: `${kind.name} lifecycle.adopt ${id}` }));
 }
 
-/** Lists the name in `lifecycle.renamed_from`, because only one document can have a former name. */
+/** Lists the name in `lifecycle.renamed_from`, because no two documents can have the same former name. */
 function listRenames(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
   const toClaim = (name: string): Pick<Claim, 'value' | 'key'> => ({
     value: name,
@@ -504,7 +504,7 @@ function findFormerAddress({ value, kind }: ManifestDocument): Address | undefin
   return typeof name === 'string' ? toAddress(kind, name) : undefined;
 }
 
-/** Lists the paths in `lifecycle`, because only one document can write a file. */
+/** Lists the paths in `lifecycle`, because no two documents can write the same file. */
 function listWrittenFiles(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
   const paths = Object.entries(kind.lifecycle).filter(([, { type }]) => type.type === 'text' && type.isPath);
   return paths.flatMap(([name]) =>

@@ -102,7 +102,7 @@ function describeCertificate(
   return [leftMs > 0 ? `certificate renews in ${renderTimeSpan(leftMs)}` : 'certificate is due for renewal'];
 }
 
-/** Only INTERNAL_ERROR can end without action by the user. All other error codes of the API require one. */
+/** INTERNAL_ERROR does not count as failed: it is the only error of the API that can end without action by the user. */
 function findProvisioning({
   spec: { certificate_management_policy: policy = null },
   computed: { certificate_management_status: status = null },

@@ -139,9 +139,9 @@ function isCidr(text: string): boolean {
 }
 
 /**
- * Checks an SSH user certificate before it is written to a file: the text must be one line with nothing else, for the
- * requested key. Other programs may read that file line by line. Signatures are not checked, because `sshd` checks
- * them. Source: OpenSSH PROTOCOL.certkeys.
+ * Checks an SSH user certificate before it is written to a file. The text must be a certificate for the requested key
+ * on one line and nothing else, because other programs may read that file line by line. Signatures are not checked,
+ * because `sshd` checks them. Source: OpenSSH PROTOCOL.certkeys.
  */
 
 /** Type, base64, and an optional comment without characters that a shell would interpret. */

@@ -11,8 +11,8 @@ interface FormatEntry {
 }
 
 /**
- * All report formats. A new format needs its own file, an entry here and in STACKS_REPORT_FORMATS, a judge in
- * `test/report/form-judges.ts`, and a line in docs/reports.md.
+ * All report formats. A new format needs its own file, an entry here, in STACKS_REPORT_FORMATS and in FORM_JUDGES
+ * (`test/report/form-judges.ts`), and a line in docs/reports.md.
  */
 const REPORT_FORMATS = {
   text: {
@@ -66,7 +66,10 @@ const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksRep
   metrics: async () => (await import('./machine/metrics.ts')).renderStacksMetrics,
 };
 
-/** Loads the renderer of a format for a run over many stacks. Lists the unmanaged resources of an account only once. */
+/**
+ * Loads the renderer of a format for a run over many stacks. The renderer lists the unmanaged resources of an account
+ * only once.
+ */
 export async function loadStacksReportFormat(name: FormatName): Promise<StacksReportFormat> {
   const [format, { nameAccountsOnce }] = await Promise.all([
     STACKS_REPORT_FORMATS[name](),

@@ -99,7 +99,7 @@ export interface TextOptions {
   readonly color: boolean;
   /** The width of the terminal in columns. 0 disables wrapping. */
   readonly width: number;
-  /** Whether to show details for an investigation too: API calls, and the fields of deleted resources. */
+  /** Whether to also show details for an investigation: API calls, and the fields of deleted resources. */
   readonly verbose: boolean;
   /** Whether to show one line for each resource. */
   readonly compact?: boolean;
@@ -114,7 +114,7 @@ export interface RuleDescription {
 /** A command line that can be pasted into a shell. */
 export interface CommandLine {
   readonly line: string;
-  /** Whether the command needs, on standard input, the manifests of the run that printed the command. */
+  /** Whether the command reads manifests from standard input. If so, it needs the same manifests as this run. */
   readonly readsInput: boolean;
 }
 
@@ -134,8 +134,8 @@ export interface FormatOptions extends TextOptions {
   /** Returns the path of a manifest from the root of its repository. If absent, paths stay as they were given. */
   readonly toRepositoryPath?: (file: string) => string;
   /**
-   * Returns the path, from the root of the repository, of a source file that a tool reported, such as a kustomize
-   * origin. `stack`: the file whose `spec.render` ran the tool, if one did.
+   * Takes the path of a source file that a tool reported, such as a kustomize origin, and returns its path from the
+   * root of the repository. `stack`: the file whose `spec.render` ran the tool, if one did.
    */
   readonly toOriginPath?: (path: string, stack?: string) => string;
   /** Returns the meaning and remedy of a diagnostic code, or undefined if the code has no description. */

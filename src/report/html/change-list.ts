@@ -221,7 +221,7 @@ export function renderCommand(view: PlanView, command: CommandLine | undefined):
   return html`<p class="command">${formatApplyLead(command)} <code>${command.line}</code></p>\n`;
 }
 
-/** A filter, then a list of changes for each part of the plan. Empty if there are no changes. */
+/** A filter for all changes, then one list for each part of the plan. Empty if there are no changes. */
 export function renderChanges(
   { parts }: { readonly parts: readonly ChangePart[] },
   { renderPlace = () => undefined, isPart = false }: ChangesOptions = {},
@@ -303,7 +303,7 @@ function createItem(change: ChangeView, { index, isOpen, renderPlace }: Place): 
     anchor: getChangeAnchor(index),
     group: action,
     kind,
-    // Use the dangers of the whole change, so that the danger filter also shows the drift of the same resource.
+    // If a change has two entries, only the first shows its dangers, but the danger filter must find both.
     dangers: (change.change.dangers ?? []).map(({ group }) => group),
     owner,
     glyph,
@@ -324,8 +324,8 @@ function createItem(change: ChangeView, { index, isOpen, renderPlace }: Place): 
 }
 
 /**
- * Returns a function that renders the manifest position of a field. It returns undefined if the field is the only one,
- * or if the entry already shows the same position.
+ * Returns a function that renders the manifest position of a field. It returns undefined if the entry has no other
+ * field, or if the entry already shows the same position.
  */
 function createFieldPlaces(
   entry: Pick<ChangeView, 'stated'> & Parameters<RenderPlace>[0],
@@ -367,7 +367,7 @@ export function renderDriftCounts(counts: DriftView['counts']): Html {
   );
 }
 
-/** A filter, then a list of drifted resources for each state. Empty if no resource differs. */
+/** A filter for all resources that differ, then one list for each state. Empty if no resource differs. */
 export function renderDrifted(
   { groups }: Pick<DriftView, 'groups'>,
   renderPlace: RenderPlace,

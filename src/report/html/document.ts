@@ -138,8 +138,8 @@ export interface HtmlPage {
   /** The summary of the result. */
   readonly conclusion: readonly (Html | undefined)[];
   /**
-   * The dangers, each without its `<li>`. A page about many stacks lists them at the top; on any other page, the body
-   * contains them too.
+   * The dangers, each without its `<li>`, for the list at the top of a page about many stacks. The body of any other
+   * page already contains that list.
    */
   readonly dangers?: readonly Html[];
   readonly body: readonly (Html | undefined)[];

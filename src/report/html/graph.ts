@@ -9,8 +9,8 @@ const MAX_WRITES = 150;
 const MAX_WAITS = 200;
 
 /**
- * Sizes of a label in pixels: the width of a text column, the height, the padding. MAX_COLUMNS: the maximum width of
- * its text in columns.
+ * In pixels: the width of one column of text, then the height and the side padding of a label. MAX_COLUMNS: the maximum
+ * width of a label's text, in columns.
  */
 const COLUMN = 7.25;
 const HEIGHT = 26;
@@ -102,7 +102,7 @@ const LOOKS: ReadonlyMap<string, string> = new Map([
   ['DELETE', 'delete'],
 ]);
 
-/** An edge as a curve with an arrowhead. The curve is horizontal at each point of the edge. */
+/** An edge as a curve with an arrowhead. The curve is horizontal at its start, at its end, and at each bend. */
 function renderEdge({ points: [start, ...rest] }: PlacedEdge): Html | undefined {
   const end = rest.at(-1);
   if (start === undefined || end === undefined) return undefined;

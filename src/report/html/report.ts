@@ -341,8 +341,8 @@ interface DangerPlaces {
 }
 
 /**
- * The dangers by group, each with its owner, its position and a link to its entry. The resource of an `ended` danger
- * may be in sync. Then it has no entry, and the danger is shown without a link.
+ * The dangers by group, each with its owner, its position and a link to the entry of its resource. A resource with the
+ * danger `ended` may be in sync. It then has no entry, and the danger has no link.
  */
 function listDangers(
   { dangers }: Pick<PlanView, 'dangers'>,

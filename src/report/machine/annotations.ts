@@ -51,9 +51,9 @@ export interface Annotation {
   readonly field?: string;
   readonly place?: SourcePlace;
   readonly related?: Diagnostic['related'];
-  /** Whether the write was not sent because the run was interrupted or the service could not be reached. */
+  /** Whether the run was interrupted, or the service could not be reached, before the write was sent. */
   readonly isNotStarted?: boolean;
-  /** Whether the write was not sent because the service could not be reached. */
+  /** Whether the reason is that the service could not be reached. */
   readonly isOutOfReach?: boolean;
 }
 
@@ -155,7 +155,7 @@ function createViolationRemark({ rule, message, remedy, addresses, places = [] }
   const [address, ...others] = addresses;
   const said = others.length === 0 ? message : `${message} ${formatList(addresses)}`;
   const related = places.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) }));
-  // The first place is the resource's manifest. A policy violation without a resource has only the place of the policy.
+  // The first place is the resource's manifest. If a policy violation has no resource, its only place is the policy.
   const own = related.length > 1 || rule !== 'policy' ? related.shift() : undefined;
   return {
     rule,
@@ -371,7 +371,9 @@ function listFailureRemarks({ command, diagnostics = [], error }: Failure): read
   return [failure, ...found];
 }
 
-/** An unapproved change is an error. For `diff`, differences are the expected result, so they are notices. */
+/**
+ * For `apply`, a change that was not approved is an error. All other differences are notices, because they are allowed.
+ */
 function listComparisonRemarks(report: ComparisonReport): readonly Annotation[] {
   const { parts } = createComparisonView(report);
   const isApply = report.command === 'apply';

@@ -4,8 +4,8 @@ import { toPrintable } from '../../model/printable.ts';
 import type { DriftReport, Report, StacksReport } from '../report.ts';
 
 /**
- * Drift of a stack and of its account as gauges, in OpenMetrics text that collectors of text files can read too. Each
- * sample has a label with the stack, so that files of several stacks can be collected together. If a command did not
+ * Gauges on the drift of a stack and of its account, in OpenMetrics text that a textfile collector can also read. Each
+ * sample has a label with the stack, so that one folder can hold the files of several stacks. If a command did not
  * complete, `edgewise_run_success` is 0 and all other gauges are omitted, so that an old result is not mistaken for a
  * new one. Source: OpenMetrics 1.0.
  */

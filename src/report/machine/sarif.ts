@@ -85,8 +85,8 @@ function createRule(id: string, { describeRule }: FormatOptions): object {
 }
 
 /**
- * Turns `unknown-field` into `UnknownField`. Only for ids of several words, because the name of a rule must differ from
- * its id in more than case.
+ * Turns the id `unknown-field` into the name `UnknownField`. An id of one word gets no name, because the name of a rule
+ * must differ from its id in more than case.
  */
 function formatPascalCase(id: string): string {
   return id

@@ -98,7 +98,7 @@ function formatPosition({ message, place }: NonNullable<GuardViolation['places']
   return `${escapeProse(message)}: ${renderCode(`${place.file}:${place.line}`)}`;
 }
 
-/** The footnote on created resources, if the plan has drift too. */
+/** The footnote on creates, for a plan that also has drift. */
 const CREATED = 'It is not known whether what is created is new in the manifests, or was deleted at the service.';
 
 /**

@@ -16,8 +16,8 @@ import { escapeProse, joinSections, listFoldSections, renderMarker, renderRow, t
 const MAX_OPEN_STACKS = 3;
 
 /**
- * The maximum number of stacks that have a fold each. With more stacks, a table shows the headlines instead, because
- * even an empty fold takes more characters than a row.
+ * If more stacks have content, a table shows their headlines instead of one fold each, because even an empty fold takes
+ * more characters than a row.
  */
 const MAX_FOLDS = 100;
 

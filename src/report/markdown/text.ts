@@ -171,7 +171,10 @@ const WEIGHTS = [
 
 type Weight = (typeof WEIGHTS)[number];
 
-/** The maximum length of a comment on GitHub, in characters. Edgewise counts UTF-16 units, which are never fewer. */
+/**
+ * The maximum length of a comment on GitHub, in characters. Edgewise counts UTF-16 units instead, of which a text never
+ * has fewer.
+ */
 export const MAX_COMMENT = 65_536;
 
 /** Characters reserved for the note on omitted sections. */

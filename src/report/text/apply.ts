@@ -15,7 +15,7 @@ import { countColumns } from '../view/escape.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { createPainter, isTooWide, padToColumns, wrapBehind } from './layout.ts';
 
-/** Ids are aligned after names of writes up to this width. An id after a wider name is not aligned. */
+/** Ids form a column after the names of writes. An id after a name that is wider than this is not in the column. */
 const MAX_NAME_COLUMNS = 56;
 
 /**

@@ -12,8 +12,8 @@ export interface ChangeLayout extends TextOptions {
 }
 
 /**
- * Values are aligned after paths, and actions after titles, up to these widths. After a wider path or title, the text
- * is not aligned.
+ * Values form a column after the paths, and actions form one after the titles. The text after a path or title that is
+ * wider than this is not in the column.
  */
 const MAX_PATH_COLUMNS = 32;
 const MAX_TITLE_COLUMNS = 72;
@@ -21,7 +21,7 @@ const MAX_TITLE_COLUMNS = 72;
 /** The minimum width of the column for an action and its reason. On a narrower terminal, they have no column. */
 const MIN_ACTION_COLUMNS = 24;
 
-/** The column at which the actions of changes start, after the widest title that is not too wide to align. */
+/** The column at which the actions of changes start: after the widest title of at most MAX_TITLE_COLUMNS columns. */
 export function getActionColumnWidth(changes: readonly ChangeView[]): number {
   const widths = changes
     .map((change) => countColumns(formatHeading(change)))
@@ -57,7 +57,7 @@ function renderDangers({ dangers }: ChangeView, { color, width }: ChangeLayout):
   );
 }
 
-/** A change on one line. `drifted`: the fields whose drift the change reverts, from another part of the plan. */
+/** A change on one line. `drifted`: the fields of the same change that are in another part of the plan, for drift. */
 export function renderCompactChange(change: ChangeView, drifted: readonly FieldView[], layout: ChangeLayout): string {
   const { action, dangers, warnings, reason, protect } = change;
   const style = getStyle(action);

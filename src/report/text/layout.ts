@@ -21,7 +21,7 @@ interface Indent {
 
 /**
  * Wraps a paragraph to a width in columns; 0 disables wrapping. Returns lines without indent. Does not break quoted
- * text and long words.
+ * text or long words.
  */
 export function wrapProse(text: string, width: number, { first, rest }: Indent): readonly string[] {
   if (width === 0) return [text];

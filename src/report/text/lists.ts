@@ -46,7 +46,7 @@ export function renderInventoryText({ rows, summary }: InventoryView, options: T
   return [paint('strong', heading), ...body, '', paint('muted', `${summary}.`), ''].join('\n');
 }
 
-/** Values are aligned after paths up to this width. A value after a wider path is not aligned. */
+/** Values form a column after the paths. A value after a path that is wider than this is not in the column. */
 const MAX_PATH_COLUMNS = 32;
 
 function renderDetails({ fields, findings }: InventoryRow, { width, color }: TextOptions): readonly string[] {

@@ -12,7 +12,9 @@ import { createPainter } from './layout.ts';
 
 /** Turns the events of an apply into lines while the apply runs. */
 interface EventLog {
-  /** Returns the lines of one event. Empty for the start of a write, and for a write that `end` reports. */
+  /**
+   * Returns the lines of one event. Empty for the start of a write, and for a write that was not started (see `end`).
+   */
   readonly take: (event: ApplyEvent) => readonly string[];
   /**
    * Returns the last line of an apply: one sentence on all writes that were not started because the run was interrupted

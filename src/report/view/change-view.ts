@@ -141,7 +141,7 @@ const ORIGINS: OriginWords = {
   unknown: 'changed here or drifted',
 };
 
-/** Facts about a change from other parts of the plan. */
+/** What other parts of the plan say about a change. */
 interface ChangeExtras {
   /** Warnings that the change causes. */
   readonly warnings?: readonly Diagnostic[] | undefined;
@@ -149,8 +149,8 @@ interface ChangeExtras {
 
 /**
  * Creates the view of a change in one part of a plan. Only the first part of a change shows facts about the whole
- * change. Fields and traits are computed on each access, because those of ten thousand changes would take as much
- * memory as the plan.
+ * change. Fields and traits are computed on each access, because storing them for ten thousand changes would take as
+ * much memory as the plan.
  */
 export function createChangeView(
   { change, action, differences, isContinued }: ChangeShare,

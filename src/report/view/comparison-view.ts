@@ -137,8 +137,8 @@ function createPart(
 }
 
 /**
- * If the other plan does not change the resource, shows the change as a plan does. If it changes the resource
- * differently, shows only the parts that differ.
+ * Shows only what differs from the other plan. If the other plan does not change the resource, shows the whole change,
+ * as in a plan.
  */
 function createExtraChangeView(extra: ExtraChange, { other: word, names }: PartContext): ChangeView {
   const { change, other, fields, dangers, notes } = extra;
@@ -188,7 +188,7 @@ function createExtraFieldView({ difference, other }: ExtraField, context: ExtraC
 
 type Side = 'from' | 'to';
 
-/** The side of a difference that has a value, if only one side has. Undefined if both have. */
+/** The only side of a difference that has a value. Undefined if both sides have one. */
 function findSide(action: Change['action'], { field }: Difference): Side | undefined {
   if (action === 'delete' || action === 'release') return 'from';
   return action === 'create' || field === undefined ? 'to' : undefined;

@@ -97,7 +97,7 @@ export function listDangerViews(
   return DANGER_GROUPS.flatMap((group) => views.filter((view) => view.group === group));
 }
 
-/** Whether the change only reverts drift of the danger's field. */
+/** Whether the change does nothing to the danger's field except revert its drift. */
 function isRevert({ differences }: Change, { path = '' }: Danger): boolean {
   const field = parsePath(path)?.[0];
   const own = differences.filter((difference) => difference.field !== undefined && difference.field === field);
@@ -214,8 +214,8 @@ interface ClauseContext {
 }
 
 /**
- * The starts of clauses that end with a field and both its values: first for a planned change, after `will`; then for a
- * change that has happened.
+ * The start of each clause; a field and both its values follow. The first wording is for a planned change and follows
+ * `will`; the second is for a change that has happened.
  */
 const LEADS = {
   'restriction-disabled': ['have this disabled:', 'has this disabled:'],
@@ -329,7 +329,9 @@ function formatRuleName(type: KnownType, rule: Json): string {
   return [actions, 'rule', caption === undefined ? '' : `\`${toPrintable(caption)}\``].filter(Boolean).join(' ');
 }
 
-/** The actions of a rule, such as `deny`. They are the values of its text fields that have a list of known values. */
+/**
+ * The actions of a rule, such as `deny`: the values of those text fields for which the kind's table lists known values.
+ */
 function listActions(type: KnownType, value: Json | undefined): readonly string[] {
   if (value === undefined || value === null) return [];
   if (typeof value === 'string') return type?.type === 'text' && type.known !== undefined ? [quoteIfNeeded(value)] : [];

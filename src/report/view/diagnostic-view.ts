@@ -138,8 +138,8 @@ function withRemedy(lines: readonly string[], remedy: string | undefined): Error
 }
 
 /**
- * Commands that send only reads until they have a plan, so an error at that stage means that nothing was written. Later
- * errors are in the result of the apply.
+ * These commands send only reads until they have a plan. An error before that therefore means that nothing was written.
+ * Later errors are in the result of the apply.
  */
 const READING: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']);
 const UNREAD = 'Not all live resources could be read, so there is no plan. Nothing was written.';

@@ -96,7 +96,9 @@ export interface DriftedView {
   readonly stated?: string;
   /** The dangers that changes at the service cause for this resource. */
   readonly dangers: readonly DangerView[];
-  /** The names of fields that drifted from an unknown value. A saved plan stores only the digests of their values. */
+  /**
+   * The names of drifted fields whose old value is unknown, because a saved plan stores only the digest of the value.
+   */
   readonly moved: readonly string[];
   /** Changes at the service: the expected and the live values. */
   readonly fields: readonly FieldView[];

@@ -91,7 +91,10 @@ interface ServiceChange extends Pick<DriftedField, 'origin'> {
   readonly live?: Json | undefined;
 }
 
-/** Describes what happened to a field at the service. If the manifest changed too, the previous value is unknown. */
+/**
+ * Describes what happened to a field at the service. If the manifest changed too, the old value is unknown, so the text
+ * says only that the field was changed or removed.
+ */
 function formatServiceChange({ expected, live, origin }: ServiceChange, type: KnownType): string {
   const isGone = isNothing(live);
   if (origin === 'both') return `${isGone ? 'removed' : 'changed'} at the service, and in its manifest`;
@@ -127,8 +130,8 @@ export function listFieldViews(
 }
 
 /**
- * Lists all words of the command that receives a token, if the note about the command was cut. Otherwise lists nothing.
- * With `other`, compares the commands of both plans.
+ * All words of the command that receives a token. Empty if the note about the command is not cut. `other`: the command
+ * in another plan, to compare the two word by word.
  */
 export function listTokenFields(token: TokenPlace | undefined, other?: TokenPlace): readonly FieldView[] {
   const [before, after] = [listFullWords(other), listFullWords(token)];
@@ -231,7 +234,7 @@ function formatBriefValues({ inline, lines }: FieldView, room: number): string {
   return formatSides(sides[0], sides[1]);
 }
 
-/** The values of a field without bullets, keys and ids, for a search in another text. */
+/** The values of a field without bullets, keys and ids, so that another text can be searched for them. */
 export function listBriefValues({ inline, lines }: FieldView): readonly string[] {
   const values = inline === undefined ? lines.filter(isChanged).map(({ text }) => text) : [inline.from, inline.to];
   return values.flatMap((value) => {

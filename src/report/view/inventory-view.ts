@@ -95,8 +95,8 @@ function listExpiry(leftMs: number): readonly string[] {
 }
 
 /**
- * The fields below a row. In a detailed view, all fields; otherwise the identifying fields, the end of the validity,
- * and the computed fields. Omits fields that the row or a file contains.
+ * The fields below a row. In a detailed view, all fields that the row does not contain; otherwise the identifying
+ * fields, the end of the validity, and the kind's own computed fields, except one that is written to a file.
  */
 function listFields(
   kind: Kind,

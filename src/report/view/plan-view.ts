@@ -100,7 +100,9 @@ export interface WriteView {
 }
 
 interface PlanViewOptions extends Pick<FormatOptions, 'isPart'> {
-  /** Whether the caller reads each change only once. If so, computed fields are not stored. */
+  /**
+   * Whether the caller reads each change only once. If so, its fields and traits are not stored but computed when read.
+   */
   readonly isReadOnce?: boolean;
 }
 

@@ -290,8 +290,8 @@ function isQuietDrift(drift: Drift): boolean {
 }
 
 /**
- * Lists the unmanaged resources of each account only once: in the first part of the account that is shown in full or,
- * if no part is, in the first part.
+ * Lists the unmanaged resources of each account only once: in the account's first part that is shown in full or, if
+ * there is none, in its first part.
  */
 export function nameAccountsOnce(run: StacksReport): StacksReport {
   const tellers = new Map<string, StackPart>();

@@ -122,7 +122,7 @@ export function countApplyTotals({ outcomes }: ApplyResult): ApplyTotals {
 }
 
 /**
- * The writes that were not sent because the run was interrupted or the service could not be reached, by id. Includes
+ * By id, the writes that were not sent because the run was interrupted or the service could not be reached. Includes
  * writes that depended only on such writes.
  */
 export function findNotStarted(outcomes: readonly Outcome[]): ReadonlyMap<string, Write> {

@@ -38,7 +38,7 @@ export type LiveResources = Readonly<Record<string, readonly JsonObject[]>>;
 /** The text of a file. `latin1`: the file is in that encoding instead of UTF-8. */
 type FileText = string | { readonly latin1: string };
 
-/** One request by another client, sent right before the first request of the command that matches `before`. */
+/** One request by another client, sent right before the command's first request that matches `before`. */
 export interface ConcurrentRequest {
   /** Method and path, such as `PATCH /edges/tcp/{id}`. */
   readonly before: string;
@@ -60,7 +60,7 @@ export function formatMarkedMetadata(stack: string, name: string, more: JsonObje
   return JSON.stringify({ edgewise: { stack, name, ...more } });
 }
 
-/** Returns the example of a code after its correction. */
+/** Returns the corrected example of a code. */
 export function toFixedExample({ bad, good }: Explanation): Example {
   const { files = {}, command = bad.command, live = bad.live, meanwhile = bad.meanwhile, faults = bad.faults } = good;
   const fixed = Object.entries({ ...bad.files, ...files }).flatMap(([name, text]) =>

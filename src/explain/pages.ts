@@ -377,7 +377,7 @@ function removeEnvironmentPattern(pattern: string): string {
   return own === undefined ? pattern : removeEnvironmentPattern(own);
 }
 
-/** Maps names to the fields of an object, or of the members of a list. */
+/** Maps the names of an object's fields to the fields. For a list, uses the fields of its members. */
 function listMembers(schema: JsonObject): ReadonlyMap<string, Member> {
   const members = listAlternatives(schema).flatMap((alternative): (readonly [string, Member])[] => {
     const { properties, required, additionalProperties: rest, items } = alternative;

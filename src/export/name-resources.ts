@@ -11,13 +11,13 @@ interface NameRequest {
   readonly isFixed: boolean;
 }
 
-/** A name has at most 63 characters. The rest is left for the longest suffix. */
+/** A name has at most 63 characters. The base leaves enough of them for the longest suffix. */
 const MAX_BASE_LENGTH = 50;
 const SUFFIX_LEVELS = 3;
 
 /**
- * Assigns a name to each id. If several members prefer the same name, each gets a suffix. The suffix depends only on
- * the id, so the order of the members does not matter.
+ * Assigns a name to each id. If several requests prefer the same name, each gets a suffix, unless its name is fixed.
+ * The suffix depends only on the id, so the order of the requests does not matter.
  */
 export function assignNames(members: readonly NameRequest[]): ReadonlyMap<string, string> {
   const levels = new Map(members.map(({ id }) => [id, 0]));

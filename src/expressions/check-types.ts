@@ -3,10 +3,10 @@ import { listNodes } from './read-cel.ts';
 import { type CelDeclarations, type CelFields, defineType, replaceNames, toNonNullable } from './values.ts';
 
 /**
- * Type-checks expressions more strictly than evaluation does. Two simplifications would reject valid expressions: a
- * nullable value has its non-null type, because the library does not narrow a type after a comparison with null; and a
- * record is a type with fixed fields, not a map. So `null` is given any type, and an error about a record or union is
- * dropped if it disappears when the value has another of its possible types.
+ * Type-checks expressions more strictly than evaluation does, but without rejecting valid ones. A nullable value has
+ * its non-null type here, because the library does not narrow a type after a comparison with null. `null` gets the type
+ * `dyn`, so that such a comparison is valid. A record has a type with fixed fields, although it is also a map. So an
+ * error about a record or union is dropped if it disappears when the value has another of its possible types.
  */
 
 type CheckedType = { readonly type: string } | { readonly error: CelTypeError };
@@ -63,7 +63,7 @@ function checkAssuming(assumed: Assumed, context: Check): CheckedType {
 
 const ANY = 'dyn';
 
-/** Codes of errors about keys that a record never has. No other type of the value would avoid such an error. */
+/** Codes of errors about a key that a record never has. They are reported without trying other types of the value. */
 const CERTAIN: ReadonlySet<string> = new Set(['no_such_key', 'invalid_index_type']);
 
 /**

@@ -5,8 +5,8 @@ import { compileRe2, estimateRe2Cost } from '../kinds/re2.ts';
  * Evaluates expressions within a budget. The library does not limit the cost of an evaluation, and synchronous code
  * cannot be timed out. But the library evaluates every node with its function `run`, which is replaced here by a
  * function that counts: one step for each node, and the size of the operands before each operator or function call.
- * Some operations cost more than the size of their operands, so they spend additional steps or are replaced: RE2, which
- * CEL prescribes, matches patterns without backtracking.
+ * Some operations cost more than the size of their operands. They spend additional steps or are replaced: `matches`,
+ * for example, uses RE2, which CEL prescribes and which does not backtrack.
  */
 
 /**
@@ -109,8 +109,8 @@ function measure({ budget, scales }: Run, values: readonly unknown[], task: () =
 }
 
 /**
- * Computes the result of a method that the library would compute too slowly. For a method that costs more than the size
- * of its operands, spends steps. Returns `undefined` if the library must run the method.
+ * Returns the result of a method that the library would compute too slowly. For other methods, returns `undefined`, but
+ * first spends steps if the method costs more than the size of its operands.
  */
 function replaceMethod(
   { budget }: Run,

@@ -137,8 +137,8 @@ function isAllowed({ allow }: DesiredResource, id: LintCode): boolean {
 }
 
 /**
- * Reports suppressions of `idle` rules, which found nothing. Rules that are off are not in `idle`, because they may
- * find something once they are switched on.
+ * Reports the suppressions of the rules in `idle`, which were checked and found nothing. Rules that are off are not in
+ * `idle`, because they may find something once they are switched on.
  */
 function listUnused(
   resource: DesiredResource,

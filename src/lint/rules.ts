@@ -184,8 +184,8 @@ function isUnset(field: Field, value: Json | undefined): boolean {
 }
 
 /**
- * Creates a check that reports enabled modules without an effect. The kind's table decides whether a module has one.
- * Disabled modules are skipped, because they are meant to have none.
+ * Creates a check that reports enabled modules that, according to the kind's table, have no effect. Skips disabled
+ * modules, because they are meant to have none.
  */
 function createIdleCheck(id: LintCode): (subject: LintSubject) => readonly LintFinding[] {
   return ({ spots }) =>

@@ -83,10 +83,16 @@ function needsManifests(policy: Policy): boolean {
 
 const MANIFEST_NAMES = ['labels', 'annotations', 'stack.labels', 'stack.annotations', 'change.place'];
 
-/** Variables with some members from manifests. An expression that uses a whole variable may use these members. */
+/**
+ * Variables whose members come partly from manifests. An expression that uses such a variable as a whole may use these
+ * members.
+ */
 const WHOLES: ReadonlySet<string> = new Set(['stack', 'change']);
 
-/** Creates the violation for a policy that cannot be evaluated without manifests, and so might refuse the plan. */
+/**
+ * Creates the violation for a policy that cannot be evaluated without manifests. It blocks the plan, because the policy
+ * might refuse it.
+ */
 function createUnanswered({ document, locateRule }: Policy): GuardViolation {
   const { name } = document;
   return {

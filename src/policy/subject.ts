@@ -100,7 +100,8 @@ function toPlace(start: ManifestStart | undefined): JsonObject {
 }
 
 /**
- * Returns the common origin of all differences, `both` if their origins differ, or an empty string without differences.
+ * Returns the common origin of all differences, `both` if their origins differ, or an empty string if there are no
+ * differences.
  */
 function toOrigin({ differences }: Change): string {
   const [first = '', ...others] = new Set(differences.map(({ origin }) => origin));

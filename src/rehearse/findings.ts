@@ -188,8 +188,8 @@ function findPlace(address: string, { resources }: DesiredState, path?: string):
 /** Queries about the live resources that refer to a resource. */
 interface Referrers {
   /**
-   * Whether the resource has referrers that this stack does not keep, and each of them is handed over or owned by
-   * another stack of the run. Their references may be removed before the delete.
+   * Whether each referrer that this stack does not keep is handed over or owned by another stack of the run, so that
+   * its reference may be removed before the delete. False if there is no such referrer.
    */
   readonly areInRun: (id: string) => boolean;
   /** How to remove the references to a resource, as sentences. */
@@ -257,11 +257,14 @@ interface Gap {
   readonly address: string;
   /** The missing field or value, such as `backend` or `hostports 1.tcp.example.net:20001`. */
   readonly what: string;
-  /** True if no resource has the value. False if the resource, or the value in `subject`, exists without the field. */
+  /**
+   * True if a unique value is missing. False if a field is missing while its resource, or the value in `subject`,
+   * exists.
+   */
   readonly isValue: boolean;
   /**
-   * The unique value that exists without the field, such as `hostports 1.tcp.example.net:20001`. Absent if the gap is
-   * not about a value.
+   * For a field that is missing while a unique value exists: this value, such as `hostports 1.tcp.example.net:20001`.
+   * Otherwise absent.
    */
   readonly subject?: string;
   /** The length of the gap: the number of consecutive writes after which the resource, value or field was missing. */

@@ -91,7 +91,9 @@ interface TrialResult extends Pick<RehearsedPlan, 'result' | 'simulated' | 'gaps
   readonly live: LiveState;
 }
 
-/** Applies a plan to a new copy of the account, and discards the copy except for its rejections. */
+/**
+ * Applies a plan to a new copy of the account. The result contains the rejections of the copy, but not the copy itself.
+ */
 async function applyAndRead(plan: Plan, { live, now }: PlanInput): Promise<TrialResult> {
   const places = new TouchedResources(plan, live);
   const watch = new GapTracker();

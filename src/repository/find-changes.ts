@@ -125,8 +125,8 @@ function assignPolicies({ all }: ChangedFiles, causes: Causes, context: Pick<Hos
 }
 
 /**
- * Assigns changed files to the stacks whose manifests name the files in fields. To find the names, manifests must be
- * read. This is done only if a changed file has no stack yet, and only for stacks without a changed file.
+ * Assigns changed files to the stacks that name the files in fields of their manifests. Must read manifests to find
+ * these fields, so it runs only if a changed file has no stack yet, and only for stacks without a changed file.
  */
 async function assignNamed({ all }: ChangedFiles, { causes, context }: AssignContext): Promise<void> {
   const known = new Set([...causes.values()].flatMap((found) => [...found]));

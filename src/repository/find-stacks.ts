@@ -81,7 +81,7 @@ function listFoundDefaults(file: string, documents: readonly JsonObject[]): read
   return defaults.map(({ spec }) => ({ file, folder: dirname(file), spec: toMapping(spec) }));
 }
 
-/** Returns the dependencies of files that cannot be read: each file may take over any resource. */
+/** Returns dependencies for each file that cannot be read: `unread` says that the file may take over any resource. */
 function listUnreadable(findings: readonly FolderDiagnostic[] = []): readonly StackDependencies[] {
   return findings.map(({ diagnostic }) => ({ needs: [], takes: [], unread: [{ why: diagnostic.message }] }));
 }
@@ -173,8 +173,8 @@ export function readDependencies(
 }
 
 /**
- * Lists the references to other stacks in a file. If the file is not valid YAML, `takes` is empty, because `findTaker`
- * searches such files when a plan deletes a resource.
+ * Lists the references to other stacks in a file. If the file is not valid YAML, `takes` is empty, and `findTaker`
+ * searches the text of the file if a plan deletes a resource.
  */
 function listDependencies({ documents, isBroken }: RawDocuments): StackDependencies {
   const needs = documents.flatMap(({ kind, spec }) => {

@@ -125,7 +125,8 @@ async function findCommit(ask: () => Promise<string>, since: string): Promise<st
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * The time limit of a git command: longer than a user waits. For patterns with several `**`, git can take far longer.
+ * The time limit of a git command, because git can take very long for patterns with several `**`. It is longer than a
+ * user waits.
  */
 const TIMEOUT_MS = 120_000;
 
@@ -134,8 +135,8 @@ async function runGit(
   args: readonly string[],
   { env, timeoutMs = TIMEOUT_MS }: Pick<Host, 'env'> & { readonly timeoutMs?: number },
 ): Promise<string> {
-  // A repository may configure programs that git starts. So may a bare repository that a commit contains as files.
-  // These settings keep git from starting any of them.
+  // A repository may configure programs that git starts, and so may a bare repository among its committed files. These
+  // settings keep git from starting any of them.
   const safe = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.bareRepository=explicit'];
   try {
     const more = { ...withoutKeys(env), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };

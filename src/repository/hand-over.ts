@@ -67,7 +67,7 @@ interface Mistaken {
 }
 
 /**
- * Maps a tree to its files with errors. They are searched once for each tree, and only if a plan deletes a resource
+ * Maps a tree to its files with errors. A tree is searched for them at most once, and only if a plan deletes a resource
  * that no valid manifest takes over.
  */
 const MISTAKEN = new WeakMap<StackTree, readonly Mistaken[]>();
@@ -149,9 +149,9 @@ function findRelation(other: StackFolder, { folder, tree, context }: Subject): R
 }
 
 /**
- * Relates two stacks with different base URLs. The first takes over a resource from a stack that it knows only by name,
- * and the second has that name. If a stack with the name exists at the first one's base URL, the first means that stack,
- * so the second is in another account.
+ * Relates two stacks: the taker, which takes over a resource from a stack that it knows only by name, and the owner,
+ * which has this name but another base URL. If a stack with the name exists at the taker's base URL, the taker means
+ * that stack, so the owner is in another account.
  */
 function compareBaseUrls({ baseUrl }: StackFolder, { name }: StackFolder, { stacks }: StackTree): Relation {
   if (baseUrl === undefined || !isUrl(baseUrl)) return { doubt: `its base URL is ${baseUrl ?? 'not known'}` };

@@ -70,12 +70,12 @@ function createCycleError(round: Cycle): StackError {
 export type WriteRounds = ReadonlyMap<WriteId, number>;
 
 /**
- * Assigns writes to rounds, for plans of one account that are applied side by side. A round starts when all plans have
- * finished the previous round. Writes without a round are sent before round 1. Round 1 contains writes that claim a
- * value that another plan frees, and the writes that depend on them. It also contains deletes of resources to which
- * other plans may refer, unless a write without a round depends on the delete. If a write of another plan removes a
- * reference to a deleted resource, the delete is one round after that write, because the service rejects the delete of
- * a resource in use.
+ * Assigns writes to rounds, for plans of one account that are applied side by side. Writes without a round are sent
+ * before round 1. A round starts when all plans have finished the previous round. A write gets a round if it claims a
+ * value that another plan frees, or depends on such a write. A delete also gets a round if other plans may refer to the
+ * resource, unless a write without a round depends on the delete. If a write of another plan removes a reference to the
+ * resource, the delete is one round after that write, because the service rejects the delete of a resource in use.
+ * Otherwise, a write gets the first round that its dependencies allow.
  */
 export function listRounds(plans: readonly Plan[]): ReadonlyMap<Plan, WriteRounds> {
   const held = plans.map((plan) => ({ plan, writes: listHeldBack(plan) }));

@@ -229,7 +229,7 @@ function describeRange(input: Json | undefined, issue: z.core.$ZodIssueTooBig | 
   return `is ${input}, but must be at least ${issue.minimum}`;
 }
 
-/** Creates the finding for an unknown value of the field that selects the member of a union. */
+/** Creates the finding for an unknown value of a union's discriminator: the field whose value selects the member. */
 function createUnknownCase(scope: Scope, path: FieldPath): SchemaFinding {
   const union = findSchema(scope.schema, path.slice(0, -1));
   const cases = union instanceof z.ZodUnion ? union.options.map((option) => findMember(option, path.at(-1) ?? '')) : [];

@@ -61,8 +61,8 @@ const CONSTRAINTS = ['enum', 'format', 'maxLength', 'minLength', 'pattern'] as c
 type Schema = z.core.JSONSchema.BaseSchema;
 
 /**
- * Lets a schema of constrained text also accept `${env:…}`, except for keys. Skips a schema that was changed before,
- * because zod visits a schema again for each schema that is derived from it.
+ * Lets a schema of constrained text also accept `${env:…}`, unless the text is a key. Skips a schema that was changed
+ * before, because zod visits a schema once more for each schema that is derived from it.
  */
 function allowEnvironment(schema: Schema, path: readonly (string | number)[]): void {
   if (schema.pattern?.endsWith(`|${FROM_ENVIRONMENT}`)) return;
@@ -74,7 +74,10 @@ function allowEnvironment(schema: Schema, path: readonly (string | number)[]): v
   else exceptEnvironment(schema, constraints);
 }
 
-/** Uses `anyOf`, because editors offer the words of an `enum` in `anyOf`, but not in `else`. */
+/**
+ * Lets a schema with an `enum` also accept `${env:…}`. Uses `anyOf`, because editors offer the words of an `enum`
+ * there, but not in `else`.
+ */
 function offerEnvironment(schema: Schema, words: NonNullable<Schema['enum']>): void {
   delete schema.enum;
   delete schema.type;
@@ -85,8 +88,8 @@ function offerEnvironment(schema: Schema, words: NonNullable<Schema['enum']>): v
 }
 
 /**
- * Uses `if` and `else`, because an editor then reports the violated constraint. With `anyOf`, it would report that no
- * alternative matches.
+ * Lets a schema with other constraints also accept `${env:…}`. Uses `if` and `else`, because an editor then reports the
+ * violated constraint. With `anyOf`, it would report that no alternative matches.
  */
 function exceptEnvironment(schema: Schema, constraints: readonly (typeof CONSTRAINTS)[number][]): void {
   const constrained = Object.fromEntries(constraints.map((name) => [name, schema[name]]));

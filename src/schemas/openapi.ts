@@ -109,9 +109,9 @@ function createTolerantBody(body: JsonObject, kind: Kind, isUpdate: boolean): Js
 }
 
 /**
- * Creates the schema of an update that changes nothing: every field is absent. A field that null does not clear may
- * also be null. Used under `not`, which client generators ignore. If alternatives next to the properties expressed the
- * same rule, generators would create a body without types.
+ * Creates the schema of an update that changes nothing: each field is absent, or is null although null does not clear
+ * it. The schema is used under `not`, because client generators ignore `not`. If alternatives next to the properties
+ * expressed the same rule, generators would create a body without types.
  */
 function createNoChangeSchema({ fields }: Kind, names: readonly string[]): JsonObject {
   const cleared = names.filter((name) => fields[name]?.clear === 'null');
@@ -246,8 +246,8 @@ function createComponentHeaders(): JsonObject {
 const HEADERS: JsonObject = { [OPERATION_ID_HEADER]: { $ref: '#/components/headers/OperationId' } };
 
 /**
- * Returns the shared responses, by name: one for each response body, and one for each error. Some errors occur only for
- * unknown operations, or for bytes that are not a request.
+ * Returns the shared responses, by name: one for each response body, and one for each error. This includes errors that
+ * no operation can return, because they occur only for unknown operations, or for bytes that are not a request.
  */
 function createComponentResponses(): JsonObject {
   const successes = OPERATIONS.map((operation) => [toSuccessName(operation), createSuccess(operation)] as const);

@@ -67,7 +67,8 @@ const mark = z.strictObject({
 });
 
 /**
- * Only the model creates texts of these types. A text from a file is compared with a created text before it is used.
+ * Only the model creates values of the types `Address` and `WriteId`. These casts are safe, because a text from a file
+ * is compared with such a value before it is used.
  */
 const address = z.string().regex(/^[A-Za-z]+\/[^/\s]+$/) as unknown as z.ZodType<Address>; // the pattern matches the type
 const writeId = z.string() as unknown as z.ZodType<WriteId>; // compared with the ids that follow from the changes

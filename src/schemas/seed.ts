@@ -94,7 +94,7 @@ const CALLS = z
   ])
   .describe('One request or several: `2`, `"3-5"`, `"4-"`.');
 
-/** The members with which every rule selects requests. */
+/** The keys that every rule has. They select the requests that get the fault. */
 const CHOICE = {
   on: z
     .string()

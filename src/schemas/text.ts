@@ -73,8 +73,8 @@ export function createFileSchema(): z.ZodType {
 }
 
 /**
- * Limits the length of a text in bytes. JSON Schema can limit only the number of characters: a text never has more
- * characters than bytes, so the same limit rejects no valid text.
+ * Limits the length of a text in bytes. JSON Schema can limit only the number of characters. There, the same limit is
+ * used: it rejects no valid text, because a text never has more characters than bytes.
  */
 export function limitBytes(schema: z.ZodString, maxBytes: number): z.ZodString {
   return schema
@@ -85,7 +85,7 @@ export function limitBytes(schema: z.ZodString, maxBytes: number): z.ZodString {
     .meta({ maxLength: maxBytes });
 }
 
-/** Pattern of the times in requests. Validities are computed as time since 1970, so earlier times are rejected. */
+/** Pattern of times in requests. Times before 1970 are rejected, because validities are computed as time since 1970. */
 export const TIMES_TAKEN = '^(19[7-9][0-9]|[2-9][0-9]{3})-';
 
 export function createTimestampSchema(use: SchemaUse): z.ZodType {

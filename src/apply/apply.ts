@@ -50,7 +50,8 @@ export interface ApplyContext {
 export interface ParallelApplyContext {
   /**
    * Whether plans of other stacks wait for the writes of this plan. If so, the check for duplicates runs before
-   * `onWritten` is called, so that its outcomes are final. Otherwise it waits until all plans are ready for round 1.
+   * `onWritten` is called, which then gets final outcomes. Otherwise the check waits until all plans are ready for
+   * round 1.
    */
   readonly isAwaited: boolean;
   /** Maps a write to its round, counted from 1. A write that waits for no other plan is absent. */

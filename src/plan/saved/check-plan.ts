@@ -27,9 +27,9 @@ export interface PlanCheck {
   readonly done: ReadonlyMap<WriteId, string | undefined>;
   /** Addresses of updates whose fields all have the desired value. The mark may still be the old one. */
   readonly met: ReadonlySet<string>;
-  /** For resources that the plan creates and that exist now: the contents for their files, by address. */
+  /** Ids, by address, of resources that exist now and that the plan creates or awaits from other stacks. */
   readonly ids: CreatedIds;
-  /** Contents for planned files, by address, from resources that the plan creates and that exist now. */
+  /** For resources that the plan creates and that exist now: the contents for their files, by address. */
   readonly texts: ReadonlyMap<string, string>;
 }
 

@@ -22,10 +22,7 @@ export interface CreatedResource {
 interface ConcurrentDuplicates {
   /** The duplicate to keep instead of the created resource. `undefined`: the created resource is kept. */
   readonly winner: LiveResource | undefined;
-  /**
-   * Duplicates that the applies that created them will delete, because the new resource is kept. Empty if there is a
-   * winner.
-   */
+  /** Duplicates, which their own applies will delete, because the new resource is kept. Empty if there is a winner. */
   readonly losers: readonly LiveResource[];
   /** Whether the service lists the created resource without its mark. Later runs would not recognize the resource. */
   readonly isUnmarked: boolean;

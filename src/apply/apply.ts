@@ -50,7 +50,8 @@ export interface ApplyContext {
 export interface ParallelApplyContext {
   /**
    * Whether plans of other stacks wait for the writes of this plan. If so, the check for duplicates runs before
-   * `onWritten` is called, otherwise after all plans are ready for round 1.
+   * `onWritten` is called, which then gets final outcomes. Otherwise the check waits until all plans are ready for
+   * round 1.
    */
   readonly isAwaited: boolean;
   /** Maps a write to its round, counted from 1. A write that waits for no other plan is absent. */
@@ -171,8 +172,8 @@ function createRunOptions(
 }
 
 /**
- * Whether a write may start although `needed` failed. It may if `needed` only failed to record a delivery in the mark:
- * the token was delivered, so the replaced credential can be deleted.
+ * Whether a write may start although its dependency `needed` failed. A delete or a second delivery may, if `needed`
+ * delivered the token and only failed to record that in the mark.
  */
 function canFollowUnrecorded({ type }: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
   return (type === 'delete' || type === 'redeliver') && unrecorded.has(needed.write.id);

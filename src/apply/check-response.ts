@@ -86,7 +86,7 @@ function areAllTaken(kind: Kind, sent: Spec, live: Spec): boolean {
   return true;
 }
 
-/** Whether the response contains the sent value in normal form. True for a name that is not a field of the kind. */
+/** Whether the value in the response equals the sent value. True for a name that is not a field of the kind. */
 function isTaken(field: Field | undefined, sent: Json, live: Json | undefined): boolean {
   return field === undefined || (live !== undefined && isSameJson(normalizeField(field, sent), live));
 }

@@ -22,7 +22,7 @@ export interface CreatedResource {
 interface ConcurrentDuplicates {
   /** The duplicate to keep instead of the created resource. `undefined`: the created resource is kept. */
   readonly winner: LiveResource | undefined;
-  /** Duplicates to be deleted by their own applies, because the new resource is kept. Empty if there is a winner. */
+  /** Duplicates, which their own applies will delete, because the new resource is kept. Empty if there is a winner. */
   readonly losers: readonly LiveResource[];
   /** Whether the service lists the created resource without its mark. Later runs would not recognize the resource. */
   readonly isUnmarked: boolean;
@@ -187,7 +187,8 @@ export function coalesceLists(list: Client['list']): List {
   const waiting = new Map<string, Promise<readonly JsonObject[]>>();
   const listAfter: List = async (kind, ...more) => {
     await running.get(kind.name);
-    // Callers that received the previous response call again one after another. Let all of them join this request.
+    // Callers that received the previous response may each call again, one after another. This pause lets all of them
+    // join the next request.
     await setImmediate();
     const answer = list(kind, ...more);
     waiting.delete(kind.name);

@@ -266,8 +266,8 @@ function isUnknownCreation(error: unknown): boolean {
 }
 
 /**
- * Returns the oldest resource found; `undefined` if both look-ups find none. If a look-up fails, throws `unknown`: the
- * error of the creation, whose outcome stays unknown.
+ * Returns the oldest resource found; `undefined` if both look-ups find none. If a look-up fails, throws `unknown`, the
+ * error of the creation, because it is still not known whether the creation took effect.
  */
 async function lookUpTwice(
   look: () => Promise<readonly LiveResource[]>,
@@ -295,8 +295,8 @@ interface JudgedCreation {
 
 /**
  * Checks the response to a creation before its token is delivered. Returns a string with the reason if the creation
- * failed. A credential or certificate that differs from the request is then deleted, because otherwise each apply
- * would leave another valid one.
+ * failed. Deletes a credential without a token, and a credential or certificate that differs from the request, because
+ * otherwise each apply would leave another valid one.
  */
 async function verifyCreation(
   write: CreateWrite,

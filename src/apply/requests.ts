@@ -43,7 +43,7 @@ export interface Requests {
   readonly listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   /** Deletes a resource that this run created. */
   readonly remove: (made: CreatedResource) => Promise<void>;
-  /** Sends a PATCH to the credential with this id. `write`: named in the journal. */
+  /** Sends a PATCH to the credential with this id. `write`: the write to which the journal assigns the request. */
   readonly patch: (write: RecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
 

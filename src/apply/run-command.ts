@@ -217,7 +217,7 @@ function listForms(token: string): readonly string[] {
 }
 
 /**
- * Encodes `bytes` as in the middle of a longer text in base64, after `offset` other bytes. Omits the characters that
+ * Encodes `bytes` in base64 as they appear inside a longer text, after `offset` other bytes. Omits the characters that
  * also depend on neighbouring bytes.
  */
 function encodeBase64(bytes: Buffer, offset: number): string {

@@ -37,8 +37,8 @@ export interface ConnectionWatch {
   /** Aborted when the service is no longer reachable. */
   readonly signal: AbortSignal;
   /**
-   * Must be called with the outcome of each write. Returns the outcome to report, which names the cause if `signal`
-   * stopped the write: the service cannot be reached.
+   * Must be called with the outcome of each write. Returns the outcome to report: if `signal` stopped the write, its
+   * message says that the service cannot be reached.
    */
   readonly judge: (outcome: Outcome) => Outcome;
 }
@@ -65,8 +65,8 @@ export function watchConnection(interrupted: AbortSignal): ConnectionWatch {
 const UNREACHABLE = 'the service cannot be reached';
 
 /**
- * The maximum number of writes under way, which is the highest concurrency that a client can have. If ten thousand
- * writes started at once, they would take as much memory as everything else.
+ * The maximum number of writes under way, which is the highest concurrency that a client can have. A higher limit would
+ * only take memory: ten thousand writes under way take as much as everything else.
  */
 const MAX_UNDER_WAY = 64;
 

@@ -32,7 +32,10 @@ export interface TokenCredential {
  * be called before an apply, and a token whose delivery fails goes to a rescue sink.
  */
 export interface TokenSink {
-  /** Rejects if a token could not be delivered now. Resolves with warnings. Leaves at most an empty folder. */
+  /**
+   * Tests the sink without a token. Rejects if a token could not be delivered now, otherwise resolves with warnings.
+   * Leaves at most an empty folder.
+   */
   readonly test: () => Promise<readonly string[]>;
   /** Delivers a token. Resolves with a text that says where the token is. Rejects if the delivery fails. */
   readonly deliver: (recipient: TokenCredential, token: string) => Promise<string>;

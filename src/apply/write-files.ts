@@ -51,14 +51,14 @@ async function writePlannedFile(
   }
 }
 
-/** Returns the reason not to write a text, which other programs will read. `undefined` if it matches the manifest. */
+/**
+ * Returns why a text must not be written to its file, which other programs read. `undefined`: it matches the manifest.
+ */
 function checkText(text: string, change: Change | undefined): string | undefined {
   return findKind(change?.kind ?? '')?.checkFile(text, change?.desired ?? {});
 }
 
-/**
- * Writes a file that a plan lists, with the path in the plan. Rejects with the reason if the file cannot be written.
- */
+/** Writes a file that a plan lists. `path`: as in the plan. Rejects with the reason if the file cannot be written. */
 export type WriteFile = (path: string, text: string) => Promise<void>;
 
 /** Readable by all users, because certificates are public. */

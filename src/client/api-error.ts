@@ -13,7 +13,10 @@ interface FailedResponse {
   readonly body: string;
 }
 
-/** Name endings of headers with the operation id, most specific first. Services prefix them with `x-` or a brand. */
+/**
+ * Endings of the names of headers that contain the operation id, most specific first. Services put `x-` or a brand
+ * before.
+ */
 const OPERATION_HEADERS = ['operation-id', 'request-id', 'trace-id', 'correlation-id'] as const;
 
 /** Creates the error for a failed response. Its message quotes the service, with secrets redacted. */

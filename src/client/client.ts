@@ -77,9 +77,9 @@ export interface Client {
   readonly readModule: (path: string, stop?: AbortController) => Promise<JsonObject | null>;
   /**
    * Sends a write. Retries a PATCH, PUT or DELETE; retries a POST only if the service certainly did not process it.
-   * Resolves with the object in the response, or with `null` for an empty body or a DELETE. Sends nothing after
-   * `waitSignal` is aborted: rejects with the reason of the abort or, if an earlier attempt may have taken effect, with
-   * the error of that attempt.
+   * Resolves with the object in the response, or with `null` for an empty body or a DELETE. Once `waitSignal` is
+   * aborted, sends nothing more and rejects: with the error of an earlier attempt that may have taken effect, otherwise
+   * with the reason of the abort.
    */
   readonly send: (
     method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
@@ -231,7 +231,7 @@ function isUnset(json: Json | undefined): boolean {
   return typeof json === 'object' && !Array.isArray(json) && Object.values(json).every((member) => member === null);
 }
 
-/** Creates a redactor for all secrets, and for an API key that is too short for `secrets`. */
+/** Creates a redactor for all secrets. The API key has its own, because `secrets` omits a key that is too short. */
 function createFullRedactor(apiKey: string, secrets: Secrets): Redactor {
   const redactKey = createRedactor(apiKey);
   return (text) => redactKey(secrets.redact(text));
@@ -372,8 +372,8 @@ interface Page {
 const MAX_BARREN_PAGES = 100;
 
 /**
- * Maximum number of attempts to read a list. An attempt fails if the list changes while it is read. With small pages, a
- * run that deletes many resources changes its own list several times.
+ * Maximum number of attempts to read a list. An attempt fails if the list changes while it is read. A run that deletes
+ * many resources may change a list several times while it reads the list in small pages.
  */
 const MAX_READINGS = 6;
 

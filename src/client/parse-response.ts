@@ -48,7 +48,10 @@ function getSchema(table: Kind | Field, create: () => Schema): Schema {
   return schema;
 }
 
-/** Throws `NetworkError` if JSON does not match the schema, or is nested too deeply for later recursion. */
+/**
+ * Throws `NetworkError` if JSON does not match the schema, or is nested so deeply that recursion could exhaust the
+ * stack.
+ */
 function expectFit(json: JsonObject, schema: Schema, { place, excerpt }: ResponseSource): void {
   if (isDeeper(json, MAX_DEPTH)) throw new NetworkError(`${place} is nested too deeply`);
   const found = schema.safeParse(json).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);

@@ -58,8 +58,8 @@ async function readKind(
 const READ = new WeakMap<readonly JsonObject[], readonly LiveResource[]>();
 
 /**
- * Converts a list to live resources. If a resource omits a field, the field is empty if another resource of the list or
- * an earlier response contains it. Otherwise the field is unknown.
+ * Converts a list to live resources. A field that a resource omits is empty if another resource of the list or an
+ * earlier response contains the field, and unknown otherwise.
  */
 function readResources(
   { shown }: Pick<Client, 'shown'>,

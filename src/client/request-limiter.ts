@@ -14,8 +14,8 @@ export interface RequestLimiter {
   /** Called after a 429. Pauses all requests for `delayMs`. Halves the concurrency, unless already paused. */
   readonly throttle: (delayMs: number) => void;
   /**
-   * Called after each request that the service processed. After as many calls as the current concurrency, raises the
-   * concurrency by one, up to the configured maximum.
+   * Called after each request that the service processed. Raises the concurrency from n to n + 1 after n calls, up to
+   * the configured maximum.
    */
   readonly recover: () => void;
   /** Returns the current maximum number of concurrent requests. */

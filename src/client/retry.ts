@@ -54,9 +54,8 @@ const MAX_RETRY_AFTER_MS = 120_000;
 
 /**
  * Sends a request until its result is final. `create` creates the request of each attempt, because a body can be read
- * only once. After `waitSignal` is aborted, the call sends no further write and waits for nothing: it rejects with the
- * reason of the abort. Exception: if an earlier attempt may have taken effect, the call ends with the result of that
- * attempt.
+ * only once. Once `waitSignal` is aborted, a call that would have to send a write or to wait ends at once: with the
+ * result of an earlier attempt that may have taken effect, otherwise by rejecting with the reason of the abort.
  */
 export type SendWithRetries = (create: () => HttpRequest, waitSignal?: AbortSignal) => Promise<ReceivedResponse>;
 
@@ -96,7 +95,7 @@ type End = ReceivedResponse | NetworkError;
 
 /**
  * Makes one attempt. Resolves with a `NetworkError` instead of rejecting with it. After `waitSignal` is aborted,
- * rejects every request except reads. The limiter has already rejected reads that would have to wait.
+ * rejects only writes: the limiter has already rejected the reads that would have to wait, and other reads may be sent.
  */
 async function tryOnce(
   attempt: () => Promise<ReceivedResponse>,

@@ -20,8 +20,8 @@ interface ConflictContext {
 }
 
 /**
- * Returns an error for each claim of a unique value that another live resource still has after this plan, because the
- * service would reject the write. If a stack of the same run has the value, returns a warning instead.
+ * Returns an error for each claim of a unique value if another live resource still has the value after this plan: the
+ * service would reject the write. Returns a warning instead if a stack of the same run will free the value.
  */
 export function listConflicts(
   decisions: readonly Decision[],
@@ -140,8 +140,8 @@ function formatRemedy(
 }
 
 /**
- * The remedy if another stack owns the resource that has the claimed value. Names the adoption without consent of that
- * stack last, because the resource may be in use.
+ * The remedy if another stack owns the resource that has the claimed value. Says last how to adopt the resource without
+ * asking that stack, because the resource may be in use.
  */
 function formatHandOverRemedy(
   desired: DesiredResource,

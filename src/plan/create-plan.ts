@@ -130,7 +130,10 @@ function describeKeys({ pair, form }: Decision): readonly string[] {
   });
 }
 
-/** Adds a reason to each replace that deletes before it creates, because neither resource exists in between. */
+/**
+ * Adds a reason to each replace that deletes before it creates: the user must know why neither resource exists in
+ * between.
+ */
 function explainDeletedFirst(changes: readonly Change[], writes: readonly Write[]): readonly Change[] {
   const deleted = new Set<string>();
   const createdAfterDelete = new Set<string>();

@@ -61,7 +61,10 @@ function compareDuplicate(kind: Kind, { live }: Change): readonly Danger[] {
   return compareSides(kind, { spec: live?.spec ?? {} }, undefined).filter(({ danger }) => danger === 'token-revoked');
 }
 
-/** Whether the token of a live resource may be in use. True for a resource without a mark, which shows nothing. */
+/**
+ * Whether the token of a live resource may be in use. True without a mark, because only a mark shows that a token was
+ * not delivered.
+ */
 function isInUse(kind: Kind, live: Change['live']): boolean {
   return live !== undefined && (live.mark === undefined || !isUndelivered(kind, { mark: live.mark }));
 }

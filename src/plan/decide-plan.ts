@@ -196,7 +196,8 @@ function listRetainedValueWarnings(decisions: readonly Decision[]): readonly Dia
 }
 
 /**
- * A validity counts as set by a user if it exceeds the default by this factor: services backdate validities a little.
+ * A validity longer than the default by this factor counts as set by a user. The factor is well above 1, because
+ * services backdate validities a little.
  */
 const MIN_LENGTH_RATIO = 2;
 

@@ -64,8 +64,8 @@ export function decideActions(pairs: readonly Pair[], context: DecisionContext):
 export function listRefusedAdoptions(decisions: readonly Decision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const forcing = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => path);
-    // If no immutable field differs, an adoption only replaces a credential whose token was never delivered. Nothing
-    // can use such a credential.
+    // Without such a field, only a credential whose token was never delivered is replaced. That is no error, because
+    // nothing can use the credential.
     if (pair.by !== 'adopt' || action !== 'replace' || forcing.length === 0 || pair.desired === undefined) return [];
     return [createAdoptionError(pair.desired, pair.live?.id ?? '', forcing)];
   });
@@ -358,8 +358,8 @@ export function describeTokens(decision: Decision): readonly string[] {
 }
 
 /**
- * The note on the token of an adopted credential. A mark shows only that the token is in use, not where it is, because
- * the credential may have been adopted before.
+ * The note on the token of an adopted credential. A credential with a mark may have been adopted before too, so its
+ * mark does not show where its token is.
  */
 function describeAdoptedToken(mark: Mark | undefined): string {
   return mark === undefined

@@ -137,9 +137,9 @@ export interface DescribedResource {
 }
 
 /**
- * Lists the fields that the manifest no longer sets, but that the last apply set according to the mark. Only fields
- * whose default the service chooses. `forcesReplace`: the service chooses the default only for a new resource.
- * `normal`: the desired spec in normal form.
+ * The differences in fields that the last apply set, according to the mark, and that the manifest no longer sets.
+ * Includes only fields whose default the service chooses. A difference forces a replace if the service chooses the
+ * default only for a new resource. `normal`: the desired spec in normal form.
  */
 export function diffUnsetFields(
   described: DescribedResource,

@@ -74,8 +74,8 @@ interface OriginInput {
 /**
  * The origin of a difference in a field. The mark contains the digest of the last applied value. If the desired value
  * has a different digest, the manifest changed; if the live value has a different digest, the field drifted. A value
- * that the service does not show counts as not drifted. A value that waits for an id has no final digest, so it counts
- * as changed only if the field did not drift.
+ * that the service does not show counts as not drifted. The digest of a value that waits for an id always differs, so
+ * it counts as a change of the manifest only if the field did not drift.
  */
 function computeOrigin(kind: Kind, name: string, { desired, live, mark }: OriginInput): Origin {
   if (mark === undefined) return 'unknown';
@@ -162,7 +162,7 @@ interface HiddenField extends Subject {
   readonly name: string;
   readonly field: Field;
   readonly wanted: Json;
-  /** Whether `wanted` is the default. A field that the service does not show is assumed to have its default value. */
+  /** Whether `wanted` is the default, which a field is assumed to have if the service does not show it. */
   readonly isDefault: boolean;
 }
 

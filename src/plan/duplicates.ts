@@ -222,7 +222,7 @@ function formatLifecycleHint(resource: DesiredResource, { name, value }: Lifecyc
   return `${isWrong ? 'correct' : 'add to'} its lifecycle:\n${line}`;
 }
 
-/** Says where to add the line. If the place is a mapping in braces, that is after the opening brace. */
+/** Says where to add the line: if the place is a mapping in braces, after its opening brace. */
 function formatAddition(what: string, place: SourcePlace, line: string): string {
   return isInBraces(place) ? `add after the { of ${what}:\n${line},` : `add to ${what}:\n${line}`;
 }
@@ -287,8 +287,8 @@ interface RequestCount {
 }
 
 /**
- * Counts the list requests with which an apply checks for duplicates by concurrent applies. It lists only kinds in
- * which it creates resources without unique values.
+ * Counts the list requests with which an apply looks for duplicates that a concurrent apply created. An apply lists
+ * only kinds in which it creates resources without unique values.
  */
 export function countDuplicateChecks(writes: readonly Write[], held: AccountSize): RequestCount {
   const byKind = Map.groupBy(writes.filter(allowsDuplicates), ({ kind }) => kind);
@@ -301,7 +301,8 @@ export function countDuplicateChecks(writes: readonly Write[], held: AccountSize
 
 /**
  * Counts the list requests for one kind. A kind without a token is listed once, after all writes. A kind with a token
- * is listed before each delivery, while other writes are sent; concurrent deliveries share a list.
+ * is listed before each delivery, when other writes may still be open, so the number of pages is uncertain. Concurrent
+ * deliveries share a list.
  */
 function countPages(
   kind: Kind,

@@ -6,9 +6,9 @@ import type { Decision } from './decide.ts';
 import type { PlanInput } from './plan-input.ts';
 
 /**
- * Creates a predicate for addresses without a manifest: whether the plan keeps their live resources, because another
- * stack takes them over or `spec.handed_over` lists the address. Once the other stack owns its resource, a leftover
- * with the mark of this stack is pruned like any other.
+ * Creates a predicate for addresses without a manifest: whether the plan keeps their live resources. It does if
+ * `spec.handed_over` lists the address, or if another stack takes the resource over and does not own it yet. After the
+ * take-over, a resource that still has the mark of this stack is pruned.
  */
 export function createIsHandedOver({
   desired: { stack },

@@ -17,7 +17,7 @@ import { findValidForMs } from './validity.ts';
 /** A desired resource and the matching live resource, or one of them alone. */
 export interface Pair {
   readonly address: Address;
-  /** Id of the live resource that is kept at the address. Absent if the live resource is not a duplicate. */
+  /** If `live` is a duplicate: the id of the resource that is kept at the address. Otherwise absent. */
   readonly duplicateOf?: string;
   readonly kind: Kind;
   readonly desired: DesiredResource | undefined;
@@ -415,9 +415,7 @@ class Renames {
     return successor !== undefined && this.#takes(successor);
   }
 
-  /**
-   * The former name to record in the mark. `undefined` if no manifest was renamed from this resource's present name.
-   */
+  /** The former name to record in the mark. It is needed only if another manifest was renamed from the present name. */
   findNameToRecord(resource: DesiredResource): string | undefined {
     return this.#successors.has(resource.address) ? resource.lifecycle.renamedFrom : undefined;
   }
@@ -427,8 +425,8 @@ class Renames {
   }
 
   /**
-   * The live resources that have the name of a manifest and keep it. If another manifest was renamed from this name,
-   * these are only the resources that were already renamed to it, according to their mark.
+   * The live resources that have the name of a manifest and keep it. If the name passes to another manifest, only the
+   * resources whose mark records the former name of this manifest keep it.
    */
   #settled(resource: DesiredResource): readonly LiveResource[] {
     const marked = this.#listMarked(resource.address);
@@ -472,9 +470,9 @@ function findFormerAddress({ kind, lifecycle }: DesiredResource): Address | unde
 }
 
 /**
- * Compares two resources with the same mark; the one to keep comes first. A resource whose token was delivered comes
- * first, then one that need not be replaced (an interrupted replace leaves both), then the older. For kinds that
- * expire, the younger comes before the older, because it was created to replace the older.
+ * Compares two resources with the same mark; the one to keep comes first. Criteria, in this order: its token was
+ * delivered; it need not be replaced (an interrupted replace leaves both); it is the older or, for kinds that expire,
+ * the younger, which was created to replace the older.
  */
 function compareByPrecedence(
   kind: Kind,

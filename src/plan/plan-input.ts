@@ -70,7 +70,9 @@ function withoutModules(resource: DesiredResource): DesiredResource {
   return { ...resource, spec: Object.fromEntries(spec), lifecycle: { ...resource.lifecycle, ignore } };
 }
 
-/** The desired state of a release: the stack without manifests, because the released resources are named by address. */
+/**
+ * The desired state of a release: no resources. A release needs no manifests, because it names resources by address.
+ */
 export function createReleaseState(desired: DesiredState): DesiredState {
   return { ...desired, resources: new Map() };
 }

@@ -165,8 +165,8 @@ function findExtraChange(own: ChangeOfSide, other: ChangeOfSide<Change | undefin
 }
 
 /**
- * Whether two changes can be compared field by field. They can if their actions are equal. They also can if the other
- * change is a replace of which only the create is left, because an apply was interrupted after the delete.
+ * Whether two changes can be compared field by field: they have the same action, or the other change is a replace and
+ * this one only its create, because an apply was interrupted after the delete.
  */
 function isComparable({ action }: Change, other: Change): boolean {
   return action === other.action || (action === 'create' && other.action === 'replace');

@@ -29,7 +29,7 @@ export interface PlanCheck {
   readonly met: ReadonlySet<string>;
   /** Ids, by address, of resources that exist now and that the plan creates or awaits from other stacks. */
   readonly ids: CreatedIds;
-  /** Contents for planned files, by address, from resources that the plan creates and that exist now. */
+  /** For resources that the plan creates and that exist now: the contents for their files, by address. */
   readonly texts: ReadonlyMap<string, string>;
 }
 
@@ -307,7 +307,9 @@ function hasMarkOf(
   return isSameMark(mark, { ...resolveMark(kind, draft, ids), delivered: mark.delivered });
 }
 
-/** Lists the unchanged resources to which changes refer. The user approved the references by name. */
+/**
+ * Lists the unchanged resources to which changes refer. They are checked too, because the user approved them by name.
+ */
 function listReferenced({ changes }: Plan): readonly Change[] {
   const ids = new Set(
     changes.flatMap(({ kind, desired = {} }) => listReferences(getKind(kind), desired).map(({ value }) => value)),

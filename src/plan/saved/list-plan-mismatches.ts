@@ -14,8 +14,8 @@ import { listSent, mapSavedChanges, type SavedChange } from './saved-change.ts';
 /** Results of earlier checks of the plan file. */
 interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
   /**
-   * The plan that is made again for the state before an apply of the file began, or before an apply of another file in
-   * the same run began. Absent if no apply has begun.
+   * The plan that is made again for an earlier live state: before any write of this file or of the other plan files of
+   * the run. Absent if no apply has begun.
    */
   readonly before?: Plan | undefined;
 }

@@ -86,7 +86,7 @@ export function resolveSpec(kindName: string, spec: Spec, ids: CreatedIds): Spec
   return Object.fromEntries(entries);
 }
 
-/** A plan in which the replacement of each abandoned resource is a creation again. */
+/** A plan that creates the abandoned resources again, instead of replacing them. */
 interface RestoredPlan {
   readonly plan: Plan;
   /** Addresses of the resources that are created again because their token was lost. */
@@ -95,8 +95,8 @@ interface RestoredPlan {
 
 /**
  * Turns the replacement of an abandoned resource back into a creation, as in `shown`, the plan that the user approved.
- * A resource is abandoned if it has the mark of the same address, the mark records no delivered token, and `shown` does
- * not contain the resource. Nothing can use such a resource.
+ * A resource is abandoned if `shown` creates its address but does not contain the resource itself, and its mark records
+ * no delivered token. Nothing can use such a resource.
  */
 export function countAsCreated(plan: Plan, shown: Plan): RestoredPlan {
   const known = listKnownIds(shown);
@@ -175,8 +175,8 @@ function undoModules(address: Address, one: LiveResource, { changes }: Plan): Li
 }
 
 /**
- * The live resource from which a change started. A plan contains no creation times. So the time is chosen so that,
- * among resources with the same mark, a new plan keeps the same one.
+ * The live resource from which a change started. A plan contains no creation times, so one is chosen: if several
+ * resources have the same mark, a new plan must keep the same one as this plan.
  */
 function listStarts({ kind: name, live, duplicateOf }: Change): readonly LiveResource[] {
   const kind = getKind(name);

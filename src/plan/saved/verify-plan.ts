@@ -78,8 +78,8 @@ function isKept({ duplicateOf }: Change): boolean {
 }
 
 /**
- * For each file, the plan must contain a change of a kind with a value for files. The content must be absent if the
- * change creates or replaces the resource, and present otherwise.
+ * For each file, the plan must contain a change of a resource whose kind has a field that can be written to a file. The
+ * content must be absent if the change creates or replaces the resource, and present otherwise.
  */
 function findStrayFile(files: readonly PlannedFile[], changes: readonly Change[]): string | undefined {
   const byAddress: ReadonlyMap<string, Change> = new Map(

@@ -23,7 +23,8 @@ export type BoundaryResult = { readonly real: string } | { readonly finding: str
 /**
  * Returns the real paths of the folders in which manifests may name files. `paths` are the manifest paths of the
  * command line. With `root`: that folder, and the folder of each path outside of it. Without `root`: the repository of
- * each path. For a path in no repository: the working folder or, outside of that, the folder of the path.
+ * each path. If a path is in no repository: the working folder if the path is below it, otherwise the folder of the
+ * path.
  */
 export function findRoots(paths: readonly string[], { cwd, root }: BoundaryContext): readonly string[] {
   const starts = paths.map((path) => findStartFolder(path, cwd));
@@ -120,9 +121,9 @@ export function isDevice(path: string): boolean {
 }
 
 /**
- * Whether another user of the machine owns the file at `path`, and so can read and replace it. Files of root do not
- * count. Nor do files whose folder has the same owner: in a container, a mounted folder of the host has another owner
- * than the current user. `uid`: the current user. `undefined` if the system has no users.
+ * Whether a user other than `uid`, the current user, owns the file at `path`, and so can read and replace it. False for
+ * files of root, and for files whose folder has the same owner: in a container, the files in a mounted folder of the
+ * host may belong to another user. `uid` is `undefined` if the system has no users.
  */
 export function isOwnedByAnotherUser(
   path: string,
@@ -211,7 +212,10 @@ function hasTooManyFolders(path: string): boolean {
   return resolveEachLink(path, MAX_PATH_FOLDERS) === undefined;
 }
 
-/** Resolves link by link, because `realpath` fails for a missing file. `undefined` above `most` folders. */
+/**
+ * Resolves link by link, because `realpath` fails for a missing file. `undefined` if the path leads through more than
+ * `most` folders.
+ */
 function resolveEachLink(path: string, most = Number.POSITIVE_INFINITY): string | undefined {
   const { root } = parse(path);
   const parts = path.slice(root.length).split(sep);

@@ -1,6 +1,6 @@
 /**
- * Reads and writes comments of a pull request, and issues, at GitHub or GitLab. Does not know their content: a report
- * in Markdown, whose first line is the marker that identifies the report.
+ * Reads and writes comments of a pull request, and issues, at GitHub or GitLab. Their text is a report in Markdown,
+ * which a `Forge` does not interpret. The first line of a report is the marker that identifies it.
  */
 export interface Forge {
   /** Base URL of all requests, which carry the token. */

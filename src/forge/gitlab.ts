@@ -56,7 +56,9 @@ export async function findMergeRequest(
 
 type Client = ReturnType<typeof createClient>;
 
-/** Returns the user id of the token. `undefined` if the token may not read it: no comment then counts as its own. */
+/**
+ * Returns the user id of the token. `undefined` if the token may not read it: then no comment counts as written by it.
+ */
 async function findUserId(gitlab: Client): Promise<number | undefined> {
   try {
     const { id }: { readonly id?: number } = await gitlab.Users.showCurrentUser();

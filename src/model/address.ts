@@ -23,7 +23,7 @@ export function isAddress(text: string): text is Address {
   return ADDRESS.test(text);
 }
 
-/** Formats an address for people: `Kind/name`, or `Kind/name@id` if another resource has the same mark. */
+/** Formats an address for people: `Kind/name`, or `Kind/name@id` for a duplicate. */
 export function formatAddress({ address, duplicateOf, id }: ResourceRef): string {
   return duplicateOf === undefined || id === undefined ? address : `${address}@${id}`;
 }
@@ -36,7 +36,7 @@ export function stripDuplicateId(shown: string): string {
 /** A resource, identified by its address or, if it is a duplicate, by its address and id. */
 export interface ResourceRef {
   readonly address: Address;
-  /** Only for a duplicate: the id of the resource with the same mark that keeps the address. */
+  /** Only for a duplicate: the id of the resource that keeps the address. */
   readonly duplicateOf?: string;
   readonly id?: string | undefined;
 }

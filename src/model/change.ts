@@ -51,7 +51,7 @@ export interface ChangeStart {
 /** A planned change of one resource. Its writes are computed from this value alone. */
 export interface Change {
   readonly address: Address;
-  /** Only for a duplicate: the id of the resource with the same mark that keeps the address. */
+  /** Only for a duplicate: the id of the resource that keeps the address. */
   readonly duplicateOf?: string;
   readonly kind: string;
   readonly action: Action;

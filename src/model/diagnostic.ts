@@ -189,7 +189,7 @@ function compareRanks(left: readonly number[], right: readonly number[]): number
   return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0);
 }
 
-/** The maximum number of shown warnings per rule that no change causes. Low, because the changes matter more. */
+/** For each rule, the maximum number of shown warnings that no change causes. Low: the changes matter more. */
 const MAX_WARNINGS = 10;
 
 /**
@@ -199,8 +199,9 @@ const MAX_WARNINGS = 10;
 const MAX_PLACED = 100;
 
 /**
- * Limits the lint warnings of each rule. Keeps all that a change causes, and marks them. Keeps the first MAX_WARNINGS
- * others by address, and replaces the rest by their number. Keeps all diagnostics that are not lint warnings.
+ * Limits the lint warnings of each rule. Keeps all warnings caused by changes, and sets their `isOfChange`. Sorts the
+ * others by address, keeps the first MAX_WARNINGS, and replaces the rest by one warning with their number. Keeps all
+ * diagnostics that are not lint warnings.
  */
 export function limitLintWarnings(
   diagnostics: readonly Diagnostic[],
@@ -233,7 +234,7 @@ function markCaused(diagnostic: Diagnostic): Diagnostic {
   return { ...diagnostic, isOfChange: true };
 }
 
-/** Removes the position, which takes time to compute, and the remedy, which other warnings of the rule have. */
+/** Omits the position, which takes time to compute, and the remedy, which the other warnings of the same rule show. */
 function markCausedWithoutPlace({ code, severity, message, address, field }: Diagnostic): Diagnostic {
   return {
     code,

@@ -62,7 +62,7 @@ export const PROTECT_PATH = 'lifecycle.protect';
 /** The drift of one resource of the stack. */
 export interface ResourceDrift {
   readonly address: Address;
-  /** Only for a duplicate: the id of the resource with the same mark that keeps the address. */
+  /** Only for a duplicate: the id of the resource that keeps the address. */
   readonly duplicateOf?: string;
   readonly kind: string;
   readonly state: DriftState;
@@ -71,7 +71,9 @@ export interface ResourceDrift {
   readonly differences: readonly DriftedField[];
   /** Only for a missing resource: the spec of the manifest, in normal form. Absent if it is unknown. */
   readonly expected?: Spec;
-  /** Top-level fields that drifted. Expected values are unknown: a saved plan has only digests of unchanged fields. */
+  /**
+   * Drifted top-level fields of a resource that the saved plan does not change: it has no values of them, only digests.
+   */
   readonly moved?: readonly string[];
   /** The owner of the resource, from the manifest or the mark. Absent if neither has an owner. */
   readonly owner?: string;
@@ -135,7 +137,7 @@ export interface Coverage {
   readonly owned: number;
   readonly foreign: number;
   readonly unmanaged: number;
-  /** Share of the resources that this or another stack owns, 0 to 1. If there are no resources: 1. */
+  /** Share of the live resources with an owner, this or another stack: 0 to 1. If there are no resources: 1. */
   readonly share: number;
 }
 

@@ -65,7 +65,7 @@ export function assertNever(value: never): never {
   throw new InvariantError(`Unexpected value: ${JSON.stringify(value)}`);
 }
 
-/** Throws an `InvariantError` that names `what` if there is no value. For look-ups that only a bug can make fail. */
+/** Throws an `InvariantError` that names `what` if there is no value. For look-ups that fail only because of a bug. */
 export function assertDefined<T>(value: T | undefined | null, what: string): T {
   if (value === undefined || value === null) throw new InvariantError(`Missing: ${what}`);
   return value;

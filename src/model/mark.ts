@@ -12,7 +12,10 @@ export interface Mark {
   readonly protect: boolean;
   /** Only for credentials: whether the token was delivered to its sink. */
   readonly delivered: boolean;
-  /** The former name. Set if another resource has that name now: it shows that the rename is complete. */
+  /**
+   * The former name. Set only if another resource is renamed from the present name of this one: it then shows that this
+   * one already has its new name.
+   */
   readonly was?: string;
   /**
    * The owner when the mark was last written, so that reports can name the owner if the manifest is gone. Absent if no
@@ -51,7 +54,7 @@ export interface MarkDraft {
   /** The metadata of the user: everything but the mark. */
   readonly user: string | JsonObject;
   readonly fields: Readonly<Record<string, string>>;
-  /** Fields that contain addresses of resources without an id yet, in normal form. Digests are computed later. */
+  /** Fields that contain addresses of resources without ids, in normal form. Their digests are computed later. */
   readonly pending: JsonObject;
 }
 
@@ -67,7 +70,7 @@ export function toFieldDigest(value: Json): string {
   return toDigest(value, FIELD_DIGEST_LENGTH);
 }
 
-/** The metadata of a resource, split into the part of the user and the mark. */
+/** The metadata of a resource, split into the user's part and the mark. */
 export interface Metadata {
   /** The metadata of the user: an object if the text is a JSON object, otherwise the text. `''` if there is none. */
   readonly user: string | JsonObject;
@@ -77,8 +80,8 @@ export interface Metadata {
 }
 
 /**
- * Splits the metadata of a resource into the part of the user and the mark. Accepts any JSON formatting. Never throws:
- * without a valid mark, the whole text is the part of the user.
+ * Splits the metadata of a resource into the user's part and the mark. Accepts any JSON formatting. Never throws:
+ * without a valid mark, the whole text is the user's part.
  */
 export function parseMetadata(text: string): Metadata {
   const { [MARK_KEY]: inner, ...user } = parseObject(text) ?? {};
@@ -107,11 +110,11 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
 }
 
 /**
- * Renders the metadata of the user without a mark, such as for a released resource. Sorts the keys, because a plan file
- * has sorted keys: the plan and its file must give the same text.
+ * Renders the metadata of the user without a mark, such as for a released resource. Sorts the keys, because they are
+ * sorted in plan files, and a plan must give the same text before and after it is saved.
  */
 export function renderUserMetadata(user: string | JsonObject): string {
-  // Parse and serialize again, because a parsed plan file has its integer keys first, like every JavaScript object.
+  // Parse again, so that integer keys come first, as in every JavaScript object, such as a parsed plan file.
   return typeof user === 'string' ? user : JSON.stringify(JSON.parse(toCanonicalJson(user)));
 }
 

@@ -79,12 +79,12 @@ const LINE_COMMAND = new RegExp(`(^|[\\r\\n])(${SPACE}:):`, 'g');
 const ANYWHERE = /##\[/g;
 const SECTION = /(section_(?:start|end)):/g;
 
-/** Escapes every command that a runner would execute if each line of the text began a line of the log. Idempotent. */
+/** Escapes the commands that a runner would execute if each line of the text were a line of the log. Idempotent. */
 export function escapeJobCommands(text: string): string {
   return text.replace(LINE_COMMAND, '$1$2\\u003a').replace(ANYWHERE, '##\\u005b').replace(SECTION, '$1\\u003a');
 }
 
-/** Characters to keep of an unfinished line until more text arrives: enough for the start of any command. */
+/** How many characters of an unfinished line are kept until more text arrives: enough for the start of any command. */
 const KEPT_LENGTH = 'section_start:'.length;
 const MAYBE_LINE_COMMAND = new RegExp(`^${SPACE}:?$`);
 

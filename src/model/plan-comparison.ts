@@ -36,7 +36,7 @@ export interface PlanComparison {
   readonly after: Plan;
   /** Why the plans cannot be compared (different stack, service or mode). Absent if they can. */
   readonly mismatch?: string;
-  /** Changes and files of the later plan, `after`, that the earlier plan does not have. */
+  /** What only the earlier plan does. Without fields that both plans change: `more` has these, with both values. */
   readonly more: ExtraChanges;
   /** Changes and files of the earlier plan, `before`, that the later plan does not have, without changes in `more`. */
   readonly less: ExtraChanges;
@@ -47,7 +47,7 @@ export function isCoveredBy({ mismatch, more }: PlanComparison): boolean {
   return mismatch === undefined && isNothing(more);
 }
 
-/** Whether neither plan does anything that the other does not do. */
+/** Whether both plans do the same. */
 export function isSamePlan(comparison: PlanComparison): boolean {
   return isCoveredBy(comparison) && isNothing(comparison.less);
 }

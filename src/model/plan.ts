@@ -23,7 +23,7 @@ export interface PlannedFile {
 /** A resource of the stack that has no manifest, but is kept because of `--no-delete`. */
 export interface SuppressedDelete {
   readonly address: Address;
-  /** Only for a duplicate: the id of the resource with the same mark that keeps the address. */
+  /** Only for a duplicate: the id of the resource that keeps the address. */
   readonly duplicateOf?: string;
   readonly kind: string;
   readonly id: string;
@@ -80,14 +80,14 @@ export interface Plan {
   readonly baseUrl: string;
   /** `destroy`: deletes everything, so the limit on deletes does not apply. `release`: only removes marks. */
   readonly mode: 'apply' | 'destroy' | 'release';
-  /** Settings of the run, without token sinks: changes contain those, for approval and for comparison at apply. */
+  /** Settings of the run. Token sinks are in the changes instead, to be approved, and to be compared at apply. */
   readonly settings: PlanSettings;
   /** The addresses to which the plan is limited. Empty if it is not limited. */
   readonly targets: readonly string[];
   /** Names of other stacks whose resources the plan may take over. */
   readonly takeOver: readonly string[];
   readonly inputs: readonly ManifestInput[];
-  /** The manifest paths, as the user gave them: the default for an apply. Absent if the manifests were not files. */
+  /** The manifest paths, as the user gave them. An apply uses them by default. Absent: the manifests were not files. */
   readonly manifests?: readonly string[];
   /** Maps the address of an `External` to the id that it names. For readers of the plan. */
   readonly externals: Readonly<Record<string, string>>;
@@ -113,7 +113,7 @@ export interface Plan {
   readonly requests: {
     /** Number of requests sent to read the live state. */
     readonly read: number;
-    /** Number of requests of an apply: writes, and list requests to find duplicates by concurrent applies. */
+    /** Number of requests of an apply: writes, and list requests to find duplicates that concurrent applies created. */
     readonly apply: number;
     /**
      * Whether an apply may send more requests, because the number of list pages is unknown. Absent: `apply` is exact.
@@ -134,6 +134,6 @@ interface Rehearsal {
   readonly remaining: number;
   /** Number of tokens that an apply would create and deliver. */
   readonly tokens: number;
-  /** Ids that the plan sends but no response contained, so that they may not exist. Absent if there are none. */
+  /** Ids that the plan sends although no response showed that they exist. Absent if there are none. */
   readonly unchecked?: readonly string[];
 }

@@ -21,7 +21,7 @@ function escapeUnits(character: string): string {
 /** A regular expression for texts without NUL. It need not exclude lone surrogates: UTF-8 cannot encode them. */
 export const STORABLE_PATTERN = '^[^\\x00]*$';
 
-/** Returns why the service cannot store a text, to follow its position in a message. `undefined` if it can. */
+/** Returns why the service cannot store a text. In a message, this follows the position. `undefined` if it can. */
 export function checkPrintable(text: string): string | undefined {
   if (text.includes('\0')) return 'contains a NUL character';
   return text.isWellFormed() ? undefined : 'contains half of a surrogate pair, which is no character';

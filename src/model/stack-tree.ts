@@ -4,7 +4,7 @@ import type { CrossStackReference } from './state.ts';
 
 /** A stack, found by the folder of its `Stack` document. Subfolders with such a document are other stacks. */
 export interface StackFolder {
-  /** The name of the stack. `''` if the document has none, which an error reports when the stack is validated. */
+  /** The name of the stack. `''` if the document has none; then the validation of the stack reports an error. */
   readonly name: string;
   /** Relative to the working folder, or absolute, as the user gave the root. */
   readonly folder: string;
@@ -36,7 +36,10 @@ export interface TakenResource extends CrossStackReference {
 
 /** A manifest, or all manifests of a stack, that cannot be read. */
 export interface UnreadManifest {
-  /** The reason, such as `live/b/pool.yaml has a mistake: kind is required`. */
+  /**
+   * All words in the text of the manifest: it may take over only resources whose names are among them. Absent if it may
+   * contain any word.
+   */
   readonly why: string;
   /** All words in the text of the manifest. Absent if they are unknown: it may contain any word. */
   readonly words?: ReadonlySet<string>;

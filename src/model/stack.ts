@@ -41,7 +41,7 @@ export interface StackSettings {
   readonly handedOver?: readonly string[];
   readonly guard: GuardSettings;
   readonly tokens: TokenSettings;
-  /** Parses the document again to find the position of a value. Absent if the document sets no token sinks. */
+  /** Finds the position of a value in a document that sets token sinks; otherwise absent. Parses the document again. */
   readonly locate?: (path: readonly (string | number)[]) => SourcePlace;
   readonly lint: LintSettings;
   /** The name of the label or annotation whose value is a resource's owner. */
@@ -135,7 +135,7 @@ export type SinkSettings = DirectorySinkSettings | CommandSinkSettings;
 /** A folder with one file per credential, mode 0600. */
 interface DirectorySinkSettings {
   readonly directory: string;
-  /** Real paths of the folders that must contain `directory`, if a manifest sets it. Absent if the user set it. */
+  /** If a manifest sets `directory`: real paths of folders, one of which must contain it. Otherwise absent. */
   readonly within?: readonly string[];
 }
 

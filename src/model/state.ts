@@ -20,7 +20,10 @@ export interface ResourceLifecycle {
   readonly adopt: string | undefined;
   /** The former name of the resource in this stack. */
   readonly renamedFrom?: string;
-  /** The stack that hands over the resource, and the name of the resource in that stack. */
+  /**
+   * The settings in `lifecycle` that only some kinds have, such as `rotate_after`, as written. Paths are relative to
+   * the working folder.
+   */
   readonly takenFrom?: { readonly stack: string; readonly name: string };
   /** Lifecycle settings of this kind, such as `rotate_after`, as written. Paths are relative to the working folder. */
   readonly settings: Spec;

@@ -69,7 +69,7 @@ function formatLine(words: readonly string[]): string {
   return words.map(formatWord).join(' ');
 }
 
-/** Quotes words unless they are plain, and escapes characters outside of ASCII: different words look different. */
+/** Quotes a word unless it is plain, and escapes non-ASCII characters, so that different words look different. */
 function formatWord(word: string): string {
   if (/^[A-Za-z0-9_@%+=:,./{}~-]+$/.test(word)) return word;
   return JSON.stringify(word).replace(

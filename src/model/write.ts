@@ -15,7 +15,7 @@ type WriteSubject =
       readonly type: 'delete' | 'release';
       readonly address: Address;
       readonly resourceId: string;
-      /** Only for a duplicate: the id of the resource with the same mark that keeps the address. */
+      /** Only for a duplicate: the id of the resource that keeps the address. */
       readonly duplicateOf?: string;
     }
   | { readonly type: 'set-module' | 'remove-module'; readonly address: Address; readonly module: string }

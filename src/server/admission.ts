@@ -12,8 +12,8 @@ export interface Admission {
 }
 
 /**
- * Returns the API key of the caller. Throws `RequestError` if the key is missing or unknown, the API version is another
- * one, or the rate limit is exceeded.
+ * Returns the API key of the caller. Throws `RequestError` if the key is missing or unknown, the API version is not the
+ * supported one, or the rate limit is exceeded.
  */
 export function admitRequest(admission: Admission, headers: HttpRequest['headers']): ApiKey {
   const { keyring, versionHeader, countRequest } = admission;

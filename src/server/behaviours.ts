@@ -33,8 +33,8 @@ interface Behaviour {
   /** Adds the values that the service chooses at creation. */
   readonly complete?: (spec: Spec, caller: ApiKey, now: Date) => Spec;
   /**
-   * Returns the state to store in addition to the spec. Called at creation, when `before` is `undefined`, and for each
-   * change.
+   * Returns the state to store in addition to the spec. Called for each change, and at creation, when `before` is
+   * `undefined`.
    */
   readonly remember?: (
     resource: StoredResource,
@@ -83,8 +83,8 @@ function createDefaultBehaviour(kind: Kind): Behaviour {
 }
 
 /**
- * Creates the computed fields of a submission that the service has not decided yet. Each submitted word has its own
- * status.
+ * Creates the computed fields of a submission that the service has not decided yet. Each entry of the submitted list
+ * has its own status.
  */
 function createUndecided(fields: Kind['fields'], { words, status, parts }: Submission, spec: Spec): JsonObject {
   const [open = ''] = Object.keys(parts.decisions);
@@ -265,9 +265,8 @@ function toSeconds(time: Date): number {
 }
 
 /**
- * Only authorized keys may report abuse. When a report is submitted, the rules decide about each host name and set the
- * time of the decision. Both are stored with the report. A decision becomes visible when the server's clock reaches
- * that time.
+ * Only authorized keys may report abuse. When a report is submitted, the rules choose, for each host name, a decision
+ * and the time at which it becomes visible, by the server's clock. The report's state contains both from the start.
  */
 const ABUSE_REPORT_BEHAVIOUR: Behaviour = {
   authorize: (caller) => {

@@ -7,8 +7,8 @@ import { parseRange } from '../schemas/seed.ts';
 export interface ChosenFault<Rule extends FaultRule = FaultRule> {
   readonly rule: Rule;
   /**
-   * Returns a number from 0 up to, but not including, 1. It depends only on the seed, the rule, the number of the
-   * request among the requests that match the rule, and `purpose`.
+   * Returns a number from 0 up to, but not including, 1. It depends only on the seed, the rule, how many requests have
+   * matched the rule so far, and `purpose`.
    */
   readonly random: (purpose: string) => number;
 }

@@ -38,7 +38,7 @@ export async function delay(
   await sleep(Math.round(from + (to - from) * random('latency')), request.signal);
 }
 
-/** Returns the response to a request with a fault. Rejects as a transport does if the fault prevents a response. */
+/** Returns the response to a request with a fault. If the fault prevents a response, rejects as a transport does. */
 export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: FaultContext): Promise<HttpResponse> {
   const { rule } = chosen;
   if ('when' in rule && rule.when === 'after') await scene.forward(scene.request);

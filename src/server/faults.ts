@@ -16,8 +16,8 @@ import type { Server } from './server.ts';
 
 /**
  * Injects faults between the bundled server and its clients: late, lost, broken and wrong responses. Rules and a seed
- * choose the faults. If a fault prevents the response, a request without a socket rejects as with a client's transport.
- * With `listen`, the server closes or resets the connection.
+ * choose the faults. If a fault prevents the response, `send` rejects as a client's transport does. Over a socket,
+ * `listen` closes or resets the connection.
  */
 
 /** Options of `withFaults`. */
@@ -143,8 +143,8 @@ function parseOne(text: string): Json {
 }
 
 /**
- * Describes the rule that contains a path of the faults file by the rule's `on`: ` (GET *)`. Empty if no rule contains
- * the path.
+ * Names the rule that an error in the faults file concerns, by the rule's `on`: ` (GET *)`. Empty if the path of the
+ * error is not in a rule.
  */
 function nameRule(value: Json, [first, index]: FieldPath): string {
   const rules = isJsonObject(value) && first === 'rules' ? value['rules'] : undefined;

@@ -57,9 +57,7 @@ function encodeKsuid(now: Date, count: number, random: Buffer): string {
   return encodeBase62(bytes, KSUID_LENGTH);
 }
 
-/**
- * The number of base-62 digits per division. A remainder and two more bytes stay below 2^53, so each division is exact.
- */
+/** The number of base-62 digits per division. DIGITS_BASE times 2^16 is less than 2^53, so each division is exact. */
 const DIGITS = 5;
 const DIGITS_BASE = 62 ** DIGITS;
 
@@ -147,7 +145,7 @@ function parseSecret(id: string, text: string): Buffer {
   return secret;
 }
 
-/** Encodes the key as PEM. Node's own parser may report an error that an earlier call left behind in OpenSSL. */
+/** Parses the key without Node's own parser, which may report an error that an earlier call left behind in OpenSSL. */
 function parseKey(secret: Buffer): PrivateKey {
   const der = Buffer.concat([PKCS8_ED25519, secret]).toString('base64');
   return parsePkcs8Key(`-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n`);

@@ -133,8 +133,8 @@ function parseRequestUrl({ url = '', headers: { host = '' } }: IncomingMessage):
 }
 
 /**
- * Reads the body of a request. A body longer than MAX_REQUEST_BYTES is cut shortly after that limit, so the result is
- * too long as well. Rejects if the body is incomplete.
+ * Reads the body of a request. A body longer than MAX_REQUEST_BYTES is read only until it exceeds that limit, so that
+ * the length check still rejects it. Rejects if the body is incomplete.
  */
 function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   return new Promise((resolve, reject) => {

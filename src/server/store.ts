@@ -71,8 +71,8 @@ export function findOwnedKind(id: string): Kind | undefined {
 }
 
 /**
- * Lists the unique values of a spec. Empty for attached kinds: that only one manifest may attach modules to a resource
- * is a rule of manifests, not of the service.
+ * Lists the unique values of a spec. Empty for attached kinds: their ids must be unique among manifests, but not at the
+ * service.
  */
 function listOwnedClaims(kind: Kind, spec: Spec): readonly Claim[] {
   return kind.role === 'owned' ? listClaims(kind, spec) : [];
@@ -141,10 +141,7 @@ export class Store {
     this.listingOf(kind).remove(resource.id);
   }
 
-  /**
-   * Finds another resource that already has a unique value of this spec. Ignores the resource `id`, which the spec
-   * belongs to.
-   */
+  /** Finds a resource, other than the resource `id`, that already has a unique value of this spec. */
   findHolder(kind: Kind, spec: Spec, id: string): Holder | undefined {
     const claims = listOwnedClaims(kind, spec);
     if (claims.length === 0) return undefined;
@@ -246,7 +243,7 @@ const MAX_TOMBSTONES = 100_000;
 
 /**
  * Values in the order in which they were added. They are found by id, and listed newest first. The cost of adding,
- * changing and removing does not depend on the number of values, and the cost of a page only on its size. The list
+ * changing and removing does not depend on the number of values. The cost of a page depends only on its size. The list
  * remembers the positions of the last removed values, so that a client can continue paging after such a value. For an
  * unknown id, paging continues by the order of ids, which sort by creation time.
  */

@@ -252,7 +252,7 @@ describeLong('a Monday with twenty stacks', () => {
     const end = shown.join('');
     expect(end).toContain(`\nSkipped:\n  ${count} writes were not started, because the service cannot be reached.\n`);
     expect(end).toMatch(
-      /\nNext:\n {2}Check that the service runs and can be reached from here: what was not sent changed nothing\.\n {2}Run apply again\. /,
+      /\nNext:\n {2}Check that the service runs and can be reached from here\. Requests that were not sent changed nothing\.\n {2}Run apply again\. /,
     );
   }, 60_000);
 

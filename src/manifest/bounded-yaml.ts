@@ -111,7 +111,7 @@ function createPartsLimitError({ parts }: YamlLimits): YamlLimitError {
 }
 
 function createWordsLimitError({ words }: YamlLimits): YamlLimitError {
-  const message = `the manifests are too long: up to here they have more than ${count(words)} words and signs`;
+  const message = `the manifests are too long: up to here they have more than ${count(words)} YAML tokens`;
   return new YamlLimitError(message, 'Divide them into several stacks, or check that this file was meant.');
 }
 

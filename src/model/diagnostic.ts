@@ -14,7 +14,7 @@ export const LINT_CODES = {
   'breaker-never-trips': 'The settings of a circuit breaker keep it from ever tripping.',
   'repeated-value': 'A set contains the same value twice, perhaps in two spellings.',
   'literal-id': 'An id is written out although a document gives it a name.',
-  'placeholder-in-shell': "A token command has a placeholder inside of a shell's text.",
+  'placeholder-in-shell': 'The shell script of a token command contains a placeholder.',
   'suppression-unused': 'A lint suppression has no effect.',
 } as const;
 

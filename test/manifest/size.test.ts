@@ -60,7 +60,7 @@ describe('what is larger than any manifest is refused before it is built', () =>
 
   itLong('documents', () => {
     expect(tell('---\na: 1\n'.repeat(200_000)).join()).toContain(
-      'the manifests are too long: up to here they have more than 2,000,000 words and signs',
+      'the manifests are too long: up to here they have more than 2,000,000 YAML tokens',
     );
   });
 

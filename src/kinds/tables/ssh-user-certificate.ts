@@ -26,7 +26,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
   lifecycle: {
     valid_for: field(
       formatted('duration'),
-      'How long it is valid, from its creation. Replaces valid_after and valid_until.',
+      'How long it is valid, from its creation. Use it instead of valid_after and valid_until.',
     ),
     renew_before: field(
       formatted('duration'),

@@ -5,8 +5,8 @@ import type { Host } from '../stack/host.ts';
 export interface Output {
   readonly write: (text: string) => void;
   /**
-   * Writes commands for the CI runner, such as annotations, without filtering them. The caller must escape all other
-   * text. Absent: `write` has no filter, so use `write`.
+   * Writes text that contains commands for the CI runner, such as annotations. Nothing is filtered, so the caller must
+   * escape everything else in the text. Absent: `write` has no filter, so use `write`.
    */
   readonly writeCommands?: (text: string) => void;
   readonly isFile?: boolean;

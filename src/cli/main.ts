@@ -15,7 +15,10 @@ const INVALID = 3;
  */
 const PART = /[/\\]parts[/\\][\w-]+-[\w-]{8}\.cjs$/;
 
-/** Matches a command, or an option alone. The word becomes the name of a cache folder. */
+/**
+ * Matches the first word of a command line: a command, or an option such as `--version`. The word becomes the name of a
+ * cache folder.
+ */
 const COMMAND = /^-{0,2}[a-z][a-z-]{0,20}$/;
 
 if (isOlder(process.versions.node, NEEDED)) {
@@ -48,7 +51,10 @@ type Process = Pick<
   'env' | 'argv' | 'version' | 'arch' | 'pid' | 'getuid' | 'getBuiltinModule' | 'once'
 >;
 
-/** The method with which Node's loader compiles a file. Node's types omit it, but many packages replace it. */
+/**
+ * The method with which Node's loader compiles a file. Node's types omit it, but it can be relied on: many packages
+ * replace it.
+ */
 interface ModuleLoader {
   _compile(this: NodeJS.Module, code: string, path: string, ...rest: unknown[]): unknown;
 }

@@ -149,8 +149,8 @@ async function runRender(
 const MAX_NEAREST = 3;
 
 /**
- * Throws if no file in a folder belongs to edgewise, such as in the root of a repository: one error instead of one for
- * each file. Does nothing if the folder contains several Stacks, because that is another error.
+ * Throws one error, instead of one for each file, if no file in a folder belongs to edgewise, such as in the root of a
+ * repository. Does nothing if the folder contains several Stacks, because that is another error.
  */
 export function refuseOtherTools(paths: readonly string[], sources: readonly ManifestBytes[], context: Host): void {
   const { cwd, root } = context;

@@ -183,8 +183,8 @@ function refuseSecrets(tokens: TokenSettings, { find }: Pick<Secrets, 'find'>): 
 }
 
 /**
- * Throws if a token sink differs from the sink in the approved plan. Another name for the same program also differs. If
- * the plan names no sink for a credential (it then has a warning), any sink is accepted.
+ * Throws if a token sink differs from the sink in the approved plan. Another name for the same program also counts as
+ * different. If the approved plan names no sink for a credential (it warns about that), any sink is accepted.
  */
 function refuseOtherSinks({ changes }: Plan, open: readonly Write[], tokens: TokenSettings): void {
   for (const { address, mark } of open.filter(createsToken)) {

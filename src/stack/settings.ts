@@ -146,8 +146,8 @@ export function normalizeUrl(baseUrl: string): string {
 
 /**
  * Reads the API key from EDGEWISE_API_KEY, or from the file that EDGEWISE_API_KEY_FILE names. If the Stack names
- * another variable, reads only that variable or its `_FILE` variable, because with the key of another account, a plan
- * would create every resource in that account.
+ * another variable, reads only that variable or its `_FILE` variable: EDGEWISE_API_KEY may be the key of another
+ * account, in which a plan would then create every resource.
  */
 export function readApiKey(
   { env, cwd, secrets }: Pick<Host, 'env' | 'cwd' | 'secrets'>,
@@ -189,9 +189,9 @@ function checkCount({ name, max }: Count, count: number | undefined): number | u
 }
 
 /**
- * Resolves the settings of a run from manifests. If the manifests are not trusted, each setting that decides where the
- * key is sent must have the same value in a flag or variable. Throws `InvalidManifests` with one error for each setting
- * that does not.
+ * Resolves the settings of a run from manifests. If the manifests are not trusted, a setting that decides where the key
+ * is sent must have the same value in a flag or variable. Throws `InvalidManifests` with one error for each setting
+ * that has not.
  */
 export function resolveManifestSettings(
   stated: SettingOverrides,

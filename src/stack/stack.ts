@@ -480,7 +480,7 @@ export function createStack(parts: StackParts, account: Account, host: Host): St
   };
 }
 
-/** Selects those options of an apply that also apply to planning. */
+/** Selects the options of an apply that planning uses too. */
 function selectPlanOptions({
   targets,
   rotate,

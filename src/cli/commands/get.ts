@@ -173,8 +173,8 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
 const WAIT_AGAIN = 'The service continues its work. To wait longer, run the same command again.';
 
 /**
- * Returns a predicate: whether a kind has the field of `value=FIELD`. Throws if a named kind lacks the field or,
- * without named kinds, if every kind lacks it.
+ * Returns a function that tells whether a kind has the field FIELD of `value=FIELD`. Throws if a kind in `names` lacks
+ * the field or, if `names` is empty, if every kind lacks it.
  */
 function createKindFilter(names: readonly string[], format: GetFormat): (kind: Kind) => boolean {
   if (format.name !== 'value') return () => true;

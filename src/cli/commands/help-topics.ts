@@ -56,7 +56,9 @@ function renderConnection(helper: Help): string {
   ].join('\n');
 }
 
-/** Formats the meaning of a setting with its alternative variables, which would widen the column of names. */
+/**
+ * Formats the meaning of a setting, followed by its other variables. In the column of names, they would be too wide.
+ */
 function formatMeaning({ about, environment: [, ...others] = [] }: Setting): string {
   return others.length === 0 ? about : `${about} (also ${others.join(', ')})`;
 }

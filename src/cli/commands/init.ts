@@ -97,7 +97,7 @@ function isBaseUrl(text: string): boolean {
 }
 
 interface WrittenStack {
-  /** Whether Defaults, a flag or an answer sets the base URL. */
+  /** Whether a Defaults document, a flag or an answer sets the base URL. */
   readonly isPlaced: boolean;
   readonly baseUrl: string | undefined;
   readonly defaults: readonly FoundDefaults[];

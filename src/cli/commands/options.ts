@@ -196,7 +196,7 @@ export function addColorOption(command: Command): Command {
   return command.addOption(new Option('--no-color', 'no colours, as with NO_COLOR').helpGroup(RESULT_GROUP));
 }
 
-/** Creates an option that can be repeated. `default`: text for help about the effect of omitting the option. */
+/** Creates an option that can be repeated. `default`: what the help text says about the case without the option. */
 export function repeatable(
   flags: string,
   description: string,

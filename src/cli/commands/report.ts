@@ -40,8 +40,8 @@ async function join(files: readonly string[], flags: FormatFlags, context: Conte
 }
 
 /**
- * Throws if a format is only for drift (metrics) and the results are of another command. The metrics would say that
- * nothing could be compared.
+ * Throws for a format that only drift has (metrics) if the results are of another command. Metrics of such results
+ * would say that nothing could be compared.
  */
 function refuseFormats(command: string, { format, report: reports = [] }: FormatFlags): void {
   const special = [format, ...reports.map((one) => one.format)].find((name) => !FORMAT_NAMES.includes(name));
@@ -93,8 +93,8 @@ async function post(file: string, flags: PostFlags, context: Context): Promise<E
 }
 
 /**
- * Escapes lines such as `/merge`: a forge runs them with the rights of the user who posts them. Reports contain no such
- * line, but the file may not be a report.
+ * Escapes lines such as `/merge`: a forge runs them with the rights of the user who posts them. No report contains such
+ * a line, but the user may have named another file.
  */
 function withoutForgeCommands(text: string): string {
   return text.replace(/^\//gm, '\\/');

@@ -23,7 +23,7 @@ import { type FormatFlags, getTextOptions } from '../output/present.ts';
 import { createStatusLine, type StatusLine } from '../output/progress.ts';
 import { addConnectionOptions, addExamples, addExitCodes, addFormatOptions } from './options.ts';
 
-/** The flags of the connection and the format, and the values of options for fields of the kind. */
+/** The connection and format flags, and a value for each given option that sets a field of the kind. */
 type SubmitFlags = ConnectionFlags & FormatFlags & Readonly<Record<string, unknown>>;
 
 interface GetFlags extends ConnectionFlags, FormatFlags {
@@ -282,7 +282,10 @@ export interface Wait {
   readonly signal: AbortSignal;
 }
 
-/** From 12 reads a minute down to one. A service usually allows an account about 120 requests a minute. */
+/**
+ * The delay between two reads doubles from the first value to the maximum. A service usually allows an account about
+ * 120 requests a minute.
+ */
 const FIRST_DELAY_MS = 5_000;
 const MAX_DELAY_MS = 60_000;
 

@@ -86,7 +86,7 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
   },
 ];
 
-/** The other settings of a run. Omits flags of a single command that neither a variable nor the Stack can set. */
+/** The other settings of a run, except those that can only be set by a flag of a single command. */
 export const RUN_SETTINGS: readonly Setting[] = [
   {
     about: 'folder for tokens of new resources, a file for each; {stack} is filled in',

@@ -126,8 +126,7 @@ async function applyReady(
     const turn = {
       folder,
       isAwaited,
-      // Only stacks in a dependency cycle depend on a stack that is not started yet. They are never ready, so ignore
-      // that.
+      // Only in a dependency cycle is a dependency not started yet. Omit it: stacks in a cycle are never ready.
       before: before.flatMap((other) => started.get(other) ?? []),
       ...rounds.get(folder),
       exitCode: planned[stacks.indexOf(folder)]?.exitCode ?? EXIT.done,
@@ -193,7 +192,9 @@ function createRounds(ready: ApplyRun['ready']): ReadonlyMap<StackFolder, Pick<T
 /** A stack that waits, is being applied, or has ended. */
 interface Started {
   readonly folder: StackFolder;
-  /** Resolves at the end of this stack, or earlier: after the writes of this stack that belong to no round. */
+  /**
+   * Resolves when the writes of this stack that belong to no round have ended, at the latest at the end of the stack.
+   */
   readonly written: Promise<Written>;
   /** Resolves with `undefined` if the stack was not ready. Its result is then the result of planning. */
   readonly result: Promise<StackResult | undefined>;
@@ -259,7 +260,7 @@ async function applyOne(
       signal: run.signal,
       ...(applying.mode === 'apply' && { sideBySide }),
     });
-    // Pass the gates now: no other stack needs to wait for work that the service continues.
+    // Pass the remaining gates before the wait below: other stacks need not wait for work that the service continues.
     pass();
     const result = await waitFor(written, one.pooled.account, applying, watch);
     const report = { about: 'apply', plan: one.plan, result } as const;

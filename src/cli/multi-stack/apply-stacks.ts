@@ -129,7 +129,7 @@ async function readApprovals(
         remedy: 'Name a folder that edgewise plan -R -o FOLDER wrote, or apply only the stack of that plan.',
       },
     );
-  const { onSubject: _, budget: __, ...quiet } = context; // the budget has counted these plans already
+  const { onSubject: _, budget: __, ...quiet } = context; // these plans already count towards the read budget
   const approvals = new Map<StackFolder, PlanApproval>();
   const { stacks } = await selectPlans(found.folder, found.files, context);
   for (const one of stacks) approvals.set(one, await readApproval(one.file, quiet));
@@ -177,7 +177,7 @@ async function applyAgain(
     const message = `--manifests names ${roots.length} folders, but a folder of plans is compared with the stacks below one folder.`;
     throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name one folder that contains all of them.' });
   }
-  const { onSubject: _, budget: __, ...quiet } = context; // the budget has counted these plans already
+  const { onSubject: _, budget: __, ...quiet } = context; // these plans already count towards the read budget
   const saved = new Map<StackFolder, SavedFile>();
   for (const one of plans) saved.set(one, await readSaved(one.file, quiet));
   // Include the stacks that were in the run but have no plan: stacks with a plan may depend on them.
@@ -213,7 +213,7 @@ function noPlans(roots: readonly string[]): CommandError {
 
 async function prepareOne(applying: ApplyRun, folder: StackFolder): Promise<StackResult> {
   const { run, flags } = applying;
-  const { onSubject: _, budget: __, ...quiet } = run.context; // the budget has counted this plan already
+  const { onSubject: _, budget: __, ...quiet } = run.context; // this plan already counts towards the read budget
   const { plan, settings, approved } = await prepareSaved(await readSaved(folder.file, quiet), flags, quiet);
   const pooled = await run.pool.find(settings, folder.file);
   const account = pooled.account.toView(settings);
@@ -223,7 +223,7 @@ async function prepareOne(applying: ApplyRun, folder: StackFolder): Promise<Stac
 
 /** Returns the plans of a folder as stacks. A stack depends on the stacks that its plan refers to. */
 async function selectPlans(root: string, files: readonly string[], context: Context): Promise<SelectedStacks> {
-  const { onSubject: _, budget: __, ...quiet } = context; // the budget has counted these plans already
+  const { onSubject: _, budget: __, ...quiet } = context; // these plans already count towards the read budget
   const stacks: StackFolder[] = [];
   for (const file of files) {
     const { stack, baseUrl, settings, awaitedReferences = {} } = await readPlanFile(file, quiet);

@@ -141,8 +141,8 @@ export interface IndexedFolder {
 }
 
 /**
- * Reads a folder of plans. `undefined`: the folder has no index and does not consist of plans. Throws if a file is in
- * no index, and if a plan is missing or was changed after it was written.
+ * Reads a folder of plans. Without an index, throws if the folder contains only plans, else returns `undefined`. With
+ * an index, throws if a file is not in it, and if a plan is missing or was changed after it was written.
  */
 export async function readPlanFolder(
   folder: string,

@@ -138,7 +138,10 @@ export async function runOnSelected(
   }
 }
 
-/** Sets the folder in which manifests of the tree may name files: the repository of the tree, else the tree itself. */
+/**
+ * Sets the folder that must contain every file that manifests of the tree name: the repository of the tree, else the
+ * tree itself.
+ */
 export function confineToTree<T extends Pick<Context, 'cwd' | 'root'>>(tree: string, context: T): T {
   return { ...context, root: findRoots([tree], context).at(-1) };
 }
@@ -486,7 +489,7 @@ function addConflicts({ options: { locate }, ...part }: StackPart, errors: reado
   };
 }
 
-/** Adds errors to a report. The report of an apply becomes the report of a plan. */
+/** Adds errors to a report. The report of an apply that had nothing to write becomes the report of its plan. */
 function withErrors(report: Report, errors: readonly Diagnostic[]): Report {
   const add = (found: readonly Diagnostic[] = []): readonly Diagnostic[] => [...errors, ...found];
   // Drop the rehearsal, because it ran without the conflicting stack.

@@ -71,7 +71,10 @@ export function resolveLogLevel({ env }: Pick<Context, 'env'>, level: LogLevel):
   throw new CommandError(message, { exitCode: EXIT.invalid });
 }
 
-/** Whether more than warnings is logged. Updating a line of stderr in place would then overwrite log lines. */
+/**
+ * Whether messages less severe than warnings are logged. If so, a line of stderr must not be updated in place: that
+ * would overwrite log lines.
+ */
 export function isLogWanted({ env }: Pick<Context, 'env'>): boolean {
   return ['trace', 'debug', 'info'].includes(env['EDGEWISE_LOG_LEVEL'] ?? '');
 }

@@ -39,7 +39,7 @@ export async function prepareOutputs(
   const folders = new Set(read.map((word) => resolve(context.cwd, word)));
   for (const file of reports) {
     const path = resolve(context.cwd, file);
-    // Keep a file that this run may read: the run refuses to overwrite it, or replaces it at the end.
+    // Keep a file that this run may read. The run later either throws or replaces it.
     if (folders.has(dirname(path)) || (await context.inputs?.has(file)) === true) continue;
     if ((await find(path))?.isFile() === true && isOwn(path)) await rm(path, { force: true });
   }

@@ -82,8 +82,8 @@ export function guardOutputs<T extends Context>(context: T, secrets: Secrets): T
     ...context,
     secrets,
     stdout: isReadByRunner(context.env) ? filterCommands(stdout) : stdout,
-    // Always filter stderr: in a container, the variables that identify a CI job may be missing, and no program parses
-    // stderr.
+    // Filter stderr even if no variable identifies a CI job, because a container may lack such variables. No program
+    // parses stderr, so the filter does no harm.
     stderr: filterCommands(redactOutput(context.stderr, secrets)),
   };
 }

@@ -171,8 +171,8 @@ export interface FailedCommand extends RunSubject {
 }
 
 /**
- * Shows why a command failed, and returns its exit code. stderr always shows text. Every other requested format
- * contains a complete document.
+ * Shows why a command failed, and returns its exit code. stderr always gets a text. stdout (unless its format is text)
+ * and each file of `--report` get a complete document.
  */
 export async function showFailure(
   error: unknown,

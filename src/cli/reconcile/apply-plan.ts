@@ -42,7 +42,9 @@ import {
 /** Flags of the commands that write. */
 export interface ApplyFlags extends PlanFlags, FormatFlags {
   readonly yes?: boolean;
-  /** File to which a line is appended before and after each request of the apply. */
+  /**
+   * Maximum time in milliseconds to wait, after the writes, for work that the service continues. Absent: do not wait.
+   */
   readonly journal?: string;
   /** Maximum time in milliseconds to wait for work that the service continues. Absent: do not wait. */
   readonly wait?: number;

@@ -148,7 +148,9 @@ async function confirm({ plan, flags }: Execution, writes: number, context: Cont
   return answer.trim() === 'yes';
 }
 
-/** Applies the plan. Shows progress only from the first write on, because the user may be asked before. */
+/**
+ * Applies the plan. Shows progress only from the first write on, because until then the user may be asked for approval.
+ */
 async function applyWithProgress(execution: Execution, stream: EventStream, context: Context): Promise<ApplyResult> {
   const { plan, flags, signal } = execution;
   const ahead = { total: plan.writes.length, rateLimit: plan.settings.rateLimit };

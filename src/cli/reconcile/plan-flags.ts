@@ -121,8 +121,8 @@ export function refuseOtherService(
 }
 
 /**
- * Throws if the plan was made with another API key than this run uses. Otherwise a plan of another account would create
- * all its resources again, and an edited plan file could choose the API key.
+ * Throws if the plan was made with another API key than this run uses. Otherwise the plan of another account would
+ * create all its resources again in this account, and an edited plan file could choose which key is used.
  */
 function refuseOtherKey(
   { plan, name }: SavedFile,

@@ -28,10 +28,9 @@ interface LoadedStack extends LoadedManifests {
 }
 
 /**
- * Reads the manifests of a stack and its Defaults. If the Stack has `spec.render`, its manifests are the file of the
- * Stack and the output of the command; other files in the folder are read only if the user names each of them. Standard
- * input among the paths replaces the output, so no command runs. `isRendered: false`: no command runs, and its output
- * is not required.
+ * Reads the manifests of a stack and its Defaults. If the Stack has `spec.render`, runs that command, and reads only the
+ * file of the Stack, the output of the command, and files that the user names. If standard input is among the paths, it
+ * is read instead of the output, and no command runs. With `isRendered: false`, no command runs and no output is read.
  */
 export async function loadStack(
   paths: readonly string[],

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Client } from '../client/client.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { readResource, type ShownFields } from '../kinds/read-response.ts';
+import { readResource, type SeenFields } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { ApiError, assertDefined, describeError, NetworkError } from '../model/errors.ts';
@@ -111,11 +111,11 @@ function rankMarked(marked: readonly LiveResource[], id: string): Omit<Concurren
  */
 export class ListReader {
   readonly #list: ReturnType<typeof coalesceLists>;
-  readonly #shown: ShownFields;
+  readonly #shown: SeenFields;
   readonly #listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   #count = 0;
 
-  constructor(list: Client['list'], shown: ShownFields, listNewest?: (kind: Kind) => Promise<readonly JsonObject[]>) {
+  constructor(list: Client['list'], shown: SeenFields, listNewest?: (kind: Kind) => Promise<readonly JsonObject[]>) {
     this.#shown = shown;
     this.#listNewest = listNewest;
     this.#list = coalesceLists((...asked) => {

@@ -1,5 +1,5 @@
 import type { FieldType } from '../kinds/field.ts';
-import { isRotatable, toSpecType } from '../kinds/kind.ts';
+import { isRotatable, toResourceType } from '../kinds/kind.ts';
 import { isId } from '../kinds/paths.ts';
 import { findKind, getKind } from '../kinds/tables/registry.ts';
 import { findInnerType } from '../kinds/walk.ts';
@@ -396,7 +396,7 @@ function findNamedField(write: Write, error: ApiError): string | undefined {
   const prefixes: readonly FieldPath[] = write.type === 'set-module' ? [[write.module], []] : [[]];
   for (const words of listCandidates(error)) {
     for (const prefix of prefixes) {
-      const path = keepKnown(toSpecType(kind), [...prefix, ...words]);
+      const path = keepKnown(toResourceType(kind), [...prefix, ...words]);
       if (path.length > prefix.length) return formatPath(path);
     }
   }

@@ -1,6 +1,6 @@
 import { FORMATS } from '../kinds/formats.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { ShownFields } from '../kinds/read-response.ts';
+import { SeenFields } from '../kinds/read-response.ts';
 import { getElapsedMs, sleepFor } from '../model/elapsed.ts';
 import { ApiError, assertDefined, InvariantError, NetworkError } from '../model/errors.ts';
 import { type HttpRequest, isSuccess, SERVICE_API_VERSION, type Send } from '../model/http.ts';
@@ -100,7 +100,7 @@ export interface Client {
    * The fields that responses have contained so far. If the response about a resource omits one of these fields, that
    * field of the resource is empty.
    */
-  readonly shown: ShownFields;
+  readonly shown: SeenFields;
   /** Returns the number of requests sent so far, including retries. */
   readonly requestCount: () => number;
 }
@@ -136,7 +136,7 @@ export function createClient(options: ClientOptions): Client {
       return json === undefined ? null : expectObject(call, json);
     },
     limit,
-    shown: new ShownFields(),
+    shown: new SeenFields(),
     requestCount: () => count,
   };
 }

@@ -239,7 +239,7 @@ function listInterfaceFacts({ path }: Kind, { steps, fields, field }: PathFields
 
 function listBehaviourFacts(
   { title }: Kind,
-  { unique, type, alwaysSent, serviceDefault, staysWhenLeftOut, whenUnset }: Field,
+  { unique, type, alwaysSent, serviceDefault, keepsLiveValue, whenUnset }: Field,
 ): readonly Fact[] {
   const each = type.type === 'list' ? 'each of its values' : 'its value';
   const isSet = type.type === 'list' && type.unordered;
@@ -249,7 +249,7 @@ function listBehaviourFacts(
     ...(serviceDefault ? ([['Left out', 'it is not compared']] as const) : []),
     ...(serviceDefault
       ? ([
-          ['No longer set', staysWhenLeftOut ? 'it keeps its value, with a warning' : 'the service chooses again'],
+          ['No longer set', keepsLiveValue ? 'it keeps its value, with a warning' : 'the service chooses again'],
         ] as const)
       : []),
     ...(alwaysSent

@@ -38,7 +38,7 @@ export interface ExportOptions {
    * Additional checks of exported text values, from `loadDeepFormatChecks`. Absent: only the format of a text is
    * checked.
    */
-  readonly closerChecks?: DeepFormatChecks;
+  readonly deepChecks?: DeepFormatChecks;
 }
 
 /** A manifest that describes one live resource. */
@@ -73,7 +73,7 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
   const stack = renderStack(options.stack ?? 'stack', options);
   const checked = named.map((resource) => {
     const text = renderManifestDocument(createDocument(resource, resource.stated));
-    return { resource, finding: findExportFinding(resource, { text, stack, closerChecks: options.closerChecks }) };
+    return { resource, finding: findExportFinding(resource, { text, stack, deepChecks: options.deepChecks }) };
   });
   const kept = checked.filter(({ finding }) => finding === undefined).map(({ resource }) => resource);
   const faulty = checked.flatMap(({ resource: { kind, live }, finding }): SkippedResource[] =>
@@ -286,7 +286,7 @@ function compareByAge(left: LiveResource, right: LiveResource): number {
 interface ExportTexts {
   readonly text: string;
   readonly stack: string;
-  readonly closerChecks: DeepFormatChecks | undefined;
+  readonly deepChecks: DeepFormatChecks | undefined;
 }
 
 /**
@@ -295,12 +295,12 @@ interface ExportTexts {
  */
 function findExportFinding(
   { kind, live }: { readonly kind: Kind; readonly live: LiveResource },
-  { text, stack, closerChecks }: ExportTexts,
+  { text, stack, deepChecks }: ExportTexts,
 ): string | undefined {
   const sources = [stack, text].map((each, index) => ({ file: `${index}.yaml`, bytes: Buffer.from(each) }));
   const { state, diagnostics } = validateManifests(sources, {
     env: NO_ENVIRONMENT,
-    ...(closerChecks !== undefined && { closerChecks }),
+    ...(deepChecks !== undefined && { deepChecks }),
   });
   const error = diagnostics.find(({ severity }) => severity === 'error');
   if (error !== undefined) return `no manifest can describe it: ${withoutAddress(error)}`;

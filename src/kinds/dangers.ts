@@ -9,7 +9,7 @@ import type { Kind } from './kind.ts';
 import { isUnset } from './normalize.ts';
 
 /** One of two states of a resource that are compared. */
-export interface ResourceSide {
+export interface ResourceState {
   /** The spec in normal form. */
   readonly spec: Spec;
   readonly protect?: boolean | undefined;
@@ -22,10 +22,10 @@ export interface ResourceSide {
  * desired state. For drift, `from` is the expected and `to` the live state. A state is `undefined` if the resource does
  * not exist in it.
  */
-export function compareSides(
+export function listTransitionDangers(
   kind: Kind,
-  from: ResourceSide | undefined,
-  to: ResourceSide | undefined,
+  from: ResourceState | undefined,
+  to: ResourceState | undefined,
 ): readonly Danger[] {
   return sortDangers([
     ...listAccessFacts(kind, from?.spec, to?.spec).map((fact) => ({ group: toAccessGroup(kind), ...fact })),
@@ -57,7 +57,7 @@ function listAccessFacts(kind: Kind, from: Spec | undefined, to: Spec | undefine
 /** Lists the fields of a new resource that allow every caller because they are empty. */
 function listUnrestricted(fields: readonly NamedField[], to: Spec): readonly Fact[] {
   return fields.flatMap(([name, field]): readonly Fact[] => {
-    const isOpen = field.protects === 'but-each-or-all' && listMembers(to[name]).length === 0;
+    const isOpen = field.restriction === 'allow-list-or-all' && listMembers(to[name]).length === 0;
     return isOpen ? [createUnrestrictedFact([name], undefined)] : [];
   });
 }
@@ -74,7 +74,7 @@ function compareFields(
   path: FieldPath,
 ): readonly Fact[] {
   if (isSwitchedOff(fields, from)) return [];
-  const switches = fields.filter(([, { protects, type }]) => protects === 'while-on' && type.type === 'boolean');
+  const switches = fields.filter(([, { restriction, type }]) => restriction === 'while-on' && type.type === 'boolean');
   const off = switches.filter(([name]) => to[name] !== true);
   return (off.length > 0 ? off : fields).flatMap(([name, field]) =>
     compareField(field, from[name], to[name], [...path, name]),
@@ -83,21 +83,21 @@ function compareFields(
 
 function isSwitchedOff(fields: readonly NamedField[], value: JsonObject): boolean {
   return fields.some(
-    ([name, { protects, type }]) => protects === 'while-on' && type.type === 'boolean' && value[name] !== true,
+    ([name, { restriction, type }]) => restriction === 'while-on' && type.type === 'boolean' && value[name] !== true,
   );
 }
 
 function compareField(field: Field, from: Json | undefined, to: Json | undefined, path: FieldPath): readonly Fact[] {
-  switch (field.protects) {
+  switch (field.restriction) {
     case undefined:
       return compareInner(field, from, to, path);
     case 'while-on':
       return compareSwitch(field, from, to, path);
     case 'by-each':
       return compareRestrictions(from, to, path);
-    case 'but-each':
+    case 'allow-list':
       return compareAdmitted(field, from, to, path);
-    case 'but-each-or-all':
+    case 'allow-list-or-all':
       if (listMembers(from).length === 0) return [];
       if (listMembers(to).length === 0) return [createUnrestrictedFact(path, from)];
       return compareAdmitted(field, from, to, path);
@@ -106,7 +106,7 @@ function compareField(field: Field, from: Json | undefined, to: Json | undefined
     case 'unproven':
       return isSameJson(from ?? null, to ?? null) ? [] : [createMemberFact('restriction-changed', from, to, path)];
     default:
-      return assertNever(field.protects);
+      return assertNever(field.restriction);
   }
 }
 
@@ -134,7 +134,7 @@ function compareAllRules(
 ): readonly Fact[] {
   if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
   return type.namedFields
-    .filter(([, { protects }]) => protects === 'by-rules')
+    .filter(([, { restriction }]) => restriction === 'by-rules')
     .flatMap(([name, field]) =>
       compareRules(field.type, { from: toList(from[name]), to: toList(to[name]) }, [...path, name]),
     );
@@ -142,14 +142,14 @@ function compareAllRules(
 
 function isOfRules(type: FieldType): boolean {
   const inner = type.type === 'object' ? Object.values(type.fields) : [];
-  const protecting = inner.filter(({ protects }) => protects !== undefined);
-  return protecting.length > 0 && protecting.every(({ protects }) => protects === 'by-rules');
+  const protecting = inner.filter(({ restriction }) => restriction !== undefined);
+  return protecting.length > 0 && protecting.every(({ restriction }) => restriction === 'by-rules');
 }
 
 /** Whether an enabled module restricts access. It does not if all its restricting fields are empty. */
 function restricts(type: FieldType, value: Json | undefined): boolean {
   if (type.type !== 'object' || !isJsonObject(value)) return true;
-  const inner = type.namedFields.filter(([, { protects }]) => protects !== undefined);
+  const inner = type.namedFields.filter(([, { restriction }]) => restriction !== undefined);
   return inner.length === 0 || inner.some(([name]) => listMembers(value[name]).length > 0);
 }
 
@@ -291,8 +291,8 @@ function withoutCaptions(type: FieldType, rule: Json): Json {
 /** Returns a danger if edgewise may lose its own access to the API through a new or changed access restriction. */
 function listLockouts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Danger[] {
   if (to === undefined || !kind.canLockOut(to)) return [];
-  const isSame = ([name, { protects }]: NamedField) =>
-    protects === undefined || isSameJson(from?.[name] ?? null, to[name] ?? null);
+  const isSame = ([name, { restriction }]: NamedField) =>
+    restriction === undefined || isSameJson(from?.[name] ?? null, to[name] ?? null);
   if (from !== undefined && kind.specFields.every(isSame)) return [];
   return [{ group: 'access', danger: 'lockout' }];
 }
@@ -348,19 +348,19 @@ function listSecretDangers(kind: Kind, from: Spec | undefined, to: Spec | undefi
 
 /** Returns the group of the first danger that the absence of the resource causes. `undefined` if it causes none. */
 export function findAbsenceGroup(kind: Kind, spec: Spec): DangerGroup | undefined {
-  const [first] = compareSides(kind, { spec }, undefined);
+  const [first] = listTransitionDangers(kind, { spec }, undefined);
   return first?.group;
 }
 
 /** Lists the one-time values that become invalid when the resource is deleted. */
 function listRevoked(kind: Kind): readonly Danger[] {
   return kind.oneTimeFields.map((path) => {
-    const consequence = kind.fields[path]?.whenReplaced;
+    const consequence = kind.fields[path]?.replacedConsequence;
     return { group: 'secrets', danger: 'token-revoked', path, ...(consequence !== undefined && { consequence }) };
   });
 }
 
-function listProtectionDangers(from: ResourceSide | undefined, to: ResourceSide | undefined): readonly Danger[] {
+function listProtectionDangers(from: ResourceState | undefined, to: ResourceState | undefined): readonly Danger[] {
   const isOwned = from?.stack !== undefined;
   return [
     ...(from?.protect === true && to?.protect !== true ? [{ ...PROTECTION, danger: 'unprotected' } as const] : []),

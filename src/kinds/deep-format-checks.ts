@@ -12,7 +12,7 @@ export type DeepFormatChecks = ReadonlyMap<TextFormat, TextCheck>;
 export async function loadDeepFormatChecks(kinds: readonly Kind[]): Promise<DeepFormatChecks> {
   const formats = new Set(kinds.flatMap(listDeepFormats));
   const loaded = Array.from(formats, async (format): Promise<readonly [TextFormat, TextCheck][]> => {
-    const check = await FORMATS[format].loadCloserCheck?.();
+    const check = await FORMATS[format].loadDeepCheck?.();
     return check === undefined ? [] : [[format, check]];
   });
   return new Map((await Promise.all(loaded)).flat());
@@ -21,7 +21,7 @@ export async function loadDeepFormatChecks(kinds: readonly Kind[]): Promise<Deep
 /** Lists the formats of a kind's fields that have a deep check. */
 export function listDeepFormats(kind: Kind): readonly TextFormat[] {
   const formats = kind.specFields.flatMap(([, { type }]) => listFormats(type));
-  return [...new Set(formats)].filter((format) => FORMATS[format].loadCloserCheck !== undefined);
+  return [...new Set(formats)].filter((format) => FORMATS[format].loadDeepCheck !== undefined);
 }
 
 /** Lists the findings of the deep checks. The spec must conform to its kind. Messages do not quote the texts. */

@@ -55,13 +55,13 @@ export interface NumberType {
 }
 
 /**
- * The id of another resource, or `Kind/name` in a manifest, or a Ref (`{ id, uri }`) in responses if `asRef` is true.
+ * The id of another resource, or `Kind/name` in a manifest, or a Ref (`{ id, uri }`) in responses if `isRefInResponse` is true.
  */
 export interface ReferenceType {
   readonly type: 'reference';
   /** Allowed id prefixes, without the underscore. */
   readonly prefixes: readonly string[];
-  readonly asRef: boolean;
+  readonly isRefInResponse: boolean;
 }
 
 export interface ListType {
@@ -104,7 +104,7 @@ export interface ObjectType {
   /** Whether the object is a module: it has `enabled`, and is set and removed as a whole. */
   readonly module: boolean;
   /** Lists reasons why an object has no effect. `undefined` if this type has no such check. */
-  readonly findIdle: ((value: JsonObject) => readonly InactiveReason[]) | undefined;
+  readonly findInactiveReasons: ((value: JsonObject) => readonly InactiveReason[]) | undefined;
 }
 
 /** A reason why an object has no effect. `field`: the field that causes it. */
@@ -126,12 +126,12 @@ interface UnsetAdvice {
  *
  * - `while-on`: restricts while it is true, or set and not disabled.
  * - `by-each`: each member (or the text) is a restriction. Removing one admits more callers.
- * - `but-each`: each member allows a caller. Adding one admits more callers.
- * - `but-each-or-all`: like `but-each`, but an empty list allows every caller.
+ * - `allow-list`: each member allows a caller. Adding one admits more callers.
+ * - `allow-list-or-all`: like `allow-list`, but an empty list allows every caller.
  * - `by-rules`: a list of rules. Each rule may admit callers or keep them out.
  * - `unproven`: access is decided elsewhere, so only the fact of a change is known.
  */
-export type AccessRestriction = 'while-on' | 'by-each' | 'but-each' | 'but-each-or-all' | 'by-rules' | 'unproven';
+export type AccessRestriction = 'while-on' | 'by-each' | 'allow-list' | 'allow-list-or-all' | 'by-rules' | 'unproven';
 
 /**
  * How a value carries traffic.
@@ -145,7 +145,7 @@ export type TrafficRole = 'by-each' | 'while-on' | 'by-share';
 /** Describes a resource in a clause: a text such as `listens on`, followed by the values of the field. */
 interface SummaryClause {
   /** Text before the values. */
-  readonly said: string;
+  readonly prefix: string;
   /** Replaces the clause if the field has no values or is switched off. If absent, no clause is shown then. */
   readonly unset?: string;
 }
@@ -168,7 +168,7 @@ export interface Field {
    * Whether the live value is kept if a manifest no longer sets the field. True for a field whose default in the service
    * depends on the caller, such as `owner_id`.
    */
-  readonly staysWhenLeftOut: boolean;
+  readonly keepsLiveValue: boolean;
   /** The name of the field in responses. `undefined` if it is the same as in requests. */
   readonly responseName: string | undefined;
   /** Whether every PATCH contains the field, even if it is unchanged, because some services clear it otherwise. */
@@ -185,20 +185,20 @@ export interface Field {
   readonly unique: boolean;
   /** Whether responses contain null if the field is not set. Otherwise they contain the empty value of the type. */
   readonly nullWhenUnset: boolean;
-  /** Whether a response that leaves the field out means its default. If false, `ShownFields` decides what is meant. */
+  /** Whether a response that leaves the field out means its default. If false, `SeenFields` decides what is meant. */
   readonly absentWhenDefault: boolean;
   /** How the field restricts access. Decides which changes are dangers. `undefined` if it does not restrict access. */
-  readonly protects: AccessRestriction | undefined;
+  readonly restriction: AccessRestriction | undefined;
   /** How the field carries traffic. Decides which changes are dangers. `undefined` if it does not carry traffic. */
   readonly carries: TrafficRole | undefined;
   /** The consequence of a changed or removed value, as a clause: `agents with the old token are disconnected`. */
-  readonly whenReplaced: string | undefined;
+  readonly replacedConsequence: string | undefined;
   /** The user's task after the creation, without the values at its end: `set the NS records of its domain to`. */
-  readonly whenCreated: string | undefined;
+  readonly createdTask: string | undefined;
   /** Whether the field is only a caption of its object. Changing a caption does not affect access. */
   readonly isCaption: boolean;
   /** A clause that describes the resource to people who approve plans. `undefined` if there is none. */
-  readonly tells: SummaryClause | undefined;
+  readonly summary: SummaryClause | undefined;
   /** The lint finding if the field is unset. `undefined` if lint accepts an unset field. */
   readonly whenUnset: UnsetAdvice | undefined;
 }
@@ -214,7 +214,7 @@ export function field(type: FieldType, description: string, options: FieldOption
     required: false,
     default: undefined,
     serviceDefault: false,
-    staysWhenLeftOut: false,
+    keepsLiveValue: false,
     responseName: undefined,
     alwaysSent: false,
     clear: undefined,
@@ -222,12 +222,12 @@ export function field(type: FieldType, description: string, options: FieldOption
     unique: false,
     nullWhenUnset: false,
     absentWhenDefault: false,
-    protects: undefined,
+    restriction: undefined,
     carries: undefined,
-    whenReplaced: undefined,
-    whenCreated: undefined,
+    replacedConsequence: undefined,
+    createdTask: undefined,
     isCaption: false,
-    tells: undefined,
+    summary: undefined,
     whenUnset: undefined,
     ...options,
   };
@@ -267,12 +267,12 @@ export function number(min: number, max: number): NumberType {
 
 /** Creates the type of an id that responses contain as plain text. */
 export function idOf(...prefixes: readonly string[]): ReferenceType {
-  return { type: 'reference', prefixes, asRef: false };
+  return { type: 'reference', prefixes, isRefInResponse: false };
 }
 
 /** Creates the type of an id that responses contain as a Ref (`{ id, uri }`). */
 export function refTo(...prefixes: readonly string[]): ReferenceType {
-  return { type: 'reference', prefixes, asRef: true };
+  return { type: 'reference', prefixes, isRefInResponse: true };
 }
 
 type ListOptions = Partial<Omit<ListType, 'type' | 'of' | 'unordered'>>;
@@ -299,7 +299,7 @@ export function mapOf(
 
 /** Creates the type of an object that is not a module. */
 export function objectOf(fields: Readonly<Record<string, Field>>, title?: string): ObjectType {
-  return { ...createTable(fields), title, module: false, findIdle: undefined };
+  return { ...createTable(fields), title, module: false, findInactiveReasons: undefined };
 }
 
 function createTable(fields: Readonly<Record<string, Field>>): Pick<ObjectType, 'type' | 'fields' | 'namedFields'> {
@@ -314,13 +314,19 @@ export function defineFields(fields: Readonly<Record<string, Field>>): Readonly<
 /** Creates the type of an edge module: an object with `enabled`, which is true by default. */
 export function moduleOf(
   fields: Readonly<Record<string, Field>>,
-  options: Partial<Pick<ObjectType, 'findIdle'>> = {},
+  options: Partial<Pick<ObjectType, 'findInactiveReasons'>> = {},
 ): ObjectType {
   const enabled = field(boolean, 'True if the module is applied to traffic, false to disable it.', {
     default: true,
     absentWhenDefault: true,
   });
-  return { ...createTable({ enabled, ...fields }), title: undefined, module: true, findIdle: undefined, ...options };
+  return {
+    ...createTable({ enabled, ...fields }),
+    title: undefined,
+    module: true,
+    findInactiveReasons: undefined,
+    ...options,
+  };
 }
 
 /** Returns the fields of an object, or of the members of a list or map. Empty for other types. */

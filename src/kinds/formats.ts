@@ -36,7 +36,7 @@ export interface FormatRule {
   readonly format?: 'uri';
   readonly check: TextCheck;
   /** Loads a deep check for texts that pass `check`. It is separate because its package is slow to load. */
-  readonly loadCloserCheck?: () => Promise<TextCheck>;
+  readonly loadDeepCheck?: () => Promise<TextCheck>;
   /** Returns the same text for all texts that have the same meaning. */
   readonly normalize: (text: string) => string;
   /** Set if `*` in a text is a wildcard. */
@@ -138,7 +138,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     example: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L alice@example.com',
     pattern: SSH_PUBLIC_KEY_PATTERN,
     check: checkSshPublicKey,
-    loadCloserCheck: async () => (await import('./ssh-key.ts')).checkSshKey,
+    loadDeepCheck: async () => (await import('./ssh-key.ts')).checkSshKey,
     normalize: (text) => text.trim().split(/\s+/).slice(0, 2).join(' '),
   },
   'http-url': {

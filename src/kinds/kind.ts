@@ -170,8 +170,7 @@ function findContradiction(kind: Kind): string | undefined {
       return `${name} is no module, and no id in the path`;
     if (field.required && (field.default !== undefined || field.serviceDefault))
       return `${name} is required and has a default`;
-    if (field.staysWhenLeftOut && !field.serviceDefault)
-      return `${name} stays when left out, and has no service default`;
+    if (field.keepsLiveValue && !field.serviceDefault) return `${name} stays when left out, and has no service default`;
     if (field.hasPath && !isModule(field)) return `${name} has a path but is no module`;
     if (field.clear === 'delete' && !field.hasPath) return `${name} is cleared by a DELETE but has no path`;
   }
@@ -199,7 +198,7 @@ export function isModule(field: Field): boolean {
 }
 
 /** Returns the type of an object with all fields of a kind, including computed ones. */
-export function toSpecType({ fields }: Kind): ObjectType {
+export function toResourceType({ fields }: Kind): ObjectType {
   return objectOf(fields);
 }
 
@@ -215,7 +214,7 @@ export interface Submission {
   /** The user's action, such as `report URLs with suspected abusive content`. */
   readonly purpose: string;
   /** The field that gets the arguments of the command line. Every other settable field is an option. */
-  readonly words: string;
+  readonly argumentField: string;
   /** Two example arguments. */
   readonly examples: readonly [string, string];
   /** The computed field with the status, and its value when every part is decided. */
@@ -241,10 +240,12 @@ type Fields = Readonly<Record<string, Field>>;
 
 /** Returns how the submission contradicts the fields of the table. `undefined` if it is consistent. */
 function checkSubmission(fields: Fields, submission: Submission): string | undefined {
-  const { words, status, parts } = submission;
-  const list = fields[words]?.type;
-  if (list?.type !== 'list' || list.of.type !== 'text') return `${words} is no list of texts`;
-  const odd = Object.entries(fields).find(([name, field]) => name !== words && isSettable(field) && !isText(field));
+  const { argumentField, status, parts } = submission;
+  const list = fields[argumentField]?.type;
+  if (list?.type !== 'list' || list.of.type !== 'text') return `${argumentField} is no list of texts`;
+  const odd = Object.entries(fields).find(
+    ([name, field]) => name !== argumentField && isSettable(field) && !isText(field),
+  );
   if (odd !== undefined) return `${odd[0]} is no text, so no option can state it`;
   if (!listValues(fields[status.field]?.type).includes(status.decided))
     return `${status.field} is never ${status.decided}`;

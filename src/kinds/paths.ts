@@ -142,7 +142,7 @@ interface AttachmentSource {
 }
 
 /** Selects the modules of an attached kind to read. */
-export function createAttachmentPaths(
+export function createAttachmentRequest(
   kind: Kind,
   { address, spec, isRead = () => true }: AttachmentSource,
 ): Attachment {

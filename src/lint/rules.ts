@@ -191,7 +191,7 @@ function createIdleCheck(id: LintCode): (subject: LintSubject) => readonly LintF
   return ({ spots }) =>
     checkEach(spots, ({ path, type, value }) => {
       if (type.type !== 'object' || !isJsonObject(value) || value['enabled'] === false) return NONE;
-      const reasons = (type.findIdle?.(value) ?? []).filter(({ code }) => code === id);
+      const reasons = (type.findInactiveReasons?.(value) ?? []).filter(({ code }) => code === id);
       return reasons.map(({ field, message }) => ({
         path: [...path, field],
         message: `${formatPath(path)} ${message}`,

@@ -5,25 +5,25 @@ import { MAX_DEPTH } from '../model/json.ts';
 /** Limits on YAML, so that reading takes at most a few seconds and a few hundred megabytes. */
 interface YamlLimits {
   /** Keys, values and lists in one document. */
-  readonly parts: number;
-  /** YAML tokens in all files together. */
-  readonly words: number;
+  readonly nodes: number;
+  /** YAML lexemes in all files together. */
+  readonly lexemes: number;
   /** Characters in one key or value. */
   readonly text: number;
 }
 
-/** `parts` allows a `List` of 10,000 resources, `words` about 25,000 resources. `text` is the largest request size. */
-export const YAML_LIMITS: YamlLimits = { parts: 300_000, words: 2_000_000, text: 1_048_576 };
+/** `nodes` allows a `List` of 10,000 resources, `lexemes` about 25,000 resources. `text` is the largest request size. */
+export const YAML_LIMITS: YamlLimits = { nodes: 300_000, lexemes: 2_000_000, text: 1_048_576 };
 
 /** The limits that remain for the files that are not read yet. */
 export interface YamlAllowance {
   readonly limits: YamlLimits;
-  words: number;
+  lexemes: number;
 }
 
 /** Creates the limits for all files of a run. */
 export function createAllowance(limits: YamlLimits = YAML_LIMITS): YamlAllowance {
-  return { limits, words: limits.words };
+  return { limits, lexemes: limits.lexemes };
 }
 
 /** Thrown when a text exceeds a limit. */
@@ -52,11 +52,11 @@ export function* parseWithin(parser: Parser, text: string, allowance: YamlAllowa
     const isMarker = lexeme === '---' && before !== SCALAR;
     if (isMarker) parts = 0;
     parts += countParts(lexeme, before);
-    allowance.words -= isMarker ? DOCUMENT_WORDS : 1;
+    allowance.lexemes -= isMarker ? DOCUMENT_WORDS : 1;
     before = lexeme;
     if (lexeme.length > limits.text) throw createTextLimitError(limits);
-    if (parts > limits.parts * PART_COST) throw createPartsLimitError(limits);
-    if (allowance.words < 0) throw createWordsLimitError(limits);
+    if (parts > limits.nodes * PART_COST) throw createPartsLimitError(limits);
+    if (allowance.lexemes < 0) throw createWordsLimitError(limits);
     // Most words yield no token, because most tokens are whole documents.
     for (const token of parser.next(lexeme)) yield token;
     if (parser.stack.length > MAX_OPEN) throw createDepthLimitError();
@@ -103,15 +103,15 @@ function createTextLimitError({ text }: YamlLimits): YamlLimitError {
   );
 }
 
-function createPartsLimitError({ parts }: YamlLimits): YamlLimitError {
+function createPartsLimitError({ nodes }: YamlLimits): YamlLimitError {
   return new YamlLimitError(
-    `this document has more than ${count(parts)} keys and values`,
+    `this document has more than ${count(nodes)} keys and values`,
     'Divide it into several documents.',
   );
 }
 
-function createWordsLimitError({ words }: YamlLimits): YamlLimitError {
-  const message = `the manifests are too long: up to here they have more than ${count(words)} YAML tokens`;
+function createWordsLimitError({ lexemes }: YamlLimits): YamlLimitError {
+  const message = `the manifests are too long: up to here they have more than ${count(lexemes)} YAML tokens`;
   return new YamlLimitError(message, 'Divide them into several stacks, or check that this file was meant.');
 }
 
@@ -136,7 +136,7 @@ const MAX_SHOWN = 1000;
 
 /** The first items of each code, and the number of the other items. */
 interface Cut<T> {
-  readonly told: readonly T[];
+  readonly shown: readonly T[];
   /** For each code with omitted items: the first omitted item, and the number of omitted items. */
   readonly more: readonly { readonly first: T; readonly count: number }[];
 }
@@ -145,15 +145,15 @@ interface Cut<T> {
 export function limitPerCode<T extends { readonly code: DiagnosticCode }>(items: Iterable<T>): Cut<T> {
   const counts = new Map<DiagnosticCode, number>();
   const firsts = new Map<DiagnosticCode, T>();
-  const told: T[] = [];
+  const shown: T[] = [];
   for (const item of items) {
     const count = (counts.get(item.code) ?? 0) + 1;
     counts.set(item.code, count);
-    if (count <= MAX_PER_CODE) told.push(item);
+    if (count <= MAX_PER_CODE) shown.push(item);
     else if (count === MAX_PER_CODE + 1) firsts.set(item.code, item);
   }
   const more = [...firsts].map(([code, first]) => ({ first, count: (counts.get(code) ?? 0) - MAX_PER_CODE }));
-  return { told, more };
+  return { shown, more };
 }
 
 /** Returns the text of the diagnostic that replaces omitted diagnostics of a code. */

@@ -42,10 +42,10 @@ export interface ReadContext {
   readonly secrets: Pick<Secrets, 'redact' | 'find'>;
   readonly locator: Locator;
   readonly readFile: ReadFieldFile;
-  readonly closerChecks: DeepFormatChecks;
-  /** `allowance` and `tally` are the remaining limits for YAML and for diagnostics. */
+  readonly deepChecks: DeepFormatChecks;
+  /** `allowance` and `counter` are the remaining limits for YAML and for diagnostics. */
   readonly allowance: YamlAllowance;
-  readonly tally: DiagnosticCounter;
+  readonly counter: DiagnosticCounter;
 }
 
 /** Reads every document of a file, including members of a `List`. `onlyDefaults`: ignores all but Defaults. */
@@ -65,7 +65,7 @@ export function readDocuments(
     if (onlyDefaults && meant.length === 0) continue;
     const read = meant.map((candidate) => inspect(candidate, context));
     for (const { document } of read) if (document !== undefined) documents.push(document);
-    diagnostics.push(...listDiagnostics(parsed, read, { source, locator, tally: context.tally }));
+    diagnostics.push(...listDiagnostics(parsed, read, { source, locator, counter: context.counter }));
     mayHideStack ||= read.some(({ maybeStack }) => maybeStack);
   }
   return { documents, diagnostics, mayHideStack };
@@ -75,19 +75,19 @@ export function readDocuments(
 function listDiagnostics(
   parsed: ParsedDocument,
   read: readonly Inspected[],
-  { source, locator, tally }: Pick<ReadContext, 'locator' | 'tally'> & { readonly source: SourceText },
+  { source, locator, counter }: Pick<ReadContext, 'locator' | 'counter'> & { readonly source: SourceText },
 ): readonly Diagnostic[] {
   if (parsed.findings.length === 0 && read.every(({ findings }) => findings.length === 0)) return [];
   const [only] = read;
   const subject = read.length === 1 ? only?.subject : undefined;
   const syntax = parsed.findings
     // Without a tree, the file was not read to its end. Always report that.
-    .filter(({ code }) => parsed.tree === undefined || tally.admit(code))
+    .filter(({ code }) => parsed.tree === undefined || counter.admit(code))
     .map((finding) => createSyntaxDiagnostic(source, finding, subject));
   const values = parsed.findings.map(({ span, within = span }) => source.toPlace(within));
   const places = new Set(values.map(({ line, column }) => `${line}:${column}`));
   const found = read.flatMap(({ subject, findings }) =>
-    findings.filter(({ code }) => tally.admit(code)).map((finding) => locateDiagnostic(subject, finding, locator)),
+    findings.filter(({ code }) => counter.admit(code)).map((finding) => locateDiagnostic(subject, finding, locator)),
   );
   return [...syntax, ...found.filter(({ place }) => !places.has(`${place?.line}:${place?.column}`))];
 }
@@ -277,13 +277,13 @@ function findVersionFinding(kind: Json | undefined, apiVersion: Json | undefined
 /** Lists the findings of the kind's schema. If there are none, lists findings of checks across fields. */
 function listFieldFindings(
   { kind, value, position }: Pick<ManifestDocument, 'kind' | 'value' | 'position'>,
-  { closerChecks }: ReadContext,
+  { deepChecks }: ReadContext,
 ): readonly Finding[] {
   const schema = findDocumentSchema(kind);
-  const { told, more } = limitPerCode(schema === undefined ? [] : forEachFinding(schema, value));
-  if (told.length > 0)
+  const { shown, more } = limitPerCode(schema === undefined ? [] : forEachFinding(schema, value));
+  if (shown.length > 0)
     return [
-      ...told.map((finding) => toFinding(finding, kind, position)),
+      ...shown.map((finding) => toFinding(finding, kind, position)),
       ...more.map(({ first, count }) => ({
         ...toFinding(first, kind, position),
         ...describeOmitted(first.code, count),
@@ -294,7 +294,7 @@ function listFieldFindings(
   const settings = isJsonObject(lifecycle) ? lifecycle : {};
   const table = findKind(kind);
   if (table === undefined) return [];
-  const inSpec = [...listDeepFormatFindings(table, spec, closerChecks), ...table.check(spec)];
+  const inSpec = [...listDeepFormatFindings(table, spec, deepChecks), ...table.check(spec)];
   return [
     ...inSpec.map((finding) => createSpecFinding('spec', finding)),
     ...table.checkLifecycle(settings, spec).map((finding) => createSpecFinding('lifecycle', finding)),

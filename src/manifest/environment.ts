@@ -13,7 +13,7 @@ export interface Environment {
 export const NO_ENVIRONMENT: Environment = { variables: {}, offered: [] };
 
 /** Creates an environment. Manifests may read only the variables that are offered. */
-export function toEnvironment({
+export function createEnvironment({
   env,
   offered = [],
 }: {

@@ -128,9 +128,9 @@ function convertDocument(
 
 function limitFindings(all: readonly SyntaxFinding[]): readonly SyntaxFinding[] {
   if (all.length === 0) return all;
-  const { told, more } = limitPerCode(all);
+  const { shown, more } = limitPerCode(all);
   return [
-    ...told,
+    ...shown,
     ...more.map(({ first: { code, span }, count }) => ({ code, span, ...describeOmitted(code, count) })),
   ];
 }

@@ -17,15 +17,15 @@ export interface ResolvedReferences {
   /** The ids of the Externals that contain an id. */
   readonly externals: ReadonlyMap<Address, string>;
   /** Externals that refer to a resource of another stack. The mark of that resource leads to its id. */
-  readonly foreign: ReadonlyMap<Address, CrossStackReference>;
+  readonly crossStackReferences: ReadonlyMap<Address, CrossStackReference>;
   readonly findings: readonly DocumentFinding[];
 }
 
 /** Resolves every reference of every document. Continues after a reference that cannot be resolved. */
 export function resolveReferences(documents: readonly ManifestDocument[], index: DocumentIndex): ResolvedReferences {
-  const { ids, foreign, circles } = resolveKnownIds(index);
-  const findings: DocumentFinding[] = [...circles];
-  const resolution: Resolution = { index, ids, foreign, addresses: [...index.keys()], dangling: 0 };
+  const { ids, crossStackReferences, cycles } = resolveKnownIds(index);
+  const findings: DocumentFinding[] = [...cycles];
+  const resolution: Resolution = { index, ids, crossStackReferences, addresses: [...index.keys()], dangling: 0 };
   const specs = new Map(
     documents.map((document) => [
       document,
@@ -33,14 +33,14 @@ export function resolveReferences(documents: readonly ManifestDocument[], index:
     ]),
   );
   const externals = [...ids].filter(([address]) => index.get(address)?.kind === 'External');
-  return { specs, externals: new Map(externals), foreign, findings };
+  return { specs, externals: new Map(externals), crossStackReferences, findings };
 }
 
 interface Resolution {
   readonly index: DocumentIndex;
   /** Ids that are written in manifests. */
   readonly ids: ReadonlyMap<Address, string>;
-  readonly foreign: ReadonlyMap<Address, CrossStackReference>;
+  readonly crossStackReferences: ReadonlyMap<Address, CrossStackReference>;
   readonly addresses: readonly Address[];
   /** The number of dangling references so far. */
   dangling: number;
@@ -102,7 +102,7 @@ function resolve(reference: Reference, resolution: Resolution, report: Report): 
     return value;
   }
   const id = resolution.ids.get(value);
-  const foreign = resolution.foreign.get(value);
+  const foreign = resolution.crossStackReferences.get(value);
   const kind = foreign === undefined ? target.kind : (parseAddress(foreign.resource)?.kind ?? '');
   const fits = kind === 'External' ? id === undefined || isIdOf(type, id) : isReferable(type, kind);
   if (!fits) report(createWrongFinding(reference, id ?? foreign?.resource, resolution));
@@ -120,7 +120,7 @@ function resolveExternal(spec: Spec, resolution: Resolution, report: Report): Sp
     return spec;
   report(
     createDanglingFinding(
-      { path: ['id'], value: id, type: { type: 'reference', prefixes: [], asRef: false } },
+      { path: ['id'], value: id, type: { type: 'reference', prefixes: [], isRefInResponse: false } },
       resolution,
     ),
   );
@@ -176,9 +176,9 @@ function describePath(reference: Reference): string {
 interface KnownIds {
   readonly ids: ReadonlyMap<Address, string>;
   /** Externals that refer to a resource of another stack. */
-  readonly foreign: ReadonlyMap<Address, CrossStackReference>;
+  readonly crossStackReferences: ReadonlyMap<Address, CrossStackReference>;
   /** Circles of documents. Each circle is reported once, for the first of its documents. */
-  readonly circles: readonly DocumentFinding[];
+  readonly cycles: readonly DocumentFinding[];
 }
 
 /**
@@ -187,7 +187,7 @@ interface KnownIds {
  */
 export function resolveKnownIds(index: DocumentIndex): KnownIds {
   const ends = new Map<ManifestDocument, ManifestDocument | undefined>();
-  const circles: DocumentFinding[] = [];
+  const cycles: DocumentFinding[] = [];
   const stating = [...index].filter(([, { kind }]) => mayStateId(kind));
   const ranks = new Map(stating.map(([, document], rank) => [document, rank]));
   for (const [, document] of stating) {
@@ -195,7 +195,7 @@ export function resolveKnownIds(index: DocumentIndex): KnownIds {
     const last = chain.at(-1);
     const next = last === undefined ? undefined : findNext(last, index);
     const start = next === undefined ? -1 : chain.indexOf(next);
-    if (start >= 0) circles.push(...listCircleFindings(chain.slice(start), ranks));
+    if (start >= 0) cycles.push(...listCircleFindings(chain.slice(start), ranks));
     const end = next === undefined ? last : ends.get(next);
     for (const member of chain) ends.set(member, end);
   }
@@ -207,7 +207,7 @@ export function resolveKnownIds(index: DocumentIndex): KnownIds {
     const resource = findCrossStackReference(ends.get(document));
     return resource === undefined ? [] : [[address, resource]];
   });
-  return { ids: new Map(ids), foreign: new Map(foreign), circles };
+  return { ids: new Map(ids), crossStackReferences: new Map(foreign), cycles };
 }
 
 function findCrossStackReference(document: ManifestDocument | undefined): CrossStackReference | undefined {

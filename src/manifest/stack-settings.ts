@@ -27,9 +27,9 @@ import {
   type DocumentFinding,
   type DocumentIndex,
   type Locator,
-  locatePlace,
   type ManifestDocument,
   type Place,
+  toSourcePlace,
 } from './finding.ts';
 
 /** Reads the settings of a valid `Stack` and fills in defaults. Without a document, the name is empty. */
@@ -217,7 +217,7 @@ function holdsPath(value: Json, [step, ...rest]: FieldPath): boolean {
 }
 
 export function locateSetting(stack: ManifestDocument, path: FieldPath, locator: Locator): SourcePlace {
-  return locatePlace({ position: findSettingDocument(stack, path).position, path, target: 'value' }, locator);
+  return toSourcePlace({ position: findSettingDocument(stack, path).position, path, target: 'value' }, locator);
 }
 
 export interface StackSetting {
@@ -225,7 +225,7 @@ export interface StackSetting {
   readonly name: string;
   readonly value: Json;
   /** The kind of the document that sets the value, and the position. Absent if the value is the default of edgewise. */
-  readonly stated?: { readonly by: string; readonly place: SourcePlace };
+  readonly source?: { readonly by: string; readonly place: SourcePlace };
 }
 
 /** Lists every setting of a valid Stack, including the settings from its Defaults and the defaults of edgewise. */
@@ -236,8 +236,8 @@ export function listStackSettings(stack: ManifestDocument, locator: Locator): re
     const by = (stack.layers ?? [stack]).find((layer) => holdsPath(layer.value, whole));
     const setting = { name: path.join('.'), value };
     if (by === undefined) return setting;
-    const place = locatePlace({ position: by.position, path: whole, target: 'value' }, locator);
-    return { ...setting, stated: { by: by.kind, place } };
+    const place = toSourcePlace({ position: by.position, path: whole, target: 'value' }, locator);
+    return { ...setting, source: { by: by.kind, place } };
   });
 }
 

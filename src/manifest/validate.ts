@@ -36,9 +36,9 @@ import {
   type Finding,
   type Locator,
   locateDiagnostic,
-  locatePlace,
   type ManifestDocument,
   type Position,
+  toSourcePlace,
 } from './finding.ts';
 import { encodeSource, type ManifestBytes, type ManifestSource } from './load.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
@@ -79,7 +79,7 @@ export interface ValidateOptions {
   /** Reads files that fields name. If absent, a field that names a file is an error. */
   readonly readFile?: ReadFieldFile;
   /** Deep checks of texts whose format is valid, from `loadDeepFormatChecks`. If absent, only formats are checked. */
-  readonly closerChecks?: DeepFormatChecks;
+  readonly deepChecks?: DeepFormatChecks;
 }
 
 /** The desired state, and all diagnostics. The state is `undefined` if a manifest has an error. */
@@ -109,8 +109,8 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
   const locator = createLocator();
   // Diagnostics may quote all text from a program, because a program passes only manifests as text.
   const handed = new Set(given.filter((source) => 'text' in source).map(({ file }) => file));
-  const tally = createDiagnosticCounter();
-  const { documents: written, diagnostics, mayHideStack } = readAll(sources, options, { locator, tally, handed });
+  const counter = createDiagnosticCounter();
+  const { documents: written, diagnostics, mayHideStack } = readAll(sources, options, { locator, counter, handed });
   const stacks = written.filter(({ kind }) => kind === 'Stack');
   const several = findSeveralStacks(stacks);
   if (several !== undefined)
@@ -134,10 +134,10 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
   const all = [
     ...diagnostics,
     ...limitFindings(findings)
-      .filter(({ finding }) => tally.admit(finding.code))
+      .filter(({ finding }) => counter.admit(finding.code))
       .map(({ document, finding }) => locateDiagnostic(document, finding, locator)),
     ...(stacks.length === 0 && !mayHideStack && options.requireStack !== false ? [NO_STACK] : []),
-    ...tally.listRest(),
+    ...counter.listRest(),
   ];
   locator.forget();
   const state = hasErrors(all) ? undefined : createState(sources, { documents, references, locator });
@@ -160,19 +160,19 @@ function toFoundStack(stack: ManifestDocument, locator: Locator): FoundStack {
 /** Keeps the first findings of each code in a document, and replaces the others by one finding with their number. */
 function limitFindings(findings: readonly DocumentFinding[]): readonly DocumentFinding[] {
   return [...Map.groupBy(findings, ({ document }) => document)].flatMap(([document, group]) => {
-    const { told, more } = limitPerCode(group.map(({ finding }) => finding));
+    const { shown, more } = limitPerCode(group.map(({ finding }) => finding));
     const rest = more.map(({ first, count }) => ({ ...first, ...describeOmitted(first.code, count), related: [] }));
-    return [...told, ...rest].map((finding) => ({ document, finding }));
+    return [...shown, ...rest].map((finding) => ({ document, finding }));
   });
 }
 
 function readAll(
   sources: readonly ManifestBytes[],
   options: ValidateOptions,
-  { locator, tally, handed }: Pick<ReadContext, 'locator' | 'tally'> & { readonly handed: ReadonlySet<string> },
+  { locator, counter, handed }: Pick<ReadContext, 'locator' | 'counter'> & { readonly handed: ReadonlySet<string> },
 ): ReadDocuments {
   const allowance = createAllowance();
-  const { env, secrets = NO_SECRETS, readFile = NO_FIELD_FILES, closerChecks = new Map() } = options;
+  const { env, secrets = NO_SECRETS, readFile = NO_FIELD_FILES, deepChecks = new Map() } = options;
   const documents: ManifestDocument[] = [];
   const diagnostics: Diagnostic[] = [];
   let mayHideStack = false;
@@ -187,7 +187,7 @@ function readAll(
     }
     const { text, held } = redactSource(decoded, secrets);
     if (held !== undefined) diagnostics.push(held);
-    const context = { env, secrets, locator, readFile, closerChecks, allowance, tally };
+    const context = { env, secrets, locator, readFile, deepChecks: deepChecks, allowance, counter: counter };
     const read = readDocuments(text, context, source);
     for (const document of read.documents) documents.push(document);
     const told =
@@ -203,7 +203,7 @@ export function findDocumentError(
   source: ManifestBytes,
   { env }: Pick<ValidateOptions, 'env'>,
 ): Diagnostic | undefined {
-  const context = { locator: createLocator(), tally: createDiagnosticCounter(), handed: new Set<string>() };
+  const context = { locator: createLocator(), counter: createDiagnosticCounter(), handed: new Set<string>() };
   return readAll([source], { env }, context).diagnostics.find(
     ({ severity, code }) => severity === 'error' && code !== 'file-unreadable',
   );
@@ -300,7 +300,7 @@ function createState(sources: readonly ManifestBytes[], { documents, references,
     stack: readStackSettings(stack, locator),
     resources: new Map(resources),
     externals: references.externals,
-    ...(references.foreign.size > 0 && { foreign: references.foreign }),
+    ...(references.crossStackReferences.size > 0 && { crossStackReferences: references.crossStackReferences }),
     inputs: sources.map(toInput),
   };
 }
@@ -331,7 +331,7 @@ function createResource(
     ...readLabelsAndAnnotations(value),
     allow: readAllow(value),
     findStart: () => findStart(position, locator),
-    locate: (path = [], part = undefined) => locatePlace({ position, path, target: 'value' }, locator, part),
+    locate: (path = [], part = undefined) => toSourcePlace({ position, path, target: 'value' }, locator, part),
   };
 }
 
@@ -388,7 +388,7 @@ function parseTest(document: ManifestDocument, locator: Locator): PolicyTestDocu
 }
 
 function createLocate({ position }: ManifestDocument, locator: Locator): LocatePart {
-  return (path = [], part = undefined) => locatePlace({ position, path, target: 'value' }, locator, part);
+  return (path = [], part = undefined) => toSourcePlace({ position, path, target: 'value' }, locator, part);
 }
 
 /**

@@ -60,7 +60,7 @@ export interface DesiredState {
   /** Maps the address of an `External` to the id of a resource that edgewise does not manage. For reports. */
   readonly externals: ReadonlyMap<Address, string>;
   /** Maps the address of an `External` to a resource of another stack. Absent if there is no such `External`. */
-  readonly foreign?: ReadonlyMap<Address, CrossStackReference>;
+  readonly crossStackReferences?: ReadonlyMap<Address, CrossStackReference>;
   /** Real paths of the folders in which manifests may name files. Absent: the repository of the working folder. */
   readonly roots?: readonly string[];
   /** The manifest paths, as the user gave them. Absent: the manifests were not files. */

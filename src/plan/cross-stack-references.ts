@@ -33,8 +33,8 @@ export type FindPlanned = (foreign: CrossStackReference, liveId: string | undefi
 export type PlannedResource = { readonly id: string } | { readonly isCreated: true } | { readonly gone: string };
 
 /** Names of the kinds to list in order to find the referenced resources of other stacks. */
-export function listCrossStackKinds({ foreign = new Map() }: DesiredState): readonly string[] {
-  return [...foreign.values()].flatMap(({ resource }) => parseAddress(resource)?.kind ?? []);
+export function listCrossStackKinds({ crossStackReferences = new Map() }: DesiredState): readonly string[] {
+  return [...crossStackReferences.values()].flatMap(({ resource }) => parseAddress(resource)?.kind ?? []);
 }
 
 interface Run {
@@ -52,12 +52,12 @@ export function resolveCrossStackReferences(
   live: LiveState,
   { findPlanned = () => undefined, isInRun = () => false }: Run,
 ): ResolvedForeign {
-  const { foreign } = desired;
-  if (foreign === undefined) return { desired, awaited: {}, diagnostics: [] };
+  const { crossStackReferences } = desired;
+  if (crossStackReferences === undefined) return { desired, awaited: {}, diagnostics: [] };
   const ids = new Map<string, string>();
   const awaited = new Map<Address, CrossStackReference>();
   const gone = new Map<string, string>();
-  for (const [address, named] of foreign) {
+  for (const [address, named] of crossStackReferences) {
     const id = findCrossStackReference(named, live)?.id;
     const planned = findPlanned(named, id) ?? (id === undefined ? undefined : { id });
     if (planned === undefined) continue;
@@ -72,11 +72,19 @@ export function resolveCrossStackReferences(
     desired: {
       ...desired,
       resources: new Map(resources),
-      externals: new Map([...desired.externals, ...[...foreign.keys()].flatMap((address) => listEntry(address, ids))]),
+      externals: new Map([
+        ...desired.externals,
+        ...[...crossStackReferences.keys()].flatMap((address) => listEntry(address, ids)),
+      ]),
     },
     awaited: Object.fromEntries([...awaited].filter(([address]) => used.has(address))),
     diagnostics: [...desired.resources.values()].flatMap((resource) =>
-      listMissing(resource, { foreign, gone, isInRun, isKnown: (address) => ids.has(address) || waiting.has(address) }),
+      listMissing(resource, {
+        foreign: crossStackReferences,
+        gone,
+        isInRun,
+        isKnown: (address) => ids.has(address) || waiting.has(address),
+      }),
     ),
   };
 }

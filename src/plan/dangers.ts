@@ -1,5 +1,5 @@
 import { listClaims } from '../kinds/claims.ts';
-import { compareSides, findAbsenceGroup, type ResourceSide } from '../kinds/dangers.ts';
+import { findAbsenceGroup, listTransitionDangers, type ResourceState } from '../kinds/dangers.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, formatChangeAddress } from '../model/change.ts';
@@ -41,7 +41,7 @@ function listDangers(change: Change, context: DangerContext): readonly Danger[] 
   if (change.duplicateOf !== undefined) return compareDuplicate(kind, change);
   const from = pickLiveSide(change);
   const to = pickDesiredSide(change, context);
-  const facts = compareSides(kind, from, to)
+  const facts = listTransitionDangers(kind, from, to)
     .filter(({ danger }) => danger !== 'token-revoked' || isInUse(kind, live))
     .map((fact) => withClaimant(fact, kind, context));
   return sortDangers([
@@ -58,7 +58,9 @@ function listDangers(change: Change, context: DangerContext): readonly Danger[] 
  */
 function compareDuplicate(kind: Kind, { live }: Change): readonly Danger[] {
   if (!isInUse(kind, live)) return [];
-  return compareSides(kind, { spec: live?.spec ?? {} }, undefined).filter(({ danger }) => danger === 'token-revoked');
+  return listTransitionDangers(kind, { spec: live?.spec ?? {} }, undefined).filter(
+    ({ danger }) => danger === 'token-revoked',
+  );
 }
 
 /**
@@ -69,7 +71,7 @@ function isInUse(kind: Kind, live: Change['live']): boolean {
   return live !== undefined && (live.mark === undefined || !isUndelivered(kind, { mark: live.mark }));
 }
 
-function pickLiveSide({ live }: Change): ResourceSide | undefined {
+function pickLiveSide({ live }: Change): ResourceState | undefined {
   if (live === undefined) return undefined;
   const { spec = {}, mark } = live;
   return { spec, protect: mark?.protect, stack: mark?.stack };
@@ -81,7 +83,7 @@ function pickLiveSide({ live }: Change): ResourceSide | undefined {
 function pickDesiredSide(
   { action, live, desired, protect, kind }: Change,
   { stack }: DangerContext,
-): ResourceSide | undefined {
+): ResourceState | undefined {
   if (action === 'delete') return undefined;
   const spec = desired ?? live?.spec ?? {};
   if (action === 'release') return { spec };
@@ -166,7 +168,7 @@ function listNewValues(kind: Kind, { action, live, token }: Change): readonly Da
   );
   if (action === 'create') return tokens;
   const computed = Object.entries(kind.fields).filter(
-    ([, { lifecycle, whenReplaced }]) => lifecycle === 'computed' && whenReplaced !== undefined,
+    ([, { lifecycle, replacedConsequence }]) => lifecycle === 'computed' && replacedConsequence !== undefined,
   );
   return [
     ...tokens,
@@ -177,7 +179,7 @@ function listNewValues(kind: Kind, { action, live, token }: Change): readonly Da
 }
 
 function pickConsequence(kind: Kind, path: string): Pick<Danger, 'consequence'> {
-  const consequence = kind.fields[path]?.whenReplaced;
+  const consequence = kind.fields[path]?.replacedConsequence;
   return consequence === undefined ? {} : { consequence };
 }
 
@@ -231,7 +233,7 @@ export function listDriftDangers({ kind, fields, expected, live }: Drifted): rea
     ...Object.entries(live).filter(([name]) => !names.has(name)),
     ...Object.entries(expected).filter(([name]) => names.has(name)),
   ]);
-  const dangers = compareSides(getKind(kind), { spec: before, protect: isUnprotected }, { spec: live });
+  const dangers = listTransitionDangers(getKind(kind), { spec: before, protect: isUnprotected }, { spec: live });
   // Omits lockouts: a user who sees this report is not locked out.
   return dangers.filter(({ danger }) => danger !== 'lockout');
 }
@@ -249,5 +251,5 @@ export function withExpiryDanger(resource: ResourceDrift, now: Date): ResourceDr
 
 /** The dangers of a delete that was made at the service, without a plan. */
 export function listDeletionDangers({ kind, expected }: Pick<Drifted, 'kind' | 'expected'>): readonly Danger[] {
-  return expected === undefined ? [] : compareSides(getKind(kind), { spec: expected }, undefined);
+  return expected === undefined ? [] : listTransitionDangers(getKind(kind), { spec: expected }, undefined);
 }

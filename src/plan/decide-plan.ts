@@ -178,7 +178,7 @@ function listRetainedValueWarnings(decisions: readonly Decision[]): readonly Dia
     const { kind, desired, address } = pair;
     if (desired === undefined || action === 'replace') return [];
     return differences.flatMap(({ path, from, to }): Diagnostic[] => {
-      if (to !== undefined || kind.fields[path]?.staysWhenLeftOut !== true) return [];
+      if (to !== undefined || kind.fields[path]?.keepsLiveValue !== true) return [];
       const value = typeof from === 'string' ? from : JSON.stringify(from ?? null);
       const rotation = isRotatable(kind) ? ` To let the service choose again, add --rotate ${address}.` : '';
       return [

@@ -185,5 +185,5 @@ function isStated(mark: Mark | undefined, name: string): boolean {
 function needsReplace({ kind, validForMs }: DescribedResource, name: string, field: Field): boolean {
   const isTime = kind.validity?.after === name || kind.validity?.until === name;
   const isCovered = isTime && validForMs !== undefined;
-  return field.lifecycle === 'immutable' && !field.staysWhenLeftOut && !isCovered;
+  return field.lifecycle === 'immutable' && !field.keepsLiveValue && !isCovered;
 }

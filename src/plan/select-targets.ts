@@ -1,5 +1,5 @@
 import type { Kind } from '../kinds/kind.ts';
-import { type Attachment, createAttachmentPaths } from '../kinds/paths.ts';
+import { type Attachment, createAttachmentRequest } from '../kinds/paths.ts';
 import { findKind, getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { parseAddress, stripDuplicateId } from '../model/address.ts';
@@ -115,5 +115,5 @@ export function findTargetClosure(desired: DesiredState, targets: readonly strin
 export function listAttachments({ address, kind: name, spec, lifecycle }: DesiredResource): readonly Attachment[] {
   const kind = getKind(name);
   const isRead = (module: string) => !lifecycle.ignore.includes(module);
-  return kind.role === 'attached' ? [createAttachmentPaths(kind, { address, spec, isRead })] : [];
+  return kind.role === 'attached' ? [createAttachmentRequest(kind, { address, spec, isRead })] : [];
 }

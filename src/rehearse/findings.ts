@@ -404,7 +404,7 @@ export function canCauseGap(write: Write): boolean {
 }
 
 function canBeMissing(field: Field): boolean {
-  return field.whenUnset !== undefined || field.protects === 'while-on';
+  return field.whenUnset !== undefined || field.restriction === 'while-on';
 }
 
 /**

@@ -11,8 +11,8 @@ interface FormatEntry {
 }
 
 /**
- * All report formats. A new format needs its own file, an entry here, in STACKS_REPORT_FORMATS and in FORM_JUDGES
- * (`test/report/form-judges.ts`), and a line in docs/reports.md.
+ * All report formats. A new format needs its own file, an entry here, in STACKS_REPORT_FORMATS and in FORM_JUDGES of
+ * test/report, and a line in docs/reports.md.
  */
 const REPORT_FORMATS = {
   text: {

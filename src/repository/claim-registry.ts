@@ -73,14 +73,14 @@ export async function listClaimConflicts(
 ): Promise<ReadonlyMap<StackFolder, readonly Diagnostic[]>> {
   const found = new Map<StackFolder, ReadonlyMap<string, LocatedClaim>>();
   for (const [folder, claimConflicts] of conflicts) {
-    const { told } = limitConflicts(claimConflicts);
-    found.set(folder, locateClaims(told, await read(folder), context));
+    const { shown } = limitConflicts(claimConflicts);
+    found.set(folder, locateClaims(shown, await read(folder), context));
   }
   return new Map(
     [...conflicts].map(([folder, claimConflicts]) => {
-      const { told, more } = limitConflicts(claimConflicts);
+      const { shown, more } = limitConflicts(claimConflicts);
       const rest = more.map(({ count }) => createError(describeOmitted(CODE, count)));
-      return [folder, [...told.flatMap((one) => listErrors(folder, one, found)), ...rest]];
+      return [folder, [...shown.flatMap((one) => listErrors(folder, one, found)), ...rest]];
     }),
   );
 }

@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { findRepository, findRoots } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
-import { NO_ENVIRONMENT, toEnvironment } from '../manifest/environment.ts';
+import { createEnvironment, NO_ENVIRONMENT } from '../manifest/environment.ts';
 import { type FolderDiagnostic, type ManifestBytes, readDefaults, visitManifests } from '../manifest/load.ts';
 import {
   type FoundManifest,
@@ -72,7 +72,7 @@ export function readDefaultsAbove(
   known: readonly string[] = [],
 ): readonly FoundDefaults[] {
   const { sources } = readDefaults([folder], known, { cwd: context.cwd, roots: findRoots([folder], context) });
-  const env = toEnvironment(context);
+  const env = createEnvironment(context);
   return sources.flatMap(({ file, bytes }) => listFoundDefaults(file, listRawDocuments(bytes, env)));
 }
 
@@ -146,7 +146,7 @@ function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): 
   const standsApart = kinds.length > 0 && kinds.every((kind = '') => KINDS_APART.includes(kind));
   if (!CONCERNS_TREE.test(text))
     return { file, folder, stack: undefined, defaults: [], standsApart, needs: [], takes: [] };
-  const raw = readRawDocuments(bytes, toEnvironment(context));
+  const raw = readRawDocuments(bytes, createEnvironment(context));
   const stack = raw.documents.find(({ kind }) => kind === 'Stack');
   const defaults = listFoundDefaults(file, raw.documents);
   return { file, folder, stack, defaults, standsApart, ...listDependencies(raw) };
@@ -162,7 +162,7 @@ export function readDependencies(
   sources: readonly ManifestBytes[],
   context: Pick<FindContext, 'env' | 'offered'>,
 ): StackDependencies {
-  const env = toEnvironment(context);
+  const env = createEnvironment(context);
   return mergeDependencies(
     sources.map((source) => {
       const mistake = findMistake(source, env);

@@ -1,4 +1,4 @@
-import { type Environment, toEnvironment } from '../manifest/environment.ts';
+import { createEnvironment, type Environment } from '../manifest/environment.ts';
 import { listAddresses, type ManifestBytes, visitManifests } from '../manifest/load.ts';
 import { findDocumentError } from '../manifest/validate.ts';
 import { type Address, toName } from '../model/address.ts';
@@ -76,7 +76,7 @@ function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[
   const known = MISTAKEN.get(tree);
   if (known !== undefined) return known;
   const mistaken: Mistaken[] = [];
-  const env = toEnvironment(context);
+  const env = createEnvironment(context);
   const owners = new Map(tree.stacks.map((stack) => [stack.folder, stack]));
   const findOwner = createOwnerSearch(owners.keys());
   visitManifests(tree.root, context, ({ file, folder, bytes }) => {

@@ -103,9 +103,9 @@ export function createReferenceSchema(type: ReferenceType, use: SchemaUse): z.Zo
     case 'request':
       return createIdTextSchema((value) => findIdFault(type, value), `^${toIdPattern(type)}$`);
     case 'response':
-      return type.asRef ? z.union([z.looseObject({ id: z.string().nullish() }), z.string()]) : z.string();
+      return type.isRefInResponse ? z.union([z.looseObject({ id: z.string().nullish() }), z.string()]) : z.string();
     case 'document':
-      return type.asRef ? createRefSchema() : z.string();
+      return type.isRefInResponse ? createRefSchema() : z.string();
     default:
       return assertNever(use);
   }

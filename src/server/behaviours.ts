@@ -86,9 +86,9 @@ function createDefaultBehaviour(kind: Kind): Behaviour {
  * Creates the computed fields of a submission that the service has not decided yet. Each entry of the submitted list
  * has its own status.
  */
-function createUndecided(fields: Kind['fields'], { words, status, parts }: Submission, spec: Spec): JsonObject {
+function createUndecided(fields: Kind['fields'], { argumentField, status, parts }: Submission, spec: Spec): JsonObject {
   const [open = ''] = Object.keys(parts.decisions);
-  const given = spec[words];
+  const given = spec[argumentField];
   const type = fields[status.field]?.type;
   return {
     [status.field]: type?.type === 'enum' ? (type.values[0] ?? null) : null,

@@ -271,7 +271,8 @@ function renderFields(fields: Fields, values: JsonObject, baseUrl: string): Json
 }
 
 function renderValue(type: FieldType, value: Json, baseUrl: string): Json {
-  if (type.type === 'reference') return type.asRef ? { id: value, uri: toReferenceUri(String(value), baseUrl) } : value;
+  if (type.type === 'reference')
+    return type.isRefInResponse ? { id: value, uri: toReferenceUri(String(value), baseUrl) } : value;
   const isSingle = type.type === 'list' && !isJsonArray(value);
   return mapInner(type, isSingle ? [value] : value, {
     visit: (inner, member) => renderValue(inner, member, baseUrl),

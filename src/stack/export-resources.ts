@@ -2,7 +2,7 @@ import { type LiveRequest, readLive } from '../client/read-live.ts';
 import { type ExportResult, exportLive } from '../export/export-live.ts';
 import { loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { type Attachment, createAttachmentPaths, isIdOf, listPathFields } from '../kinds/paths.ts';
+import { type Attachment, createAttachmentRequest, isIdOf, listPathFields } from '../kinds/paths.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { toAddress } from '../model/address.ts';
@@ -54,7 +54,7 @@ export async function exportResources(
     ...(stack !== undefined && { stack }),
     api: createApiSettings(settings),
     ...(kinds.length > 0 && { kinds: listUsedKinds(request) }),
-    closerChecks: await loadDeepFormatChecks([...request.kinds, ...request.attachments.map(({ kind }) => kind)]),
+    deepChecks: await loadDeepFormatChecks([...request.kinds, ...request.attachments.map(({ kind }) => kind)]),
   });
 }
 
@@ -121,7 +121,7 @@ function findListedKind(name: string): Kind {
 }
 
 function createAttachment(kind: Kind, ids: Spec): Attachment {
-  return createAttachmentPaths(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
+  return createAttachmentRequest(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
 }
 
 function withoutDuplicates(attachments: readonly Attachment[]): readonly Attachment[] {

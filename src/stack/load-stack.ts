@@ -1,7 +1,7 @@
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { findRoots } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
-import { type Environment, STDIN, toEnvironment } from '../manifest/environment.ts';
+import { createEnvironment, type Environment, STDIN } from '../manifest/environment.ts';
 import {
   isBlank,
   type LoadContext,
@@ -39,7 +39,7 @@ export async function loadStack(
 ): Promise<LoadedStack> {
   const { sources, findings } = await loadLocated(paths, context);
   const above = readDefaultsOf(sources, paths, context);
-  const renders = findRenders([...sources, ...above.sources], toEnvironment(context));
+  const renders = findRenders([...sources, ...above.sources], createEnvironment(context));
   const named = new Set([...paths, ...renders.map(({ file }) => file)]);
   const folders = renders.map(({ file }) => resolve(context.cwd, dirname(file)));
   const isOwn = (folder: string): boolean => !folders.some((one) => isIn(resolve(context.cwd, folder), one));

@@ -4,7 +4,7 @@ import { toBuffer } from '../files/read-input.ts';
 import { type DeepFormatChecks, listDeepFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import { findKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { hasExpressions, lintManifests } from '../lint/lint.ts';
-import { toEnvironment } from '../manifest/environment.ts';
+import { createEnvironment } from '../manifest/environment.ts';
 import {
   createFieldFileReader,
   createStackBudget,
@@ -71,12 +71,12 @@ export async function readManifests(
   if (isLoaded) refuseOtherTools(given, loaded.sources, context);
   for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
   const validated = validateManifests(loaded.sources, {
-    env: toEnvironment(context),
+    env: createEnvironment(context),
     ...(context.secrets !== undefined && { secrets: context.secrets }),
     // If a file could not be read, do not report a missing Stack, because that file may contain it.
     requireStack: requireStack && isLoaded,
     readFile: createFieldFileReader({ cwd, onInput, roots, budget }),
-    closerChecks: await loadChecks(loaded.sources),
+    deepChecks: await loadChecks(loaded.sources),
   });
   const refused = validated.state === undefined ? [] : findRefused(validated, roots, context);
   const state = isLoaded && refused.length === 0 ? withRoots(validated.state, roots, given) : undefined;
@@ -373,7 +373,7 @@ async function loadPolicyDocuments(
   for (const file of [...paths, ...sources.map((source) => source.file)]) onInput(file);
   const readFile = createFieldFileReader({ cwd, onInput, roots: roots ?? findRoots(paths, context), budget });
   const { rules, diagnostics, state } = validateManifests(sources, {
-    env: toEnvironment(context),
+    env: createEnvironment(context),
     ...(context.secrets !== undefined && { secrets: context.secrets }),
     requireStack: false,
     readFile,

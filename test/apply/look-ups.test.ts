@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { ListReader } from '../../src/apply/duplicates.ts';
-import { ShownFields } from '../../src/kinds/read-response.ts';
+import { SeenFields } from '../../src/kinds/read-response.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 
 const KIND = getKind('WeightedBackend');
@@ -18,7 +18,7 @@ function createLookUps() {
     const answer = Promise.withResolvers<readonly []>();
     waiting.push(answer);
     return answer.promise;
-  }, new ShownFields());
+  }, new SeenFields());
   return { lookUps, waiting };
 }
 

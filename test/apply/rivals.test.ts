@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findConcurrentDuplicates, ListReader } from '../../src/apply/duplicates.ts';
-import { ShownFields } from '../../src/kinds/read-response.ts';
+import { SeenFields } from '../../src/kinds/read-response.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type CreateWrite, toWriteId } from '../../src/model/write.ts';
 
@@ -28,7 +28,7 @@ async function find(ours: string, lists: readonly (readonly JsonObject[])[], kno
   const lookUps = new ListReader(async () => {
     looks += 1;
     return lists[Math.min(looks, lists.length) - 1] ?? [];
-  }, new ShownFields());
+  }, new SeenFields());
   const context = { lookUps, known: new Set(known), sleep: async () => undefined };
   const { winner, losers } = await findConcurrentDuplicates({ write: WRITE, id: ours }, context);
   return { winner: winner?.id, losers: losers.map(({ id }) => id), looks };

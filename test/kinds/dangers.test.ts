@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareSides, type ResourceSide } from '../../src/kinds/dangers.ts';
+import { listTransitionDangers, type ResourceState } from '../../src/kinds/dangers.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Spec } from '../../src/model/state.ts';
@@ -318,12 +318,12 @@ describe('dangers of', () => {
   });
 });
 
-function toSide(kind: string, spec: Spec | undefined): ResourceSide | undefined {
+function toSide(kind: string, spec: Spec | undefined): ResourceState | undefined {
   return spec === undefined ? undefined : { spec: normalizeSpec(getKind(kind), spec) };
 }
 
-function list(kind: string, from: ResourceSide | undefined, to: ResourceSide | undefined): readonly string[] {
-  return compareSides(getKind(kind), from, to).map(({ group, danger, path, from, to, consequence }) => {
+function list(kind: string, from: ResourceState | undefined, to: ResourceState | undefined): readonly string[] {
+  return listTransitionDangers(getKind(kind), from, to).map(({ group, danger, path, from, to, consequence }) => {
     const sides = [from === undefined ? '' : ` ${toJson(from)}`, to === undefined ? '' : ` → ${toJson(to)}`].join('');
     const said = consequence === undefined ? '' : ` (${consequence})`;
     return `${[group, danger, path].filter(Boolean).join(' ')}${sides === '' ? '' : ':'}${sides}${said}`;

@@ -45,7 +45,7 @@ describe('a field that changes in a manifest', () => {
 function isKept(kind: Kind, field: string, { spec, lifecycle }: TestResource): boolean {
   const isTime = Object.values(kind.validity ?? {}).includes(field);
   const isCovered = isTime && lifecycle.settings?.['valid_for'] !== undefined;
-  return spec[field] === undefined && (isCovered || kind.fields[field]?.staysWhenLeftOut === true);
+  return spec[field] === undefined && (isCovered || kind.fields[field]?.keepsLiveValue === true);
 }
 
 /** Whether the service chose by itself what the manifest states now. */

@@ -31,8 +31,8 @@ it('follows each link of a chain of Externals once, however long it is', () => {
       isValid: true,
     });
   }
-  const { foreign } = resolveKnownIds(index);
-  expect(foreign.get('External/e0')).toEqual({ stack: 'other', resource: 'TCPEdge/a' });
-  expect(foreign.size).toBe(length);
+  const { crossStackReferences } = resolveKnownIds(index);
+  expect(crossStackReferences.get('External/e0')).toEqual({ stack: 'other', resource: 'TCPEdge/a' });
+  expect(crossStackReferences.size).toBe(length);
   expect(index.lookUps).toBeLessThan(3 * length);
 });

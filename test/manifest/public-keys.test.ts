@@ -33,8 +33,8 @@ spec:
 `;
 }
 
-const closerChecks = await loadDeepFormatChecks(MANIFEST_KINDS);
-const OPTIONS = () => ({ readFile: createFieldFileReader({ cwd: folder }), closerChecks });
+const deepChecks = await loadDeepFormatChecks(MANIFEST_KINDS);
+const OPTIONS = () => ({ readFile: createFieldFileReader({ cwd: folder }), deepChecks });
 
 function explainKey(publicKey: string, file = 'm.yaml'): readonly string[] {
   return explain({ [file]: toManifest(publicKey) }, OPTIONS());

@@ -14,8 +14,11 @@ function tell(text: string, env: Readonly<Record<string, string>> = {}): readonl
   );
 }
 
-function faultsOf(text: string, limits: { readonly parts?: number; readonly words?: number; readonly text?: number }) {
-  const allowance = createAllowance({ parts: 1000, words: 10_000, text: 1000, ...limits });
+function faultsOf(
+  text: string,
+  limits: { readonly nodes?: number; readonly lexemes?: number; readonly text?: number },
+) {
+  const allowance = createAllowance({ nodes: 1000, lexemes: 10_000, text: 1000, ...limits });
   return [...parseDocuments(text, NO_ENVIRONMENT, allowance)].flatMap(({ findings }) =>
     findings.map(({ message }) => message),
   );
@@ -65,7 +68,7 @@ describe('what is larger than any manifest is refused before it is built', () =>
   });
 
   it('all files together, each of which is small', () => {
-    const allowance = createAllowance({ parts: 1000, words: 50, text: 1000 });
+    const allowance = createAllowance({ nodes: 1000, lexemes: 50, text: 1000 });
     const read = () =>
       [...parseDocuments('a: [1, 2, 3]\n', NO_ENVIRONMENT, allowance)].flatMap(({ findings }) => findings);
     expect([read(), read()]).toEqual([[], []]);
@@ -99,8 +102,8 @@ describe('what is large and allowed, or nearly', () => {
 describe('limits', () => {
   it('are for each document, and for each text', () => {
     const document = `a: [${'1, '.repeat(40)}]\n`;
-    expect(faultsOf(`${document}---\n${document}---\n${document}`, { parts: 60 })).toEqual([]);
-    expect(faultsOf(`a: [${'1, '.repeat(80)}]\n`, { parts: 60 })).toEqual([
+    expect(faultsOf(`${document}---\n${document}---\n${document}`, { nodes: 60 })).toEqual([]);
+    expect(faultsOf(`a: [${'1, '.repeat(80)}]\n`, { nodes: 60 })).toEqual([
       'this document has more than 60 keys and values',
     ]);
     expect(faultsOf('a: aaaa\nb: bbbb\n', { text: 4 })).toEqual([]);
@@ -109,7 +112,7 @@ describe('limits', () => {
 
   it('take a text that looks like a separator for a text', () => {
     const texts = Array.from({ length: 30 }, () => '- "---"\n').join('');
-    expect(faultsOf(texts, { parts: 50 })).toEqual(['this document has more than 50 keys and values']);
+    expect(faultsOf(texts, { nodes: 50 })).toEqual(['this document has more than 50 keys and values']);
   });
 });
 

@@ -33,11 +33,7 @@ describe('a field that is stated no longer', () => {
   it.each([
     ['is cleared, when it can be changed', { ...CHOSEN }, false],
     ['takes a new resource, when it cannot be changed', { ...CHOSEN, lifecycle: 'immutable' }, true],
-    [
-      'stays, when the choice depends on who asks',
-      { ...CHOSEN, lifecycle: 'immutable', staysWhenLeftOut: true },
-      false,
-    ],
+    ['stays, when the choice depends on who asks', { ...CHOSEN, lifecycle: 'immutable', keepsLiveValue: true }, false],
   ] as const)('%s', (_, options, forcesReplace) => {
     const { found, isReplaced } = find({ options });
     expect(found).toEqual([{ field: 'size', path: 'size', from: 'l', origin: 'manifest', forcesReplace }]);

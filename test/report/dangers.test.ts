@@ -210,7 +210,7 @@ describe('a danger', () => {
     // What a table says of access, traffic and secrets is a danger of some change.
     const telling = MANIFEST_KINDS.flatMap((kind) =>
       Object.entries(kind.fields)
-        .filter(([, { protects, carries, whenReplaced }]) => protects ?? carries ?? whenReplaced)
+        .filter(([, { restriction, carries, replacedConsequence }]) => restriction ?? carries ?? replacedConsequence)
         .map(([name]) => `${kind.name} ${name}`),
     );
     expect(telling.filter((one) => !seen.has(one))).toEqual([]);

@@ -125,7 +125,7 @@ describe('a reference', () => {
       certificate_authorities: [{ uri: `${BASE_URL}/certificate_authorities/ca_1` }],
     });
     const shown = KINDS.flatMap(({ fields }) => Object.values(fields).flatMap(({ type }) => listTypes(type)));
-    const prefixes = shown.flatMap((type) => (type.type === 'reference' && type.asRef ? type.prefixes : []));
+    const prefixes = shown.flatMap((type) => (type.type === 'reference' && type.isRefInResponse ? type.prefixes : []));
     const pathless = prefixes.filter(
       (prefix) => findOwnedKind(`${prefix}_1`) === undefined && toExternalPath(`${prefix}_1`) === `/${prefix}_1`,
     );

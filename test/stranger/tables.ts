@@ -81,7 +81,7 @@ const LIGHTHOUSE = defineKind({
     channels: field(setOf(formatted('hostport')), 'Where it is spoken to. Each belongs to one lighthouse.', {
       unique: true,
       carries: 'by-each',
-      tells: { said: 'is spoken to on', unset: 'is silent' },
+      summary: { prefix: 'is spoken to on', unset: 'is silent' },
     }),
     colour: field(oneOf('white', 'red', 'green'), 'The colour of the light.', {
       default: 'white',
@@ -89,7 +89,7 @@ const LIGHTHOUSE = defineKind({
     }),
     is_lit: field(boolean, 'Whether it is lit.', {
       default: false,
-      protects: 'while-on',
+      restriction: 'while-on',
       whenUnset: { code: 'restriction-not-enforced', message: 'it is dark, so that no ship sees it' },
     }),
     range: field(integer(1, 40), 'How far it is seen, in miles.', { lifecycle: 'immutable', serviceDefault: true }),
@@ -100,7 +100,7 @@ const LIGHTHOUSE = defineKind({
     }),
     guarded_by: field(listOf(refTo('edgtcp'), { orSingle: true }), 'The edges on its way, the nearest first.'),
     crew: field(setOf(formatted('principal'), { unrestricted: '*' }), 'Who may enter. None, or `*`: everybody.', {
-      protects: 'but-each-or-all',
+      restriction: 'allow-list-or-all',
     }),
     sectors: field(mapOf(idOf('bkdhr', 'bkdtg'), integer(0, 100), { isShares: true }), 'Who sees how much of it.', {
       alwaysSent: true,
@@ -121,7 +121,7 @@ const LIGHTHOUSE = defineKind({
           volume: field(integer(0, 10), 'How loud it is.', { default: 0 }),
         },
         {
-          findIdle: ({ volume = 0 }) =>
+          findInactiveReasons: ({ volume = 0 }) =>
             volume === 0
               ? [{ code: 'breaker-never-trips', field: 'volume', message: 'is silent: its volume is zero' }]
               : [],
@@ -178,12 +178,12 @@ const PILOT_PASS = defineKind({
     metadata: METADATA,
     secret: field(text(), 'The word at the gate. Only in the response to the creation.', {
       lifecycle: 'one-time',
-      whenReplaced: 'who knows the old word is not let in',
+      replacedConsequence: 'who knows the old word is not let in',
     }),
     pilot_id: field(idOf('usr', 'bot'), 'Whose pass it is.', {
       lifecycle: 'immutable',
       serviceDefault: true,
-      staysWhenLeftOut: true,
+      keepsLiveValue: true,
     }),
     valid_after: field(timestamp, 'When it becomes valid. Left out: now.', {
       lifecycle: 'immutable',
@@ -193,7 +193,7 @@ const PILOT_PASS = defineKind({
       lifecycle: 'immutable',
       serviceDefault: true,
     }),
-    paper: field(text(), 'The pass, to be printed.', { lifecycle: 'computed', whenCreated: 'print' }),
+    paper: field(text(), 'The pass, to be printed.', { lifecycle: 'computed', createdTask: 'print' }),
   },
 });
 
@@ -229,7 +229,7 @@ const SIGHTING = defineKind({
   submission: {
     noun: 'sighting',
     purpose: 'tell of what was seen at sea',
-    words: 'seen',
+    argumentField: 'seen',
     examples: ['whale', 'serpent'],
     status: { field: 'state', decided: 'closed' },
     parts: {

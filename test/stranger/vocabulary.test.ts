@@ -18,10 +18,10 @@ const TYPES: TypeWords = {
   boolean: {},
   number: { integer: true, min: true, max: true },
   timestamp: {},
-  reference: { prefixes: true, asRef: true },
+  reference: { prefixes: true, isRefInResponse: true },
   list: { of: true, unordered: true, minItems: true, orSingle: true, unrestricted: true },
   map: { keys: true, of: true, caseInsensitive: true, isShares: true },
-  object: { fields: true, namedFields: true, title: true, module: true, findIdle: true },
+  object: { fields: true, namedFields: true, title: true, module: true, findInactiveReasons: true },
   json: { references: true },
   metadata: { maxBytes: true },
 };

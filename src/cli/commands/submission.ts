@@ -58,7 +58,7 @@ function describeGroup(group: Command, kind: SubmittedKind): void {
 }
 
 function defineSubmit(group: Command, kind: SubmittedKind, act: CommandAction): void {
-  const { noun, words, examples } = kind.submission;
+  const { noun, argumentField, examples } = kind.submission;
   const line = `edgewise ${group.name()} submit`;
   const command = group
     .command('submit')
@@ -67,7 +67,7 @@ function defineSubmit(group: Command, kind: SubmittedKind, act: CommandAction): 
     );
   for (const field of kind.specFields) {
     const option = createFieldOption(field);
-    if (field[0] === words) command.argument(`<${words}...>`, option.description);
+    if (field[0] === argumentField) command.argument(`<${argumentField}...>`, option.description);
     else command.addOption(option);
   }
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication]);
@@ -108,7 +108,7 @@ async function submitOne(
   { given, flags }: { readonly given: readonly string[]; readonly flags: SubmitFlags },
   context: Context,
 ): Promise<ExitCode> {
-  const body = checkSubmissionBody(kind, { ...listStated(kind, flags), [kind.submission.words]: given });
+  const body = checkSubmissionBody(kind, { ...listStated(kind, flags), [kind.submission.argumentField]: given });
   const settings = resolveSettings(parseConnectionFlags(flags), context.env, {});
   const shown = await withAccount(settings, context, ({ account, signal }) =>
     account.write((client) => submit(client, { kind, body }, signal)),
@@ -212,8 +212,10 @@ function parseTimeout(text: string): number {
 function checkSubmissionBody(kind: SubmittedKind, body: JsonObject): JsonObject {
   const findings = listSchemaFindings(createRequestSchema(kind, 'create'), body);
   if (findings.length === 0) return body;
-  const { words } = kind.submission;
-  const lines = findings.map(({ path: [field], message }) => (field === words ? message : `--${field} ${message}`));
+  const { argumentField } = kind.submission;
+  const lines = findings.map(({ path: [field], message }) =>
+    field === argumentField ? message : `--${field} ${message}`,
+  );
   throw new CommandError(lines, { exitCode: EXIT.invalid, remedy: 'Nothing was sent.' });
 }
 

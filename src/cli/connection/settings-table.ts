@@ -186,9 +186,9 @@ export function listSettingRows(
   return [...found.values(), createKeyRow(found.get('api.key_env')?.value, env)].sort(byName);
 }
 
-function createRow({ name, value, stated }: StackSetting): SettingRow {
-  const row = { name, value: formatValue(value), from: stated?.by ?? 'default' };
-  return stated === undefined ? row : { ...row, place: `${stated.place.file}:${stated.place.line}` };
+function createRow({ name, value, source }: StackSetting): SettingRow {
+  const row = { name, value: formatValue(value), from: source?.by ?? 'default' };
+  return source === undefined ? row : { ...row, place: `${source.place.file}:${source.place.line}` };
 }
 
 function formatValue(value: Json): string {

@@ -20,7 +20,7 @@ export const ABUSE_REPORT = defineKind({
   submission: {
     noun: 'report',
     purpose: 'report URLs with suspected abusive content',
-    words: 'urls',
+    argumentField: 'urls',
     examples: ['https://phishing.example.com/login', 'https://b.example.com/'],
     status: { field: 'status', decided: 'PROCESSED' },
     parts: {

@@ -39,13 +39,13 @@ export const AGENT_INGRESS = defineKind({
         required: true,
         unique: true,
         carries: 'by-each',
-        tells: { said: 'listens on' },
+        summary: { prefix: 'listens on' },
       },
     ),
     ns_targets: field(setOf(text()), 'Values for the NS records of the domain, which delegate it to the service.', {
       lifecycle: 'computed',
-      whenReplaced: 'set the NS records of the domain to them',
-      whenCreated: 'set the NS records of its domain to',
+      replacedConsequence: 'set the NS records of the domain to them',
+      createdTask: 'set the NS records of its domain to',
     }),
     region_domains: field(listOf(text()), 'Regional domains below the domain. More appear as regions are added.', {
       lifecycle: 'computed',

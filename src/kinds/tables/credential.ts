@@ -23,14 +23,14 @@ export const CREDENTIAL = defineKind({
     metadata: METADATA,
     token: field(text(), 'The authtoken. Only in the response to the creation; null afterwards.', {
       lifecycle: 'one-time',
-      whenReplaced: 'agents with the old token are disconnected',
+      replacedConsequence: 'agents with the old token are disconnected',
     }),
     acl: field(
       setOf(formatted('acl-rule'), { unrestricted: '*' }),
       'Bind rules: the domains, addresses and labels that the token may bind. None, or `*`: no restriction.',
       {
-        protects: 'but-each-or-all',
-        tells: { said: 'may bind', unset: 'may bind anything' },
+        restriction: 'allow-list-or-all',
+        summary: { prefix: 'may bind', unset: 'may bind anything' },
         whenUnset: {
           code: 'credential-unrestricted',
           message: 'no ACL restricts it, so its token may bind any domain, address and label',
@@ -43,7 +43,7 @@ export const CREDENTIAL = defineKind({
       {
         lifecycle: 'immutable',
         serviceDefault: true,
-        staysWhenLeftOut: true,
+        keepsLiveValue: true,
       },
     ),
   },

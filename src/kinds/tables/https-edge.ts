@@ -28,11 +28,11 @@ export const HTTPS_EDGE = defineKind({
         certificate_authority_ids: field(
           setOf(refTo('ca')),
           'The certificate authorities used to validate the TLS client certificate.',
-          { required: true, responseName: 'certificate_authorities', protects: 'but-each' },
+          { required: true, responseName: 'certificate_authorities', restriction: 'allow-list' },
         ),
       }),
       'Mutual TLS module: which client certificates are accepted.',
-      { clear: 'delete', hasPath: true, protects: 'while-on' },
+      { clear: 'delete', hasPath: true, restriction: 'while-on' },
     ),
   },
 });
@@ -83,7 +83,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
             NO_NUMBER,
           ),
         },
-        { findIdle: findNeverTripping },
+        { findInactiveReasons: findNeverTripping },
       ),
       'Circuit breaker module: stops traffic to an upstream that fails.',
       { clear: 'delete', hasPath: true },
@@ -105,16 +105,16 @@ export const HTTPS_EDGE_ROUTE = defineKind({
     user_agent_filter: field(
       moduleOf({
         allow: field(setOf(formatted('re2-pattern')), 'RE2 patterns, unanchored. A match allows the request.', {
-          protects: 'unproven',
+          restriction: 'unproven',
         }),
         deny: field(
           setOf(formatted('re2-pattern')),
           'RE2 patterns, unanchored. A match denies the request unless an allow pattern matches.',
-          { protects: 'unproven' },
+          { restriction: 'unproven' },
         ),
       }),
       'User agent filter module.',
-      { clear: 'delete', hasPath: true, protects: 'while-on' },
+      { clear: 'delete', hasPath: true, restriction: 'while-on' },
     ),
   },
 });

@@ -19,8 +19,8 @@ export const IP_RESTRICTION = defineKind({
     enforced: field(boolean, 'True: the restriction is enforced. False: only warnings are issued.', {
       default: false,
       absentWhenDefault: true,
-      protects: 'while-on',
-      tells: { said: 'is enforced', unset: 'only warns' },
+      restriction: 'while-on',
+      summary: { prefix: 'is enforced', unset: 'only warns' },
       whenUnset: { code: 'restriction-not-enforced', message: 'it is not enforced, so it blocks no request' },
     }),
     type: field(
@@ -30,8 +30,8 @@ export const IP_RESTRICTION = defineKind({
         lifecycle: 'immutable',
         required: true,
         unique: true,
-        protects: 'by-each',
-        tells: { said: 'is for' },
+        restriction: 'by-each',
+        summary: { prefix: 'is for' },
       },
     ),
     ip_policy_ids: field(
@@ -41,8 +41,8 @@ export const IP_RESTRICTION = defineKind({
         required: true,
         responseName: 'ip_policies',
         alwaysSent: true,
-        protects: 'unproven',
-        tells: { said: 'admits' },
+        restriction: 'unproven',
+        summary: { prefix: 'admits' },
       },
     ),
   },

@@ -56,8 +56,8 @@ export const SSH_USER_CERTIFICATE = defineKind({
       'User names that the holder may sign in as. Always set them: without any, the API documentation says any user, but OpenSSH with TrustedUserCAKeys accepts no one.',
       {
         lifecycle: 'immutable',
-        protects: 'but-each-or-all',
-        tells: { said: 'signs in as', unset: 'names no principals' },
+        restriction: 'allow-list-or-all',
+        summary: { prefix: 'signs in as', unset: 'names no principals' },
         whenUnset: {
           code: 'certificate-without-principals',
           message:
@@ -68,12 +68,12 @@ export const SSH_USER_CERTIFICATE = defineKind({
     critical_options: field(
       mapOf(formatted('critical-option'), text()),
       'Critical options of the certificate. Only two are defined: `force-command` is the command that runs instead of any other; `source-address` lists the addresses that may connect, in CIDR form, separated by commas: `203.0.113.0/24,2001:db8::/32`.',
-      { lifecycle: 'immutable', protects: 'by-each' },
+      { lifecycle: 'immutable', restriction: 'by-each' },
     ),
     extensions: field(
       mapOf(formatted('certificate-extension'), text()),
       'Extensions of the certificate. Default: `permit-pty` and `permit-user-rc`, each with an empty value.',
-      { lifecycle: 'immutable', protects: 'but-each', default: { 'permit-pty': '', 'permit-user-rc': '' } },
+      { lifecycle: 'immutable', restriction: 'allow-list', default: { 'permit-pty': '', 'permit-user-rc': '' } },
     ),
     valid_after: field(timestamp, 'When it becomes valid. Default: its creation.', {
       lifecycle: 'immutable',

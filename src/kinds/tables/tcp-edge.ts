@@ -62,7 +62,7 @@ export const TCP_EDGE = defineKind({
         unique: true,
         nullWhenUnset: true,
         carries: 'by-each',
-        tells: { said: 'listens on', unset: 'listens nowhere' },
+        summary: { prefix: 'listens on', unset: 'listens nowhere' },
       },
     ),
     backend: field(
@@ -77,7 +77,7 @@ export const TCP_EDGE = defineKind({
         clear: 'delete',
         hasPath: true,
         carries: 'while-on',
-        tells: { said: 'leads to', unset: 'leads nowhere' },
+        summary: { prefix: 'leads to', unset: 'leads nowhere' },
         whenUnset: {
           code: 'edge-without-backend',
           message: 'no backend is enabled, so its traffic goes nowhere',
@@ -89,28 +89,28 @@ export const TCP_EDGE = defineKind({
         ip_policy_ids: field(
           setOf(refTo('ipp'), { minItems: 1 }),
           'The IP policies that check whether a source IP may access the edge. At least one.',
-          { required: true, responseName: 'ip_policies', protects: 'unproven' },
+          { required: true, responseName: 'ip_policies', restriction: 'unproven' },
         ),
       }),
       'IP restriction module: which source addresses may connect.',
       {
         clear: 'delete',
         hasPath: true,
-        protects: 'while-on',
-        tells: { said: 'admits', unset: 'has no IP restriction' },
+        restriction: 'while-on',
+        summary: { prefix: 'admits', unset: 'has no IP restriction' },
       },
     ),
     policy: field(
       moduleOf({
         inbound: field(listOf(RULE, { orSingle: true }), 'Rules for inbound traffic: one rule or a list.', {
-          protects: 'by-rules',
+          restriction: 'by-rules',
         }),
         outbound: field(listOf(RULE, { orSingle: true }), 'Rules for outbound traffic: one rule or a list.', {
-          protects: 'by-rules',
+          restriction: 'by-rules',
         }),
       }),
       'Traffic policy of this edge. A disabled policy without rules is the same as none.',
-      { clear: 'disable', protects: 'while-on' },
+      { clear: 'disable', restriction: 'while-on' },
     ),
   },
 });

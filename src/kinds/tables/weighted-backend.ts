@@ -17,7 +17,7 @@ export const WEIGHTED_BACKEND = defineKind({
     backends: field(
       mapOf(idOf('bkdhr', 'bkdtg'), integer(0, 10_000), { isShares: true }),
       'The weight of each child backend, 0 to 10000. Traffic is shared in proportion to the weights; 0 gets none. Children cannot be weighted backends.',
-      { alwaysSent: true, carries: 'by-share', tells: { said: 'leads to', unset: 'leads nowhere' } },
+      { alwaysSent: true, carries: 'by-share', summary: { prefix: 'leads to', unset: 'leads nowhere' } },
     ),
   },
 });

@@ -1,5 +1,5 @@
 import type { Kind } from '../../kinds/kind.ts';
-import { createAttachmentPaths } from '../../kinds/paths.ts';
+import { createAttachmentRequest } from '../../kinds/paths.ts';
 import { fillAllLeftOut, fillUnknown } from '../../kinds/read-response.ts';
 import { listReferences } from '../../kinds/references.ts';
 import type { CreatedIds } from '../../kinds/request-body.ts';
@@ -54,7 +54,7 @@ export function createStaleCheckRequest(plan: Plan): ReadRequest {
 function createWrittenAttachment({ change, kind, writes }: SavedChange) {
   const modules = new Set(writes.flatMap(listModules));
   const { address, live } = change;
-  return createAttachmentPaths(kind, { address, spec: live?.spec ?? {}, isRead: (module) => modules.has(module) });
+  return createAttachmentRequest(kind, { address, spec: live?.spec ?? {}, isRead: (module) => modules.has(module) });
 }
 
 /** Checks whether a saved plan still fits the live state, and which of its writes an earlier apply has done. */

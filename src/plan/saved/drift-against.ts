@@ -1,6 +1,6 @@
 import type { Field } from '../../kinds/field.ts';
 import { isModule, type Kind } from '../../kinds/kind.ts';
-import { type Attachment, createAttachmentPaths } from '../../kinds/paths.ts';
+import { type Attachment, createAttachmentRequest } from '../../kinds/paths.ts';
 import { fillAllLeftOut, fillUnknown, isUnknown } from '../../kinds/read-response.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
@@ -254,5 +254,5 @@ function createComparedAttachment(change: Change): Attachment {
   const kind = getKind(change.kind);
   const compared = new Set(listCompared(kind, change));
   const spec = change.desired ?? change.live?.spec ?? {};
-  return createAttachmentPaths(kind, { address: change.address, spec, isRead: (module) => compared.has(module) });
+  return createAttachmentRequest(kind, { address: change.address, spec, isRead: (module) => compared.has(module) });
 }

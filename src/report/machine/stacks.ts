@@ -1,5 +1,5 @@
 import type { FieldType } from '../../kinds/field.ts';
-import { type Kind, toSpecType } from '../../kinds/kind.ts';
+import { type Kind, toResourceType } from '../../kinds/kind.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { findInnerType } from '../../kinds/walk.ts';
 import { toName } from '../../model/address.ts';
@@ -190,7 +190,7 @@ export function checkPath(kind: Kind, path: FieldPath): string | undefined {
   if (kind.oneTimeFields.includes(String(first)))
     return `the ${first} of a ${kind.title} is shown only once, in the response to its creation, and cannot be read`;
   if (Object.hasOwn(OWN, String(first)) && rest.length === 0) return undefined;
-  const end = path.reduce<FieldType | 'free' | 'none'>((type, step) => findTypeAt(type, step), toSpecType(kind));
+  const end = path.reduce<FieldType | 'free' | 'none'>((type, step) => findTypeAt(type, step), toResourceType(kind));
   return end === 'none' ? `a ${kind.title} has no field ${formatPath(path)}` : undefined;
 }
 

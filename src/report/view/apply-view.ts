@@ -241,11 +241,11 @@ function formatAgainStep(mode: Plan['mode']): string {
 function listFollowUps(outcome: Outcome): readonly string[] {
   if (outcome.outcome !== 'applied' || outcome.write.type !== 'create') return [];
   const { write, computed = {} } = outcome;
-  return Object.entries(getKind(write.kind).fields).flatMap(([name, { whenCreated }]) => {
+  return Object.entries(getKind(write.kind).fields).flatMap(([name, { createdTask }]) => {
     const value = computed[name] ?? [];
     const values = (isJsonArray(value) ? value : [value]).filter((one) => typeof one === 'string');
-    if (whenCreated === undefined || values.length === 0) return [];
-    return [`${quoteIfNeeded(write.address)}: ${whenCreated} ${values.map(quoteIfNeeded).join(', ')} (${name}).`];
+    if (createdTask === undefined || values.length === 0) return [];
+    return [`${quoteIfNeeded(write.address)}: ${createdTask} ${values.map(quoteIfNeeded).join(', ')} (${name}).`];
   });
 }
 

@@ -259,12 +259,12 @@ interface TraitView {
  */
 export function listTraits(kind: Kind | undefined, spec: Spec, names: ResourceNames): readonly TraitView[] {
   if (kind === undefined) return [];
-  return kind.specFields.flatMap(([name, { tells, type }]) => {
-    if (tells === undefined) return [];
+  return kind.specFields.flatMap(([name, { summary, type }]) => {
+    if (summary === undefined) return [];
     const value = spec[name];
     const values = isOff(value) ? [] : listValues(type, value ?? null, names);
-    if (values.length > 0) return [{ said: tells.said, values: formatShortList(values) }];
-    return tells.unset === undefined ? [] : [{ said: tells.unset, values: '' }];
+    if (values.length > 0) return [{ said: summary.prefix, values: formatShortList(values) }];
+    return summary.unset === undefined ? [] : [{ said: summary.unset, values: '' }];
   });
 }
 

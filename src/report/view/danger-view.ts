@@ -251,7 +251,7 @@ function createClause(danger: Danger, context: ClauseContext): Clause {
         ? clause(['no longer restrict:', 'no longer restricts:'])
         : clause(['no longer be restricted:', 'is no longer restricted:']);
     case 'unrestricted': {
-      const lead = kind?.fields[danger.path ?? '']?.tells?.unset ?? `is not restricted by ${path}`;
+      const lead = kind?.fields[danger.path ?? '']?.summary?.unset ?? `is not restricted by ${path}`;
       return danger.from === undefined
         ? { lead, values: '' }
         : { lead: `${lead}:`, values: `${path} ${formatSides(kind, danger, names)}` };

@@ -1,5 +1,5 @@
 import { type Field, type FieldType, type ObjectType, objectOf } from '../../kinds/field.ts';
-import { type Kind, toSpecType } from '../../kinds/kind.ts';
+import { type Kind, toResourceType } from '../../kinds/kind.ts';
 import { getDefaultValue } from '../../kinds/normalize.ts';
 import { findInnerType } from '../../kinds/walk.ts';
 import { isAddress } from '../../model/address.ts';
@@ -392,7 +392,7 @@ interface Leaf {
 
 /** Lists the values of a spec that are not defaults. Splits objects and flat maps: each member has its own path. */
 export function listLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
-  const type = toSpecType(kind);
+  const type = toResourceType(kind);
   const value = withoutDefaults(type, orderMembers(type, spec));
   return hasOnlyDefaults(type, spec) ? [] : takeApart({ type, path: [], value });
 }
@@ -523,7 +523,7 @@ export type KnownType = FieldType | undefined;
 /** The type of the value at a path of a kind's spec, such as `policy.inbound[0].name`. */
 export function findFieldType(kind: Kind, path: string): KnownType {
   const steps = parsePath(path);
-  if (steps?.[0] !== 'lifecycle') return steps?.reduce<KnownType>(findInnerType, toSpecType(kind));
+  if (steps?.[0] !== 'lifecycle') return steps?.reduce<KnownType>(findInnerType, toResourceType(kind));
   return steps.slice(1).reduce<KnownType>(findInnerType, objectOf(kind.lifecycle));
 }
 

@@ -104,7 +104,7 @@ function listFields(
   { inDetail, names }: NamedScope,
 ): readonly InventoryField[] {
   const isShown = (name: string) => (inDetail ? !(name in ROW) : !(name in IDENTITY) && name !== kind.fileField);
-  const isTelling = (name: string) => kind.fields[name]?.tells !== undefined || name === kind.validity?.until;
+  const isTelling = (name: string) => kind.fields[name]?.summary !== undefined || name === kind.validity?.until;
   const stated = Object.entries(spec).filter(([name]) => inDetail || isTelling(name));
   const shown = [...stated, ...Object.entries(computed)].filter(([name]) => isShown(name));
   const leaves = listLeaves(kind, Object.fromEntries(shown));

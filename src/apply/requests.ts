@@ -33,12 +33,15 @@ interface Exchanged {
  * does, or with `JournalError`.
  */
 export interface Requests {
-  /** Sends a write. Calls `resolve` just before it sends. Resolves with `undefined` if interrupted before that. */
+  /**
+   * Sends a write. `resolve` fills in the ids, and is called just before sending. The result is `undefined` if the run
+   * is interrupted before the write is sent.
+   */
   readonly send: (write: Write, resolve: () => ResolvedWrite) => Promise<Exchanged | undefined>;
   readonly list: (kind: Kind) => Promise<readonly JsonObject[]>;
   /**
    * Lists the newest resources of a kind: the first page of its list. Does not wait for queued writes. `undefined` if
-   * the client has no `get`, as in a rehearsal, where no other client writes.
+   * `client.get` is absent. A rehearsal has none, because nothing else creates resources in its copy of the account.
    */
   readonly listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   /** Deletes a resource that this run created. */

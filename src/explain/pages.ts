@@ -12,7 +12,7 @@ import { type ConcurrentRequest, type Example, formatSeed, renderFileText, toFix
 import { EXPLANATIONS } from './explanations.ts';
 import OUTPUTS from './outputs.json' with { type: 'json' };
 
-/** The page of a diagnostic code. */
+/** The explanation of a diagnostic code. */
 export interface CodePage {
   readonly about: 'code';
   readonly code: DiagnosticCode;
@@ -115,7 +115,7 @@ export type FoundPage =
   | FieldPage
   | { readonly unknown: string; readonly before: string; readonly known: readonly string[] };
 
-/** Finds the page of the field at a path. */
+/** Creates the page of the field at a path. If a step is unknown or the path is empty, returns the known steps. */
 export function findFieldPage(kind: Kind, steps: readonly string[]): FoundPage {
   const way = findPathFields(kind, steps);
   if ('unknown' in way) return way;

@@ -5,8 +5,9 @@ import { type CelDeclarations, type CelFields, defineType, replaceNames, toNonNu
 /**
  * Type-checks expressions more strictly than evaluation does, but without rejecting valid ones. A nullable value has
  * its non-null type here, because the library does not narrow a type after a comparison with null. `null` gets the type
- * `dyn`, so that such a comparison is valid. A record has a type with fixed fields, although it is also a map. So an
- * error about a record or union is dropped if it disappears when the value has another of its possible types.
+ * `dyn`, so that such a comparison is valid. A record is checked as a type with fixed fields, although it is also a
+ * map, and a union is checked as its own type. An error about one of them is confirmed by a check with its other
+ * possible types, and dropped if one of them has no error.
  */
 
 type CheckedType = { readonly type: string } | { readonly error: CelTypeError };

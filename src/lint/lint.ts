@@ -40,7 +40,7 @@ export interface LintOptions {
   readonly isForPlan?: boolean;
 }
 
-/** Returns the findings of all rules. They are sorted by position, except warnings for a plan. */
+/** Returns the findings of all rules, sorted by position. With `isForPlan`, the warnings are last and unsorted. */
 export function lintManifests(state: DesiredState, options: LintOptions): readonly Diagnostic[] {
   const rules = listChecked(state.stack.lint, options);
   const context = createContext(state, options);

@@ -42,7 +42,7 @@ export interface RuleContext {
 /** An address that a manifest can use instead of an id. */
 export interface IdName {
   readonly address: string;
-  /** Returns the position of the id in the document that has this address. Absent if the document is an `External`. */
+  /** Returns the position of `spec.id` in the attached resource with this address. Absent for an `External`. */
   readonly locate?: (() => SourcePlace) | undefined;
 }
 

@@ -184,8 +184,8 @@ function isUnset(field: Field, value: Json | undefined): boolean {
 }
 
 /**
- * Creates a check that reports enabled modules that, according to the kind's table, have no effect. Skips disabled
- * modules, because they are meant to have none.
+ * Creates a check for enabled modules that have no effect according to the kind's table. A disabled module is skipped:
+ * it is meant to have no effect.
  */
 function createIdleCheck(id: LintCode): (subject: LintSubject) => readonly LintFinding[] {
   return ({ spots }) =>

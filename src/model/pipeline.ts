@@ -88,7 +88,7 @@ export function escapeJobCommands(text: string): string {
 const KEPT_LENGTH = 'section_start:'.length;
 const MAYBE_LINE_COMMAND = new RegExp(`^${SPACE}:?$`);
 
-/** Returns a function that escapes commands in a text that arrives in parts, also if a command is split. */
+/** Returns a function that escapes job commands in a text, part by part, even if a command is split between parts. */
 export function createJobCommandFilter(): (part: string) => string {
   let before = '';
   return (part) => {

@@ -20,12 +20,12 @@ export interface ResourceLifecycle {
   readonly adopt: string | undefined;
   /** The former name of the resource in this stack. */
   readonly renamedFrom?: string;
+  /** The stack that hands over the resource, and the name of the resource in that stack. */
+  readonly takenFrom?: { readonly stack: string; readonly name: string };
   /**
    * The settings in `lifecycle` that only some kinds have, such as `rotate_after`, as written. Paths are relative to
    * the working folder.
    */
-  readonly takenFrom?: { readonly stack: string; readonly name: string };
-  /** Lifecycle settings of this kind, such as `rotate_after`, as written. Paths are relative to the working folder. */
   readonly settings: Spec;
 }
 
@@ -35,8 +35,8 @@ export interface DesiredResource {
   readonly kind: string;
   readonly name: string;
   /**
-   * As in the manifest, with `${env:…}` filled in and references to known ids (External, HTTPSEdge, HTTPSEdgeRoute)
-   * replaced by these ids. If the service generates the id, the reference is an `Address`.
+   * As in the manifest, with `${env:…}` filled in. A reference to a document that contains an id (External, HTTPSEdge,
+   * HTTPSEdgeRoute) is replaced by this id. Any other reference is an `Address`.
    */
   readonly spec: Spec;
   /** Like `spec`, but all references are addresses, as in the manifest. */
@@ -44,7 +44,6 @@ export interface DesiredResource {
   readonly lifecycle: ResourceLifecycle;
   /** `lint.allow`: the suppressed lint rules, each with the reason that the user gave. */
   readonly allow: Readonly<Partial<Record<LintCode, string>>>;
-  /** `metadata.labels` and `metadata.annotations`. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   /** Returns the position of the first line of the manifest. Does not parse the manifest again. */

@@ -259,7 +259,7 @@ function locateLifecycle({ locate }: DesiredResource): {
   return { start, block: isThere ? block : undefined };
 }
 
-/** Whether a value is written as `{ … }`. In the excerpt, a caret below the line marks its first character. */
+/** Whether a value is written as `{ … }`. The excerpt has a caret below the first character of the value. */
 function isInBraces({ excerpt }: SourcePlace): boolean {
   const lines = excerpt.split('\n');
   const at = lines.findIndex((line) => /^ *\| *\^+/.test(line));

@@ -152,7 +152,7 @@ function listUnknownFields(
   });
 }
 
-/** Whether `part` is a prefix of `path`, and the shortest prefix that the kind lacks. */
+/** Whether `part` is the shortest prefix of `path` that the kind lacks. */
 function isMissingPart(kind: Kind, part: readonly string[], path: readonly string[]): boolean {
   const isPart = part.every((name, at) => name === path[at]);
   return isPart && !hasPath(kind, part) && hasPath(kind, part.slice(0, -1));

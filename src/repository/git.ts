@@ -126,7 +126,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
  * The time limit of a git command, because git can take very long for patterns with several `**`. It is longer than a
- * user waits.
+ * user would wait.
  */
 const TIMEOUT_MS = 120_000;
 

@@ -48,7 +48,7 @@ function findNamedTaker(
 
 type TreeContext = Pick<Host, 'env' | 'cwd'> & Partial<Pick<Host, 'offered' | 'root'>>;
 
-/** Finds a file with an error that may take over the resource: it contains the names of the stack and the resource. */
+/** Finds an invalid file that may be meant to take over the resource, because it may name the stack and the resource. */
 function findMistakenTaker(subject: Subject): TakeOverStack | undefined {
   const { folder, tree, address, context } = subject;
   const found = listMistaken(tree, context).find(

@@ -76,8 +76,9 @@ interface History {
 function createHistory(server: Server, rules: readonly FaultRule[]): History {
   const stale = rules.filter((rule) => rule.fault === 'stale');
   const depth = Math.max(0, ...stale.map(({ changes = 1, requests = 1 }) => Math.max(changes, requests)));
-  /** The states before the last changes and requests, the most recent first. */
+  /** The states before each of the last changes, the most recent first. */
   let changes: readonly Past[] = [];
+  /** The states before each of the last requests, the most recent first. */
   let requests: readonly Past[] = [];
   let present: Past | undefined;
   const now = (): Past => {

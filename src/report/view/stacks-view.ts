@@ -24,7 +24,7 @@ import {
   withoutZeros,
 } from './wording.ts';
 
-/** A stack of a run on one line, as printable texts. */
+/** One stack of the run, shown on one line. The texts are printable. */
 export interface StackRow {
   readonly name: string;
   readonly folder: string;
@@ -37,8 +37,8 @@ export interface StackRow {
   /** Such as `1 warning`. Empty if there are no diagnostics. */
   readonly found: string;
   /**
-   * Whether only the row of the stack is shown. Such a stack may have lint warnings, because they concern its manifests
-   * and not its changes.
+   * Whether the report has only this row for the stack, and no section, because there is nothing to act on. Lint
+   * warnings do not prevent this in a plan or drift report, because they concern the manifests, not the changes.
    */
   readonly isQuiet: boolean;
   /** Whether the command failed for this stack, or its result is refused. */

@@ -46,7 +46,8 @@ const ERROR: JsonObject = {
     msg: { type: 'string', description: 'Description of the failure, for people.' },
     details: {
       type: 'object',
-      description: 'Details: the operation id and, where they apply, the field, the id or the holder of a value.',
+      description:
+        'The operation id and, depending on the error, the field, its value, an id, a module, the resource that has the value already (`held_by`), or the resources that use this one (`used_by`).',
       properties: { operation_id: { type: 'string', description: 'Id of this request.' } },
       required: ['operation_id'],
       additionalProperties: { type: 'string' },

@@ -77,7 +77,7 @@ const validForMs = z.int().min(1).describe('Milliseconds for which a new resourc
 
 const difference = z.strictObject({
   field: optional(z.string()).describe(
-    'The field of the spec that contains it. Left out: it belongs to the lifecycle or the mark.',
+    'The field of the spec that contains it. Absent if it belongs to the lifecycle or the mark.',
   ),
   path: z.string().describe('Such as `policy.inbound[0].name`.'),
   from: optional(json).describe('Live. Absent: no value.'),
@@ -90,7 +90,7 @@ const difference = z.strictObject({
 export const DANGER_SCHEMA: z.ZodType<Danger> = z.strictObject({
   group: z.enum(DANGER_GROUPS).describe('The subject of the danger.'),
   danger: z.enum(DANGER_NAMES),
-  path: optional(z.string()).describe('The field. Left out: the resource as a whole.'),
+  path: optional(z.string()).describe('The field. Absent if the resource as a whole is meant.'),
   from: optional(json).describe('The old value; of a list or map, the removed members. Absent: none.'),
   to: optional(json).describe('The new value; of a list or map, the added members. Absent: none.'),
   writes: optional(z.int()).describe('Number of writes from the delete to the creation (`gap`).'),
@@ -117,11 +117,13 @@ const change = z.strictObject({
       z.strictObject({ directory: z.string() }),
       z.strictObject({
         command: texts.describe('Program and arguments. Placeholders are not filled in.'),
-        test: optional(texts).describe('The command that is run before the first write. Left out: none.'),
+        test: optional(texts).describe('The command that is run before the first write. Absent if there is none.'),
         timeoutMs: z.number().describe('Milliseconds after which it is stopped.'),
       }),
     ]),
-  ).describe('Where the token of the new credential is delivered. Left out: there is none, or no token sink is set.'),
+  ).describe(
+    'Where the token of the new credential is delivered. Absent if there is no token, or if no token sink is set.',
+  ),
   notes: optional(texts),
   kept: optional(texts).describe('Drifted fields that the plan leaves alone.'),
   live: optional(
@@ -142,7 +144,7 @@ const change = z.strictObject({
       line: z.int().describe('From 1.'),
       origin: optional(z.string()).describe('The source file of this document, as kustomize reports it.'),
     }),
-  ).describe('For readers: where its manifest starts.'),
+  ).describe('For information: where its manifest starts.'),
 });
 
 const markDraft = z
@@ -161,8 +163,8 @@ const markDraft = z
 
 const common = {
   id: writeId.describe('Such as `create Kind/name`; unique in the plan.'),
-  method: z.enum(['POST', 'PATCH', 'PUT', 'DELETE']).describe('For readers: follows from the type.'),
-  path: z.string().describe('For readers: relative to the base URL. `{id}` is known after apply.'),
+  method: z.enum(['POST', 'PATCH', 'PUT', 'DELETE']).describe('For information: it follows from the type.'),
+  path: z.string().describe('For information: the path, relative to the base URL. `{id}` is known after apply.'),
   address,
   kind: z.string(),
   dependsOn: z.array(writeId).describe('Ids of the writes that must succeed first.'),
@@ -209,7 +211,7 @@ const write: [MissingType] extends [never] ? z.ZodType<ShownWrite> : MissingType
 const file = z.strictObject({
   address: z.string().describe('The resource whose value the file contains.'),
   path: z.string().describe('Relative to the working folder, or absolute.'),
-  text: optional(z.string()).describe('The text to write. Left out: known after apply.'),
+  text: optional(z.string()).describe('The text to write. Absent if it is known after apply.'),
   replaces: optional(z.literal(true)).describe('Whether it replaces an existing file with other content.'),
 });
 
@@ -221,10 +223,10 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
       z.strictObject({
         at: z.string().describe('RFC 3339.'),
         commit: optional(z.string()).describe(
-          'The commit of the manifests. Left out: the environment did not name it.',
+          'The commit of the manifests. Absent if the environment did not name it.',
         ),
       }),
-    ).describe('For readers: when the plan was made, and from what.'),
+    ).describe('For information: when the plan was made, and from what.'),
     stack: z.string(),
     baseUrl: z.string(),
     mode: z.enum(['apply', 'destroy', 'release']),
@@ -234,7 +236,7 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
       concurrency: z.int().min(1),
       rateLimit: z.string().describe('Such as `120/60s`, or `none`.'),
       keyEnv: optional(z.string()).describe(
-        'The environment variable that held the API key. Left out: EDGEWISE_API_KEY.',
+        'The environment variable that held the API key. Default: EDGEWISE_API_KEY.',
       ),
       guard: z
         .strictObject({ maxDeletes: z.int().min(0), maxDeleteShare: z.number().min(0).max(1) })
@@ -254,7 +256,7 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
       'Resources of other stacks whose ids are known after those are applied, by the address of the External.',
     ),
     ownerLabel: optional(z.string()).describe(
-      'For readers: the label or annotation that names the owner of a resource.',
+      'For information: the label or annotation that names the owner of a resource.',
     ),
     totals: z
       .strictObject({
@@ -292,17 +294,20 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
         tokens: z.int().describe('Tokens that are created and delivered.'),
         unchecked: optional(texts).describe('Ids in requests that are not in the data that was read.'),
       }),
-    ).describe('Result of the rehearsal. Left out: the plan was not rehearsed.'),
+    ).describe('Result of the rehearsal. Absent if the plan was not rehearsed.'),
     requests: z.strictObject({
       read: z.int().describe('Number of requests for reading.'),
       apply: z
         .int()
         .describe('Number of requests for applying: the writes, and lists that find resources of a concurrent apply.'),
-      mayTakeMore: optional(z.boolean()).describe('`apply` is a minimum. Left out: it is exact.'),
+      mayTakeMore: optional(z.boolean()).describe('If true, `apply` is a minimum. If absent, it is exact.'),
       leastMs: z.int().describe('The least time that these requests take within the rate limit, in milliseconds.'),
     }),
   })
-  .meta({ title: 'Edgewise plan', description: 'What applying a stack of manifests would do. Holds no secrets.' });
+  .meta({
+    title: 'Edgewise plan',
+    description: 'The changes and writes that an apply of the stack would make. Contains no secrets.',
+  });
 
 /** The published JSON Schema of plan files, draft 2020-12. */
 export function createPlanJsonSchema(): JsonObject {
@@ -319,7 +324,7 @@ export const PLAN_INDEX_SCHEMA: z.ZodType<PlanIndex> = z
     tool: z.strictObject({ name: z.literal('edgewise'), version: z.string() }),
     shard: z
       .exactOptional(z.strictObject({ index: z.int().min(1), total: z.int().min(1) }))
-      .describe('The part of the stacks that the run planned. Left out: it planned all selected stacks.'),
+      .describe('The part of the stacks that the run planned. Absent if it planned all selected stacks.'),
     manifests: z
       .exactOptional(z.array(z.string()))
       .describe('The folder that contains the stacks. An apply uses it by default.'),

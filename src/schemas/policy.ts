@@ -39,14 +39,14 @@ const createMatchSchema = once(() =>
         .min(1)
         .optional()
         .describe(
-          'Kinds of resources. Left out: every kind that has the fields of `before` and `after` that the rule names.',
+          'Kinds of resources. Default: every kind that has the fields of `before` and `after` that the rule names.',
         ),
       actions: z
         .array(z.enum(CHANGE_ACTIONS))
         .min(1)
         .optional()
         .describe(
-          'Actions on resources. Left out: all of them. A rule that uses `after` applies only to resources that exist afterwards. A rule that uses `before` applies only to resources that exist now.',
+          'Actions on resources. Default: all of them. A rule that uses `after` applies only to resources that exist afterwards. A rule that uses `before` applies only to resources that exist now.',
         ),
       danger: z
         .array(z.enum([...DANGER_GROUPS, ...DANGER_NAMES]))
@@ -59,7 +59,7 @@ const createMatchSchema = once(() =>
         .describe('Labels of the manifest, each with its allowed value or list of allowed values.'),
       stacks: z.array(z.string().min(1)).min(1).optional().describe('Names of stacks. `*` stands for any text.'),
     })
-    .describe('The changes that the rule applies to. A change must match every field here. Left out: all changes.'),
+    .describe('The changes that the rule applies to. A change must match every field here. Default: all changes.'),
 );
 
 /** Schema of the `spec` of a `PolicyTest`. */
@@ -105,7 +105,9 @@ const createGivenSchema = once(() =>
       annotations: createTextsSchema().optional().describe('Annotations of the manifest.'),
       plan: createObjectSchema().optional().describe('The plan as a whole, such as `totals`.'),
       stack: createObjectSchema().optional().describe('The Stack: `name`, `labels`, `annotations`.'),
-      now: createTimestampSchema('manifest').optional().describe('The time. Left out: the start of 2026.'),
+      now: createTimestampSchema('manifest')
+        .optional()
+        .describe('The value of `now` in expressions. Default: the start of 2026.'),
     })
     .describe('The values that the expressions of the policy use.'),
 );

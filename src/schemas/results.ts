@@ -134,7 +134,7 @@ export const APPLY_RESULT_SCHEMA = z.looseObject({
       }),
     ),
   ).describe('Results of the resources that the apply waited for.'),
-  next: optional(z.array(text)).describe('Steps for the user outside edgewise, such as setting NS records.'),
+  next: optional(z.array(text)).describe('The next steps for the user, such as to apply again or to set NS records.'),
   diagnostics,
   plan: z.record(text, z.json()),
 });

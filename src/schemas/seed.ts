@@ -138,7 +138,7 @@ const RULE: z.ZodType<FaultRule> = z
     }),
     rule('throttle', 'Responds with 429.', {
       retry_after: optional(z.int().min(0)).describe(
-        'Seconds in `Retry-After`. Left out: the response has no such header.',
+        'Seconds in `Retry-After`. If absent, the response has no such header.',
       ),
     }),
     rule('status', 'Responds with a server error.', {
@@ -174,7 +174,7 @@ const RULE: z.ZodType<FaultRule> = z
           'Names of the fields, as in the response, that are left out instead, whatever their values.',
         ),
         share: optional(z.number().min(0).max(1)).describe(
-          'Probability for each of these fields, 0 to 1. The seed decides which are left out. Default: 1.',
+          'Probability that each of the fields concerned is left out, from 0 to 1. The seed decides which ones. Default: 1.',
         ),
       },
     ),

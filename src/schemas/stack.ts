@@ -30,7 +30,7 @@ function createSpecSchema() {
         .min(1)
         .optional()
         .describe(
-          'Kinds that the stack uses. Others are not read, and a manifest of another kind is an error. Left out: every kind.',
+          'Kinds that the stack uses. Others are not read, and a manifest of another kind is an error. Default: every kind.',
         ),
       guard: createGuardSchema().prefault({}),
       tokens: createTokensSchema().optional(),

@@ -16,7 +16,7 @@ import {
   createBehaviourContext,
   type HandlerRequest,
   type HandlerResponse,
-  isExternal,
+  isExternalId,
   type Service,
 } from './service.ts';
 import { findOwnedKind, formatTimestamp, type StoredResource } from './store.ts';
@@ -183,7 +183,7 @@ function findHolder(service: Service, kind: Kind, ids: HandlerRequest['ids']): S
   if (kind.role !== 'attached') return findResource(service, kind, ids);
   for (const [name, id] of Object.entries(ids)) {
     const type = kind.fields[name]?.type;
-    const exists = type?.type === 'reference' && isIdOf(type, id) && isExternal(service, id);
+    const exists = type?.type === 'reference' && isIdOf(type, id) && isExternalId(service, id);
     if (!exists) throw new RequestError(`There is no ${id}`, { code: 'not_found', details: { id } });
   }
   const attachment = createAttachment(service, kind, ids);

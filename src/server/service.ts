@@ -45,7 +45,7 @@ export function createBehaviourContext({ now, identities, authorities, abuseRepo
 }
 
 /** Whether an id belongs to an object that exists outside this server. */
-export function isExternal({ externals }: Pick<Service, 'externals'>, id: string): boolean {
+export function isExternalId({ externals }: Pick<Service, 'externals'>, id: string): boolean {
   const isWellFormed = isWellFormedId(id);
   if (externals === undefined) return isWellFormed && findOwnedKind(id) === undefined;
   return externals.has(id) || (isWellFormed && externals.has(`${id.slice(0, id.indexOf('_'))}_*`));
@@ -98,5 +98,5 @@ function checkReference(service: Service, { type, value }: Reference): string | 
   if (!isIdOf(type, value)) return `is not an id ${describeIds(type)}`;
   const kind = findOwnedKind(value);
   const isResource = kind !== undefined && service.store.listingOf(kind).find(value) !== undefined;
-  return isResource || isExternal(service, value) ? undefined : 'does not exist';
+  return isResource || isExternalId(service, value) ? undefined : 'does not exist';
 }

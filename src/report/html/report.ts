@@ -12,13 +12,13 @@ import type {
   ValidationReport,
 } from '../report.ts';
 import {
-  APPLIED_PLAN,
   type AppliedView,
   type ApplyView,
   createApplyView,
   type FailedView,
   type FileView,
   INCOMPLETE_PREFIX,
+  PLAN_HEADING,
   RESULT_HEADINGS,
   type SkippedView,
 } from '../view/apply-view.ts';
@@ -146,7 +146,7 @@ function createApplyPage({ plan, result }: ApplyReport, options: FormatOptions):
       ...renderFailure(ended),
       renderDiagnostics([...diagnostics, ...view.diagnostics]),
       ...renderDone(ended),
-      html`<section aria-labelledby="plan"><h2 id="plan">${APPLIED_PLAN}</h2></section>\n`,
+      html`<section aria-labelledby="plan"><h2 id="plan">${PLAN_HEADING}</h2></section>\n`,
       renderPlanCounts(view),
       ...renderChanges(view, { renderPlace: createPlaces(plan, options), isPart: options.isPart }),
       ...listMore(view, options),

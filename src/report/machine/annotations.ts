@@ -9,7 +9,7 @@ import type { GuardViolation, Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatWriteAddress } from '../../model/write.ts';
 import type { ComparisonReport, Failure, FormatOptions, Report } from '../report.ts';
-import { findFailedPlace, formatNotStarted, isUnreachable } from '../view/apply-view.ts';
+import { formatNotStarted, isUnreachable, locateFailedWrite } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
 import { listDangerViews } from '../view/danger-view.ts';
 import { findApiErrorRemedy, toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
@@ -25,7 +25,7 @@ import {
 } from '../view/drift-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
 import { formatBrief, type ResourceNames } from '../view/field-view.ts';
-import { collectNames } from '../view/plan-view.ts';
+import { collectPlanNames } from '../view/plan-view.ts';
 import { redactDrift } from '../view/redact.ts';
 import { findNotStarted, formatWriteName } from '../view/wording.ts';
 
@@ -178,7 +178,7 @@ function formatList(addresses: readonly string[]): string {
 }
 
 function listChangesRemarks(plan: Plan): readonly Annotation[] {
-  const names = collectNames(plan);
+  const names = collectPlanNames(plan);
   return plan.changes.flatMap((change) => listChangeRemarks(change, names));
 }
 
@@ -350,7 +350,7 @@ function createFailedRemark(
   options: FormatOptions,
 ): Annotation {
   const { write, message } = failed;
-  const place = findFailedPlace(failed, options);
+  const place = locateFailedWrite(failed, options);
   const remark = createRemark('write-failed', 'error', `${formatWriteName(write)}: ${toPrintable(message)}`, {
     address: write.address,
   });

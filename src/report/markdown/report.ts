@@ -1,12 +1,12 @@
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyReport, Failure, FormatOptions, PlanReport, Report, ValidationReport } from '../report.ts';
 import {
-  APPLIED_PLAN,
   type AppliedView,
   type ApplyView,
   createApplyView,
   type FailedView,
   INCOMPLETE_PREFIX,
+  PLAN_HEADING,
   RESULT_HEADINGS,
   type SkippedView,
 } from '../view/apply-view.ts';
@@ -125,7 +125,7 @@ function createApplyComment({ plan, result }: ApplyReport, options: FormatOption
     head: listResultHeadPieces(ended),
     body: [
       ...listResultPieces(ended),
-      { text: `## ${APPLIED_PLAN}\n\n`, weight: 'always' },
+      { text: `## ${PLAN_HEADING}\n\n`, weight: 'always' },
       ...listDangerSections(view, createDangerLinks(createLinks(plan, options), options)),
       ...listPlanSections(view, { linkTo: createLinks(plan, options), locate: options.locate }),
       { text: `${renderFooter(plan, options)}\n\n`, weight: 'always' },

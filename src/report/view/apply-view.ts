@@ -127,7 +127,7 @@ function createAppliedView(one: Applied): AppliedView {
 function createFailedView(failed: Failed, options: Pick<FormatOptions, 'locate'>): FailedView {
   const { write, message, isUnknown } = failed;
   const { method, path } = createWriteRequest(write);
-  const place = findFailedPlace(failed, options);
+  const place = locateFailedWrite(failed, options);
   const isNamed = message.startsWith(`${method} `);
   return {
     name: formatWriteName(write),
@@ -138,7 +138,7 @@ function createFailedView(failed: Failed, options: Pick<FormatOptions, 'locate'>
 }
 
 /** The position and excerpt of the field that the service named or, if it named none, the start of the manifest. */
-export function findFailedPlace(
+export function locateFailedWrite(
   { write, field }: Failed,
   { locate }: Pick<FormatOptions, 'locate'>,
 ): SourcePlace | undefined {
@@ -183,7 +183,7 @@ export function formatApplySummary({ applied, alreadyDone, failed, skipped }: Ap
 export const INCOMPLETE_PREFIX = 'Incomplete: ';
 
 /** The heading of the plan in the report of its apply. */
-export const APPLIED_PLAN = 'The plan';
+export const PLAN_HEADING = 'The plan';
 
 /** Says how Edgewise knows that a write was applied, if no response said so. */
 function formatAppliedRemark(one: Extract<Outcome, { readonly outcome: 'applied' }>): string | undefined {

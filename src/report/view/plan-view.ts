@@ -113,7 +113,7 @@ export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanV
   const totals = countActions(changes);
   const isEmpty = isEmptyPlan(redacted);
   const isValid = !hasErrors(diagnostics);
-  const names = collectNames(redacted);
+  const names = collectPlanNames(redacted);
   const byId = new Map(writes.map((write) => [write.id, write]));
   const { caused, apart } = divideDiagnostics(redacted);
   return {
@@ -231,7 +231,7 @@ function createViolationView(violation: GuardViolation): GuardViolation {
 }
 
 /** Maps the ids of a plan's live resources and externals to addresses. */
-export function collectNames({ changes, externals }: Plan): ResourceNames {
+export function collectPlanNames({ changes, externals }: Plan): ResourceNames {
   const known = changes.flatMap((change) =>
     change.live === undefined ? [] : [[change.live.id, formatChangeAddress(change)] as const],
   );

@@ -11,7 +11,7 @@ import { type DangerView, formatDangerCount, formatDangerCounts, listDangerViews
 import { createFailureView } from './diagnostic-view.ts';
 import { collectDriftNames, formatDriftHeadline, listDriftDangerViews } from './drift-view.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { collectNames as collectPlanNames, formatPlanHeadline, isEmptyPlan } from './plan-view.ts';
+import { collectPlanNames, formatPlanHeadline, isEmptyPlan } from './plan-view.ts';
 import { redactDrift, redactPlan } from './redact.ts';
 import {
   countApplyTotals,

@@ -192,8 +192,8 @@ const REMOVE =
   'Remove it from one of them. A resource that moves to another stack is described there only, with lifecycle.renamed_from: { stack: OLD, name: NAME }.';
 
 function listValues({ address, spec }: DesiredResource, kind: Kind): readonly StackClaim[] {
-  // An address stands for an id that is not known yet. Addresses are left out, because equal addresses in two stacks
-  // are two resources.
+  // Skips values that are addresses: an address stands for an id that is not known yet, and equal addresses in two
+  // stacks are two resources.
   const claims = listClaims(kind, spec).filter(({ given }) => !isAddress(given));
   return claims.map(({ key, path, given }) => {
     const place = ['spec', ...path];

@@ -81,7 +81,10 @@ function listFoundDefaults(file: string, documents: readonly JsonObject[]): read
   return defaults.map(({ spec }) => ({ file, folder: dirname(file), spec: toMapping(spec) }));
 }
 
-/** Returns dependencies for each file that cannot be read: `unread` says that the file may take over any resource. */
+/**
+ * Returns an `unread` entry for each file that cannot be read. An entry without `words` means that the file may take
+ * over any resource.
+ */
 function listUnreadable(findings: readonly FolderDiagnostic[] = []): readonly StackDependencies[] {
   return findings.map(({ diagnostic }) => ({ needs: [], takes: [], unread: [{ why: diagnostic.message }] }));
 }
@@ -276,8 +279,8 @@ function listDuplicateStacks(stacks: readonly StackFolder[]): readonly Diagnosti
 }
 
 /**
- * For a stack that is planned alone: returns a search for another stack of the repository that takes over, or may take
- * over, a resource of this stack. Outside of a repository, the search finds nothing.
+ * Returns a function for a stack that is planned alone. Given a resource of this stack, the function finds the stack of
+ * the repository that takes over the resource, or may do so. Outside of a repository, it finds nothing.
  */
 export const openNeighbours: OpenNeighbours = async ({ inputs }, host) => {
   const { cwd, root } = host;

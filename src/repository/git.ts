@@ -124,10 +124,7 @@ async function findCommit(ask: () => Promise<string>, since: string): Promise<st
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/**
- * The time limit of a git command, because git can take very long for patterns with several `**`. It is longer than a
- * user would wait.
- */
+/** The time limit for git, longer than any user would wait. Patterns with several `**` can make git very slow. */
 const TIMEOUT_MS = 120_000;
 
 async function runGit(
@@ -135,8 +132,8 @@ async function runGit(
   args: readonly string[],
   { env, timeoutMs = TIMEOUT_MS }: Pick<Host, 'env'> & { readonly timeoutMs?: number },
 ): Promise<string> {
-  // A repository may configure programs that git starts, and so may a bare repository among its committed files. These
-  // settings keep git from starting any of them.
+  // The configuration of a repository may name programs for git to start. So may the configuration of a bare repository
+  // among the committed files. With these settings, git starts none of these programs.
   const safe = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.bareRepository=explicit'];
   try {
     const more = { ...withoutKeys(env), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };

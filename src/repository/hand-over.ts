@@ -19,9 +19,9 @@ import { isEmbedded, readApiKey } from '../stack/settings.ts';
 const WORD = /[\w.-]+/g;
 
 /**
- * Finds the stack of the tree that takes over a resource of the stack `folder`. If it is uncertain whether a stack does
- * so, returns this stack with a `doubt`, because a wrong delete cannot be undone. `undefined` if no stack takes over
- * the resource.
+ * Finds the stack of the tree that takes over a resource of the stack `folder`. If there is none, returns a stack that
+ * may do so, with a `doubt`, because the resource must not be deleted by mistake. `undefined` if there is no such stack
+ * either.
  */
 export function findTaker(folder: StackFolder, asked: TakerQuery, context: TreeContext): TakeOverStack | undefined {
   return findNamedTaker(folder, asked, context) ?? findMistakenTaker({ folder, ...asked, context });
@@ -149,9 +149,9 @@ function findRelation(other: StackFolder, { folder, tree, context }: Subject): R
 }
 
 /**
- * Relates two stacks: the taker, which takes over a resource from a stack that it knows only by name, and the owner,
- * which has this name but another base URL. If a stack with the name exists at the taker's base URL, the taker means
- * that stack, so the owner is in another account.
+ * Relates two stacks with different base URLs: the taker of a resource, and the owner of the resource. The taker refers
+ * to the owner only by name. If a stack with this name exists at the taker's base URL, the taker means that stack, so
+ * the owner is in another account.
  */
 function compareBaseUrls({ baseUrl }: StackFolder, { name }: StackFolder, { stacks }: StackTree): Relation {
   if (baseUrl === undefined || !isUrl(baseUrl)) return { doubt: `its base URL is ${baseUrl ?? 'not known'}` };

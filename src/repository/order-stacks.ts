@@ -71,11 +71,13 @@ export type WriteRounds = ReadonlyMap<WriteId, number>;
 
 /**
  * Assigns writes to rounds, for plans of one account that are applied side by side. Writes without a round are sent
- * before round 1. A round starts when all plans have finished the previous round. A write gets a round if it claims a
- * value that another plan frees, or depends on such a write. A delete also gets a round if other plans may refer to the
- * resource, unless a write without a round depends on the delete. If a write of another plan removes a reference to the
- * resource, the delete is one round after that write, because the service rejects the delete of a resource in use.
- * Otherwise, a write gets the first round that its dependencies allow.
+ * before round 1. A round starts when all plans have finished the previous round. A write gets a round in two cases:
+ *
+ * - It claims a value that another plan frees, or depends on a write that does so.
+ * - It deletes a resource to which other plans may refer, and no write without a round depends on it.
+ *
+ * Its round is the first that its dependencies allow. The service rejects the delete of a resource in use, so a delete
+ * is at least one round after each write of another plan that may remove a reference to the resource.
  */
 export function listRounds(plans: readonly Plan[]): ReadonlyMap<Plan, WriteRounds> {
   const held = plans.map((plan) => ({ plan, writes: listHeldBack(plan) }));

@@ -13,7 +13,7 @@ import type { FindPlanned, PlannedResource } from '../plan/cross-stack-reference
 export interface PlannedResources {
   /** Adds a plan. `account` is equal for stacks of one account. */
   readonly note: (account: string, plan: Plan) => void;
-  /** Returns a search in all plans that were added for the account so far. */
+  /** Returns a function that searches the plans that were added for the account. */
   readonly of: (account: string) => FindPlanned;
 }
 

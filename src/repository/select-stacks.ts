@@ -156,8 +156,8 @@ const AT_ONCE = 4;
 /**
  * Reads the dependencies of rendered stacks from the output of their commands, and returns the tree with these
  * dependencies. All stacks are rendered, even if the run selects a few, because any stack may take over resources of a
- * selected one. If a command fails or may not run, its stack may take over any resource. The error is reported when the
- * stack is read.
+ * selected one. If a command fails or is not allowed to run, the returned tree says that its stack may take over any
+ * resource. The error itself is reported when the stack is read.
  */
 async function renderTree(tree: StackTree, context: Host): Promise<StackTree> {
   const rendered = tree.stacks.filter(({ isRendered }) => isRendered);

@@ -87,8 +87,8 @@ function isCertain({ doubt }: Refusal): boolean {
 }
 
 /**
- * Errors that the API specifies: if the copy responds with one of them, the service will too. The copy never does so by
- * mistake, because it contains only values that the service shows, and resources that were not read are assumed to
+ * Errors that the service is certain to return if the copy does, because the API specifies them. The copy returns none
+ * of them by mistake: it contains only values that the service shows, and it assumes that resources that were not read
  * exist. For other errors, a service may be more liberal than the bundled server.
  */
 const SPECIFIED: ReadonlySet<string> = new Set(['already_taken', 'in_use', 'missing_reference']);
@@ -188,15 +188,15 @@ function findPlace(address: string, { resources }: DesiredState, path?: string):
 /** Queries about the live resources that refer to a resource. */
 interface Referrers {
   /**
-   * Whether each referrer that this stack does not keep is handed over or owned by another stack of the run, so that
-   * its reference may be removed before the delete. False if there is no such referrer.
+   * Considers the referrers that do not stay in this stack. Returns true if there are any, and each is handed over or
+   * belongs to another stack of the run. Their references may then be removed before the delete.
    */
   readonly areInRun: (id: string) => boolean;
   /** How to remove the references to a resource, as sentences. */
   readonly formatRemedy: (id: string) => string;
 }
 
-/** Creates a search for referrers. Its index is built at the first search. */
+/** Creates the queries. Their index is built at the first query. */
 export function createReferrers(input: PlanInput): Referrers {
   const { live, isInRun = () => false } = input;
   const { stack } = input.desired;
@@ -263,8 +263,7 @@ interface Gap {
    */
   readonly isValue: boolean;
   /**
-   * For a field that is missing while a unique value exists: this value, such as `hostports 1.tcp.example.net:20001`.
-   * Otherwise absent.
+   * The unique value for which a field is missing, such as `hostports 1.tcp.example.net:20001`. Absent for other gaps.
    */
   readonly subject?: string;
   /** The length of the gap: the number of consecutive writes after which the resource, value or field was missing. */
@@ -277,7 +276,10 @@ interface Holding {
   readonly address: string;
   readonly what: string;
   readonly isValue: boolean;
-  /** The key of the resource or value with this property. A field is missing only while this key exists. */
+  /**
+   * For a field: the key of the resource or unique value that has the field. The field counts as missing only while
+   * that resource or value exists. Otherwise equal to `key`.
+   */
   readonly of: string;
   readonly subject?: string;
 }
@@ -294,9 +296,9 @@ export class GapTracker {
   readonly #counts = new Map<string, number>();
   /** Maps an address to all properties that it ever had, by key. */
   readonly #ofAddress = new Map<string, Map<string, Holding>>();
-  /** Maps the key of a property to the property of the last resource that had it. */
+  /** Maps the key of a property to its entry for the resource that had it last. */
   readonly #latest = new Map<string, Holding>();
-  /** Maps a key to the number of the write after which the property was first missing. */
+  /** Maps the key of a property that is missing now to the number of the write that began its current gap. */
   readonly #since = new Map<string, number>();
   /** Maps a key to the length of the property's longest gap so far, in writes. */
   readonly #missed = new Map<string, number>();

@@ -33,7 +33,7 @@ interface SimulatedRejection {
 export interface SimulatedAccount {
   /** Sends requests to the copy only, one after another. */
   readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'>;
-  /** The rejections, by the message of the error that `client` threw. */
+  /** Reads a resource from the copy. Resolves with `undefined` if an owned resource does not exist there. */
   readonly find: (place: SimulatedPlace) => Promise<LiveResource | undefined>;
   /** Maps the message of an error that the client threw to the rejection that caused it. */
   readonly refusals: ReadonlyMap<string, SimulatedRejection>;
@@ -62,8 +62,8 @@ const BASE_URL = 'http://twin.invalid';
 const REQUESTS_AT_ONCE = 100;
 
 /**
- * Creates a copy of the live state. The copy accepts every reference to a kind whose ids it cannot know, because its
- * resources were not read or the API cannot create them.
+ * Creates a copy of the live state. The copy accepts every id of a kind whose resources were not read or that the API
+ * cannot create, because it cannot know which of these ids exist.
  */
 export function createSimulatedAccount({ live, now, onWrite }: CopyOptions): SimulatedAccount {
   let rejection: SimulatedRejection | undefined;

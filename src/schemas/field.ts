@@ -218,7 +218,7 @@ function createKeySchema(type: TextType | ReferenceType, use: SchemaUse): z.ZodT
   return pattern === undefined ? key : key.meta({ pattern });
 }
 
-/** Turns a schema into a check of a string, because zod requires a string schema for the keys of a record. */
+/** Turns a schema into a check that can be added to a string schema, which zod requires for the keys of a record. */
 function createCheck(schema: z.ZodType): z.core.CheckFn<string> {
   return (payload) => {
     for (const issue of schema.safeParse(payload.value).error?.issues ?? []) {

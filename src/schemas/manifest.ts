@@ -61,8 +61,8 @@ const CONSTRAINTS = ['enum', 'format', 'maxLength', 'minLength', 'pattern'] as c
 type Schema = z.core.JSONSchema.BaseSchema;
 
 /**
- * Lets a schema of constrained text also accept `${env:…}`, unless the text is a key. Skips a schema that was changed
- * before, because zod visits a schema once more for each schema that is derived from it.
+ * Lets a schema of constrained text also accept `${env:…}`, unless the text is a key. Skips a schema that was already
+ * changed: zod visits a schema again for each schema that is derived from it.
  */
 function allowEnvironment(schema: Schema, path: readonly (string | number)[]): void {
   if (schema.pattern?.endsWith(`|${FROM_ENVIRONMENT}`)) return;
@@ -99,8 +99,8 @@ function exceptEnvironment(schema: Schema, constraints: readonly (typeof CONSTRA
 }
 
 /**
- * If a value may be a list or a single member, selects the alternative by the type of the value, so that an editor
- * reports only the errors of this alternative.
+ * Where a value may be a list or a single member, makes the schema choose by the type of the value, so that an editor
+ * reports only the errors of the matching alternative.
  */
 function chooseByType(schema: Json): Json {
   if (isJsonArray(schema)) return schema.map(chooseByType);

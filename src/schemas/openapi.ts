@@ -110,8 +110,8 @@ function createTolerantBody(body: JsonObject, kind: Kind, isUpdate: boolean): Js
 }
 
 /**
- * Creates the schema of an update that changes nothing: each field is absent, or is null although null does not clear
- * it. The schema is used under `not`, because client generators ignore `not`. If alternatives next to the properties
+ * Creates the schema of an update that changes nothing: fields that null clears are absent, and all others are absent
+ * or null. The schema is used under `not`, which client generators ignore. If alternatives next to the properties
  * expressed the same rule, generators would create a body without types.
  */
 function createNoChangeSchema({ fields }: Kind, names: readonly string[]): JsonObject {
@@ -137,7 +137,10 @@ function createReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
   return { anyOf: [module, wrapped] };
 }
 
-/** Returns a schema and its shared parts, each with its name. A schema that is a shared part is returned once. */
+/**
+ * Returns a schema and its shared parts, each with its name. If the schema is itself one of these parts, it is not
+ * repeated.
+ */
 function createEntries(name: string, schema: z.ZodType, change = (body: JsonObject) => body): readonly Entry[] {
   const { $schema: _, $defs = {}, ...whole } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const parts = Object.entries($defs as JsonObject); // toJSONSchema returns JSON

@@ -42,7 +42,7 @@ export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<stri
     .meta({ examples: [rule.example], ...createFormatKeywords(rule, use) });
 }
 
-/** Returns JSON Schema keywords for a text format. For manifests, with the message that editors show. */
+/** Returns JSON Schema keywords for a text format. For manifests, they include the error message that editors show. */
 function createFormatKeywords({ pattern, maxLength, format, expected }: FormatRule, use: SchemaUse) {
   if (use === 'manifest') return pattern === undefined ? {} : { pattern, patternErrorMessage: `Must be ${expected}.` };
   return {
@@ -53,8 +53,8 @@ function createFormatKeywords({ pattern, maxLength, format, expected }: FormatRu
 }
 
 /**
- * Returns keywords for a text with known values, which editors offer. The service stores other values too, so they are
- * allowed. Editors mark them as deprecated, because JSON Schema has no warnings.
+ * Returns keywords for a text with known values, which editors offer. Other values are allowed, because the service
+ * stores them too. Editors mark these as deprecated, because JSON Schema has no keyword for a warning.
  */
 function createKnownKeywords(known: readonly string[]) {
   const words = known.map((word) => `\`${word}\``).join(', ');
@@ -85,7 +85,10 @@ export function limitBytes(schema: z.ZodString, maxBytes: number): z.ZodString {
     .meta({ maxLength: maxBytes });
 }
 
-/** Pattern of times in requests. Times before 1970 are rejected, because validities are computed as time since 1970. */
+/**
+ * Pattern of times in requests. Rejects times before 1970, because the validity of a certificate is computed as time
+ * since 1970.
+ */
 export const TIMES_TAKEN = '^(19[7-9][0-9]|[2-9][0-9]{3})-';
 
 export function createTimestampSchema(use: SchemaUse): z.ZodType {

@@ -27,7 +27,7 @@ interface TopicsPage {
   readonly codes: readonly Topic[];
 }
 
-/** The page of a name that several fields have. */
+/** The page of a field name that is not unique. Lists all fields with this name. */
 interface FieldsPage {
   readonly about: 'fields';
   readonly name: string;

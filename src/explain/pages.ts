@@ -109,7 +109,8 @@ export interface FieldRow {
 }
 
 /**
- * The page. If a step of the path is unknown: this step, the path before it, and the steps that are known in its place.
+ * The page of a path. If a step of the path is unknown: this step, the path before it, and the steps that are known
+ * there.
  */
 export type FoundPage =
   | FieldPage
@@ -306,8 +307,8 @@ function createFieldOrder(
 }
 
 /**
- * Finds the page of a part of a document in the JSON Schema of its kind. Used for parts outside `spec`, and for kinds
- * that are not resources.
+ * Creates the page of a part of a document from the JSON Schema of the document's kind. Used for parts outside `spec`,
+ * and for kinds that are not resources.
  */
 export function findSchemaPage(kind: string, steps: readonly string[]): FoundPage {
   let found: Member = { schema: inlineDefs(createManifestJsonSchema(kind)), isRequired: true };

@@ -77,7 +77,7 @@ const APPLIED_POOL: LiveResources = {
   ],
 };
 
-/** Codes about changes over time and concurrent changes. */
+/** Codes about live resources, concurrent changes, and settings of untrusted manifests. */
 export const RUN_EXPLANATIONS = {
   'resource-unhealthy': {
     meaning:

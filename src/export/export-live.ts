@@ -239,8 +239,8 @@ interface ExportSelection {
 }
 
 /**
- * Chooses unmanaged resources and resources of `stack`. Leaves out resources of other stacks, because each of their
- * manifests would have to take over its resource explicitly.
+ * Chooses unmanaged resources and resources of `stack`. Leaves out resources of other stacks, because a manifest cannot
+ * adopt them, but only take them over.
  */
 function chooseResources(live: LiveState, stack: string | undefined): ExportSelection {
   const all = [...live.resources.values()].flat().sort(compareByAge);
@@ -349,8 +349,8 @@ function minimizeValue(type: FieldType, value: Json): Json {
 }
 
 /**
- * Returns an object without fields that have their default. If all fields have their default, keeps these fields,
- * because an empty mapping would look as if it had no value.
+ * Returns an object without the fields whose value is the default. If none would be left, returns only the fields that
+ * have a default, because an empty mapping would look like a missing value.
  */
 function minimizeObject(fields: Readonly<Record<string, Field>>, value: JsonObject): JsonObject {
   const stated = minimizeFields(Object.entries(fields), value);

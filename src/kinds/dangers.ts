@@ -8,7 +8,7 @@ import { FORMATS } from './formats.ts';
 import type { Kind } from './kind.ts';
 import { isUnset } from './normalize.ts';
 
-/** One of two states of a resource that are compared. */
+/** A state of a resource, for comparison with another state. */
 export interface ResourceState {
   /** The spec in normal form. */
   readonly spec: Spec;
@@ -38,7 +38,9 @@ export function listTransitionDangers(
 
 type Fact = Omit<Danger, 'group'>;
 
-/** Returns the group for access dangers: `secrets` for a token or certificate, like its other dangers. */
+/**
+ * Returns the group of access dangers: `secrets` for a token or certificate, as for its other dangers, else `access`.
+ */
 function toAccessGroup(kind: Kind): DangerGroup {
   return isSecret(kind) ? 'secrets' : 'access';
 }
@@ -66,7 +68,9 @@ function createUnrestrictedFact(path: FieldPath, from: Json | undefined): Fact {
   return { danger: 'unrestricted', path: formatPath(path), ...toSides(from, undefined) };
 }
 
-/** Compares the fields of an object. Ignores fields next to a switch that is off, because they have no effect. */
+/**
+ * Compares the fields of an object. If a switch among them is off, ignores the other fields, which then have no effect.
+ */
 function compareFields(
   fields: readonly NamedField[],
   from: JsonObject,
@@ -119,7 +123,7 @@ function compareSwitch(field: Field, from: Json | undefined, to: Json | undefine
   const wasInForce = isOn(from) && restricts(field.type, from);
   if (!wasInForce) return isOn(to) ? compareAllRules(field.type, {}, to, path) : [];
   if (isOn(to)) return compareInner(field, from, to, path);
-  // Report each rule instead of one removed restriction, because it is unknown whether the rules kept any caller out.
+  // Report each removed rule, not one removed restriction: it is unknown whether the rules kept any caller out.
   if (isUnset(to) && isOfRules(field.type)) return compareAllRules(field.type, from, {}, path);
   const danger = isUnset(to) ? 'restriction-removed' : 'restriction-disabled';
   return [{ danger, path: formatPath(path), ...toSides(from, isUnset(to) ? undefined : to) }];
@@ -214,7 +218,9 @@ interface PlacedRule {
   readonly index: number;
 }
 
-/** Compares rules, ignoring captions. To find changed rules, pairs the unmatched ones by caption, then by position. */
+/**
+ * Compares rules, ignoring captions. Rules without an equal are paired by caption, then by position, as changed rules.
+ */
 function compareRules(type: FieldType, { from, to }: RuleSides, path: FieldPath): readonly Fact[] {
   const texts = [from, to].map((rules) => rules.map((rule) => toCanonicalJson(withoutCaptions(type, rule))));
   const [before = [], after = []] = texts;
@@ -412,7 +418,7 @@ function listMembers(value: Json | undefined): readonly Json[] {
   return isJsonObject(value) ? Object.entries(value).map(([key, member]) => [key, member]) : [value];
 }
 
-/** The reverse of `listMembers`: creates a value of the same type as `like` from some of its members. */
+/** Joins members to a value of the same type as `like`: the reverse of `listMembers`. */
 function joinMembers(like: Json | undefined, members: readonly Json[]): Json {
   if (isJsonArray(like)) return members;
   if (!isJsonObject(like)) return members[0] ?? null;

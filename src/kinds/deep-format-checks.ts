@@ -5,7 +5,7 @@ import type { FieldType } from './field.ts';
 import { FORMATS, type TextCheck, type TextFormat } from './formats.ts';
 import type { Kind, SpecFinding } from './kind.ts';
 
-/** The loaded deep checks, by format. Their packages are slow to load. Other formats are checked by syntax only. */
+/** The deep checks that are loaded, by format. Texts of any other format are checked by syntax only. */
 export type DeepFormatChecks = ReadonlyMap<TextFormat, TextCheck>;
 
 /** Loads the deep checks of the formats that these kinds use. */

@@ -46,7 +46,9 @@ export function renderTimeSpan(ms: number): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
-/** A text uses days, hours or minutes only from this count on: `36 hours`, not `1 day`. */
+/**
+ * The smallest number of days, hours or minutes in a text. A shorter time gets a smaller unit: `36 hours`, not `1 day`.
+ */
 const MIN_UNITS = 2;
 
 function toUnitMs(unit: string): number {

@@ -55,7 +55,8 @@ export interface NumberType {
 }
 
 /**
- * The id of another resource, or `Kind/name` in a manifest, or a Ref (`{ id, uri }`) in responses if `isRefInResponse` is true.
+ * The id of another resource. In a manifest, it may also be `Kind/name`. In responses, it is a Ref (`{ id, uri }`) if
+ * `isRefInResponse` is true.
  */
 export interface ReferenceType {
   readonly type: 'reference';
@@ -125,7 +126,7 @@ interface UnsetAdvice {
  * How a value restricts access. It decides which changes are dangers.
  *
  * - `while-on`: restricts while it is true, or set and not disabled.
- * - `by-each`: each member (or the text) is a restriction. Removing one admits more callers.
+ * - `by-each`: each member is a restriction, or the whole value if it has no members. Removing one admits more callers.
  * - `allow-list`: each member allows a caller. Adding one admits more callers.
  * - `allow-list-or-all`: like `allow-list`, but an empty list allows every caller.
  * - `by-rules`: a list of rules. Each rule may admit callers or keep them out.
@@ -136,7 +137,7 @@ export type AccessRestriction = 'while-on' | 'by-each' | 'allow-list' | 'allow-l
 /**
  * How a value carries traffic.
  *
- * - `by-each`: each member (or the text) is an address that is served.
+ * - `by-each`: each member is an address that is served, or the whole value if it has no members.
  * - `while-on`: traffic is forwarded while the value is set and not disabled.
  * - `by-share`: a map member gets traffic in proportion to its number. 0 means no traffic.
  */
@@ -185,7 +186,7 @@ export interface Field {
   readonly unique: boolean;
   /** Whether responses contain null if the field is not set. Otherwise they contain the empty value of the type. */
   readonly nullWhenUnset: boolean;
-  /** Whether a response that leaves the field out means its default. If false, `SeenFields` decides what is meant. */
+  /** Whether a field left out of a response has its default. If false, `SeenFields` decides what the absence means. */
   readonly absentWhenDefault: boolean;
   /** How the field restricts access. Decides which changes are dangers. `undefined` if it does not restrict access. */
   readonly restriction: AccessRestriction | undefined;
@@ -193,7 +194,7 @@ export interface Field {
   readonly carries: TrafficRole | undefined;
   /** The consequence of a changed or removed value, as a clause: `agents with the old token are disconnected`. */
   readonly replacedConsequence: string | undefined;
-  /** The user's task after the creation, without the values at its end: `set the NS records of its domain to`. */
+  /** The user's task after the creation, completed by the field's values: `set the NS records of its domain to`. */
   readonly createdTask: string | undefined;
   /** Whether the field is only a caption of its object. Changing a caption does not affect access. */
   readonly isCaption: boolean;

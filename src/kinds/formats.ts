@@ -77,7 +77,7 @@ const SSH_LINE = `(${Object.keys(KEY_TYPES).join('|')})[ \\t]+AAAA[A-Za-z0-9+/]+
 /** Allows white space around the line, such as the line break at the end of a file. */
 const SSH_PUBLIC_KEY_PATTERN = `^\\s*${SSH_LINE}\\s*$`;
 /**
- * Matches trimmed text, so it needs no `\s*` at its end. That and the comment could match the same white space, and
+ * Matches trimmed text. A `\s*` at the end, as above, would match the same white space as the comment of the key, and
  * backtracking would be slow.
  */
 const SSH_PUBLIC_KEY = new RegExp(`^${SSH_LINE}$`);

@@ -95,7 +95,7 @@ export function toModulePath(kind: Kind, ids: Spec, module: string): string {
   return `${toResourcePath(kind, ids)}/${module}`;
 }
 
-/** Resource types, by id prefix, that the API refers to but has no operations for. `title` is a plural for people. */
+/** The resource types without operations to which the API refers, by id prefix. `title` is a plural for people. */
 const EXTERNALS: Readonly<Record<string, { readonly path: string; readonly title: string }>> = {
   ipp: { path: '/ip_policies', title: 'IP policies' },
   bkdhr: { path: '/backends/http_response', title: 'HTTP-response backends' },
@@ -141,7 +141,7 @@ interface AttachmentSource {
   readonly isRead?: (module: string) => boolean;
 }
 
-/** Selects the modules of an attached kind to read. */
+/** Selects which modules of an attached resource are read. */
 export function createAttachmentRequest(
   kind: Kind,
   { address, spec, isRead = () => true }: AttachmentSource,

@@ -8,7 +8,9 @@ interface Re2Pattern {
   readonly isFoundIn: (text: string) => boolean;
 }
 
-/** Compiles a pattern, or returns why it is invalid. May be slow; `estimateRe2Cost` returns how many steps at most. */
+/**
+ * Compiles a pattern, or returns why it is invalid. May be slow: `estimateRe2Cost` returns an upper bound of the steps.
+ */
 export function compileRe2(pattern: string): Re2Pattern | { readonly finding: string } {
   try {
     const compiled = RE2JS.compile(pattern);
@@ -39,7 +41,10 @@ export function estimateRe2Cost(pattern: string): number {
   return pattern.length * countRepetitions(pattern) + classes * CLASS_STEPS + ranges * RANGE_STEPS;
 }
 
-/** Steps for a Unicode class (hundreds of ranges), and for a range with the flag `i` (up to 100,000 letters). */
+/**
+ * `CLASS_STEPS`: for a Unicode class, which has hundreds of ranges. `RANGE_STEPS`: for a range with the flag `i`, which
+ * may have 100,000 letters.
+ */
 const CLASS_STEPS = 1000;
 const RANGE_STEPS = 30_000;
 
@@ -60,8 +65,7 @@ const MAX_REPETITIONS = 2000;
  * Replaces parts that are slow to parse by parts that are valid in the same positions:
  * - `{0,1000}`, which would become a thousand nested expressions, by `{1000}`;
  * - a Unicode class by `\d`;
- * - the flag `i` by `m`, except before `-i`, because in a class such as `[(?i-i)]`, `i-i` is a valid range and `m-i` is
- *   not;
+ * - the flag `i` by `m`, except before `-i`: in a class such as `[(?i-i)]`, `i-i` is a valid range and `m-i` is not;
  * - `[:` without a later `:]` by `[\:`, because the library would search for the end each time.
  */
 function simplifyPattern(pattern: string): string {

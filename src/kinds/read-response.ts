@@ -65,7 +65,7 @@ function pick(json: JsonObject, name: string, field: Field): Json | undefined {
   return renamed ?? (json[name] === undefined ? renamed : json[name]);
 }
 
-/** For a field that always has a value, null means unknown. For a list or a map, null means empty. */
+/** Whether null means unknown. It does in a field that always has a value. In a list or map field, it means empty. */
 function isUnknownNull(field: Field, value: Json): boolean {
   const isCollection = field.type.type === 'list' || field.type.type === 'map';
   return value === null && field.default !== undefined && !isCollection && !field.absentWhenDefault;
@@ -90,8 +90,8 @@ function keepShown(fields: readonly NamedField[], shown: JsonObject, normal: Jso
 }
 
 /**
- * Returns null for an unset module, or the module if it is disabled and some of its fields are unknown, because only a
- * module that is known to be empty equals an unset one.
+ * Returns the normal form of a module that `normalizeSpec` took for unset: null, or the disabled module if some of its
+ * fields are unknown. Only a module that is known to be empty equals an unset one.
  */
 function normalizeDisabled(field: Field, shown: Json): Json {
   if (field.clear !== 'disable' || !isUnknown(field.type, shown)) return null;
@@ -158,7 +158,7 @@ function nullIfDisabled({ clear }: Field, value: Json): Json {
   return clear === 'disable' && isDisabledAndEmpty(value) ? null : value;
 }
 
-/** Fills in a value that the service does not show, which is `undefined` or, in a list, null. */
+/** Fills in a value that the service does not show. Such a value is `undefined`, or null as a member of a list. */
 function fillValue(type: FieldType, value: Json | undefined, from: Json | undefined): Json | undefined {
   if (value === undefined) return from;
   if (type.type === 'object' && isJsonObject(value) && isJsonObject(from))

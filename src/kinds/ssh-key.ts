@@ -2,7 +2,9 @@ import sshpk from 'sshpk';
 
 /** All code that uses the package for SSH keys. It is slow to load, so import this file only if there is a key. */
 
-/** Replaces the package's own type, which users of the library do not have. Lists only the members that are used. */
+/**
+ * Used instead of the package's own type, which users of the library do not have. Lists only the members that are used.
+ */
 export interface Key {
   readonly type: string;
   readonly size: number;

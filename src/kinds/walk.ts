@@ -12,10 +12,13 @@ import {
   type ObjectType,
 } from './field.ts';
 
-/** The only walk over types and values. It visits direct members. To go deeper, a visitor calls it again. */
+/**
+ * The only code that walks over values by their types. `mapInner` visits direct members. To go deeper, a visitor calls
+ * it again.
+ */
 
 export interface Visitor {
-  /** Returns the new value of a member. `at`: the path to it, empty if a single value is visited as a list of one. */
+  /** Returns the new value of a member. `at`: its path, or empty for a single value that stands for a list. */
   readonly visit: (type: FieldType, value: Json, at: FieldPath) => Json;
   /** Returns the new fields of an object. If absent, known fields are visited and unknown ones are kept. */
   readonly visitFields?: (type: ObjectType, value: JsonObject) => Json;
@@ -27,8 +30,8 @@ type Fields = Readonly<Record<string, Field>>;
 
 /**
  * Visits the direct members of a value and returns the result. A value without members, or of the wrong type, is
- * returned unchanged. If no member changes, the same object is returned: most values are already in their final form,
- * and ten thousand copies take longer to garbage-collect than to create.
+ * returned unchanged. If no member changes, returns the same object to avoid copies: most values are already in their
+ * final form, and ten thousand copies take longer to garbage-collect than to create.
  */
 export function mapInner(type: FieldType, value: Json, visitor: Visitor): Json {
   if (isLeaf(type)) return value;

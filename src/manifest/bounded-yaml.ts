@@ -40,7 +40,7 @@ export class YamlLimitError extends Error {
 /** The limit for open nodes. A manifest within MAX_DEPTH needs fewer: each level opens two, a key and a value. */
 const MAX_OPEN = 3 * MAX_DEPTH;
 
-/** The number of words that a document counts as, because a document costs more than a word. */
+/** The number of lexemes that a document counts as, because a document costs more than a lexeme. */
 const DOCUMENT_WORDS = 10;
 
 /** Yields parser tokens, one document at a time. Throws `YamlLimitError` before the syntax tree exceeds the limits. */
@@ -57,7 +57,7 @@ export function* parseWithin(parser: Parser, text: string, allowance: YamlAllowa
     if (lexeme.length > limits.text) throw createTextLimitError(limits);
     if (parts > limits.nodes * PART_COST) throw createPartsLimitError(limits);
     if (allowance.lexemes < 0) throw createWordsLimitError(limits);
-    // Most words yield no token, because most tokens are whole documents.
+    // Most lexemes yield no token, because a token is usually a whole document.
     for (const token of parser.next(lexeme)) yield token;
     if (parser.stack.length > MAX_OPEN) throw createDepthLimitError();
   }
@@ -68,7 +68,8 @@ export function* parseWithin(parser: Parser, text: string, allowance: YamlAllowa
 const SCALAR = '\u001f';
 
 /**
- * How much a key or value adds to the number of parts. Flow lists, flow maps and aliases add double, line breaks half.
+ * How much a key or value counts towards the limit `nodes`, in quarters of a node. Flow lists, flow maps and aliases
+ * count double, line breaks half.
  */
 const PART_COST = 4;
 const PARTS_BY_CHARACTER = createTable({
@@ -89,7 +90,7 @@ function countParts(lexeme: string, before: string): number {
   return before === SCALAR ? PART_COST : (PARTS_BY_CHARACTER[lexeme.charCodeAt(0)] ?? 0);
 }
 
-/** Creates a table indexed by character code, for speed: every word of every manifest is looked up. */
+/** Creates a table indexed by character code, for speed: every lexeme of every manifest is looked up. */
 function createTable(parts: Readonly<Record<string, number>>): Uint8Array {
   const table = new Uint8Array(0x80);
   for (const [sign, count] of Object.entries(parts)) table[sign.charCodeAt(0)] = count;

@@ -216,9 +216,7 @@ export interface Position {
   readonly origin?: string;
 }
 
-/**
- * The part of a field that a diagnostic points at. For a value that is empty or a block, `value` points at the key too.
- */
+/** The part of a field that a diagnostic points at. If the value is empty or a block, `value` points at its key. */
 type Target = 'key' | 'value';
 
 /**

@@ -56,15 +56,15 @@ export interface LoadContext {
   /** The folder that relative paths start from. */
   readonly cwd: string;
   readonly readStdin: () => Promise<Uint8Array>;
-  /** The folder that must contain every file that manifests name. Default: the repository of each path. */
+  /** The folder in which manifests may name files (see `findRoots`). Default: the repositories of the manifests. */
   readonly root?: string | undefined;
   /** The budget for all bytes and files that are read. If absent, the limits of one stack apply. */
   readonly budget?: ReadBudget | undefined;
-  /** The folders that must contain the paths, if the paths come from manifests. Absent if the user named the paths. */
+  /** The folders that must contain the paths to read, if manifests name those paths. Absent if the user named them. */
   readonly roots?: readonly string[] | undefined;
 }
 
-/** Limits on all files of one stack. Usual manifests reach the limit on YAML words before they reach `maxBytes`. */
+/** Limits on all files of one stack. Usual manifests reach the limit on YAML lexemes before they reach `maxBytes`. */
 const STACK_LIMITS = { maxBytes: 64 * 1024 * 1024, maxFiles: 50_000, of: 'one stack' };
 
 /** Creates a budget for the files of one stack. The same files also count against `run`, the budget of the run. */
@@ -178,7 +178,7 @@ function readDefaultsFile({ shown, real }: Path, reading: Reading): void {
   }
 }
 
-/** A larger file above a stack is not a Defaults, because no stack has that many settings. */
+/** The maximum size of a file that is searched for Defaults. No stack has so many settings that it needs more. */
 const MAX_DEFAULTS_BYTES = 1_048_576;
 
 /** A diagnostic of a file or folder that could not be read, with the folder. */
@@ -375,8 +375,8 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
 }
 
 /**
- * Returns the original of a name that was decoded from invalid UTF-8 and so cannot be opened, with its bytes as
- * escapes. `undefined` if the name is valid.
+ * Returns a file name that is not valid UTF-8, with the bytes outside ASCII as escapes. `name` is the decoded name,
+ * which cannot be opened. `undefined` if the name is valid.
  */
 function findIllNamed(folder: string, name: string): string | undefined {
   if (!name.includes('\u{FFFD}')) return undefined;
@@ -455,7 +455,7 @@ export function createFieldFileReader(context: FieldFileContext): ReadFieldFile 
   };
 }
 
-/** The fields of a document. A file without any of them is not a manifest with a mistake, but another kind of file. */
+/** The fields of a document. A file without any of them is another kind of file, not a manifest with a mistake. */
 const FIELDS = ['apiVersion', 'kind', 'metadata', 'spec', 'lifecycle', 'lint'] as const;
 
 /** Matches one of the fields of a document at any position and in any case. */

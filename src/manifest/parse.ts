@@ -135,7 +135,7 @@ function limitFindings(all: readonly SyntaxFinding[]): readonly SyntaxFinding[] 
   ];
 }
 
-/** Returns the errors about tags, which concern one value each, and all other errors. Both lists are in text order. */
+/** Returns two lists in text order: the errors about tags, which concern one value each, and all other errors. */
 function listErrors({ errors, warnings }: Document.Parsed): readonly [readonly YAMLError[], readonly YAMLError[]] {
   if (errors.length === 0 && warnings.length === 0) return [[], []];
   // The parser only warns of an unknown tag, although it changes the meaning of the value.

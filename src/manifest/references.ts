@@ -127,7 +127,7 @@ function resolveExternal(spec: Spec, resolution: Resolution, report: Report): Sp
   return spec;
 }
 
-/** The number of dangling references that get a suggestion. A suggestion is slow: it compares with every address. */
+/** The maximum number of dangling references that get a suggestion, which is slow: it compares with every address. */
 const MAX_SUGGESTIONS = 100;
 
 function createDanglingFinding(reference: Reference, resolution: Resolution): Finding {
@@ -182,8 +182,8 @@ interface KnownIds {
 }
 
 /**
- * Resolves the ids that are written in manifests: in Externals, HTTPS edges and HTTPS routes. Such an `id` may also be
- * the address of another such document. So documents can form chains, and a chain can be a circle.
+ * Resolves the ids that are written in manifests: in Externals, HTTPS edges and HTTPS routes. Instead of an id, these
+ * documents may contain the address of another one. So documents form chains, and a chain can be a circle.
  */
 export function resolveKnownIds(index: DocumentIndex): KnownIds {
   const ends = new Map<ManifestDocument, ManifestDocument | undefined>();

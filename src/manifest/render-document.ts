@@ -15,7 +15,7 @@ const BLOCK = /^(?=\S)(?:(?:\t|[^\p{Cc}])*[^\p{Cc}\s])?(?:\n(?:(?:\t|[^\p{Cc}])*
 /** Long lines are not folded, and double-quoted text stays on one line. */
 const STYLE = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER } as const;
 
-/** Renders one document as YAML below the comment. Parsing it returns the same value, for any text and environment. */
+/** Renders one document as YAML below the comment. Parsed in any environment, the result is `value` again. */
 export function renderManifestDocument(value: JsonObject, comment: readonly string[] = []): string {
   const lines = comment.map((line) => `# ${toPrintable(line)}\n`);
   return `${lines.join('')}${renderStyled(value, escapeVariables)}`;

@@ -105,7 +105,7 @@ function toPlace(lines: Lines, span: Span): SourcePlace {
   return { file: lines.file, line, column, excerpt };
 }
 
-/** Counts the lines first to allocate an array of the right size, because a file may consist of line breaks only. */
+/** Counts the lines first: an array for the worst case, a file of line breaks only, would usually be far too large. */
 function listLineStarts(text: string): Uint32Array {
   let count = 1;
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;

@@ -15,7 +15,7 @@ export interface StackRender {
   readonly file: string;
   /**
    * The program and its arguments. `undefined` if they are invalid or the document has a finding. Validation reports
-   * both.
+   * either.
    */
   readonly words: readonly string[] | undefined;
   readonly place: SourcePlace;

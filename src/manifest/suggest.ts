@@ -42,7 +42,9 @@ function normalizeWord(word: string): string {
   return word.slice(0, MAX_LENGTH).toLowerCase().replace(/[-_]/g, '');
 }
 
-/** Lists the word with each pair of neighbours swapped. A swap is one typing mistake, but has an edit distance of 2. */
+/**
+ * Lists the results of swapping two adjacent characters. A swap is one typing mistake, but has an edit distance of 2.
+ */
 function listSwaps(form: string): readonly string[] {
   return Array.from(
     form,

@@ -97,7 +97,7 @@ export interface ValidatedManifests {
 interface FoundStack {
   /** Absent if the name is missing or invalid. */
   readonly name?: string;
-  /** Returns the position of a path in the document, or of the document's start. Parses the document again. */
+  /** Returns the position of a path in the document, by default of the document's start. Parses the document again. */
   readonly locate: (path?: FieldPath) => SourcePlace;
   /** Lists the settings of the `Stack`. Call it only if the `Stack` is valid. */
   readonly listSettings: () => readonly StackSetting[];
@@ -451,8 +451,8 @@ function mayHoldMark(user: string | JsonObject): boolean {
 }
 
 /**
- * Whether metadata is below the limit with any mark. For most metadata, this avoids the exact count, which would add
- * 0.15 s to the 2.7 s of CPU time for `validate` of 10,000 edges.
+ * Whether metadata is below the limit whatever its mark contains. For most metadata, this avoids the exact count, which
+ * would add 0.15 s to the 2.7 s of CPU time for `validate` of 10,000 edges.
  */
 function isSurelyShort(
   { kind, stack, name, lifecycle }: MarkContent,
@@ -490,7 +490,7 @@ function createTooLongFinding(length: number, limit: number): Finding {
   };
 }
 
-/** Returns the mark after apply. Placeholders replace digests that are not known yet, and have the same length. */
+/** Returns the longest mark that apply may write. Placeholders stand for the digests, and have the same length. */
 function createLongestMark({ kind, stack, name, spec, lifecycle }: MarkContent) {
   const digest = 'x'.repeat(FIELD_DIGEST_LENGTH);
   const marked = listFieldsInMark(kind, normalizeSpec(kind, spec)).filter((field) => !lifecycle.ignore.includes(field));

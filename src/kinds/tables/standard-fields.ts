@@ -1,6 +1,8 @@
 import { type Field, field, text, timestamp } from '../field.ts';
 
-/** Fields of every resource: the fields that the service sets, and two that a manifest may set, for people. */
+/**
+ * Fields of every resource: those that only the service sets, and description and metadata, which a manifest may set.
+ */
 
 export const DESCRIPTION: Field = field(text({ maxBytes: 255 }), 'Free text for people. At most 255 bytes.', {
   absentWhenDefault: true,

@@ -85,7 +85,7 @@ export interface LintRuleRow {
 }
 
 export interface SettingRow {
-  /** The path of the setting in the `spec` of the Stack, such as `api.rate_limit`, or `API key`. */
+  /** The path of the setting in the `spec` of the Stack, such as `api.rate_limit`. For the API key, `API key`. */
   readonly name: string;
   readonly value: string;
   /** Source of the value: `--rate-limit`, `EDGEWISE_RATE_LIMIT`, `Stack`, `Defaults` or `default`. */
@@ -135,7 +135,7 @@ export interface FormatOptions extends TextOptions {
   readonly toRepositoryPath?: (file: string) => string;
   /**
    * Takes the path of a source file that a tool reported, such as a kustomize origin, and returns its path from the
-   * root of the repository. `stack`: the file whose `spec.render` ran the tool, if one did.
+   * root of the repository. `stack`: the file of the Stack whose `spec.render` ran the tool. Absent if none did.
    */
   readonly toOriginPath?: (path: string, stack?: string) => string;
   /** Returns the meaning and remedy of a diagnostic code, or undefined if the code has no description. */
@@ -166,9 +166,9 @@ export interface StacksReport {
   readonly command: string;
   /** The folder that contains the stacks. */
   readonly root: string;
-  /** A sentence with the number of stacks and of selected stacks, and how they were selected. */
+  /** A sentence that says how many of the stacks were selected, and how. */
   readonly selection: string;
-  /** The number of requests that reading all accounts took. Absent if it is unknown. */
+  /** The number of requests sent to read all accounts. Absent if it is unknown. */
   readonly requests?: number;
   /** Sorted by folder. */
   readonly parts: readonly StackPart[];

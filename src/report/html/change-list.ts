@@ -66,7 +66,7 @@ function isOpenAtFirst(fields: number): boolean {
 
 const MAX_OPEN_FIELDS = 400;
 
-/** In a longer list, the browser lays out only the visible entries. */
+/** If a list has more entries, the browser lays out only the visible ones. */
 const MAX_WHOLE = 100;
 
 /** Entries of one resource have the same `data-key`, so that the page's script counts the resource once. */
@@ -324,8 +324,8 @@ function createItem(change: ChangeView, { index, isOpen, renderPlace }: Place): 
 }
 
 /**
- * Returns a function that renders the manifest position of a field. It returns undefined if the entry has no other
- * field, or if the entry already shows the same position.
+ * Returns a function that renders the manifest position of a field. It returns undefined if the entry has only this
+ * field, or already shows the same position.
  */
 function createFieldPlaces(
   entry: Pick<ChangeView, 'stated'> & Parameters<RenderPlace>[0],

@@ -9,8 +9,8 @@ const MAX_WRITES = 150;
 const MAX_WAITS = 200;
 
 /**
- * In pixels: the width of one column of text, then the height and the side padding of a label. MAX_COLUMNS: the maximum
- * width of a label's text, in columns.
+ * The size of a label: in pixels, the width of one column of its text, its height, and its side padding; then the
+ * maximum number of columns of its text.
  */
 const COLUMN = 7.25;
 const HEIGHT = 26;
@@ -223,8 +223,8 @@ function toPlacedNode(node: GraphNode, { x = 0, y = 0 }: Partial<Point>): Placed
 }
 
 /**
- * Dagre bends each edge at every rank and halfway between ranks. Keep only the bends at ranks, because `renderEdge`
- * makes the curve horizontal at each bend.
+ * Dagre bends each edge at every rank and halfway between ranks. Omits the bends halfway between ranks, because
+ * `renderEdge` would make the curve horizontal there.
  */
 function toPlacedEdge(from: PlacedNode, to: PlacedNode, bends: readonly Point[]): PlacedEdge {
   const start = { x: from.x + from.width, y: from.y + from.height / 2 };

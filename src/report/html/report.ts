@@ -113,8 +113,8 @@ function createPlanPage({ plan, blocking }: PlanReport, options: FormatOptions):
 }
 
 /**
- * The content below the changes of a plan, applied or not. With `isPart`, it has no graph, because the list of requests
- * already names the dependencies.
+ * The content below the changes of a plan, applied or not. With `isPart`, it omits the graph, which only repeats the
+ * dependencies in the list of requests.
  */
 function listMore(
   { suppressedDeletes, unchanged, lint, writes }: PlanView,
@@ -304,7 +304,7 @@ ${rows}</tbody></table></details>
 `;
 }
 
-/** A table of the plan's requests in a valid order. Undefined if there are no requests. */
+/** A table of the plan's requests, in one of the orders in which they can be sent. Undefined if there are none. */
 export function renderWrites(writes: readonly WriteView[]): Html | undefined {
   if (writes.length === 0) return undefined;
   return html`<details class="requests"><summary><h2>${formatCount(writes.length, 'request')}, ${REQUESTS_ORDER}</h2></summary>
@@ -366,7 +366,7 @@ export function renderDangers(dangerCount: string, dangers: readonly Html[]): Ht
 `;
 }
 
-/** Returns a function that finds the anchor of an address. For a change in two parts, it finds the first entry. */
+/** Returns a function that finds the anchor of an address. If two entries have the address, it finds the first. */
 function createFinder(
   entries: DangerPlaces['shown'],
   toAnchor: DangerPlaces['toAnchor'],

@@ -6,8 +6,8 @@ import { type Html, html } from './node.ts';
 import { createPage, renderDangers } from './report.ts';
 
 /**
- * A run over many stacks as one page: the dangers of all stacks, then each stack with content. Failed stacks come
- * first, then stacks by their most severe danger. One filter covers the changes of all stacks.
+ * A run over many stacks as one page: the dangers of all stacks, then the report of each stack with something to act
+ * on. Failed stacks come first, then stacks by their most severe danger. One filter covers the changes of all stacks.
  */
 export function renderStacksHtml(run: StacksReport, options: FormatOptions): string {
   const view = createStacksView(run);

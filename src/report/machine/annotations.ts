@@ -53,7 +53,7 @@ export interface Annotation {
   readonly related?: Diagnostic['related'];
   /** Whether the run was interrupted, or the service could not be reached, before the write was sent. */
   readonly isNotStarted?: boolean;
-  /** Whether the reason is that the service could not be reached. */
+  /** Whether the write was not sent because the service could not be reached. */
   readonly isOutOfReach?: boolean;
 }
 

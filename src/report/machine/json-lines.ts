@@ -53,7 +53,7 @@ function listEvents(report: Report, isSent: boolean, options: FormatOptions): re
   }
 }
 
-/** The events of an apply for which no event was sent while it ran. */
+/** All events of an apply that sent none while it ran. */
 function listApplyEvents({ plan, result }: ApplyReport): readonly EventBody[] {
   const total = result.outcomes.length;
   return [

@@ -155,7 +155,7 @@ export function renderSettingsJson(rows: readonly SettingRow[]): string {
   return renderJsonDocument({ command: 'explain', ok: true, settings: rows });
 }
 
-/** Also escapes the unprintable characters that `JSON.stringify` does not escape. */
+/** Renders a JSON document. Escapes even the unprintable characters that `JSON.stringify` leaves as they are. */
 export function renderJsonDocument(document: object): string {
   const lines = JSON.stringify(document, null, 2).split('\n');
   return `${lines.map(toPrintable).join('\n')}\n`;
@@ -192,7 +192,9 @@ function createExtraChangesDocument({ changes, files }: ExtraChanges): object {
   return { changes: changes.map(createChangeDocument), files };
 }
 
-/** Without `fields`, the whole change is extra: the other plan has no change of the resource, or another action. */
+/**
+ * Without `fields`, the whole change is extra: the other plan has none for the resource, or one with another action.
+ */
 function createChangeDocument({ change, other, fields, dangers, notes }: ExtraChange): object {
   return {
     address: formatChangeAddress(change),

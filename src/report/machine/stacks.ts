@@ -196,8 +196,8 @@ export function checkPath(kind: Kind, path: FieldPath): string | undefined {
 
 /**
  * The value at `path` of each resource, one per line. Text is not quoted, each member of a list has its own line, and
- * any other value is JSON. Resources without a value are omitted. `isNamed`: each line starts with the address of its
- * resource, because the request may match several resources.
+ * any other value is JSON. Resources without a value are omitted. With `isNamed`, each line starts with the address of
+ * its resource, to tell several resources apart.
  */
 export function renderFieldValues(inventory: Inventory, path: FieldPath, isNamed: boolean): string {
   const lines = redactInventory(inventory).resources.flatMap((resource) => {

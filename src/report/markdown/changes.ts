@@ -143,7 +143,7 @@ function formatClause({ said, values }: ChangeView['traits'][number]): string {
 
 interface BriefOptions {
   readonly room?: Room;
-  /** Dangers shown above the table. A field whose values are part of a danger has a link to the danger instead. */
+  /** Dangers shown above the table. If one contains a field's values, the field has a link to it instead of values. */
   readonly dangers?: readonly DangerView[];
   /** Returns a link to the manifest line of a field. Empty if the line is unknown, or if it is the line of the row. */
   readonly linkField?: (field: FieldView) => string;
@@ -235,8 +235,8 @@ function formatDiffLine({ role, text }: FieldLine): string {
 }
 
 /**
- * Renders the position of a manifest as Markdown. `link` (the default): a link if the forge is known. `text`: never a
- * link. `line`: a link that shows only the line number, for use beside the file name. Empty for standard input.
+ * Renders the position of a manifest as Markdown; empty for standard input. `link` (the default): a link if the forge
+ * is known. `text`: never a link. `line`: a link that shows only the line number, for use beside the file name.
  */
 export type LinkTo = (place: ManifestStart, format?: 'link' | 'text' | 'line') => string;
 

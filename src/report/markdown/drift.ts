@@ -43,7 +43,7 @@ export function listDriftHeadSections(
   ];
 }
 
-/** Omits the commit of the manifests, because the last line of the comment names it. */
+/** Names a saved plan, and the targets. The last line of the comment names the commit of manifests. */
 function listLimits({ compared, isAgainstPlan, notes }: DriftView): readonly string[] {
   return [...(isAgainstPlan ? [compared] : []), ...notes.slice(0, 1)];
 }

@@ -12,19 +12,19 @@ import { createDriftLinks } from './drift.ts';
 import { createDangerLinks, listReportSections } from './report.ts';
 import { escapeProse, joinSections, listFoldSections, renderMarker, renderRow, type Section } from './text.ts';
 
-/** If more stacks have content, all of them are folded. */
+/** If the comment has more reports of stacks, they are folded. */
 const MAX_OPEN_STACKS = 3;
 
 /**
- * If more stacks have content, a table shows their headlines instead of one fold each, because even an empty fold takes
- * more characters than a row.
+ * If the comment has more reports of stacks, a table shows their headlines and they are not folded, because even an
+ * empty fold takes more characters than a row of the table.
  */
 const MAX_FOLDS = 100;
 
 /**
  * A run over many stacks as one comment: the dangers of all stacks, by stack and owner; then the report of each stack
- * with content; then the names of the other stacks. Failed stacks come first, then stacks by their most severe danger.
- * Never exceeds the maximum length of a comment.
+ * with something to act on; then the names of the other stacks. Failed stacks come first, then stacks by their most
+ * severe danger. Never exceeds the maximum length of a comment.
  */
 export function renderStacksMarkdown(run: StacksReport, options: FormatOptions): string {
   const view = createStacksView(run);

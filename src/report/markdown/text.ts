@@ -172,8 +172,8 @@ const WEIGHTS = [
 type Weight = (typeof WEIGHTS)[number];
 
 /**
- * The maximum length of a comment on GitHub, in characters. Edgewise counts UTF-16 units instead, of which a text never
- * has fewer.
+ * The maximum length of a comment on GitHub, in characters. Edgewise counts UTF-16 units; a text has at least as many
+ * of them as characters.
  */
 export const MAX_COMMENT = 65_536;
 

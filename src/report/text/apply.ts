@@ -15,7 +15,7 @@ import { countColumns } from '../view/escape.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { createPainter, isTooWide, padToColumns, wrapBehind } from './layout.ts';
 
-/** Ids form a column after the names of writes. An id after a name that is wider than this is not in the column. */
+/** Ids form a column after names of up to this width. After a wider name, the id follows directly. */
 const MAX_NAME_COLUMNS = 56;
 
 /**

@@ -12,13 +12,13 @@ export interface ChangeLayout extends TextOptions {
 }
 
 /**
- * Values form a column after the paths, and actions form one after the titles. The text after a path or title that is
- * wider than this is not in the column.
+ * Values form a column after paths of up to MAX_PATH_COLUMNS, and actions form one after titles of up to
+ * MAX_TITLE_COLUMNS. After a wider path or title, the text follows directly.
  */
 const MAX_PATH_COLUMNS = 32;
 const MAX_TITLE_COLUMNS = 72;
 
-/** The minimum width of the column for an action and its reason. On a narrower terminal, they have no column. */
+/** The minimum width of the column for actions and reasons. If the terminal has less space, there is no column. */
 const MIN_ACTION_COLUMNS = 24;
 
 /** The column at which the actions of changes start: after the widest title of at most MAX_TITLE_COLUMNS columns. */
@@ -57,7 +57,7 @@ function renderDangers({ dangers }: ChangeView, { color, width }: ChangeLayout):
   );
 }
 
-/** A change on one line. `drifted`: the fields of the same change that are in another part of the plan, for drift. */
+/** A change on one line. `drifted`: the fields of the same change that are in the drift part of the plan. */
 export function renderCompactChange(change: ChangeView, drifted: readonly FieldView[], layout: ChangeLayout): string {
   const { action, dangers, warnings, reason, protect } = change;
   const style = getStyle(action);

@@ -145,7 +145,7 @@ function renderResource(resource: DriftedView, options: TextOptions): readonly s
   ];
 }
 
-/** The extra indent of the fields that the next apply changes, because they belong to the clause above them. */
+/** The extra indent of the fields that the next apply changes. It shows that they belong to the clause above them. */
 const INDENT = '  ';
 
 function renderTotals(view: DriftView, options: TextOptions): readonly string[] {

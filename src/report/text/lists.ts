@@ -46,7 +46,7 @@ export function renderInventoryText({ rows, summary }: InventoryView, options: T
   return [paint('strong', heading), ...body, '', paint('muted', `${summary}.`), ''].join('\n');
 }
 
-/** Values form a column after the paths. A value after a path that is wider than this is not in the column. */
+/** Values form a column after paths of up to this width or, without wrapping, of any width. */
 const MAX_PATH_COLUMNS = 32;
 
 function renderDetails({ fields, findings }: InventoryRow, { width, color }: TextOptions): readonly string[] {
@@ -152,7 +152,9 @@ const STACK_COLUMNS: readonly Column<StackRow>[] = [
 
 const TIME: Column<StackRow> = ['OPTIONAL_COLUMNS TIME', ({ time }) => time];
 
-/** The report of each stack with content, the dangers, a table of all stacks, and the command that applies them. */
+/**
+ * The reports of stacks with something to act on, all dangers, a table of all stacks, and the command to apply them.
+ */
 export function renderStacksReportText(run: StacksReport, options: FormatOptions): string {
   const command = formatCommandLine(run.applyCommand, options);
   const end = command === undefined ? '' : `${command}\n`;
@@ -173,7 +175,7 @@ function renderStackDangers(run: StacksReport, { color, width }: FormatOptions):
   return `${[`${dangerCount}:`, ...lines].map((line) => paint('error', line)).join('\n')}\n\n`;
 }
 
-/** The report of each stack with content, below the name of the stack. */
+/** The report of each stack with something to act on, below the name of the stack. */
 function renderStackTexts(run: StacksReport, options: FormatOptions): string {
   const paint = createPainter(options.color);
   const { rows } = createStacksView(run);

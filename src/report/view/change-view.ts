@@ -141,7 +141,7 @@ const ORIGINS: OriginWords = {
   unknown: 'changed here or drifted',
 };
 
-/** What other parts of the plan say about a change. */
+/** Facts about a change that the change itself does not contain. */
 interface ChangeExtras {
   /** Warnings that the change causes. */
   readonly warnings?: readonly Diagnostic[] | undefined;
@@ -246,7 +246,7 @@ function listChangeNotes(change: Change): readonly string[] {
   ].map(toPrintable);
 }
 
-/** A clause about a resource: `listens on`, and the value of the field. */
+/** A clause about a resource: a text such as `listens on`, then the values of a field. */
 interface TraitView {
   readonly said: string;
   /** Empty if the clause needs no value. */
@@ -255,7 +255,7 @@ interface TraitView {
 
 /**
  * Describes a resource in clauses: where it listens, what its target is, who may use it. The kind's table defines the
- * clause of a field in `tells`.
+ * clause of a field in `summary`.
  */
 export function listTraits(kind: Kind | undefined, spec: Spec, names: ResourceNames): readonly TraitView[] {
   if (kind === undefined) return [];

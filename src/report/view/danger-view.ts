@@ -132,7 +132,7 @@ function createAnchor({ address, live, place }: Change, { danger, path = '' }: D
   return `danger-${toDigest([address, live?.id ?? '', place?.file ?? '', danger, path], 12)}`;
 }
 
-/** The path of the field for dangers that name no field. */
+/** The path of the field that a danger is about, for dangers without a `path` of their own. */
 const SETTINGS: Readonly<Partial<Record<DangerName, string>>> = { unprotected: 'lifecycle.protect' };
 
 /**

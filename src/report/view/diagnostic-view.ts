@@ -229,7 +229,7 @@ function findFilePage(filesUrl: string | undefined, { file, line }: FilePosition
   return `${filesUrl}${steps.map(encodeUrlStep).join('/')}#L${line}`;
 }
 
-/** Also encodes characters that have a meaning in Markdown. */
+/** Percent-encodes a step of a path for a URL, even the characters that need it only in Markdown. */
 function encodeUrlStep(step: string): string {
   return encodeURIComponent(step).replace(/[!'()*~_]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }

@@ -191,7 +191,7 @@ function isOfService({ origin }: DriftedField): boolean {
   return origin !== 'manifest';
 }
 
-/** If the previous value of the field is unknown, adds that the danger results from a comparison with the manifest. */
+/** If the previous value of the field is unknown, adds a note that the manifest was used for the comparison instead. */
 function withDoubt(danger: Danger, differences: readonly DriftedField[]): Danger {
   const { path, consequence } = danger;
   const [field] = (path === undefined ? undefined : parsePath(path)) ?? [];

@@ -130,8 +130,8 @@ export function listFieldViews(
 }
 
 /**
- * All words of the command that receives a token. Empty if the note about the command is not cut. `other`: the command
- * in another plan, to compare the two word by word.
+ * All words of the command that receives a token. Empty if notes are long enough to show the whole command. `other`:
+ * the command in another plan, to compare the two word by word.
  */
 export function listTokenFields(token: TokenPlace | undefined, other?: TokenPlace): readonly FieldView[] {
   const [before, after] = [listFullWords(other), listFullWords(token)];

@@ -44,7 +44,7 @@ export interface PlanView {
   readonly dangers: readonly DangerView[];
   /** Such as `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
   readonly dangerCount: string;
-  /** Deletes and replaces, then manifest changes, then drift to revert. No part is empty. */
+  /** In the order of the names in PlanPart: deletes and replaces first, drift to revert last. No part is empty. */
   readonly parts: readonly PlanPart<ChangeView>[];
   /** Notes on resources that the plan does not change. Each sentence starts with an address. */
   readonly unchanged: readonly string[];

@@ -37,8 +37,8 @@ export interface StackRow {
   /** Such as `1 warning`. Empty if there are no diagnostics. */
   readonly found: string;
   /**
-   * Whether the report has only this row for the stack, and no section, because there is nothing to act on. Lint
-   * warnings do not prevent this in a plan or drift report, because they concern the manifests, not the changes.
+   * Whether there is nothing to act on, so that the report has only this row for the stack and no section. In a plan or
+   * drift report, lint warnings do not count, because they concern the manifests, not the changes.
    */
   readonly isQuiet: boolean;
   /** Whether the command failed for this stack, or its result is refused. */
@@ -207,7 +207,7 @@ function formatRunHeadline(
   return (isDangerous ? [all, failed] : [failed, all]).filter((text) => text !== '').join(' · ');
 }
 
-/** Omits violations, because they are listed with their stack. */
+/** One headline for all plans. It omits violations, because they are listed with their stack. */
 function joinPlans(reports: readonly PlanReport[]): readonly string[] {
   if (reports.length === 0) return [];
   const plans = reports.map(({ plan }) => plan);
@@ -290,8 +290,8 @@ function isQuietDrift(drift: Drift): boolean {
 }
 
 /**
- * Lists the unmanaged resources of each account only once: in the account's first part that is shown in full or, if
- * there is none, in its first part.
+ * Lists the unmanaged resources of each account only once: with the first of its stacks that is shown in full or, if
+ * there is none, with its first stack.
  */
 export function nameAccountsOnce(run: StacksReport): StacksReport {
   const tellers = new Map<string, StackPart>();

@@ -122,8 +122,8 @@ export function countApplyTotals({ outcomes }: ApplyResult): ApplyTotals {
 }
 
 /**
- * By id, the writes that were not sent because the run was interrupted or the service could not be reached. Includes
- * writes that depended only on such writes.
+ * Maps ids to the writes that were not sent because the run was interrupted or the service could not be reached.
+ * Includes writes that depended only on such writes.
  */
 export function findNotStarted(outcomes: readonly Outcome[]): ReadonlyMap<string, Write> {
   const found = new Map<string, Write>();

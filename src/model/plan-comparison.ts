@@ -36,9 +36,9 @@ export interface PlanComparison {
   readonly after: Plan;
   /** Why the plans cannot be compared (different stack, service or mode). Absent if they can. */
   readonly mismatch?: string;
-  /** What only the earlier plan does. Without fields that both plans change: `more` has these, with both values. */
+  /** What only the later plan does. */
   readonly more: ExtraChanges;
-  /** Changes and files of the earlier plan, `before`, that the later plan does not have, without changes in `more`. */
+  /** What only the earlier plan does. Without fields that both plans change: `more` has these, with both values. */
   readonly less: ExtraChanges;
 }
 

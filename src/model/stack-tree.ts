@@ -36,12 +36,12 @@ export interface TakenResource extends CrossStackReference {
 
 /** A manifest, or all manifests of a stack, that cannot be read. */
 export interface UnreadManifest {
+  /** The reason, such as `live/b/pool.yaml has a mistake: kind is required`. */
+  readonly why: string;
   /**
    * All words in the text of the manifest: it may take over only resources whose names are among them. Absent if it may
    * contain any word.
    */
-  readonly why: string;
-  /** All words in the text of the manifest. Absent if they are unknown: it may contain any word. */
   readonly words?: ReadonlySet<string>;
 }
 

@@ -150,7 +150,7 @@ const STACK_COLUMNS: readonly Column<StackRow>[] = [
   ['RESULT', ({ said }) => said],
 ];
 
-const TIME: Column<StackRow> = ['OPTIONAL_COLUMNS TIME', ({ time }) => time];
+const TIME: Column<StackRow> = ['LEAST TIME', ({ time }) => time];
 
 /**
  * The reports of stacks with something to act on, all dangers, a table of all stacks, and the command to apply them.

@@ -14,8 +14,8 @@ interface FailedResponse {
 }
 
 /**
- * Endings of the names of headers that contain the operation id, most specific first. Services put `x-` or a brand
- * before.
+ * The name of the header with the operation id has one of these endings. The most specific is first. Many services put
+ * a prefix before it: `x-` or a brand.
  */
 const OPERATION_HEADERS = ['operation-id', 'request-id', 'trace-id', 'correlation-id'] as const;
 
@@ -93,8 +93,8 @@ function findOperationHeader(headers: Headers, redact: Redactor): string | undef
 
 const EXCERPT_LENGTH = 200;
 /**
- * A body is cut to this length, then redacted, then cut to EXCERPT_LENGTH. If the first cut splits a secret, the rest
- * of the secret is not redacted, but lies far beyond the excerpt.
+ * A body is cut to this length, then redacted, then cut to EXCERPT_LENGTH. If the first cut splits a secret, the part
+ * before the cut is not redacted, but lies far beyond the excerpt.
  */
 const CONSIDERED_LENGTH = 65_536;
 

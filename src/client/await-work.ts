@@ -27,8 +27,8 @@ export interface WaitOptions {
 }
 
 /**
- * Delays between reads: from twelve reads a minute down to two. The rate falls, because each read sends one request per
- * page of a kind's list.
+ * The first delay between reads, and the maximum. The delay doubles after each read, to save requests: a read sends one
+ * for each page of a kind's list.
  */
 const FIRST_DELAY_MS = 5_000;
 const MAX_DELAY_MS = 30_000;

@@ -57,7 +57,7 @@ export interface ClientOptions extends RetryOptions {
   readonly onRetry?: (notice: RetryNotice) => void;
   /** Called when a request is sent, and when it ends. */
   readonly onRequest?: ((notice: RequestNotice) => void) | undefined;
-  /** Called before a request waits: for the rate limit, or for a pause after a 429. */
+  /** Called before a request waits for the rate limit, or for the end of a pause after a 429. */
   readonly onWait?: (notice: WaitNotice) => void;
 }
 
@@ -97,8 +97,8 @@ export interface Client {
    */
   readonly limit: ConcurrencyLimit;
   /**
-   * The fields that responses have contained so far. If the response about a resource omits one of these fields, that
-   * field of the resource is empty.
+   * The fields that responses have contained so far. If a response about a resource omits a field, the field is empty
+   * if it is one of these, and unknown otherwise.
    */
   readonly shown: SeenFields;
   /** Returns the number of requests sent so far, including retries. */
@@ -231,7 +231,10 @@ function isUnset(json: Json | undefined): boolean {
   return typeof json === 'object' && !Array.isArray(json) && Object.values(json).every((member) => member === null);
 }
 
-/** Creates a redactor for all secrets. The API key has its own, because `secrets` omits a key that is too short. */
+/**
+ * Creates a redactor for all secrets. Redacts the API key separately, because `secrets` ignores a key that is too
+ * short.
+ */
 function createFullRedactor(apiKey: string, secrets: Secrets): Redactor {
   const redactKey = createRedactor(apiKey);
   return (text) => redactKey(secrets.redact(text));
@@ -378,10 +381,10 @@ const MAX_BARREN_PAGES = 100;
 const MAX_READINGS = 6;
 
 /**
- * Reads a list to its end: every resource once, in the order of the service. If the service rejects a cursor because
- * the resource of the cursor was deleted, starts again at the first page. Rejects rather than return a partial list:
- * with `NetworkError` for a malformed page, a link to another origin, a link back to a page already read, or an endless
- * list; with `ApiError` if the service rejects the cursor in every attempt.
+ * Reads a list to its end: every resource once, in the order of the service. Starts again at the first page if the
+ * service rejects a cursor, because the resource that the cursor names was probably deleted. Rejects rather than return
+ * a partial list: with `NetworkError` for a malformed page, a link to another origin, a link back to a page already
+ * read, or an endless list; with `ApiError` if the service rejects the cursor in every attempt.
  */
 async function readPages(source: PageSource): Promise<readonly JsonObject[]> {
   for (let reading = 1; ; reading += 1) {
@@ -391,7 +394,7 @@ async function readPages(source: PageSource): Promise<readonly JsonObject[]> {
   }
 }
 
-/** Whether the service rejected the cursor of a list. Services do so if the resource of the cursor was deleted. */
+/** Whether the service rejected the cursor of a list. It does so if the resource that the cursor names was deleted. */
 function isRefusedCursor(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.response.status === 400 || error.response.status === 404);
 }

@@ -117,7 +117,7 @@ const NEVER_PAUSED = Number.NEGATIVE_INFINITY;
 const UNLIMITED: RollingWindow = { toWaitMs: () => 0, start: () => undefined, end: () => undefined };
 
 /**
- * Creates a clock whose time is never before the end of the last sleep, even if `now` did not advance during the sleep.
+ * Creates a clock. After a sleep, its time is at least the planned end of the sleep, even if `now` advanced less.
  * `passed` records that end.
  */
 function createClock(now: () => number): { readonly now: () => number; readonly passed: (until: number) => void } {

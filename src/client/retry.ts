@@ -54,8 +54,8 @@ const MAX_RETRY_AFTER_MS = 120_000;
 
 /**
  * Sends a request until its result is final. `create` creates the request of each attempt, because a body can be read
- * only once. Once `waitSignal` is aborted, a call that would have to send a write or to wait ends at once: with the
- * result of an earlier attempt that may have taken effect, otherwise by rejecting with the reason of the abort.
+ * only once. Once `waitSignal` is aborted, a call ends as soon as its next step would be to wait or to send a write:
+ * with the result of an earlier attempt that may have taken effect, or else by rejecting with the reason of the abort.
  */
 export type SendWithRetries = (create: () => HttpRequest, waitSignal?: AbortSignal) => Promise<ReceivedResponse>;
 
@@ -94,8 +94,8 @@ export function withRetries(attempt: Attempt, limiter: RequestLimiter, options: 
 type End = ReceivedResponse | NetworkError;
 
 /**
- * Makes one attempt. Resolves with a `NetworkError` instead of rejecting with it. After `waitSignal` is aborted,
- * rejects only writes: the limiter has already rejected the reads that would have to wait, and other reads may be sent.
+ * Makes one attempt. Resolves with a `NetworkError` instead of rejecting with it. Once `waitSignal` is aborted, rejects
+ * instead of sending a write. Still sends a read, because a read that would have to wait does not get past the limiter.
  */
 async function tryOnce(
   attempt: () => Promise<ReceivedResponse>,
@@ -107,8 +107,8 @@ async function tryOnce(
   try {
     return await attempt();
   } catch (error) {
-    // If the request was aborted, `error` may be the NetworkError of another request (the reason of the abort), so
-    // rethrow it.
+    // If the request was aborted, `error` is the reason of the abort. Rethrow it, even if it is a NetworkError: that
+    // belongs to another request.
     if (error instanceof NetworkError && !request.signal?.aborted) return error;
     throw error;
   }

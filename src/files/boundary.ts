@@ -22,9 +22,10 @@ export type BoundaryResult = { readonly real: string } | { readonly finding: str
 
 /**
  * Returns the real paths of the folders in which manifests may name files. `paths` are the manifest paths of the
- * command line. With `root`: that folder, and the folder of each path outside of it. Without `root`: the repository of
- * each path. If a path is in no repository: the working folder if the path is below it, otherwise the folder of the
- * path.
+ * command line.
+ * - With `root`: that folder, and the folder of each path outside of it.
+ * - Without `root`: the repository of each path. For a path in no repository, the working folder if the path is below
+ *   it, otherwise the folder of the path.
  */
 export function findRoots(paths: readonly string[], { cwd, root }: BoundaryContext): readonly string[] {
   const starts = paths.map((path) => findStartFolder(path, cwd));
@@ -121,9 +122,10 @@ export function isDevice(path: string): boolean {
 }
 
 /**
- * Whether a user other than `uid`, the current user, owns the file at `path`, and so can read and replace it. False for
- * files of root, and for files whose folder has the same owner: in a container, the files in a mounted folder of the
- * host may belong to another user. `uid` is `undefined` if the system has no users.
+ * Whether the file at `path` belongs to a user other than `uid`, the current user. Such a user can read and replace the
+ * file. False for files of root. Also false for files whose folder has the same owner, because in a container, a
+ * mounted folder of the host and its files may belong to another user. `uid` is `undefined` on systems without user
+ * ids.
  */
 export function isOwnedByAnotherUser(
   path: string,
@@ -137,8 +139,9 @@ export function isOwnedByAnotherUser(
 const ROOT = 0;
 
 /**
- * Finds the first file or folder on a path that another user owns, in a folder that all users can write to, such as
- * `/tmp`. After edgewise checked the path, that user could replace the file with a link. `undefined` if there is none.
+ * Searches the files and folders on a path for the first that belongs to another user and lies in a folder that all
+ * users can write to, such as `/tmp`. That user could replace it with a link after edgewise checked the path.
+ * `undefined` if there is none.
  */
 export function findFileOfAnotherUser(path: string, uid: number | undefined): string | undefined {
   return [...listAncestors(path), ...listAncestors(resolveLinks(path))].find((at) => {
@@ -163,8 +166,8 @@ function isInsideGit(way: string): boolean {
 }
 
 /**
- * Virtual file systems. Their files can contain secrets of the process, or be endless. A file in such a folder is
- * allowed only if the root is in the same folder, so the root `/` does not allow it.
+ * Virtual file systems. Their files can contain secrets of the process, or be endless. Such a file is allowed only if
+ * the root itself is in the same file system. The root `/` does not allow it.
  */
 const VIRTUAL_FOLDERS = ['/proc', '/sys', '/dev'];
 

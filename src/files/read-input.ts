@@ -59,8 +59,8 @@ export class InputBudgetError extends InputError {
 }
 
 /**
- * Reads a file or a pipe. Edgewise reads all files with this function. Throws `InputError` if the input is anything
- * else or too large; passes on system errors. Reads to the end, because pipes have no size and files may grow.
+ * Reads a file or a pipe to its end, because pipes have no size and files may grow. Edgewise reads all files with this
+ * function. Throws `InputError` if the input is too large, or is neither a file nor a pipe. Passes on system errors.
  */
 export function readInput(
   path: string,

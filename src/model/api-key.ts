@@ -16,7 +16,9 @@ export function isNamedKeyVariable(name: string): boolean {
   return NAMED_KEY_VARIABLE.test(name) && !name.endsWith('_FILE');
 }
 
-/** Returns the name of the variable with the path of a key file, to be set instead of `variable`. */
+/**
+ * Returns the name of the variable to set instead of `variable` if the key is in a file. It contains the file's path.
+ */
 export function toKeyFileVariable(variable: string): string {
   return `${variable}_FILE`;
 }
@@ -53,8 +55,8 @@ const JOB_TOKENS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether manifests may never read this environment variable, not even if the user allows it: a pattern such as `CI_*`
- * can match more variables than intended.
+ * Whether manifests may never read this environment variable, not even if the user allows it, because a pattern such as
+ * `CI_*` can match more variables than intended.
  */
 export function isWithheldVariable(name: string): boolean {
   return isSecretVariable(name) || JOB_TOKENS.has(name.toUpperCase());

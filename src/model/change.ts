@@ -18,8 +18,9 @@ export const ACTIONS = [...CHANGE_ACTIONS, 'no-op'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /**
- * The cause of a difference, from the digests in the mark. `manifest`: the manifest changed since the last apply.
- * `drift`: the live value changed. `both`: both changed. `unknown`: the mark has no digest (adoptions, HTTPS modules).
+ * The cause of a difference, as the digests in the mark show. `manifest`: the manifest changed since the last apply.
+ * `drift`: the live value changed. `both`: both changed. `unknown`: no digest shows the cause (adoptions, HTTPS
+ * modules).
  */
 export type Origin = 'manifest' | 'drift' | 'both' | 'unknown';
 
@@ -31,7 +32,10 @@ export interface Difference {
   readonly path: string;
   /** The live value. Absent if there is none. */
   readonly from?: Json;
-  /** The desired value; an address if the id is not known yet. Absent if there is none or the service chooses it. */
+  /**
+   * The desired value. A reference whose id is not known yet is an address. Absent if there is no value, or if the
+   * service chooses it.
+   */
   readonly to?: Json;
   readonly origin: Origin;
   /** Whether the resource must be replaced, because the field is immutable. */
@@ -84,8 +88,8 @@ export interface Change {
   /** The former name of the resource. The mark will record it. */
   readonly was?: string;
   /**
-   * The owner of the resource, from the label or annotation that the Stack names. Without a manifest: from the mark, or
-   * else from the metadata. The mark records the owner unless the text is too long.
+   * The owner of the resource, from the label or annotation that the Stack names. If there is no manifest, the owner
+   * comes from the mark, or else from the metadata. The mark records the owner unless the text is too long.
    */
   readonly owner?: string;
   /** Labels and annotations of the manifest, for reports and policies. Never sent to the service. */
@@ -107,7 +111,7 @@ export function isProtected({ protect, live }: Change): boolean {
 
 export type Totals = Readonly<Record<Action, number>>;
 
-/** Number of resources by action, with the names of JSON output: `unchanged` instead of `no-op`. */
+/** Number of resources by action, under the names that JSON output uses: `unchanged` instead of `no-op`. */
 export type ShownTotals = Readonly<Record<Exclude<Action, 'no-op'> | 'unchanged', number>>;
 
 export function countActions(changes: readonly Change[]): Totals {

@@ -12,8 +12,8 @@ const GROUPS: Readonly<Record<DangerGroup, true>> = { access: true, traffic: tru
 export const DANGER_GROUPS = Object.keys(GROUPS) as readonly DangerGroup[]; // `Object.keys` returns plain strings
 
 /**
- * The name of a fact that deserves a second look. Only two states of a resource and the tables of kinds are needed to
- * find it.
+ * The name of a fact that deserves a second look. Most are found by comparing two states of a resource, field by field
+ * as the table of its kind describes.
  * - `restriction-removed`, `restriction-disabled`: an enforced restriction is removed or switched off.
  * - `unrestricted`: no restriction applies to the resource.
  * - `lets-in`: the list members in `to` get access.

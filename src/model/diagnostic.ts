@@ -189,7 +189,9 @@ function compareRanks(left: readonly number[], right: readonly number[]): number
   return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0);
 }
 
-/** For each rule, the maximum number of shown warnings that no change causes. Low: the changes matter more. */
+/**
+ * For each rule, the maximum number of shown warnings that no change causes. It is low, because changes matter more.
+ */
 const MAX_WARNINGS = 10;
 
 /**

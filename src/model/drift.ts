@@ -72,7 +72,8 @@ export interface ResourceDrift {
   /** Only for a missing resource: the spec of the manifest, in normal form. Absent if it is unknown. */
   readonly expected?: Spec;
   /**
-   * Drifted top-level fields of a resource that the saved plan does not change: it has no values of them, only digests.
+   * Top-level fields that drifted. Only for a resource that the saved plan does not change: the plan contains digests
+   * of its fields, not their values, so `differences` cannot contain these fields.
    */
   readonly moved?: readonly string[];
   /** The owner of the resource, from the manifest or the mark. Absent if neither has an owner. */
@@ -137,7 +138,7 @@ export interface Coverage {
   readonly owned: number;
   readonly foreign: number;
   readonly unmanaged: number;
-  /** Share of the live resources with an owner, this or another stack: 0 to 1. If there are no resources: 1. */
+  /** Share of live resources that this or another stack owns, 0 to 1. If there are no live resources: 1. */
   readonly share: number;
 }
 
@@ -151,7 +152,7 @@ export function isComplete({ diagnostics }: Drift): boolean {
   return !diagnostics.some(({ code }) => code === 'unknown-target');
 }
 
-/** Counts the live resources by who manages them. Attached modules do not count as resources. */
+/** Counts the live resources by owner. Attached modules do not count as resources. */
 export function countCoverage({ resources, kinds, unowned }: Drift): Coverage {
   const isOurs = ({ id, kind, state }: ResourceDrift) =>
     id !== undefined && state !== 'unowned' && kinds.includes(kind);

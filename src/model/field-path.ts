@@ -11,7 +11,7 @@ export function formatPath(path: FieldPath): string {
     .join('');
 }
 
-/** Whether two paths are equal, or one of them contains the other. */
+/** Whether two paths are equal, or one of them is the beginning of the other. */
 export function overlaps(left: FieldPath, right: FieldPath): boolean {
   const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
   return shorter.every((step, index) => step === longer[index]);
@@ -48,7 +48,7 @@ export interface RenderSource {
 /** Maximum number of characters of a command in a message. */
 const MAX_SHOWN = 60;
 
-/** Formats the name of the output of a command, for messages: `kustomize build . (web/edgewise.yaml:7)`. */
+/** Returns the name by which messages refer to the output of a command: `kustomize build . (web/edgewise.yaml:7)`. */
 export function formatRenderSource(words: readonly string[], { file, line }: RenderSource): string {
   return `${formatCommandName(words)} (${file}:${line})`;
 }

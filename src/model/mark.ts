@@ -13,8 +13,8 @@ export interface Mark {
   /** Only for credentials: whether the token was delivered to its sink. */
   readonly delivered: boolean;
   /**
-   * The former name. Set only if another resource is renamed from the present name of this one: it then shows that this
-   * one already has its new name.
+   * The former name. Set only if `name` is also the former name of another resource. Then `was` distinguishes the
+   * resource that was renamed to `name` from the one that is yet to be renamed from it.
    */
   readonly was?: string;
   /**
@@ -25,7 +25,7 @@ export interface Mark {
   /** The CI job that last wrote the mark: its commit and the URL of its page. For people, and never compared. */
   readonly by?: string;
   /**
-   * The digest of each field as last applied, by field. A field without a digest was applied with its default.
+   * Digests of the values that were last applied, by field. A field without a digest was applied with its default.
    * `UNMANAGED_DIGEST`: another owner managed the field.
    */
   readonly fields: Readonly<Record<string, string>>;
@@ -54,11 +54,14 @@ export interface MarkDraft {
   /** The metadata of the user: everything but the mark. */
   readonly user: string | JsonObject;
   readonly fields: Readonly<Record<string, string>>;
-  /** Fields that contain addresses of resources without ids, in normal form. Their digests are computed later. */
+  /**
+   * Values in normal form, by field, that contain addresses because ids are not known yet. Their digests are computed
+   * later.
+   */
   readonly pending: JsonObject;
 }
 
-/** The mark has this text instead of a digest for each field that another owner managed when the mark was written. */
+/** In a mark, this text replaces the digest of a field that another owner managed when the mark was written. */
 export const UNMANAGED_DIGEST = '';
 
 /** Length of a field digest in a mark. 36 bits are enough against accidental matches, but not deliberate ones. */
@@ -114,7 +117,7 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
  * sorted in plan files, and a plan must give the same text before and after it is saved.
  */
 export function renderUserMetadata(user: string | JsonObject): string {
-  // Parse again, so that integer keys come first, as in every JavaScript object, such as a parsed plan file.
+  // Parse again, so that integer keys come first: JavaScript moves them there when a plan file is parsed.
   return typeof user === 'string' ? user : JSON.stringify(JSON.parse(toCanonicalJson(user)));
 }
 

@@ -68,7 +68,9 @@ export interface ApplyResult {
   readonly files: readonly FileOutcome[];
   /** Warnings, such as about concurrent changes. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Number of list requests, which show whether a create took effect and whether a concurrent apply duplicated it. */
+  /**
+   * Number of list requests sent to find out whether a create took effect, or whether a concurrent apply duplicated it.
+   */
   readonly lookUps: number;
   readonly interrupted: boolean;
   /** Final states of the resources that the apply waited for. Absent if it did not wait. */

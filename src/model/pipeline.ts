@@ -5,7 +5,7 @@ export interface Pipeline {
   readonly commitUrl?: string;
   /** URL of the page of the run. */
   readonly runUrl?: string;
-  /** The prefix for URLs of files at the commit. Append a path of the repository. */
+  /** The beginning of the URL of every file at the commit. The rest of the URL is the file's path in the repository. */
   readonly filesUrl?: string;
 }
 

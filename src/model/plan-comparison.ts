@@ -36,9 +36,12 @@ export interface PlanComparison {
   readonly after: Plan;
   /** Why the plans cannot be compared (different stack, service or mode). Absent if they can. */
   readonly mismatch?: string;
-  /** What only the later plan does. */
+  /** Changes and files of the later plan, `after`, that the earlier plan does not have. */
   readonly more: ExtraChanges;
-  /** What only the earlier plan does. Without fields that both plans change: `more` has these, with both values. */
+  /**
+   * Changes and files of the earlier plan, `before`, that the later plan does not have. Omits fields that both plans
+   * change: their entries in `more` contain both values.
+   */
   readonly less: ExtraChanges;
 }
 

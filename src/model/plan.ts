@@ -80,7 +80,10 @@ export interface Plan {
   readonly baseUrl: string;
   /** `destroy`: deletes everything, so the limit on deletes does not apply. `release`: only removes marks. */
   readonly mode: 'apply' | 'destroy' | 'release';
-  /** Settings of the run. Token sinks are in the changes instead, to be approved, and to be compared at apply. */
+  /**
+   * Settings of the run, without token sinks. The changes contain these, so that they are approved, and compared at
+   * apply.
+   */
   readonly settings: PlanSettings;
   /** The addresses to which the plan is limited. Empty if it is not limited. */
   readonly targets: readonly string[];

@@ -15,7 +15,7 @@ interface PolicyMatch {
   readonly stacks?: readonly string[];
 }
 
-/** A policy as its document has it. The expressions are not parsed yet. */
+/** A policy as written in its document, with expressions that are not parsed yet. */
 export interface PolicyDocument {
   readonly name: string;
   readonly match: PolicyMatch;

@@ -21,13 +21,15 @@ function escapeUnits(character: string): string {
 /** A regular expression for texts without NUL. It need not exclude lone surrogates: UTF-8 cannot encode them. */
 export const STORABLE_PATTERN = '^[^\\x00]*$';
 
-/** Returns why the service cannot store a text. In a message, this follows the position. `undefined` if it can. */
+/**
+ * Returns why the service cannot store a text, or `undefined` if it can. In a message, the reason follows the position.
+ */
 export function checkPrintable(text: string): string | undefined {
   if (text.includes('\0')) return 'contains a NUL character';
   return text.isWellFormed() ? undefined : 'contains half of a surrogate pair, which is no character';
 }
 
-/** A string or key in a JSON value that cannot be stored, and the reason. */
+/** A string or key that cannot be stored, its path in a JSON value, and the reason. */
 interface TextFinding {
   readonly path: FieldPath;
   readonly isKey: boolean;

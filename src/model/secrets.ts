@@ -70,7 +70,9 @@ export function createRedactor(given: string): (text: string) => string {
   return (text) => text.replace(matcher, STAND_INS['the API key']);
 }
 
-/** Maximum number of characters of a secret in one regular expression. Longer ones compile slowly, or not at all. */
+/**
+ * Maximum number of characters of a secret in one regular expression. Longer expressions compile slowly or not at all.
+ */
 const MAX_PATTERN_LENGTH = 1024;
 
 /** Splits a value into parts of about equal length, each short enough for one regular expression. */

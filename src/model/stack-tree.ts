@@ -36,7 +36,7 @@ export interface TakenResource extends CrossStackReference {
 
 /** A manifest, or all manifests of a stack, that cannot be read. */
 export interface UnreadManifest {
-  /** The reason, such as `live/b/pool.yaml has a mistake: kind is required`. */
+  /** Why it cannot be read, such as `live/b/pool.yaml has a mistake: kind is required`. */
   readonly why: string;
   /**
    * All words in the text of the manifest: it may take over only resources whose names are among them. Absent if it may
@@ -157,8 +157,8 @@ export interface IndexedPlan {
 }
 
 /**
- * Returns the file name of a `PlanIndex`. It starts with `_`, so no stack name can equal it. It contains the shard,
- * because several shards may write to one folder.
+ * Returns the file name of a `PlanIndex`. It starts with `_`, unlike plan files, which are named after stacks. It
+ * contains the shard, because several shards may write to one folder.
  */
 export function formatIndexName(shard: Omit<Shard, 'from'> | undefined): string {
   return shard === undefined ? '_index.json' : `_index-${shard.index}-of-${shard.total}.json`;

@@ -41,7 +41,7 @@ export interface StackSettings {
   readonly handedOver?: readonly string[];
   readonly guard: GuardSettings;
   readonly tokens: TokenSettings;
-  /** Finds the position of a value in a document that sets token sinks; otherwise absent. Parses the document again. */
+  /** Finds the position of a setting. Parses its document again. Absent unless the manifests set token sinks. */
   readonly locate?: (path: readonly (string | number)[]) => SourcePlace;
   readonly lint: LintSettings;
   /** The name of the label or annotation whose value is a resource's owner. */
@@ -107,8 +107,8 @@ export interface Timeouts {
 }
 
 /**
- * A plan needs consent (`--allow-deletes`) to delete more than `maxDeletes` resources of one kind if they are also more
- * than `maxDeleteShare` of the owned resources of that kind.
+ * A plan needs consent (`--allow-deletes`) if its deletes of one kind exceed both limits: they are more than
+ * `maxDeletes`, and more than `maxDeleteShare` of the owned resources of that kind.
  */
 export interface GuardSettings {
   readonly maxDeletes: number;
@@ -135,7 +135,7 @@ export type SinkSettings = DirectorySinkSettings | CommandSinkSettings;
 /** A folder with one file per credential, mode 0600. */
 interface DirectorySinkSettings {
   readonly directory: string;
-  /** If a manifest sets `directory`: real paths of folders, one of which must contain it. Otherwise absent. */
+  /** Real paths of folders, one of which must contain `directory`. Absent unless a manifest sets `directory`. */
   readonly within?: readonly string[];
 }
 

@@ -42,11 +42,11 @@ import {
 /** Flags of the commands that write. */
 export interface ApplyFlags extends PlanFlags, FormatFlags {
   readonly yes?: boolean;
+  /** The file that gets a line before and after each request of the apply. */
+  readonly journal?: string;
   /**
    * Maximum time in milliseconds to wait, after the writes, for work that the service continues. Absent: do not wait.
    */
-  readonly journal?: string;
-  /** Maximum time in milliseconds to wait for work that the service continues. Absent: do not wait. */
   readonly wait?: number;
   /** The manifests of a saved plan (`--manifests`). `false` (`--no-manifests`): the plan is trusted. */
   readonly manifests?: readonly string[] | false;

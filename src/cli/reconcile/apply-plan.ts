@@ -42,9 +42,6 @@ import {
 /** Flags of the commands that write. */
 export interface ApplyFlags extends PlanFlags, FormatFlags {
   readonly yes?: boolean;
-  /**
-   * Maximum time in milliseconds to wait, after the writes, for work that the service continues. Absent: do not wait.
-   */
   readonly journal?: string;
   /** Maximum time in milliseconds to wait for work that the service continues. Absent: do not wait. */
   readonly wait?: number;
@@ -135,8 +132,8 @@ async function readPolicies({ policies: paths = [] }: ApplyFlags, context: Conte
 }
 
 /**
- * Applies exactly a saved plan. With manifests, computes the plan again, and applies it only if it equals the saved
- * plan. Without manifests, trusts the plan, but rejects it if a resource that it touches has changed since.
+ * Applies a saved plan, and nothing else. With manifests, computes the plan again, and applies it only if it equals the
+ * saved plan. Without manifests, trusts the plan, but rejects it if a resource that it touches has changed since.
  */
 export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
   const saved = await readSaved(file, context);

@@ -10,8 +10,8 @@ const NEEDED = packageJson.engines.node.replace('>=', '');
 const INVALID = 3;
 
 /**
- * Matches files of the bundle. Each name contains a hash of the content, because V8 accepts cached code for any source
- * of the same length.
+ * Matches files of the bundle. Each name contains a hash of the content, so that changed content never gets outdated
+ * cached code: of the source, V8 checks only the length.
  */
 const PART = /[/\\]parts[/\\][\w-]+-[\w-]{8}\.cjs$/;
 
@@ -86,7 +86,7 @@ function keepCompiledCode(process: Process): void {
     const run = script.runInThisContext();
     return Reflect.apply(run, this.exports, [this.exports, this.require.bind(this), this, path, dirname(path)]);
   };
-  // An unknown command exits with another code, so it gets no cache folder.
+  // Other exit codes may come from an unknown command, which must not get a cache folder.
   process.once('exit', (exitCode) => {
     if (exitCode === 0 || exitCode === 2) for (const [file, script] of compiled) write(file, script, process);
   });

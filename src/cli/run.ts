@@ -66,7 +66,7 @@ function writesFiles({ report = [], out, journal }: CommandFlags, { env }: Conte
   return report.length > 0 || out !== undefined || (journal ?? env['EDGEWISE_JOURNAL'] ?? '') !== '';
 }
 
-/** Loads the module of the checks on demand, because most runs write no files. */
+/** Prepares the output files. Loads the code for that only if needed, because most runs write no files. */
 async function prepareOutputs(flags: CommandFlags, argv: readonly string[], context: Context): Promise<void> {
   const outputs = await import('./output/output-files.ts');
   await outputs.prepareOutputs(flags, argv, context);

@@ -1,6 +1,6 @@
 /**
- * Reads and writes comments of a pull request, and issues, at GitHub or GitLab. Their text is a report in Markdown,
- * which a `Forge` does not interpret. The first line of a report is the marker that identifies it.
+ * Reads and writes the comments of a pull request and the issues of its repository, at GitHub or GitLab. Their text is
+ * a Markdown report, which a `Forge` does not interpret. Its first line is the marker that identifies it.
  */
 export interface Forge {
   /** Base URL of all requests, which carry the token. */

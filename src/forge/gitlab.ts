@@ -57,7 +57,8 @@ export async function findMergeRequest(
 type Client = ReturnType<typeof createClient>;
 
 /**
- * Returns the user id of the token. `undefined` if the token may not read it: then no comment counts as written by it.
+ * Returns the id of the user that the token belongs to. `undefined` if the token may not read it: then no comment
+ * counts as written by that user.
  */
 async function findUserId(gitlab: Client): Promise<number | undefined> {
   try {

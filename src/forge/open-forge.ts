@@ -7,7 +7,7 @@ interface ForgeContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads a file whose path is in an environment variable. */
   readonly readFile: (path: string) => Promise<string>;
-  /** Number of the pull or merge request. `undefined`: found in the environment or, failing that, by the commit. */
+  /** Number of the pull or merge request. `undefined`: from the environment or, failing that, looked up by commit. */
   readonly number: number | undefined;
   /** Whether a number must be found. Comments need one, issues do not. */
   readonly needsNumber: boolean;

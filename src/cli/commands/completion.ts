@@ -202,7 +202,7 @@ interface WordContext {
   readonly start: string;
 }
 
-/** Completes the last of `words`: the command line typed so far, without the program name. */
+/** `words` is the command line typed so far, without the program name. Completes its last word. */
 function completeWords(program: Command, words: readonly string[], sources: CandidateSources): Completion {
   const current = words.at(-1) ?? '';
   const place = findPlace(program, words.slice(0, -1));

@@ -95,7 +95,9 @@ async function driftAgainst(paths: readonly string[], flags: Flags, context: Con
   return publish({ about: 'drift', drift: found, keyEnv: settings.keyEnv }, publication, context);
 }
 
-/** Resolves connection, roots and positions: from `--manifests`, else from the plan file, which names no roots. */
+/**
+ * Resolves connection, roots and positions from `--manifests`, else from the plan file, which leaves roots undefined.
+ */
 async function readAgainst(saved: SavedFile, flags: Flags, context: Context) {
   const { manifests: paths = [] } = flags;
   if (paths.length === 0)

@@ -70,7 +70,10 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
   return EXIT.done;
 }
 
-/** `--owner` has no default, because two repositories with the same owner would prune each other's resources. */
+/**
+ * Throws if a flag is missing or has no effect. `--owner` has no default, because two repositories with the same owner
+ * would prune each other's resources.
+ */
 function checkFlags({ out, owner, force }: Flags): void {
   const refuse = (message: string, remedy: string) => new CommandError(message, { exitCode: EXIT.invalid, remedy });
   if (out !== undefined && owner === undefined)

@@ -45,13 +45,13 @@ import {
 
 /** A word on the command line of `get` is an address, a kind, or a path of manifests. */
 
-/** Whether a word is an address. A folder of that name is written ./Kind/name. */
+/** Whether a word is an address. To name a folder instead, the user types ./Kind/name. */
 export function isResourceAddress(word: string): boolean {
   const parsed = parseAddress(word);
   return parsed !== undefined && findKind(parsed.kind) !== undefined;
 }
 
-/** Whether a word names a kind that a stack can own or attach to. A folder of that name is written ./Kind. */
+/** Whether a word names a kind that a stack can own or attach to. To name a folder instead, the user types ./Kind. */
 export function isKindName(word: string): boolean {
   const kind = findKind(word);
   return kind !== undefined && kind.role !== 'submitted';
@@ -174,7 +174,7 @@ const WAIT_AGAIN = 'The service continues its work. To wait longer, run the same
 
 /**
  * Returns a function that tells whether a kind has the field FIELD of `value=FIELD`. Throws if a kind in `names` lacks
- * the field or, if `names` is empty, if every kind lacks it.
+ * the field. If `names` is empty, throws only if every kind lacks it.
  */
 function createKindFilter(names: readonly string[], format: GetFormat): (kind: Kind) => boolean {
   if (format.name !== 'value') return () => true;

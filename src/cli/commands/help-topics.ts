@@ -57,7 +57,8 @@ function renderConnection(helper: Help): string {
 }
 
 /**
- * Formats the meaning of a setting, followed by its other variables. In the column of names, they would be too wide.
+ * Formats the meaning of a setting, followed by all its environment variables but the first. They would make the column
+ * of names too wide.
  */
 function formatMeaning({ about, environment: [, ...others] = [] }: Setting): string {
   return others.length === 0 ? about : `${about} (also ${others.join(', ')})`;

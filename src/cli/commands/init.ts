@@ -81,7 +81,10 @@ async function ask(
   return answer?.trim() === '' ? fallback : answer?.trim();
 }
 
-/** Suggests the name of the folder (of its parent, if the folder is `manifests`), or `main` if that is invalid. */
+/**
+ * Suggests a stack name made from the name of the folder, or of its parent if the folder is `manifests`. If the result
+ * is invalid, suggests `main`.
+ */
 function suggestName(folder: string, { cwd }: Context): string {
   const path = resolve(cwd, folder);
   const name = basename(basename(path) === 'manifests' ? dirname(path) : path);

@@ -72,7 +72,7 @@ export function addScopeOptions(command: Command): Command {
   );
 }
 
-/** Adds the options for writes that the service will reject according to the rehearsal. */
+/** Adds the options for writes that, according to the rehearsal, the service will reject. */
 function addRejectedOptions(command: Command): Command {
   const skip = new Option(
     '--skip-rejected',
@@ -196,7 +196,7 @@ export function addColorOption(command: Command): Command {
   return command.addOption(new Option('--no-color', 'no colours, as with NO_COLOR').helpGroup(RESULT_GROUP));
 }
 
-/** Creates an option that can be repeated. `default`: what the help text says about the case without the option. */
+/** Creates an option that can be repeated. `default` is the text that the help shows as the default value. */
 export function repeatable(
   flags: string,
   description: string,

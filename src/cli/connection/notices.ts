@@ -27,8 +27,8 @@ export type SetLineWriter = (
 ) => void;
 
 /**
- * Creates the notices of a client. stderr gets one line for each cause of retries, and one for each long wait. The log
- * contains retries from level `info` on, requests and waits from `debug` on, and headers at `trace`.
+ * Creates the notices of a client. stderr gets one line for each cause of retries, and one for each long wait. At level
+ * `info`, the log contains retries. `debug` adds requests and waits, and `trace` adds headers.
  */
 export async function createNotices(
   context: Pick<Context, 'env' | 'stderr' | 'now' | 'after'>,
@@ -102,7 +102,7 @@ export function announceService({ baseUrl }: RunSettings, warning: string | unde
 }
 
 /**
- * At `debug`, logs one line for each finished request. `trace` adds a line for each sent request, headers and sizes.
+ * At `debug`, logs one line for each finished request. `trace` adds headers, sizes, and a line for each sent request.
  * Bodies are never logged.
  */
 function logRequest(logger: Logger, notice: RequestNotice): void {

@@ -126,7 +126,7 @@ async function applyReady(
     const turn = {
       folder,
       isAwaited,
-      // Only in a dependency cycle is a dependency not started yet. Omit it: stacks in a cycle are never ready.
+      // A dependency that has not started is in a dependency cycle. Omit it: stacks in a cycle are never ready.
       before: before.flatMap((other) => started.get(other) ?? []),
       ...rounds.get(folder),
       exitCode: planned[stacks.indexOf(folder)]?.exitCode ?? EXIT.done,
@@ -192,9 +192,7 @@ function createRounds(ready: ApplyRun['ready']): ReadonlyMap<StackFolder, Pick<T
 /** A stack that waits, is being applied, or has ended. */
 interface Started {
   readonly folder: StackFolder;
-  /**
-   * Resolves when the writes of this stack that belong to no round have ended, at the latest at the end of the stack.
-   */
+  /** Resolves when the writes of this stack that belong to no round have ended, at the latest when the stack ends. */
   readonly written: Promise<Written>;
   /** Resolves with `undefined` if the stack was not ready. Its result is then the result of planning. */
   readonly result: Promise<StackResult | undefined>;
@@ -246,8 +244,7 @@ async function applyOne(
   if (one === undefined) return undefined;
   const { journal } = flags;
   const { sideBySide, pass } = createPassage(turn, (outcomes) => {
-    // Drop the shared lists: waiting stacks compare their plan file with the live state, which now has the resources of
-    // this stack.
+    // Drop the shared lists, which lack what this stack wrote: waiting stacks compare plan files with the live state.
     if (turn.isAwaited) one.pooled.account.forget();
     onWritten(outcomes);
   });

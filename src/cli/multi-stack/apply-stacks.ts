@@ -137,9 +137,9 @@ async function readApprovals(
 }
 
 /**
- * Applies exactly the saved plans of a folder. With manifests, computes each plan again, and applies it only if it
- * equals the saved plan. Without manifests, trusts each plan, but rejects a plan if a resource that it touches has
- * changed since.
+ * Applies the saved plans of a folder, and nothing else. With manifests, computes each plan again, and applies it only
+ * if it equals the saved plan. Without manifests, trusts each plan, but rejects a plan if a resource that it touches
+ * has changed since.
  */
 export async function applyPlanFolder(
   plans: IndexedFolder,

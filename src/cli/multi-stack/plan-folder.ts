@@ -21,8 +21,8 @@ import { writeResultFile } from '../output/output-files.ts';
 import { isPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
 
 /**
- * A folder of plans has a plan file for each stack of a run, and an index that lists the plan files. If the folder
- * contains a file that no index lists, its plans are not applied, and no new plans are written to it.
+ * A folder of plans has a plan file for each stack of a run, and an index of these files, or one index for each shard.
+ * If a file in the folder is in no index, no plan of the folder is applied, and no new plan is written to it.
  */
 
 type FolderContext = Pick<Context, 'cwd' | 'stderr' | 'uid' | 'budget'>;

@@ -113,8 +113,8 @@ function parseReport(
 }
 
 /**
- * Computes the exit code of a run on one stack from its result. The code may be less specific than that of the run, such
- * as 1 instead of 4, because different codes can have equal results. `isGood`: the value of `ok` in the result.
+ * Computes the exit code of a run on one stack from its result. It may be less specific than the real one, such as 1
+ * instead of 4, because runs with different exit codes can have equal results. `isGood`: `ok` in the result.
  */
 function computeExitCode(report: Report, isGood: boolean): ExitCode {
   switch (report.about) {

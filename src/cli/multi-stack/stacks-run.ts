@@ -138,10 +138,7 @@ export async function runOnSelected(
   }
 }
 
-/**
- * Sets the folder that must contain every file that manifests of the tree name: the repository of the tree, else the
- * tree itself.
- */
+/** Confines the files that manifests may name to the repository of the tree, else to the tree itself. */
 export function confineToTree<T extends Pick<Context, 'cwd' | 'root'>>(tree: string, context: T): T {
   return { ...context, root: findRoots([tree], context).at(-1) };
 }
@@ -272,7 +269,7 @@ export async function planStackFolder(
 }
 
 /**
- * Creates the functions that look up other stacks of the run for the plan of one stack: whether they take over an
+ * Creates the functions with which the plan of one stack finds out about other stacks: whether one takes over an
  * address, and what their plans change.
  */
 export function createCrossStackLookUps(
@@ -366,7 +363,7 @@ interface AccountPool {
    * stack of the account has different settings, because both stacks would share one client.
    */
   readonly find: (settings: RunSettings, file: string) => Promise<PooledAccount>;
-  /** Returns the number of requests that reading has sent, over all accounts. */
+  /** Returns the number of requests sent by reads so far, over all accounts. */
   readonly countReads: () => number;
   readonly close: () => Promise<void>;
 }

@@ -92,8 +92,8 @@ const WRITTEN_SCHEMA = join('.edgewise', 'manifest.schema.json');
 
 /**
  * Finds the schema of an edgewise package that is installed in the folder or above it, else a schema in `.edgewise`. If
- * there is neither, returns a schema to write to a new `.edgewise`: in the root of the repository or, without a
- * repository, beside the outermost Defaults or, without Defaults, in the folder itself.
+ * there is neither, returns a schema to write to a new `.edgewise`: in the root of the repository, else beside the
+ * outermost Defaults, else in the folder itself.
  */
 export function findEditorSchema(folder: string, { cwd, defaults }: EditorSchemaOptions): EditorSchema {
   const start = resolve(cwd, folder);
@@ -118,9 +118,9 @@ const NAMES = ['edgewise', 'edgewise.cmd'];
 const PROJECT_BIN = join('node_modules', '.bin');
 
 /**
- * Returns how the user can call edgewise in the working folder. Returns npx if PATH has no edgewise, and either a
- * project has it or npx started this run. Ignores folders that npm adds to PATH only for this command. `--no-install`
- * keeps npx from running a package of that name from a registry.
+ * Returns how the user can call edgewise in the working folder. Chooses npx if edgewise is not on PATH, and npx either
+ * started this run or would find edgewise in a `node_modules` here or above. Ignores folders that npm adds to PATH only
+ * for this command. `--no-install` keeps npx from running a package of that name from a registry.
  */
 export function detectInvocation({ env, cwd }: Pick<Context, 'env' | 'cwd'>): 'edgewise' | 'npx --no-install edgewise' {
   const folders = (env['PATH'] ?? env['Path'] ?? '').split(delimiter).filter((folder) => folder !== '');

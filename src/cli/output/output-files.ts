@@ -13,7 +13,7 @@ import type { FormatFlags } from './present.ts';
 
 /**
  * Output files that flags name. A checkout may already contain such a file: a link, or a forged report that a pipeline
- * would publish. So edgewise creates files, or overwrites only files that it wrote itself.
+ * would publish. So edgewise overwrites only files that it wrote itself.
  */
 
 export type OutputContext = Pick<Context, 'cwd'> & Partial<Pick<Context, 'env' | 'root' | 'inputs' | 'uid'>>;
@@ -144,7 +144,7 @@ export interface WrittenFiles {
   readonly settings: RunSettings;
 }
 
-/** Throws before any request if the run would overwrite a file that it reads or that edgewise did not write. */
+/** Throws if the run would overwrite a file that it reads or that edgewise did not write. Called before any request. */
 export async function refuseInputs(
   { out, report = [], journal }: NamedOutputs,
   { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: WrittenFiles,

@@ -81,7 +81,7 @@ function show(format: FormatName, text: string, { stdout }: Context): void {
   else stdout.writeCommands(text);
 }
 
-/** Returns facts about the run, which formats for programs contain. */
+/** Returns the facts about the run that formats for programs contain. */
 function createRunOptions(
   { exitCode, applyCommand, locate, sent }: Publication,
   { env, cwd, now }: Context,
@@ -109,8 +109,9 @@ async function loadRuleDescriptions(flags: FormatFlags): Promise<Pick<FormatOpti
 }
 
 /**
- * Finds a file whose path kustomize reported relative to a kustomization in an unknown folder. Looks in the folder of
- * the Stack that ran kustomize, then in the working folder. Returns the path unchanged if no such file exists.
+ * Finds a file that kustomize named. The path is relative to a kustomization whose folder is unknown. Looks in the
+ * folder of the Stack that ran kustomize, then in the working folder. Returns the path unchanged if no such file
+ * exists.
  */
 function findOrigin(path: string, stack: string | undefined, cwd: string): string {
   const below = path.replace(/^(?:[.][.]?\/)+/, '');

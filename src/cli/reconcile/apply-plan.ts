@@ -135,8 +135,8 @@ async function readPolicies({ policies: paths = [] }: ApplyFlags, context: Conte
 }
 
 /**
- * Applies exactly a saved plan. With manifests, computes the plan again, and applies it only if it equals the saved
- * plan. Without manifests, trusts the plan, but rejects it if a resource that it touches has changed since.
+ * Applies a saved plan, and nothing else. With manifests, computes the plan again, and applies it only if it equals the
+ * saved plan. Without manifests, trusts the plan, but rejects it if a resource that it touches has changed since.
  */
 export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
   const saved = await readSaved(file, context);

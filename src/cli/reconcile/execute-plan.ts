@@ -30,7 +30,7 @@ export interface Execution {
   readonly plan: Plan;
   readonly apply: (options: RunOptions) => Promise<ApplyResult>;
   readonly flags: FormatFlags & { readonly yes?: boolean; readonly journal?: string; readonly wait?: number };
-  /** Opens a client that reads, for `--wait`. */
+  /** Opens a read-only client, for `--wait`. */
   readonly open: () => Promise<ReadingClient>;
   /** Redirects the notices of the client to the output that shows the progress. */
   readonly setLineWriter: SetLineWriter;

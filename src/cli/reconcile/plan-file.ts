@@ -21,9 +21,9 @@ interface NamedManifests {
 }
 
 /**
- * Finds the manifests to compare a plan with: those of `--manifests`, else those that the plan file names, if they
- * exist. Empty for `--no-manifests`: the user trusts the plan. The plan file cannot choose what is applied: the plan is
- * computed again from manifests of this checkout, and must be the same.
+ * Finds the manifests to compare a plan with: those of `--manifests`, else those that the plan file names. Throws if
+ * any of these is not in this checkout. The file cannot choose what is applied, because the plan is computed again from
+ * these manifests, and must be the same. Returns none for `--no-manifests`, by which the user trusts the plan.
  */
 export function findManifests(
   { name, manifests }: NamedManifests,

@@ -148,8 +148,8 @@ async function runRender(
 const MAX_NEAREST = 3;
 
 /**
- * Throws one error, instead of one for each file, if no file in a folder belongs to edgewise, such as in the root of a
- * repository. Does nothing if the folder contains several Stacks, because that is another error.
+ * If all files outside the stack's folder belong to other tools, as in the root of a repository, throws one error
+ * instead of one for each file. Does nothing if there are several Stacks, because that is another error.
  */
 export function refuseOtherTools(paths: readonly string[], sources: readonly ManifestBytes[], context: Host): void {
   const { cwd, root } = context;

@@ -20,7 +20,10 @@ import { type Host, StackError } from './host.ts';
 /** Callbacks of an apply, and options for its requests. */
 export interface RunOptions {
   readonly onEvent?: (event: ApplyEvent) => void;
-  /** Called with warnings, such as that other users can read a token sink, or that the journal lacks lines. */
+  /**
+   * Called with each warning: for example, other users can read a token sink, or lines of the journal could not be
+   * written.
+   */
   readonly onWarning?: (message: string) => void;
   /**
    * Asks for consent before the first write, after the token sinks are chosen. Consent is refused unless the result is

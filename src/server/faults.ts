@@ -144,8 +144,7 @@ function parseOne(text: string): Json {
 }
 
 /**
- * Names the rule that an error in the faults file concerns, by the rule's `on`: ` (GET *)`. Empty if the path of the
- * error is not in a rule.
+ * Names the rule that contains an error by the rule's `on`, such as ` (GET *)`. Empty if the error is not in a rule.
  */
 function nameRule(value: Json, [first, index]: FieldPath): string {
   const rules = isJsonObject(value) && first === 'rules' ? value['rules'] : undefined;

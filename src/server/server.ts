@@ -67,7 +67,7 @@ export interface RequestLogEntry {
   readonly error?: Error;
 }
 
-/** A server in memory: functions from request to response, and access to its state. */
+/** Responds to a request. The origin of its URL can be any origin. */
 export interface Server {
   /** Responds to a request. Any origin is accepted. */
   readonly send: Send;

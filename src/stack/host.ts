@@ -62,8 +62,8 @@ export interface Host {
 export type Rehearse = (plan: Plan, input: PlanInput, options: { readonly skipRejected: boolean }) => Promise<Plan>;
 
 /**
- * Returns a function that finds resources that other stacks of the repository take over from this stack. `state.inputs`
- * identify this stack.
+ * Reads the other stacks of the repository, and returns a function that finds the stack that takes over a resource of
+ * this stack. `state.inputs` identifies this stack.
  */
 export type OpenNeighbours = (
   state: Pick<DesiredState, 'inputs'>,

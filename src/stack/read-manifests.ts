@@ -102,7 +102,7 @@ export async function readManifests(
   };
 }
 
-/** Reports the paths in manifests that are not allowed. Called before any file at these paths is read. */
+/** Reports paths that manifests name but must not use. Called before any file at these paths is read. */
 function findRefused(
   { state, stack }: ValidatedManifests,
   roots: readonly string[],
@@ -232,7 +232,7 @@ function listRefusedPaths(state: DesiredState, context: NamedPathsContext): read
 }
 
 interface NamedPath {
-  /** The field of the `Stack` that contains the path `named`. */
+  /** The field of the `Stack` in which the path `named` is written. */
   readonly path: FieldPath;
   readonly named: string;
 }

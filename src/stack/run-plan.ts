@@ -37,8 +37,8 @@ export interface RunOptions {
    */
   readonly journal?: string | undefined;
   /**
-   * Maps the address of an External to the id of its resource in another stack, if the id was unknown when the plan was
-   * made.
+   * For each External whose id was unknown when the plan was made, maps its address to the id of the other stack's
+   * resource.
    */
   readonly ids?: ReadonlyMap<string, string>;
   /** When aborted, no new write starts. Running writes finish, and the result lists the skipped writes. */

@@ -214,8 +214,8 @@ export async function replan(client: ReadingClient, given: SavedFile, request: P
 }
 
 /**
- * Creates the plan for an earlier live state: before any write in this plan file, or in the other saved plans of this
- * run, was sent.
+ * Creates the plan for the earlier live state in which no write of this plan file, or of the other saved plans of this
+ * run, had been sent.
  */
 async function planBefore({ input, whole }: Planned, file: Plan, request: PlanRequest): Promise<Plan> {
   const { savedBeside = [] } = request;

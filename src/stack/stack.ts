@@ -366,7 +366,7 @@ export interface ApplyOptions
   readonly allowDeletes?: boolean;
   /** Addresses of protected resources that may be deleted, replaced or released. Default: no addresses. */
   readonly allowProtected?: readonly string[];
-  /** Addresses whose writes are sent although the service rejected them in the rehearsal. Default: no addresses. */
+  /** Addresses whose writes are sent even if the service rejected them in the rehearsal. Default: no addresses. */
   readonly allowRejected?: readonly string[];
   /**
    * An approved plan. If the applied plan contains a change that the approved plan does not, nothing is written.

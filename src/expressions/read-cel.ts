@@ -21,7 +21,7 @@ export function readCel(text: string): CelReading {
 }
 
 /**
- * Lists the names whose presence an expression tests. It is valid if these are absent. Empty if the expression cannot
+ * Lists the names whose presence an expression tests, and which may therefore be absent. Empty if the expression cannot
  * be parsed.
  */
 export function readGuardedNames(text: string): readonly string[] {

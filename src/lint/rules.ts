@@ -168,10 +168,7 @@ function checkEach(
   return findings;
 }
 
-/**
- * Creates a check for unset fields. It reports a field if the kind's table has a warning with the code `id` for this
- * case.
- */
+/** Creates a check that reports each unset field for which the kind's table has a warning with the code `id`. */
 function createUnsetCheck(id: LintCode): (subject: LintSubject) => readonly LintFinding[] {
   return ({ spots }) =>
     checkEach(spots, ({ path, field, value }) => {

@@ -5,9 +5,9 @@ import { type CelDeclarations, type CelFields, defineType, replaceNames, toNonNu
 /**
  * Type-checks expressions more strictly than evaluation does, but without rejecting valid ones. A nullable value has
  * its non-null type here, because the library does not narrow a type after a comparison with null. `null` gets the type
- * `dyn`, so that such a comparison is valid. A record is checked as a type with fixed fields, although it is also a
- * map, and a union is checked as its own type. An error about one of them is confirmed by a check with its other
- * possible types, and dropped if one of them has no error.
+ * `dyn`, so that such a comparison is valid. A record is first checked as a type with fixed fields, and a union as a
+ * type of its own. If that results in an error, the check is repeated with the other types that the value can have,
+ * such as a map for a record. The error is reported only if it occurs with all of them.
  */
 
 type CheckedType = { readonly type: string } | { readonly error: CelTypeError };

@@ -146,8 +146,8 @@ function findRejectedSyntax(root: ASTNode): CelFinding | undefined {
 }
 
 function checkNode(node: ASTNode): CelFinding | undefined {
-  // The library names a map type after the types of its keys and values. If keys are maps, this name doubles in length
-  // at each level of nesting.
+  // Reject computed keys, because the library names a map type after the types of its keys and values. If keys were
+  // maps, this name would double in length at each level of nesting.
   const key = node.op === 'map' ? node.args.find(([one]) => one.op !== 'value')?.[0] : undefined;
   if (key !== undefined) return createRangeFinding(key.range, 'has a map with a key that is computed');
   // CEL has no function `json`. The library adds one, which parses bytes as JSON.

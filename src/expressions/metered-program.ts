@@ -57,7 +57,7 @@ export function meterProgram(parsed: ParseResult): MeteredProgram {
 interface Run {
   readonly budget: Budget;
   readonly scales: CostEstimator;
-  /** The first error that `||` and macros must not swallow: the budget is spent, or the library itself fails. */
+  /** The first error that `||` and macros must not swallow: an exceeded budget, or a failure of the library itself. */
   fatal: { readonly error: unknown } | undefined;
 }
 
@@ -134,7 +134,7 @@ const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
 const COMPARISONS = 64;
 const COPIES = 8;
 
-/** Steps that take as long as a conversion to a time zone. */
+/** The number of steps that take as long as one conversion to a time zone. */
 const TIME_ZONE = 500;
 
 function matchText(budget: Budget, text: string, pattern: string): boolean {
@@ -161,8 +161,8 @@ function rejectLongDuration(text: unknown): void {
 const MAX_DURATION = 64;
 
 /**
- * Computes the size of a value: the number of steps to read all of it. A list that is contained several times counts
- * several times, because a comparison reads it each time.
+ * Computes the size of a value: the number of steps to read all of it. If the value contains the same list several
+ * times, each occurrence counts, because a comparison reads each of them.
  */
 interface CostEstimator {
   readonly weigh: (value: unknown) => number;
@@ -207,7 +207,7 @@ export class BudgetError extends Error {
 
 /**
  * The maximum cost of an evaluation, counted in steps instead of time. So an expression has the same result on every
- * machine, and a plan that passes on one machine is not blocked on another because it is slow.
+ * machine, and a slow machine does not block a plan that passes on a fast one.
  */
 export interface Budget {
   /**

@@ -21,7 +21,8 @@ export function readCel(text: string): CelReading {
 }
 
 /**
- * Lists the names whose presence an expression tests, so they may be absent. Empty if the expression cannot be parsed.
+ * Lists the names whose presence an expression tests, and which may therefore be absent. Empty if the expression cannot
+ * be parsed.
  */
 export function readGuardedNames(text: string): readonly string[] {
   return 'names' in readCel(text) ? listGuardedNames(PARSER.parse(text).ast) : [];

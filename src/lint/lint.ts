@@ -29,7 +29,7 @@ import { LINT_RULES, lintTokenSinks } from './rules.ts';
  */
 
 export interface LintOptions {
-  /** The assumed start of a validity that begins when the resource is created. */
+  /** The current time. Used as the start of a validity whose start is not set. */
   readonly now: Date;
   /** Parses CEL. If absent, rules about expressions are not checked. */
   readonly readCel?: ReadCel | undefined;
@@ -155,7 +155,7 @@ function listUnused(
   });
 }
 
-/** A finding whose position is not computed yet, because that takes longer than the check. */
+/** A finding whose position is computed only when it is needed, because that takes longer than the check. */
 interface Finding {
   readonly finding: LintFinding;
   readonly rule: Rule;

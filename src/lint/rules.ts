@@ -102,7 +102,10 @@ function checkCelSyntax({ spots }: LintSubject, { readCel }: RuleContext): reado
   });
 }
 
-/** Finds variables in expressions that neither the field nor `spec.lint.cel_variables` of the Stack declares. */
+/**
+ * Finds undeclared variables in expressions: neither the field nor `spec.lint.cel_variables` of the Stack declares
+ * them.
+ */
 function checkCelVariables({ spots }: LintSubject, { readCel, settings }: RuleContext): readonly LintFinding[] {
   return listExpressions(spots).flatMap(({ path, text, variables }) => {
     const reading = readCel(text);
@@ -165,7 +168,7 @@ function checkEach(
   return findings;
 }
 
-/** Creates a check that reports an unset field if the kind's table has a warning with this code for the field. */
+/** Creates a check that reports each unset field for which the kind's table has a warning with the code `id`. */
 function createUnsetCheck(id: LintCode): (subject: LintSubject) => readonly LintFinding[] {
   return ({ spots }) =>
     checkEach(spots, ({ path, field, value }) => {

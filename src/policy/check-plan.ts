@@ -37,8 +37,8 @@ export function withPolicies(given: Plan, { policies, state, now }: PlanPolicies
 }
 
 /**
- * Removes the findings of an earlier check, because a saved plan is checked again: all policy warnings, and the
- * violations of the given policies. Keeps the violations of other policies.
+ * Removes what an earlier check of a saved plan found: all policy warnings, and the violations of the given policies.
+ * Keeps the violations of other policies.
  */
 function withoutPolicies(plan: Plan, policies: readonly Policy[]): Plan {
   const names = new Set<string | undefined>(policies.map(({ document }) => document.name));
@@ -84,14 +84,14 @@ function needsManifests(policy: Policy): boolean {
 const MANIFEST_NAMES = ['labels', 'annotations', 'stack.labels', 'stack.annotations', 'change.place'];
 
 /**
- * Variables whose members come partly from manifests. An expression that uses such a variable as a whole may use these
- * members.
+ * Variables with some members that come from manifests. An expression that uses such a variable as a whole might depend
+ * on these members.
  */
 const WHOLES: ReadonlySet<string> = new Set(['stack', 'change']);
 
 /**
- * Creates the violation for a policy that cannot be evaluated without manifests. It blocks the plan, because the policy
- * might refuse it.
+ * Creates the violation for a policy that cannot be evaluated without manifests. The plan is blocked, because the
+ * policy might refuse it.
  */
 function createUnanswered({ document, locateRule }: Policy): GuardViolation {
   const { name } = document;
@@ -147,7 +147,7 @@ const STATIC = [
   'change.place',
 ];
 
-/** The maximum number of findings of a policy that a plan shows. A new policy may have one for every resource. */
+/** For each policy, the maximum number of findings that a plan shows. A new policy may have one for every resource. */
 const MAX_SHOWN = 10;
 
 const CONSENT = 'No flag allows what a policy refuses';

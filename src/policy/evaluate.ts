@@ -27,7 +27,7 @@ export function references({ names }: Policy, variable: string): boolean {
   return names.some((name) => name === variable || name.startsWith(`${variable}.`));
 }
 
-/** The maximum number of evaluation steps of one policy for one change: about 0.1 seconds. A long rule needs 1 %. */
+/** The maximum number of evaluation steps of one policy for one change: about 0.1 seconds. A long rule needs 2,000. */
 const MAX_STEPS = 200_000;
 
 /** The maximum number of evaluation steps of all policies for all changes of a plan: about ten seconds. */
@@ -128,9 +128,9 @@ export function appliesTo(policy: Policy, subject: PolicySubject, stack: string)
 }
 
 /**
- * Whether a policy applies to an action. `undefined`: a manifest is checked without a plan. Without `match.actions`, a
- * policy that uses values of manifests does not apply to deletes and releases, and a policy that uses only `before`
- * does not apply to creates.
+ * Whether a policy applies to an action, which is `undefined` if a manifest is checked without a plan. Without
+ * `match.actions`, a policy that uses values of manifests does not apply to deletes and releases, and a policy that
+ * uses only `before` does not apply to creates.
  */
 function isAboutAction(policy: Policy, action: PolicySubject['action']): boolean {
   const { actions } = policy.document.match;

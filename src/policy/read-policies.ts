@@ -120,8 +120,8 @@ function readNames(text: string): readonly string[] {
 
 /**
  * Reports fields of `before` and `after` that kinds lack. If the policy lists kinds, each of them must have the field,
- * or, if the expression tests whether the field is present, at least one of them. If the policy lists no kinds, at
- * least one kind must have all fields.
+ * but one is enough if the expression tests whether the field is present. If the policy lists no kinds, at least one
+ * kind must have all fields.
  */
 function listUnknownFields(
   document: PolicyDocument,

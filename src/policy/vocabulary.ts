@@ -7,8 +7,8 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
 
 /**
  * The names that policy expressions may use, with their types. The names are the same as in the JSON of a plan. A value
- * that may be absent in the JSON is empty in expressions, so that a rule need not test its presence. Only fields of
- * `before` and `after` may be absent, as in a resource.
+ * that may be absent in the JSON is empty in expressions, so that a rule need not test its presence. Only the fields of
+ * `before` and `after` can be absent, because a resource may lack them.
  */
 
 /** The fields of the object types that do not depend on the kinds of a policy. */
@@ -152,7 +152,7 @@ type Records = Map<string, Readonly<Record<string, string>>>;
 
 const SPEC = 'spec';
 
-/** The type of `metadata`: a map if the metadata is an object, otherwise a string. */
+/** The type of the field `metadata`. A value is a map if the metadata is a JSON object, otherwise a string. */
 const METADATA = 'metadata';
 
 /** Merges the fields of several kinds or object types. A field whose types differ gets the type `dyn`. */

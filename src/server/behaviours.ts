@@ -265,8 +265,9 @@ function toSeconds(time: Date): number {
 }
 
 /**
- * Only authorized keys may report abuse. When a report is submitted, the rules choose, for each host name, a decision
- * and the time at which it becomes visible, by the server's clock. The report's state contains both from the start.
+ * Only authorized keys may report abuse. When a report is submitted, the rules choose a decision for each host name,
+ * and the time, by the server's clock, at which the decision becomes visible. The report's state contains both from the
+ * start.
  */
 const ABUSE_REPORT_BEHAVIOUR: Behaviour = {
   authorize: (caller) => {

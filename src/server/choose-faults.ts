@@ -100,7 +100,7 @@ function toSubject({ method, url }: HttpRequest, basePath: string): Subject {
   return { method, path, query: search };
 }
 
-/** Faults of lists. A rule with such a fault matches and counts only GET requests. */
+/** Faults that affect only lists. A rule with such a fault matches and counts only GET requests. */
 const OF_LISTS: ReadonlySet<FaultRule['fault']> = new Set(['missing', 'no_next', 'gone_cursor', 'stale']);
 
 function createMatcher({ on, fault }: FaultRule): (subject: Subject) => boolean {

@@ -18,8 +18,8 @@ export interface FaultContext {
 }
 
 /**
- * A response that ends in the middle of its body. Over a socket, `listen` sends the first half of the body. Without a
- * socket, the request rejects with this error.
+ * The error for a response that ends in the middle of its body. Without a socket, the request rejects with this error.
+ * Over a socket, `listen` sends the first half of the body.
  */
 export class TruncatedResponse extends NetworkError {
   readonly response: HttpResponse;
@@ -208,8 +208,8 @@ export function omitFields(
 }
 
 /**
- * Whether a service may omit a value from a response: the value is empty, null or false. If clients read an absent
- * field as its default, the value must also equal this default.
+ * Whether a service may omit a value from a response. The value must be empty, null or false. If clients read an absent
+ * field as its default, the value must also be equal to that default.
  */
 export function isOmissible({ field, value }: ShownField): boolean {
   if (field?.absentWhenDefault === true && field.default !== undefined && !isSameJson(field.default, value))

@@ -67,7 +67,7 @@ function toEntry({ method, url }: HttpRequest, fault: FaultRule['fault']): Fault
 
 /** Earlier states of the server, as many as the `stale` rules need. Without such rules nothing is recorded. */
 interface History {
-  /** Counts a request. Returns a function that finds the state before earlier changes or requests. */
+  /** Counts a request. Returns `FaultContext.before` for this request. */
   readonly look: () => FaultContext['before'];
   /** Returns a function that forwards to `inner`, and records the state before each successful change. */
   readonly watch: (inner: Send) => Send;
@@ -143,10 +143,7 @@ function parseOne(text: string): Json {
   return first.value;
 }
 
-/**
- * Names the rule that an error in the faults file concerns, by the rule's `on`: ` (GET *)`. Empty if the path of the
- * error is not in a rule.
- */
+/** Returns the `on` of the rule that contains an error, such as ` (GET *)`. Empty if the error is not in a rule. */
 function nameRule(value: Json, [first, index]: FieldPath): string {
   const rules = isJsonObject(value) && first === 'rules' ? value['rules'] : undefined;
   const rule = isJsonArray(rules) ? rules[Number(index)] : undefined;

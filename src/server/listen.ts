@@ -133,8 +133,8 @@ function parseRequestUrl({ url = '', headers: { host = '' } }: IncomingMessage):
 }
 
 /**
- * Reads the body of a request. A body longer than MAX_REQUEST_BYTES is read only until it exceeds that limit, so that
- * the length check still rejects it. Rejects if the body is incomplete.
+ * Reads the body of a request. Stops as soon as the body is longer than MAX_REQUEST_BYTES, because a later check
+ * rejects such a body. Rejects if the body is incomplete.
  */
 function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
@@ -167,7 +167,7 @@ function sendHalf({ status, headers, body }: HttpResponse, outgoing: ServerRespo
   outgoing.write(bytes.subarray(0, bytes.length >> 1), () => outgoing.destroy());
 }
 
-/** Ends a request without a response. Closes the connection after a timeout, and resets it after any other error. */
+/** Ends a request without a response. If the error is a `TimeoutError`, closes the connection, otherwise resets it. */
 function breakOff({ socket }: IncomingMessage, error: NetworkError): void {
   if (error instanceof TimeoutError) socket.destroy();
   else socket.resetAndDestroy();

@@ -64,8 +64,8 @@ interface Routing {
 type Matcher = Pick<Router<Target>, 'match'>;
 
 /**
- * The first match of a router compiles all of its routes, which takes longer than the responses to many requests. So
- * all servers share the routers, and each method has its own router: few runs use every method.
+ * The first match of a router compiles all of its routes, which takes longer than responding to many requests. So all
+ * servers share the routers. Each method has its own router, because few runs use every method.
  */
 const getRouter = once((): Matcher => {
   const routers = new Map(METHODS.map((method) => [method, once(() => createRouter(method))]));

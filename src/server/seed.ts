@@ -77,7 +77,7 @@ export function parseServerSeed(text: string): ServerSeed {
 /** MAX_LISTED limits a list of resources or external ids. MAX_INSIDE limits a list or object inside a resource. */
 const [MAX_LISTED, MAX_INSIDE] = [100_000, 20_000];
 
-/** Returns an error for the first list or object that has too many members to check each of them. */
+/** Returns an error for the first list or object with so many members that checking them would take too long. */
 function findOversized(value: Json, path: FieldPath): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const most = path.length < 3 ? MAX_LISTED : MAX_INSIDE;

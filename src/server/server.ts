@@ -69,7 +69,7 @@ export interface RequestLogEntry {
 
 /** A server in memory: functions from request to response, and access to its state. */
 export interface Server {
-  /** Responds to a request. Any origin is accepted. */
+  /** Responds to a request. The origin of its URL can be any origin. */
   readonly send: Send;
   /** Like `send`, for the `Request` and `Response` of the Fetch API. */
   readonly handle: Transport;

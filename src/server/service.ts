@@ -79,7 +79,7 @@ export function listBadReferences(service: Service, kind: Kind, spec: Spec): rea
   });
 }
 
-/** Throws `RequestError` if another resource already has a unique value of this spec. */
+/** Throws `RequestError` if another resource already uses a value of this spec that must be unique. */
 export function checkClaims(
   service: Service,
   kind: Kind,

@@ -71,8 +71,8 @@ export function findOwnedKind(id: string): Kind | undefined {
 }
 
 /**
- * Lists the unique values of a spec. Empty for attached kinds: their ids must be unique among manifests, but not at the
- * service.
+ * Lists the values of a spec that must be unique at the service. Empty for attached kinds, whose ids must be unique
+ * only among manifests.
  */
 function listOwnedClaims(kind: Kind, spec: Spec): readonly Claim[] {
   return kind.role === 'owned' ? listClaims(kind, spec) : [];
@@ -141,7 +141,7 @@ export class Store {
     this.listingOf(kind).remove(resource.id);
   }
 
-  /** Finds a resource, other than the resource `id`, that already has a unique value of this spec. */
+  /** Finds a resource, other than the resource `id`, that already uses a value of this spec that must be unique. */
   findHolder(kind: Kind, spec: Spec, id: string): Holder | undefined {
     const claims = listOwnedClaims(kind, spec);
     if (claims.length === 0) return undefined;

@@ -23,8 +23,8 @@ export function validateCreate(kind: Kind, body: JsonObject): Spec {
 }
 
 /**
- * Returns the fields in the body of a PATCH. Ignores `id`, and null unless it clears the field. Throws `RequestError`
- * for an invalid body, and if no field is left.
+ * Returns the fields in the body of a PATCH. Ignores `id`, and each null that does not clear its field. Throws
+ * `RequestError` for an invalid body, and if no field is left.
  */
 export function validateUpdate(kind: Kind, body: JsonObject): Spec {
   const given = dropIgnored(kind, body, (name) => kind.fields[name]?.clear !== 'null');

@@ -99,7 +99,7 @@ interface ServerFiles {
 
 /**
  * Reads the data that a server starts with. `lock`: the lock of the snapshot file, if this process has it. Data from a
- * seed is saved with the first change or at the end, because the seed's resources got new ids.
+ * seed is saved even if nothing changes, because the seed's resources got new ids.
  */
 export async function openSnapshotStore(files: ServerFiles, context: Host, lock?: FileLock): Promise<SnapshotStore> {
   const { readSnapshotFile, writeSnapshotFile } = await import('../server/index.ts');

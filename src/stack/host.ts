@@ -50,8 +50,8 @@ export interface Host {
   /** Rehearses a plan. A parameter, so that the rehearsal and its server are loaded only if needed. */
   readonly rehearse: Rehearse;
   /**
-   * Finds resources that other stacks take over, for a stack that is planned alone. A parameter, because this folder
-   * must not import `repository`. Absent: other stacks are ignored.
+   * When a stack is planned alone, finds those of its resources that other stacks take over. A parameter, because this
+   * folder must not import `repository`. Absent: other stacks are ignored.
    */
   readonly openNeighbours?: OpenNeighbours;
   /** Opens a transport over sockets. Asynchronous, because the code of the transport is loaded on first use. */
@@ -62,8 +62,8 @@ export interface Host {
 export type Rehearse = (plan: Plan, input: PlanInput, options: { readonly skipRejected: boolean }) => Promise<Plan>;
 
 /**
- * Returns a function that finds resources that other stacks of the repository take over from this stack. `state.inputs`
- * identify this stack.
+ * Reads the other stacks of the repository, and returns a function that finds the stack that takes over a resource of
+ * this stack. `state.inputs` identifies this stack.
  */
 export type OpenNeighbours = (
   state: Pick<DesiredState, 'inputs'>,
@@ -79,8 +79,8 @@ export interface RenderCommand {
 }
 
 /**
- * The output of a render command, or the reason why it has none. A message shows `finding` after the command, such as
- * `ended with exit code 1`.
+ * The output of a render command, or the reason why it has none. In a message, `finding` follows the command, for
+ * example `ended with exit code 1`.
  */
 export type RenderOutput = { readonly bytes: Uint8Array } | { readonly finding: string };
 

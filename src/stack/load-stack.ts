@@ -148,8 +148,9 @@ async function runRender(
 const MAX_NEAREST = 3;
 
 /**
- * Throws one error, instead of one for each file, if no file in a folder belongs to edgewise, such as in the root of a
- * repository. Does nothing if the folder contains several Stacks, because that is another error.
+ * Throws one error, instead of one for each file, if all files outside of stack folders belong to other tools: for
+ * example, if the user names the root of a repository. Does nothing if there are several Stacks, because that is
+ * another error.
  */
 export function refuseOtherTools(paths: readonly string[], sources: readonly ManifestBytes[], context: Host): void {
   const { cwd, root } = context;

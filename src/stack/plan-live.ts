@@ -42,7 +42,7 @@ export interface PlanOptions {
    * changes. Default: false, so that such changes block the plan.
    */
   readonly skipRejected?: boolean;
-  /** Finds how other plans of the same run change a resource of another stack. Default: only its live state is used. */
+  /** Finds a resource of another stack in that stack's plan of the same run. Default: only the live resource counts. */
   readonly findPlanned?: FindPlanned;
   /**
    * Finds the stack of the repository that takes over a resource which has no manifest in this stack. Default: no stack

@@ -82,7 +82,7 @@ async function connectToEmbedded({ baseUrl, versionHeader }: RunSettings, host: 
   return { ...(await openEmbeddedServer({ file, host, versionHeader })), warning: undefined };
 }
 
-/** Reads the certificates of `caFile`. They are needed only for encrypted connections. */
+/** Reads the certificates of `caFile`, unless the connection is unencrypted. */
 async function findAuthorities({ baseUrl, caFile }: RunSettings, host: Host): Promise<string | undefined> {
   return caFile === undefined || baseUrl.startsWith('http:') ? undefined : readAuthorities(caFile, host);
 }

@@ -102,7 +102,7 @@ export async function readManifests(
   };
 }
 
-/** Reports paths in manifests that may not be used. Called before any file at these paths is read. */
+/** Reports paths that manifests name but must not use. Called before any file at these paths is read. */
 function findRefused(
   { state, stack }: ValidatedManifests,
   roots: readonly string[],
@@ -224,15 +224,15 @@ interface NamedPathsContext {
 }
 
 /**
- * Lists an error for each path in valid manifests that may not be read or written. Does not cover paths in field values
- * of resources. The errors do not reveal file content.
+ * Lists an error for each path that valid manifests name but that must not be read or written. Does not cover paths in
+ * field values of resources. The errors do not reveal file content.
  */
 function listRefusedPaths(state: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
   return [...listRefusedInStack(state, context), ...listRefusedWrites(state, context)];
 }
 
 interface NamedPath {
-  /** The field of the `Stack` that contains the path `named`. */
+  /** The field of the `Stack` in which the path `named` is written. */
   readonly path: FieldPath;
   readonly named: string;
 }

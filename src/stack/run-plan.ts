@@ -20,7 +20,10 @@ import { type Host, StackError } from './host.ts';
 /** Callbacks of an apply, and options for its requests. */
 export interface RunOptions {
   readonly onEvent?: (event: ApplyEvent) => void;
-  /** Called with warnings, such as that other users can read a token sink, or that the journal lacks lines. */
+  /**
+   * Called with each warning: for example, other users can read a token sink, or lines of the journal could not be
+   * written.
+   */
   readonly onWarning?: (message: string) => void;
   /**
    * Asks for consent before the first write, after the token sinks are chosen. Consent is refused unless the result is
@@ -34,8 +37,8 @@ export interface RunOptions {
    */
   readonly journal?: string | undefined;
   /**
-   * Maps the address of an External to the id of its resource in another stack, if the id was unknown when the plan was
-   * made.
+   * For each External whose id was unknown when the plan was made, maps its address to the id of the other stack's
+   * resource.
    */
   readonly ids?: ReadonlyMap<string, string>;
   /** When aborted, no new write starts. Running writes finish, and the result lists the skipped writes. */

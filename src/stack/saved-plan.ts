@@ -112,7 +112,8 @@ function refuseUnsafe({ plan, allowances, guard }: SavedPlan, live: LiveState): 
   const known = changes.map((change) =>
     marks.get(change.live?.id ?? '') === true ? { ...change, protect: true } : change,
   );
-  // Always use the limits of `apply`. No command saves a plan of `destroy`, so a file that says `destroy` was edited.
+  // Always use the limits of `apply`. No command saves a plan of `destroy`, so if the file says `destroy`, it was
+  // edited.
   const violations = guardPlan({
     changes: known,
     owned,
@@ -213,8 +214,8 @@ export async function replan(client: ReadingClient, given: SavedFile, request: P
 }
 
 /**
- * Creates the plan for an earlier live state: before any write in this plan file, or in the other saved plans of this
- * run, was sent.
+ * Creates the plan for the earlier live state in which no write of this plan file, or of the other saved plans of this
+ * run, had been sent.
  */
 async function planBefore({ input, whole }: Planned, file: Plan, request: PlanRequest): Promise<Plan> {
   const { savedBeside = [] } = request;
@@ -225,7 +226,7 @@ async function planBefore({ input, whole }: Planned, file: Plan, request: PlanRe
   return rehearseAndCheckPlan({ plan, input: earlier, whole }, { ...request, rehearsal: isTried });
 }
 
-/** Omits rotations that the plan file has already finished, because a resource is rotated only once per plan. */
+/** Omits rotations of the plan file that are already finished, because a plan rotates a resource only once. */
 function withoutFinishedRotations(planned: Planned, file: Plan, { done }: PlanCheck): Planned {
   const { input } = planned;
   const made = new Set<string>(

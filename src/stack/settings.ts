@@ -189,9 +189,9 @@ function checkCount({ name, max }: Count, count: number | undefined): number | u
 }
 
 /**
- * Resolves the settings of a run from manifests. If the manifests are not trusted, a setting that decides where the key
- * is sent must have the same value in a flag or variable. Throws `InvalidManifests` with one error for each setting
- * that has not.
+ * Resolves the settings of a run from manifests. If the manifests are not trusted, each of their settings that decides
+ * where the key is sent must be confirmed by a flag or variable with the same value. Throws `InvalidManifests` with one
+ * error for each unconfirmed setting.
  */
 export function resolveManifestSettings(
   stated: SettingOverrides,

@@ -54,8 +54,8 @@ import type { RunSettings } from './settings.ts';
 import { refuseUntrusted } from './trust.ts';
 
 /**
- * An account of the service, with the operations that need no manifests. All operations, also of several stacks, use
- * one client and therefore share one rate limit.
+ * An account of the service, with the operations that need no manifests. All operations, including those of different
+ * stacks, use one client and therefore share one rate limit.
  */
 export interface Account {
   readonly settings: RunSettings;
@@ -234,7 +234,7 @@ export function shareAccount(parts: AccountParts, host: Host, signal: AbortSigna
   };
 }
 
-/** If plans that are applied at the same time list the same kind at the same time, they share the request. */
+/** Lets plans that are applied at the same time share a request if they list the same kind at the same time. */
 function shareLists(write: Account['write']): Account['write'] {
   const shared = new WeakMap<Client, Client>();
   const findShared = (client: Client): Client => {
@@ -366,7 +366,7 @@ export interface ApplyOptions
   readonly allowDeletes?: boolean;
   /** Addresses of protected resources that may be deleted, replaced or released. Default: no addresses. */
   readonly allowProtected?: readonly string[];
-  /** Addresses whose writes are sent although the service rejected them in the rehearsal. Default: no addresses. */
+  /** Addresses whose writes are sent even if the service rejected them in the rehearsal. Default: no addresses. */
   readonly allowRejected?: readonly string[];
   /**
    * An approved plan. If the applied plan contains a change that the approved plan does not, nothing is written.
@@ -377,7 +377,7 @@ export interface ApplyOptions
 
 /** Selects the resources that `Stack.get` returns. */
 export interface GetOptions {
-  /** Addresses and names of kinds. Default: all resources of the stack. */
+  /** Addresses of resources, or names of kinds. Default: all resources of the stack. */
   readonly names?: readonly string[];
   /** Returns false for kinds that need not be read. Default: every kind is read. */
   readonly isOfUse?: (kind: Kind) => boolean;
@@ -524,7 +524,7 @@ async function applyNewPlan({ parts, host, account }: Run, plan: Plan, options: 
   return account.write((client) => runPlan(client, { plan, roots, tokens, sinks, ...known }, options, host));
 }
 
-/** Throws if the plan refers to a resource of another stack that does not exist yet. */
+/** Throws if the plan refers to a resource that another stack has not created yet. */
 function refuseAwaited({ awaitedReferences = {} }: Plan, ids: ReadonlyMap<string, string>): void {
   const missing = Object.entries(awaitedReferences).find(([address]) => !ids.has(address));
   if (missing === undefined) return;

@@ -130,6 +130,17 @@ describe('applies of many stacks', () => {
     expect(stdout).toMatch(/^s00 .* 1 create/m);
   });
 
+  it('show the least time of each plan, when the rate limit delays its apply', async () => {
+    const edges = Array.from({ length: 12 }, (_, index) => toEdge(`e${index}`, 21_000 + index)).join('');
+    const workspace = await createWorkspace({
+      'live/a/edgewise.yaml': toStack('a'),
+      'live/b/edgewise.yaml': `${toStack('b')}${edges}`,
+    });
+    const { stdout } = await workspace.edgewise('plan -R live --rate-limit 10/60s', { sleep: async () => {} });
+    expect(stdout).toMatch(/^STACK +FOLDER +RESULT +LEAST TIME$/m);
+    expect(stdout).toMatch(/^b +live\/b +12 creates .*1 min 0 s$/m);
+  });
+
   it('keep to one rate limit', async () => {
     const workspace = await createWorkspace(toRepository(12));
     const started: number[] = [];

@@ -255,9 +255,7 @@ export function listExpiredManifests(pair: Pair, written: Spec, now: Date): read
   ];
 }
 
-/**
- * The share of a validity that counts as near its end. Of ninety days it is nine, so that a weekly apply warns in time.
- */
+/** The share of a validity that counts as near its end: nine days of ninety, so that a weekly apply warns in time. */
 export const EXPIRY_WARNING_SHARE = 0.1;
 
 /**

@@ -25,11 +25,11 @@ export interface PlanCheck {
   readonly moved: readonly StaleItem[];
   /** Writes that an earlier apply has done. Value: the id of the resource, if known. */
   readonly done: ReadonlyMap<WriteId, string | undefined>;
-  /** By address: the ids of resources that the plan creates or awaits from other stacks, as far as these exist now. */
+  /** Addresses of updates whose fields all have the desired value. The mark may still be the old one. */
   readonly met: ReadonlySet<string>;
-  /** By address: the file contents of resources that the plan creates, as far as these exist now. */
+  /** By address: the ids of resources that the plan creates or awaits from other stacks, as far as these exist now. */
   readonly ids: CreatedIds;
-  /** For resources that the plan creates and that exist now: the contents for their files, by address. */
+  /** By address: the file contents of resources that the plan creates, as far as these exist now. */
   readonly texts: ReadonlyMap<string, string>;
 }
 

@@ -43,7 +43,7 @@ export interface ApplyContext {
 }
 
 /**
- * Coordinates a plan with plans of other stacks of the account that are applied at the same time. A write that must
+ * Coordinates a plan with plans of other stacks that are applied to the account at the same time. A write that must
  * wait for a write of another plan is assigned to a numbered round. Rounds run after all other writes. A round begins
  * only when every plan has finished the previous round.
  */
@@ -172,14 +172,14 @@ function createRunOptions(
 }
 
 /**
- * Whether a write may start although its dependency `needed` failed. A delete or a second delivery may, if `needed`
+ * Whether a write may start although its dependency `needed` failed. True for a delete or a second delivery if `needed`
  * delivered the token and only failed to record that in the mark.
  */
 function canFollowUnrecorded({ type }: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
   return (type === 'delete' || type === 'redeliver') && unrecorded.has(needed.write.id);
 }
 
-/** Selects the file contents to write. Omits resources that failed to be created or were deleted as duplicates. */
+/** Selects the file contents to write. Omits those of resources that were not created, or deleted as duplicates. */
 function selectFileTexts(
   outcomes: readonly Outcome[],
   texts: ReadonlyMap<string, string>,

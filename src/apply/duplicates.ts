@@ -22,9 +22,9 @@ export interface CreatedResource {
 interface ConcurrentDuplicates {
   /** The duplicate to keep instead of the created resource. `undefined`: the created resource is kept. */
   readonly winner: LiveResource | undefined;
-  /** Duplicates, which their own applies will delete, because the new resource is kept. Empty if there is a winner. */
+  /** If the created resource is kept: its duplicates, which the applies that created them delete. Otherwise empty. */
   readonly losers: readonly LiveResource[];
-  /** Whether the service lists the created resource without its mark. Later runs would not recognize the resource. */
+  /** Whether the service lists the created resource without its mark, by which later runs would recognize it. */
   readonly isUnmarked: boolean;
 }
 
@@ -147,7 +147,7 @@ export class ListReader {
     return this.#readAll(kind, await this.#listNewest(kind));
   }
 
-  /** Parses the resource in a response. An omitted field becomes empty if another response of the run contained it. */
+  /** Parses the resource in a response. Sets omitted fields to empty if another response of the run contained them. */
   readResponseBody(write: Write, answer: JsonObject): LiveResource {
     const kind = getKind(write.kind);
     this.#shown.note(kind, write.type === 'set-module' ? { [write.module]: answer } : answer);
@@ -210,7 +210,7 @@ export interface SettleContext extends TakeBackContext {
 }
 
 /**
- * Checks the resources that this run created for duplicates, after all writes. Two concurrent applies of a stack can
+ * After all writes, looks for duplicates of the resources that this run created. Two concurrent applies of a stack can
  * create a resource twice. The apply that created the later duplicate deletes it. A resource with a unique value is not
  * checked, because the service rejects its second creation. Returns the outcomes; the creation of a deleted duplicate
  * counts as failed.
@@ -263,7 +263,7 @@ function findCreatedResource(outcome: Outcome): CreatedResource | undefined {
   return { write, id: assertDefined(outcome.id, `id of ${write.id}`) };
 }
 
-/** `winner` is a string if the look-up failed: the error message. */
+/** `winner` is the error message if the look-up failed. */
 interface Seen extends Omit<ConcurrentDuplicates, 'winner'> {
   readonly winner: LiveResource | string | undefined;
 }

@@ -88,7 +88,7 @@ async function writeBefore(journal: Journal, entry: Omit<JournalEntry, 'event'>)
   }
 }
 
-/** Ignores errors: the request was sent, so its result must be reported. `JournalFile.close` reports lost entries. */
+/** Ignores errors, which would hide the result of the sent request. `JournalFile.close` reports lost entries. */
 async function writeAfter(journal: Journal, entry: JournalEntry): Promise<void> {
   await journal(entry).catch(() => undefined);
 }

@@ -38,7 +38,7 @@ export interface WriteContext {
   readonly texts: Map<string, string>;
   /** Ids of `deliver` and `redeliver` writes that failed because the service did not accept the new mark. */
   readonly unrecorded: Set<WriteId>;
-  /** Names of kinds. `reportConcurrentApply` adds each kind that it has looked up. */
+  /** Names of the kinds that `reportConcurrentApply` has looked up. */
   readonly looked: Set<string>;
   /** The pipeline to record in the mark. `undefined`: the mark records no pipeline. */
   readonly by: string | undefined;
@@ -324,7 +324,7 @@ async function verifyCreation(
 
 /**
  * Returns `live` if its id is valid; otherwise looks up the created resource by its mark. `undefined` if the look-up
- * fails or does not find exactly one resource: it must not reject, because the token must still be delivered.
+ * does not find exactly one resource. Ignores a failed look-up, because the token must still be delivered.
  */
 async function identify(
   write: CreateWrite,

@@ -161,8 +161,8 @@ const PIECE_LENGTH = 8;
 
 /**
  * Redacts each part of a token that has at least PIECE_LENGTH characters: as plain text, in base64 at any offset,
- * URL-encoded, escaped, in hex, and as other codes of its characters. Ignores case, line breaks, and all characters
- * that are not letters or digits.
+ * URL-encoded, escaped, or as byte values in hex, decimal or octal. Ignores case, line breaks, and all characters that
+ * are not letters or digits.
  */
 function redactToken(text: string, token: string): string {
   const pieces = listPieces(token);

@@ -51,9 +51,7 @@ async function writePlannedFile(
   }
 }
 
-/**
- * Returns why a text must not be written to its file, which other programs read. `undefined`: it matches the manifest.
- */
+/** Returns the reason not to write a text to its file; `undefined` if the text matches the manifest. */
 function checkText(text: string, change: Change | undefined): string | undefined {
   return findKind(change?.kind ?? '')?.checkFile(text, change?.desired ?? {});
 }
@@ -101,8 +99,8 @@ function resolveWritable(path: string, roots: readonly string[], cwd: string): s
 }
 
 /**
- * Reads existing files, and returns their contents by path. Omits a file that cannot be read or must not be written:
- * writing it reports the error later.
+ * Reads existing files, and returns their contents by path. Omits a file that cannot be read or must not be written. A
+ * later attempt to write the file reports the error.
  */
 export async function readFiles(paths: readonly string[], context: FileContext): Promise<ReadonlyMap<string, string>> {
   if (paths.length === 0) return new Map();

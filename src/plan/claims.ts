@@ -59,8 +59,8 @@ function listClaimed({ action, pair, form }: Decision): readonly Claim[] {
 }
 
 /**
- * The spec that a live resource has after the plan, including ignored fields. Empty if the plan deletes, replaces or
- * releases the resource.
+ * The spec that a live resource has after the plan, including ignored fields. Empty if the plan deletes or replaces it.
+ * Empty also for a release, because a plan that releases claims no values.
  */
 function pickFinalSpec({ spec }: LiveResource, decision: Decision | undefined): Spec {
   if (decision === undefined || decision.action === 'no-op') return spec;
@@ -89,8 +89,8 @@ function listConflictsOf(
     const owner = owners.get(key);
     if (desired === undefined || owner === undefined || owner.resource.id === pair.live?.id) return [];
     const { resource } = owner;
-    // A stack in the same run frees the value. If its manifests still claimed the value, an earlier check would have
-    // stopped both stacks.
+    // If `stack` is part of the run, it frees the value. Otherwise its manifests would still claim the value, and an
+    // earlier check would have stopped both stacks.
     const stack = owner.isOurs ? owner.taker : resource.mark?.stack;
     const isLate = stack !== undefined && isInRun(stack);
     return [
@@ -140,8 +140,8 @@ function formatRemedy(
 }
 
 /**
- * The remedy if another stack owns the resource that has the claimed value. Says last how to adopt the resource without
- * asking that stack, because the resource may be in use.
+ * The remedy if another stack owns the resource that has the claimed value. Taking the resource without asking that
+ * stack comes last, because the resource may be in use.
  */
 function formatHandOverRemedy(
   desired: DesiredResource,

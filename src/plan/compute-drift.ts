@@ -138,7 +138,7 @@ export function toDriftedField({ field, path, from: live, to: expected, ...rest 
   };
 }
 
-/** Adds a reason if the file to which the resource's value is written is missing or has other content. */
+/** Adds a reason if the file for the resource's value (`lifecycle.write_to`) is missing or has other content. */
 function withFile(resource: ResourceDrift, files: readonly PlannedFile[]): ResourceDrift {
   const file = files.find(({ address, text }) => address === resource.address && text !== undefined);
   if (file === undefined || resource.duplicateOf !== undefined) return resource;

@@ -78,7 +78,8 @@ function pickLiveSide({ live }: Change): ResourceState | undefined {
 }
 
 /**
- * The resource after the change; `undefined` if it is deleted. An attached module has no mark, so no `stack` owns it.
+ * The resource after the change; `undefined` if it is deleted. `stack` is absent if no stack owns the resource then:
+ * after a release, and for an attached module, which has no mark.
  */
 function pickDesiredSide(
   { action, live, desired, protect, kind }: Change,

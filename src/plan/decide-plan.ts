@@ -275,8 +275,8 @@ interface Withholding {
 }
 
 /**
- * Removes deletes from a plan if `--no-delete` is set. Keeps the delete in a replace, and the deletes of duplicates at
- * the same address, which an interrupted replace may have left: they belong to a change that the manifests require.
+ * Removes deletes from a plan if `--no-delete` is set. Keeps deletes that belong to a replace, which the manifests
+ * require: its own delete, and deletes of duplicates at its address, which an interrupted replace may have left.
  */
 function withholdDeletes(decisions: readonly Decision[], isAsked: boolean): Withholding {
   if (!isAsked) return { decisions, suppressedDeletes: [] };

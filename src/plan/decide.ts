@@ -255,7 +255,7 @@ export function listExpiredManifests(pair: Pair, written: Spec, now: Date): read
   ];
 }
 
-/** The last tenth of a validity counts as near its end: nine days of ninety, so that a weekly apply warns in time. */
+/** The share of a validity that counts as near its end: nine days of ninety, so that a weekly apply warns in time. */
 export const EXPIRY_WARNING_SHARE = 0.1;
 
 /**
@@ -269,10 +269,7 @@ function computeWarningMs({ kind }: Pair, desired: DesiredResource, spec: Spec):
   return after === undefined || until === undefined ? 0 : (until - after) * EXPIRY_WARNING_SHARE;
 }
 
-/**
- * Whether the resource is taken over from another stack, whose manifests no longer describe it. Then only this stack
- * can deliver a token for it.
- */
+/** Whether the resource is taken over from another stack. From then on, only this stack can deliver a token for it. */
 function isHandedOver({ by, live }: Subject): boolean {
   return by === 'adopt' && live.mark !== undefined;
 }
@@ -358,8 +355,8 @@ export function describeTokens(decision: Decision): readonly string[] {
 }
 
 /**
- * The note on the token of an adopted credential. A credential with a mark may have been adopted before too, so its
- * mark does not show where its token is.
+ * The note on the token of an adopted credential. It never says where the token is: even a credential with a mark may
+ * have been adopted, rather than created, by its former stack.
  */
 function describeAdoptedToken(mark: Mark | undefined): string {
   return mark === undefined

@@ -137,8 +137,8 @@ export interface DescribedResource {
 }
 
 /**
- * The differences in fields that the last apply set, according to the mark, and that the manifest no longer sets.
- * Includes only fields whose default the service chooses. A difference forces a replace if the service chooses the
+ * Returns a difference for each field that the manifest no longer sets although the mark shows that the last apply set
+ * it. Includes only fields whose default the service chooses. A difference forces a replace if the service chooses the
  * default only for a new resource. `normal`: the desired spec in normal form.
  */
 export function diffUnsetFields(
@@ -179,7 +179,7 @@ function isStated(mark: Mark | undefined, name: string): boolean {
 }
 
 /**
- * Whether another value of the field needs a new resource. Not for the times of a certificate if the manifest sets
+ * Whether a change of the field requires a new resource. False for the times of a certificate if the manifest sets
  * `lifecycle.valid_for`, because then the length of the validity is compared instead.
  */
 function needsReplace({ kind, validForMs }: DescribedResource, name: string, field: Field): boolean {

@@ -74,8 +74,8 @@ interface OriginInput {
 /**
  * The origin of a difference in a field. The mark contains the digest of the last applied value. If the desired value
  * has a different digest, the manifest changed; if the live value has a different digest, the field drifted. A value
- * that the service does not show counts as not drifted. The digest of a value that waits for an id always differs, so
- * it counts as a change of the manifest only if the field did not drift.
+ * that the service does not show counts as not drifted. A desired value that waits for an id always has a different
+ * digest. If the field has drifted, this does not count as a change of the manifest.
  */
 function computeOrigin(kind: Kind, name: string, { desired, live, mark }: OriginInput): Origin {
   if (mark === undefined) return 'unknown';

@@ -33,7 +33,7 @@ export function createFindAdoptionCandidate(
   };
 }
 
-/** Finds a live resource that has unique values of a spec. Prefers the resource that has most of them. */
+/** Finds the live resource that has the most unique values in common with a spec. `undefined` if none has any. */
 type FindHolder = (kind: Kind, normal: Spec) => LiveResource | undefined;
 
 /**
@@ -79,8 +79,8 @@ function joinClaimKeys(kind: Kind, spec: Spec): string {
 }
 
 /**
- * Warnings on creates for which a matching unmarked resource exists. Skips specs with unique values and resources with
- * an unreadable mark, which have their own diagnostics.
+ * Warnings on creates for which a matching unmarked resource exists. Skips two cases that have their own diagnostics: a
+ * spec with unique values, and a resource with an unreadable mark.
  */
 export function listAdoptionHints(decisions: readonly Decision[], live: LiveState): readonly Diagnostic[] {
   const findCandidate = createFindAdoptionCandidate(live, new Set(decisions.map(({ pair }) => pair.live?.id)));
@@ -158,7 +158,7 @@ export function listFormerMissing(
   });
 }
 
-/** Shorter names resemble too many others for a useful suggestion. */
+/** A name shorter than this resembles too many others for a useful suggestion. */
 const LEAST_LENGTH = 3;
 
 /** A question that suggests the name or the stack that the user probably meant. `undefined` if nothing is similar. */
@@ -200,8 +200,8 @@ interface LifecycleMember {
 }
 
 /**
- * Says which line to add, and at which position: in the `lifecycle` of the manifest or, if it has none, as a new
- * `lifecycle`. The text is for a remedy, after a comma.
+ * Returns the part of a remedy that says which line to add, and at which position: in the `lifecycle` of the manifest
+ * or, if it has none, as a new `lifecycle`. It continues a sentence after a comma.
  */
 export function describeLifecycleLine(resource: DesiredResource, member: LifecycleMember): string {
   const { start, block } = locateLifecycle(resource);

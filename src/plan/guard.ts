@@ -73,8 +73,8 @@ function withMisspelt(
 }
 
 /**
- * Protection applies to an address. Duplicates may be deleted as long as one resource with the address stays. If all
- * are deleted, the rule is broken if any of them is protected.
+ * Protection applies to an address. Duplicates may be deleted as long as one resource with the address stays. If none
+ * stays, the rule is broken even if only one of them is protected.
  */
 function listProtected({ changes, mode }: GuardInput): readonly GuardViolation[] {
   const names = new Set(changes.filter(isProtected).map(({ address }) => address));

@@ -70,7 +70,7 @@ export function listMissing(
     }));
 }
 
-/** Whether `names` selects a resource. Empty `names` select all, `Kind/name` selects all with the same mark. */
+/** Whether `names` selects a resource. Empty `names` select every resource; `Kind/name` also selects duplicates. */
 function isNamed({ address, kind }: Pick<DesiredResource, 'address' | 'kind'>, names: readonly string[]): boolean {
   return names.length === 0 || names.some((name) => name === kind || stripDuplicateId(name) === address);
 }

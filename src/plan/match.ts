@@ -425,8 +425,8 @@ class Renames {
   }
 
   /**
-   * The live resources that have the name of a manifest and keep it. If the name passes to another manifest, only the
-   * resources whose mark records the former name of this manifest keep it.
+   * The live resources that have the name of a manifest and belong to it. If the name passes to another manifest, these
+   * are only the resources whose mark records the former name of this manifest.
    */
   #settled(resource: DesiredResource): readonly LiveResource[] {
     const marked = this.#listMarked(resource.address);

@@ -53,7 +53,7 @@ function listLastIds(planned: readonly Planned[]): ReadonlySet<WriteId> {
 }
 
 /**
- * Completes the drafts with their dependencies and with `last`. A write that depends on a `last` write is `last` too.
+ * Adds the dependencies and the property `last` to the drafts. A write that depends on a `last` write is also `last`.
  */
 function completeWrites(
   { drafts, order }: Ordered,
@@ -289,7 +289,7 @@ function isOfCreation(draft: DraftWrite | undefined): boolean {
 }
 
 /**
- * Inserts a write that only frees unique values before the write `id`. Returns false if `id` frees none, or if the
+ * Inserts, before the write `id`, a write that only frees unique values. Returns false if `id` frees none, or if the
  * inserted write exists already.
  */
 function vacateFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext): boolean {
@@ -305,8 +305,8 @@ function vacateFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext
 }
 
 /**
- * Creates a PATCH that frees the unique values that a later PATCH of the same resource replaces, and keeps the other
- * values. `undefined` if the later PATCH replaces no list of unique values.
+ * Creates a PATCH that removes from a list the unique values that a later PATCH of the same resource replaces.
+ * `undefined` if the later PATCH sends no list of unique values.
  */
 function createVacateWrite(
   { change, kind }: Planned,

@@ -10,7 +10,7 @@ import { listCrossStackKinds } from './cross-stack-references.ts';
 import { listUnresolvedFields } from './desired-form.ts';
 import type { Pair } from './match.ts';
 
-/** The reads for a plan: the kinds to list, and the modules of single resources, which the service does not list. */
+/** The reads for a plan: the kinds to list, and the modules to read one by one, as the service does not list them. */
 export interface ReadRequest {
   readonly kinds: readonly Kind[];
   /** The edges and routes whose modules are read, each with these modules. */

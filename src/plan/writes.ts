@@ -329,7 +329,7 @@ function pickOwner(kind: Kind, draft: MarkDraft, owner: string | undefined): Pic
   return toByteLength(longest) <= type.maxBytes ? { owner } : {};
 }
 
-/** Whether the new mark records a delivered token. This includes adopted credentials, because their token is in use. */
+/** Whether the new mark records a delivered token. True if an unmarked credential is adopted: its token is in use. */
 function isDelivered(kind: Kind, { action, live }: Change): boolean {
   if (action === 'create' || action === 'replace') return false;
   const isAdopted = action === 'adopt' && live?.mark === undefined;

@@ -82,8 +82,8 @@ function withoutMirrored(less: ExtraChanges, more: ExtraChanges): ExtraChanges {
 type IdNames = ReadonlyMap<string, string>;
 
 /**
- * Maps ids to addresses, for resources that the stack owns. Omits ids that users write (of attached kinds and
- * externals): they are compared unchanged.
+ * Maps ids to addresses, for resources that the stack owns. Omits attached kinds and externals: users write their ids,
+ * so these ids are compared unchanged.
  */
 function listNames({ changes }: Plan): IdNames {
   return new Map(
@@ -165,8 +165,8 @@ function findExtraChange(own: ChangeOfSide, other: ChangeOfSide<Change | undefin
 }
 
 /**
- * Whether two changes can be compared field by field: they have the same action, or the other change is a replace and
- * this one only its create, because an apply was interrupted after the delete.
+ * Whether two changes can be compared field by field: they have the same action, or this change creates what the other
+ * replaces, because an apply was interrupted after the delete.
  */
 function isComparable({ action }: Change, other: Change): boolean {
   return action === other.action || (action === 'create' && other.action === 'replace');

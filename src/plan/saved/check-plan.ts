@@ -27,9 +27,9 @@ export interface PlanCheck {
   readonly done: ReadonlyMap<WriteId, string | undefined>;
   /** Addresses of updates whose fields all have the desired value. The mark may still be the old one. */
   readonly met: ReadonlySet<string>;
-  /** Ids, by address, of resources that exist now and that the plan creates or awaits from other stacks. */
+  /** By address: the ids of resources that the plan creates or awaits from other stacks, as far as these exist now. */
   readonly ids: CreatedIds;
-  /** For resources that the plan creates and that exist now: the contents for their files, by address. */
+  /** By address: the file contents of resources that the plan creates, as far as these exist now. */
   readonly texts: ReadonlyMap<string, string>;
 }
 
@@ -142,8 +142,8 @@ function checkChange(subject: SavedChange, context: Context): ChangeCheck {
 }
 
 /**
- * Checks whether a resource already has the mark of the creation: this plan was applied before, or a concurrent apply
- * created the resource.
+ * Checks a create. A resource with its mark may exist already, from an earlier apply of this plan or from a concurrent
+ * apply.
  */
 function checkCreate(subject: SavedChange, context: Context): ChangeCheck {
   const exists = context.findCreated(subject.change);

@@ -14,17 +14,17 @@ import { listSent, mapSavedChanges, type SavedChange } from './saved-change.ts';
 /** Results of earlier checks of the plan file. */
 interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
   /**
-   * The plan that is made again for an earlier live state: before any write of this file or of the other plan files of
-   * the run. Absent if no apply has begun.
+   * The plan made again from the live state before any write of this file or of the run's other plan files. Absent if
+   * no apply has begun.
    */
   readonly before?: Plan | undefined;
 }
 
 /**
  * Compares a plan file (`saved`) with the plan that is made again from the manifests and the live state (`made`).
- * Returns a sentence for each difference. The file may be partly applied. Then the changes that are done are in the
- * file only, and the rehearsal, diagnostics and violations of the file are compared with those of `check.before`. The
- * rest of the file needs no check, because the apply uses `made`.
+ * Returns a sentence for each difference. If the file is partly applied, changes that are done may be in the file only,
+ * and its rehearsal, diagnostics and violations are compared with those of `check.before`. The rest of the file needs
+ * no check, because the apply uses `made`.
  */
 export function listPlanMismatches(saved: Plan, made: Plan, check: FileCheck): readonly string[] {
   const { plan: again, renewed } = countAsCreated(made, saved);
@@ -155,8 +155,8 @@ function mapDeletes({ changes }: Plan): Deletes {
 }
 
 /**
- * Whether another plan deletes the same resource, but only one of the two plans deletes it as a duplicate. The last of
- * several resources with the same mark is no longer a duplicate.
+ * Whether both plans delete the same resource, but only one of them deletes it as a duplicate. It stops being a
+ * duplicate when the other resources with its mark are gone.
  */
 function isDeletedIn(deletes: Deletes, change: Change): boolean {
   const other = change.action === 'delete' ? deletes.get(change.live?.id ?? '') : undefined;
@@ -222,7 +222,7 @@ function listScope({ targets, takeOver, settings: { guard, kinds }, ownerLabel }
   };
 }
 
-/** Removes `unchecked`: references of other stacks may change after the rehearsal, and no write depends on them. */
+/** Removes `unchecked`: no write depends on it, and it changes with the references of other stacks. */
 function omitUnchecked({ unchecked: _, ...rehearsal }: NonNullable<Plan['rehearsal']>): JsonObject {
   return rehearsal;
 }

@@ -175,8 +175,8 @@ function undoModules(address: Address, one: LiveResource, { changes }: Plan): Li
 }
 
 /**
- * The live resource from which a change started. A plan contains no creation times, so one is chosen: if several
- * resources have the same mark, a new plan must keep the same one as this plan.
+ * The live resource from which a change started. A plan contains no creation times. The one that is set here makes a
+ * new plan keep the same one of several resources with the same mark.
  */
 function listStarts({ kind: name, live, duplicateOf }: Change): readonly LiveResource[] {
   const kind = getKind(name);

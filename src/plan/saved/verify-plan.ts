@@ -107,7 +107,7 @@ function findPrune(changes: readonly Change[], suppressedDeletes: readonly Suppr
   return prune && `it says that it deletes nothing, but would ${prune.action} ${formatChangeAddress(prune)}`;
 }
 
-/** An awaited resource must be of a kind that the service can list, because the resource is searched in that list. */
+/** An awaited resource must be of a kind that the service can list, because the resource is looked up in that list. */
 function findStrayAwaited(awaited: NonNullable<PlanDocument['awaitedReferences']>): string | undefined {
   const stray = Object.values(awaited).find(
     ({ resource }) => findKind(parseAddress(resource)?.kind ?? '')?.role !== 'owned',

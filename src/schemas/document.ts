@@ -101,11 +101,13 @@ const createNamingSchema = once(() => {
   const added = z
     .record(z.string(), z.string())
     .nullish()
-    .describe('For readers and policies. Plans contain them; the service does not store them.');
+    .describe('For people and policies. Plans contain them; the service does not store them.');
   const name = createNameSchema().describe(
-    'Name, unique among the documents of its kind. A new name means a new resource, unless `lifecycle.renamed_from` names the old one.',
+    'Name, unique among the documents of its kind. A new name means a new resource, unless `lifecycle.renamed_from` contains the old name.',
   );
-  const naming = z.strictObject({ name, labels: added, annotations: added }).describe('The name of the document.');
+  const naming = z
+    .strictObject({ name, labels: added, annotations: added })
+    .describe('Name, labels and annotations of the document.');
   return nameSharedSchema('Naming', naming);
 });
 
@@ -133,7 +135,9 @@ function createLifecycleSchema(kind: Kind): z.ZodType {
     protect: z
       .boolean()
       .optional()
-      .describe('Never delete or replace the resource. Stored in its mark, so it applies even without the manifest.'),
+      .describe(
+        'Never delete, replace or release the resource. Stored in its mark, so it applies even without the manifest.',
+      ),
     ignore,
     adopt: createAdoptSchema(kind)
       .optional()
@@ -143,7 +147,7 @@ function createLifecycleSchema(kind: Kind): z.ZodType {
         createNameSchema(),
         z.strictObject({
           stack: createNameSchema().describe('The stack that hands the resource over.'),
-          name: createNameSchema().describe('Its name there.'),
+          name: createNameSchema().describe('Name of the resource in that stack.'),
         }),
       ])
       .optional()
@@ -171,7 +175,7 @@ function createReasonSchema(id: LintCode): z.ZodType {
     .string()
     .refine((reason) => /\S/.test(reason), { error: 'needs a reason', params: { code: 'bad-value' } })
     .meta({ pattern: '\\S' })
-    .describe(`Why this rule does not apply here: ${LINT_CODES[id]}`);
+    .describe(`Reason for an exemption. The rule: ${LINT_CODES[id]}`);
 }
 
 function createAdoptSchema(kind: Kind): z.ZodType {
@@ -193,15 +197,15 @@ function createExternalSchema(): z.ZodType {
     return describeMalformedId(type, text) ?? `must be External/name, or an id that starts with ${ids}`;
   };
   const id = createIdTextSchema(findFinding, `^(${toIdPattern(type)}|External/.+)$`).describe(
-    'The id, or another External.',
+    'The id, or the address of another External.',
   );
   const spec = z
     .strictObject({
       id: id.optional(),
       stack: createNameSchema()
         .optional()
-        .describe('With `resource`, instead of `id`: the stack that manages the resource.'),
-      resource: createForeignAddressSchema().optional().describe('Its address in that stack: `Kind/name`.'),
+        .describe('The stack that manages the resource. Set `resource` too, but not `id`.'),
+      resource: createForeignAddressSchema().optional().describe('Address of the resource in `stack`: `Kind/name`.'),
     })
     .refine(({ id: own, stack, resource }) => (own ?? stack ?? resource) !== undefined, createMissingIssue('id'))
     .refine(({ stack, resource }) => stack === undefined || resource !== undefined, createMissingIssue('resource'))
@@ -212,7 +216,7 @@ function createExternalSchema(): z.ZodType {
       params: { code: 'bad-value' },
     })
     .meta({ minProperties: 1, dependentRequired: { stack: ['resource'], resource: ['stack'] } })
-    .describe('What it names.');
+    .describe('An id, or a resource of another stack.');
   return z.strictObject({ ...createHeader('External', description), spec }).meta({ title: 'external id', description });
 }
 
@@ -237,7 +241,7 @@ function createForeignAddressSchema(): z.ZodType {
 
 function createStackSchema(): z.ZodType {
   const description =
-    'The name and the settings of a stack. One document for all manifests; its name is part of the mark of every resource.';
+    'The name and the settings of a stack. A stack has one such document. The mark of every resource contains the name.';
   return z
     .strictObject({ ...createHeader('Stack', description), spec: createSettingsSchema() })
     .meta({ title: 'stack', description });
@@ -245,7 +249,7 @@ function createStackSchema(): z.ZodType {
 
 function createDefaultsSchema(): z.ZodType {
   const description =
-    'Settings of every stack in its folder and below it. The Stack itself and nearer Defaults override them.';
+    'Settings for all stacks in the folder of this document and below. A Stack, and Defaults nearer to it, override them.';
   const { apiVersion, kind } = createHeader('Defaults', description);
   return z
     .strictObject({ apiVersion, kind, metadata: createUnusedMetadataSchema(), spec: createSettingsSchema() })
@@ -254,14 +258,14 @@ function createDefaultsSchema(): z.ZodType {
 
 function createPolicySchema(): z.ZodType {
   const description =
-    'A rule of your own for the changes of a plan. Checked by plan, by apply and, if it needs no live values, by validate.';
+    'A rule of your own for the changes of a plan. `plan` and `apply` check it, and `validate` too if it needs no live values.';
   return z
     .strictObject({ ...createHeader('Policy', description), spec: createPolicySpecSchema() })
     .meta({ title: 'policy', description });
 }
 
 function createPolicyTestSchema(): z.ZodType {
-  const description = 'Cases of a policy, which `edgewise test-policy` runs as unit tests. Other commands ignore them.';
+  const description = 'Unit tests of a policy. `edgewise test-policy` runs them; other commands ignore them.';
   return z
     .strictObject({ ...createHeader('PolicyTest', description), spec: createPolicyTestSpecSchema() })
     .meta({ title: 'policy test', description });

@@ -87,7 +87,7 @@ function createListSchema(kind: Kind): JsonObject {
   return {
     type: 'object',
     properties: {
-      [key]: { type: 'array', items: refToSchema(kind.name), description: 'Newest first.' },
+      [key]: { type: 'array', items: refToSchema(kind.name), description: 'The resources, newest first.' },
       uri: { type: 'string', format: 'uri', description: 'URI of the list.' },
       next_page_uri: {
         type: ['string', 'null'],
@@ -234,7 +234,10 @@ const FAILURES: Readonly<
   404: { name: 'NotFound', description: 'Nothing has this path or id, or the module is not set.' },
   405: { name: 'MethodNotAllowed', description: 'The path exists, but not with this method.', header: 'Allow' },
   408: { name: 'RequestTimeout', description: 'The request took too long to arrive.' },
-  409: { name: 'Conflict', description: 'Another resource has this value, or refers to this resource.' },
+  409: {
+    name: 'Conflict',
+    description: 'Another resource has a value that must be unique, or refers to this resource.',
+  },
   413: { name: 'BodyTooLarge', description: 'The body is larger than 1 MiB.' },
   415: { name: 'BadContentType', description: 'The body is not application/json.' },
   417: { name: 'ExpectationFailed', description: 'The only supported expectation is 100-continue.' },
@@ -345,11 +348,11 @@ const OWN_OPERATION: JsonObject = {
 };
 
 const SUMMARIES: Readonly<Record<OperationAction, string>> = {
-  create: 'Create one.',
-  list: 'List them, newest first.',
-  get: 'Read one.',
+  create: 'Create a resource.',
+  list: 'List the resources, newest first.',
+  get: 'Read a resource.',
   update: 'Change the given fields and keep the others.',
-  delete: 'Delete one.',
+  delete: 'Delete a resource.',
   'replace-module': 'Set the module, as a whole.',
   'get-module': 'Read the module.',
   'delete-module': 'Remove the module; no effect if it is not set.',

@@ -46,9 +46,9 @@ export const DIAGNOSTIC_SCHEMA = z.strictObject({
   message: z.string(),
   remedy: optional(z.string()),
   address: optional(z.string()),
-  field: optional(z.string()).describe('The field of its spec.'),
+  field: optional(z.string()).describe('The field in the spec of the resource.'),
   isOfChange: optional(z.literal(true)).describe(
-    'The change of that resource causes this diagnostic, and plans show them together.',
+    'The change of the resource causes this diagnostic. Plans show them together.',
   ),
   place: optional(place),
   related: optional(z.array(z.strictObject({ message: z.string(), place }))),
@@ -61,8 +61,8 @@ const mark = z.strictObject({
   name: z.string(),
   protect: z.boolean(),
   delivered: z.boolean(),
-  was: optional(z.string()).describe('Its former name.'),
-  owner: optional(z.string()).describe('Its owner, as of its last write.'),
+  was: optional(z.string()).describe('Former name of the resource.'),
+  owner: optional(z.string()).describe('Owner of the resource, as of its last write.'),
   fields: digests.describe('Digest of each field as last applied.'),
 });
 
@@ -77,11 +77,13 @@ const validForMs = z.int().min(1).describe('Milliseconds for which a new resourc
 
 const difference = z.strictObject({
   field: optional(z.string()).describe(
-    'The field of the spec that contains it. Absent if it belongs to the lifecycle or the mark.',
+    'The field of the spec that differs. Absent for a difference in the lifecycle or the mark.',
   ),
-  path: z.string().describe('Such as `policy.inbound[0].name`.'),
-  from: optional(json).describe('Live. Absent: no value.'),
-  to: optional(json).describe('Desired. Absent: no value. An address stands for an id that is known after apply.'),
+  path: z.string().describe('Path of the value, such as `policy.inbound[0].name`.'),
+  from: optional(json).describe('Live value. Absent if there is none.'),
+  to: optional(json).describe(
+    'Desired value. Absent if there is none. An address stands for an id that is known after apply.',
+  ),
   origin: z.enum(['manifest', 'drift', 'both', 'unknown']).describe('The origin of the difference.'),
   forcesReplace: z.boolean(),
 });
@@ -90,10 +92,10 @@ const difference = z.strictObject({
 export const DANGER_SCHEMA: z.ZodType<Danger> = z.strictObject({
   group: z.enum(DANGER_GROUPS).describe('The subject of the danger.'),
   danger: z.enum(DANGER_NAMES),
-  path: optional(z.string()).describe('The field. Absent if the resource as a whole is meant.'),
-  from: optional(json).describe('The old value; of a list or map, the removed members. Absent: none.'),
-  to: optional(json).describe('The new value; of a list or map, the added members. Absent: none.'),
-  writes: optional(z.int()).describe('Number of writes from the delete to the creation (`gap`).'),
+  path: optional(z.string()).describe('The field. Absent if the danger concerns the whole resource.'),
+  from: optional(json).describe('The old value, or the removed members of a list or map. Absent if there is none.'),
+  to: optional(json).describe('The new value, or the added members of a list or map. Absent if there is none.'),
+  writes: optional(z.int()).describe('Only for the danger `gap`: number of writes from the delete to the creation.'),
   limitMs: optional(z.int()).describe(
     'Only for the danger `gap`: milliseconds that the writes counted in `writes` take once the rate limit is reached.',
   ),
@@ -118,7 +120,7 @@ const change = z.strictObject({
       z.strictObject({
         command: texts.describe('Program and arguments. Placeholders are not filled in.'),
         test: optional(texts).describe('The command that is run before the first write. Absent if there is none.'),
-        timeoutMs: z.number().describe('Milliseconds after which it is stopped.'),
+        timeoutMs: z.number().describe('Milliseconds after which the command is stopped.'),
       }),
     ]),
   ).describe(
@@ -133,18 +135,18 @@ const change = z.strictObject({
   sent: optional(spec).describe('Fields that are sent in another form with the same meaning.'),
   ignored: optional(texts).describe('Fields that edgewise does not manage.'),
   validForMs: optional(validForMs),
-  protect: optional(z.boolean()).describe('Whether its mark will record protection.'),
-  was: optional(z.string()).describe('The former name that its mark will record.'),
-  owner: optional(z.string()).describe('Its owner. Its mark will record it if it is short.'),
-  labels: optional(namedTexts).describe('For readers and rules: the labels of its manifest.'),
-  annotations: optional(namedTexts).describe('For readers and rules: the annotations of its manifest.'),
+  protect: optional(z.boolean()).describe('Whether the mark will record that the resource is protected.'),
+  was: optional(z.string()).describe('The former name that the mark of the resource will record.'),
+  owner: optional(z.string()).describe('Owner of the resource. The mark records it unless it is too long.'),
+  labels: optional(namedTexts).describe('Labels of the manifest, for people and policies.'),
+  annotations: optional(namedTexts).describe('Annotations of the manifest, for people and policies.'),
   place: optional(
     z.strictObject({
       file: z.string().describe('Path as it was given.'),
       line: z.int().describe('From 1.'),
       origin: optional(z.string()).describe('The source file of this document, as kustomize reports it.'),
     }),
-  ).describe('For information: where its manifest starts.'),
+  ).describe('For information: where the manifest starts.'),
 });
 
 const markDraft = z
@@ -162,16 +164,16 @@ const markDraft = z
   .describe('The mark after the write. It is sent as the metadata of the body.');
 
 const common = {
-  id: writeId.describe('Such as `create Kind/name`; unique in the plan.'),
-  method: z.enum(['POST', 'PATCH', 'PUT', 'DELETE']).describe('For information: it follows from the type.'),
+  id: writeId.describe('Id of the write, such as `create Kind/name`. Unique in the plan.'),
+  method: z.enum(['POST', 'PATCH', 'PUT', 'DELETE']).describe('For information: `type` determines the method.'),
   path: z.string().describe('For information: the path, relative to the base URL. `{id}` is known after apply.'),
   address,
   kind: z.string(),
   dependsOn: z.array(writeId).describe('Ids of the writes that must succeed first.'),
-  last: z.boolean().describe('Whether it starts only after all other writes have ended.'),
+  last: z.boolean().describe('Whether the write starts only after all other writes have ended.'),
   reason: z.string(),
 };
-const resourceId = { resourceId: z.string().describe('The resource that it changes.') };
+const resourceId = { resourceId: z.string().describe('Id of the resource that the write changes.') };
 const duplicateOf = optional(z.string()).describe(
   'Only for a duplicate: id of the live resource that keeps the address.',
 );
@@ -210,7 +212,7 @@ const write: [MissingType] extends [never] ? z.ZodType<ShownWrite> : MissingType
 
 const file = z.strictObject({
   address: z.string().describe('The resource whose value the file contains.'),
-  path: z.string().describe('Relative to the working folder, or absolute.'),
+  path: z.string().describe('Path, relative to the working folder or absolute.'),
   text: optional(z.string()).describe('The text to write. Absent if it is known after apply.'),
   replaces: optional(z.literal(true)).describe('Whether it replaces an existing file with other content.'),
 });
@@ -221,12 +223,12 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
     tool: z.strictObject({ name: z.literal('edgewise'), version: z.string() }),
     made: optional(
       z.strictObject({
-        at: z.string().describe('RFC 3339.'),
+        at: z.string().describe('Time in RFC 3339 format.'),
         commit: optional(z.string()).describe(
           'The commit of the manifests. Absent if the environment did not name it.',
         ),
       }),
-    ).describe('For information: when the plan was made, and from what.'),
+    ).describe('For information: when the plan was made, and from which commit.'),
     stack: z.string(),
     baseUrl: z.string(),
     mode: z.enum(['apply', 'destroy', 'release']),
@@ -251,9 +253,9 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
       'The paths of the manifests, as they were given. An apply uses them by default.',
     ),
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
-    externals: z.record(z.string(), z.string()).describe('Ids that the manifests name, by address.'),
+    externals: z.record(z.string(), z.string()).describe('Ids, by the address of the External that names them.'),
     awaitedReferences: optional(z.record(address, z.strictObject({ stack: z.string(), resource: address }))).describe(
-      'Resources of other stacks whose ids are known after those are applied, by the address of the External.',
+      'Resources whose ids are known only after another stack is applied, by the address of the External.',
     ),
     ownerLabel: optional(z.string()).describe(
       'For information: the label or annotation that names the owner of a resource.',
@@ -292,7 +294,7 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
         rejected: z.int().describe('Writes that were rejected, or depended on one that was.'),
         remaining: z.int().describe('Changes that the next plan would still contain.'),
         tokens: z.int().describe('Tokens that are created and delivered.'),
-        unchecked: optional(texts).describe('Ids in requests that are not in the data that was read.'),
+        unchecked: optional(texts).describe('Ids that occur in requests, but not in the data that was read.'),
       }),
     ).describe('Result of the rehearsal. Absent if the plan was not rehearsed.'),
     requests: z.strictObject({
@@ -336,7 +338,7 @@ export const PLAN_INDEX_SCHEMA: z.ZodType<PlanIndex> = z
         file: z
           .string()
           .regex(/^[^/\\]+\.json$/)
-          .describe('Its name in the folder.'),
+          .describe('Name of the file in the folder.'),
         stack: name,
         baseUrl: z.string(),
         sha256: z

@@ -22,11 +22,13 @@ export const createPolicySpecSchema = once(() =>
         .string()
         .min(1)
         .meta({ examples: [`\${change.address} has no owner.`] })
-        .describe(`The text of the finding. A part in \`\${}\` is a CEL expression with the same names.`),
+        .describe(`The text of the finding. A part in \`\${}\` is a CEL expression with the variables of \`require\`.`),
       severity: z
         .enum(['error', 'warning'])
         .default('error')
-        .describe('`error`: the plan is refused, and no flag allows it. `warning`: it is reported.'),
+        .describe(
+          '`error`: the finding blocks the plan, and no flag allows it. `warning`: the finding is only reported.',
+        ),
     })
     .describe('The rule.'),
 );
@@ -38,9 +40,7 @@ const createMatchSchema = once(() =>
         .array(z.enum(MANIFEST_KINDS.map(({ name }) => name)))
         .min(1)
         .optional()
-        .describe(
-          'Kinds of resources. Default: every kind that has the fields of `before` and `after` that the rule names.',
-        ),
+        .describe('Kinds of resources. Default: every kind with all `before` and `after` fields that the rule uses.'),
       actions: z
         .array(z.enum(CHANGE_ACTIONS))
         .min(1)
@@ -52,12 +52,12 @@ const createMatchSchema = once(() =>
         .array(z.enum([...DANGER_GROUPS, ...DANGER_NAMES]))
         .min(1)
         .optional()
-        .describe('Changes with one of these dangers, or with one of these groups.'),
+        .describe('Changes with one of these dangers, or with a danger of one of these groups.'),
       labels: z
         .record(z.string(), z.union([z.string(), z.array(z.string()).min(1)]))
         .optional()
         .describe('Labels of the manifest, each with its allowed value or list of allowed values.'),
-      stacks: z.array(z.string().min(1)).min(1).optional().describe('Names of stacks. `*` stands for any text.'),
+      stacks: z.array(z.string().min(1)).min(1).optional().describe('Names of stacks. `*` matches any text.'),
     })
     .describe('The changes that the rule applies to. A change must match every field here. Default: all changes.'),
 );
@@ -75,12 +75,12 @@ export const createPolicyTestSpecSchema = once(() =>
 const createCaseSchema = once(() =>
   z
     .strictObject({
-      name: z.string().min(1).describe('Name of the case: the claim that it tests.'),
+      name: z.string().min(1).describe('Name of the case, which says what it tests.'),
       given: createGivenSchema(),
       expect: z
         .enum(EXPECTATIONS)
         .describe(
-          'The expected result: `allow`, `refuse`, `warn`, or `no-match`, when the rule does not apply to the change.',
+          'The expected result: `allow`, `refuse` or `warn`; `no-match` if the rule does not apply to the change.',
         ),
       message: z.string().min(1).optional().describe('Text that the message must contain.'),
     })
@@ -96,14 +96,14 @@ const createGivenSchema = once(() =>
       change: z
         .looseObject({
           kind: z.enum(MANIFEST_KINDS.map(({ name }) => name)).describe('Kind of the resource.'),
-          action: z.enum(CHANGE_ACTIONS).describe('What the plan does with it.'),
+          action: z.enum(CHANGE_ACTIONS).describe('What the plan does with the resource.'),
         })
         .describe('The change, as in a plan. Fields that are left out are empty.'),
       before: createObjectSchema().optional().describe('Fields of the live resource. Defaults are filled in.'),
       after: createObjectSchema().optional().describe('Fields of the resource afterwards. Defaults are filled in.'),
       labels: createTextsSchema().optional().describe('Labels of the manifest.'),
       annotations: createTextsSchema().optional().describe('Annotations of the manifest.'),
-      plan: createObjectSchema().optional().describe('The plan as a whole, such as `totals`.'),
+      plan: createObjectSchema().optional().describe('Fields of the whole plan, such as `totals`.'),
       stack: createObjectSchema().optional().describe('The Stack: `name`, `labels`, `annotations`.'),
       now: createTimestampSchema('manifest')
         .optional()

@@ -32,7 +32,7 @@ export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
   {
     name: 'openapi',
     file: 'openapi.json',
-    about: 'the API that the bundled server has',
+    about: 'the API of the bundled server',
     toSchema: createOpenApiDocument,
   },
 ];

@@ -61,14 +61,14 @@ const RESOURCE_DRIFT_SCHEMA = z.looseObject({
       forcesReplace: z.boolean(),
     }),
   ),
-  owner: optional(text).describe('Its owner, from its manifest or its mark.'),
+  owner: optional(text).describe('Owner of the resource, from its manifest or its mark.'),
   expected: optional(z.record(text, z.json())).describe(
     'Only for a missing resource: the fields that its manifest sets.',
   ),
   moved: optional(z.array(text)),
   reason: optional(text),
   next: optional(z.enum(['create', 'update', 'replace', 'delete', 'adopt', 'release', 'write-file'])).describe(
-    'What the next apply does to it.',
+    'What the next apply does to the resource.',
   ),
   dangers: optional(z.array(DANGER_SCHEMA)).describe('Dangers of the changes at the service.'),
   validUntil: optional(text),
@@ -219,9 +219,9 @@ function moveIndex([name, index, ...rest]: FirstIssue['path'], start: number): F
 /** The fields of every line of the event stream, which `--format json-lines` writes. */
 const every = {
   seq: z.int().min(1).describe('Number of the event in its stream, from 1.'),
-  time: z.iso.datetime().describe('When it happened.'),
+  time: z.iso.datetime().describe('When the event happened.'),
 };
-const aWrite = { write: z.string().describe('Such as `create Kind/name`.'), address: z.string() };
+const aWrite = { write: z.string().describe('Id of the write, such as `create Kind/name`.'), address: z.string() };
 const progress = { done: z.int().describe('Finished writes.'), total: z.int() };
 const outcome = z.enum(['applied', 'failed', 'skipped']);
 
@@ -229,25 +229,25 @@ const summary = z.looseObject({
   event: z.literal('summary'),
   ...every,
   command: z.string().nullable(),
-  ok: z.boolean().describe('As in the JSON document of the same result.'),
+  ok: z.boolean().describe('Same value as `ok` in the output of `--format json`.'),
   exit_code: z.int().nullable(),
-  changes: optional(z.record(z.string(), z.int())).describe('Of a plan: resources by action.'),
-  files_to_write: optional(z.int()).describe('Of a plan: the files that apply writes.'),
+  changes: optional(z.record(z.string(), z.int())).describe('Only for a plan: number of resources by action.'),
+  files_to_write: optional(z.int()).describe('Only for a plan: number of files that apply writes.'),
   violations: optional(z.array(VIOLATION_SCHEMA)).describe(
-    'Of a plan: the safety rules that it breaks without consent.',
+    'Only for a plan: the safety rules that it breaks without consent.',
   ),
   interrupted: optional(z.boolean()),
   totals: optional(
     z.strictObject({ applied: z.int(), already_done: z.int(), failed: z.int(), skipped: z.int() }),
-  ).describe('Of an apply: writes by outcome.'),
+  ).describe('Only for an apply: number of writes by outcome.'),
   tokens: optional(z.array(z.looseObject({ address: z.string(), place: z.string(), rescued: z.boolean() }))),
   files: optional(z.array(z.looseObject({ address: z.string(), path: z.string(), outcome }))),
   drifted: optional(z.boolean()),
-  counts: optional(z.record(z.string(), z.int())).describe('Of a comparison: resources by state.'),
-  dangers: optional(z.record(z.string(), z.int())).describe('Of a plan or a comparison: dangers by group.'),
-  same: optional(z.boolean()).describe('Of two plans: whether they make the same changes.'),
+  counts: optional(z.record(z.string(), z.int())).describe('Only for drift: number of resources by state.'),
+  dangers: optional(z.record(z.string(), z.int())).describe('Only for a plan or drift: number of dangers by group.'),
+  same: optional(z.boolean()).describe('Only for a comparison of two plans: whether they make the same changes.'),
   within: optional(z.boolean()).describe(
-    'Of two plans: whether the earlier one contains every change of the later one.',
+    'Only for a comparison of two plans: whether the earlier one contains every change of the later one.',
   ),
   error: optional(z.string()).describe('Why the command has no result.'),
 });
@@ -290,7 +290,8 @@ const EVENT_SCHEMA = z
   ])
   .meta({
     title: 'Edgewise event',
-    description: 'One line of a stream of events. Its last line is a summary. Events and fields may be added.',
+    description:
+      'One line of a stream of events. The last line is a summary. Later versions may add events and fields.',
   });
 
 /** The published JSON Schema of a line of the event stream, draft 2020-12. */
@@ -322,16 +323,16 @@ const JOURNAL_LINE_SCHEMA = z
     address: optional(z.string()),
     body: optional(z.string()).describe('Digest of the body as it is sent.'),
     outcome: optional(z.enum(['done', 'failed', 'not-sent'])).describe(
-      'How it ended. `not-sent`: the run was interrupted first.',
+      'How the request ended. `not-sent`: the run was interrupted first.',
     ),
     id: optional(z.string()).describe('Id of the resource, when it is known.'),
     status: optional(z.int()).describe('HTTP status, if the service refused the request.'),
-    message: optional(z.string()).describe('Why it failed.'),
+    message: optional(z.string()).describe('Why the request failed.'),
   })
   .meta({
     title: 'Edgewise journal line',
     description:
-      'One line of the file of --journal. A line that a crash left incomplete is not JSON: skip it. Fields may be added.',
+      'One line of the file of --journal. A line that a crash left incomplete is not JSON: skip it. Later versions may add fields.',
   });
 
 /** The published JSON Schema of a line of the journal, draft 2020-12. */

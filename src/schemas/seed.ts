@@ -8,8 +8,8 @@ import { createAnyJsonSchema } from './text.ts';
 /** Extra members of a resource in a seed. The fields of its kind are checked like the body of a request. */
 const SEED_RESOURCE = z
   .looseObject({
-    created_at: z.iso.datetime({ offset: true }).optional().describe('When it was created. Default: now.'),
-    deletable: z.boolean().optional().describe('False: the server refuses to delete it.'),
+    created_at: z.iso.datetime({ offset: true }).optional().describe('When the resource was created. Default: now.'),
+    deletable: z.boolean().optional().describe('False: the server refuses to delete the resource.'),
     state: z
       .record(z.string(), createAnyJsonSchema())
       .optional()
@@ -106,12 +106,12 @@ const CHOICE = {
     )
     .meta({ examples: ['*', 'GET *', 'POST /credentials', 'PATCH /edges/tcp/{id}'] }),
   nth: optional(z.union([CALLS, z.array(CALLS).min(1), z.literal('every')])).describe(
-    'Which of those requests, counted from 1: `2`, `"3-5"`, `[1, "4-"]`, `every`. Default: every.',
+    'Which of the requests that `on` matches, counted from 1: `2`, `"3-5"`, `[1, "4-"]`, `every`. Default: every.',
   ),
   rate: optional(z.number().min(0).max(1)).describe(
-    'Probability of the fault for each of those requests, 0 to 1. The seed decides which requests are affected.',
+    'Probability of the fault for each request that `on` matches, 0 to 1. The seed decides which requests are affected.',
   ),
-  times: optional(z.int().min(1)).describe('Maximum number of times. Default: no limit.'),
+  times: optional(z.int().min(1)).describe('Maximum number of requests that get the fault. Default: no limit.'),
 };
 
 const WHEN = optional(z.enum(['before', 'after'])).describe(
@@ -171,7 +171,7 @@ const RULE: z.ZodType<FaultRule> = z
       'Resources and modules in the response lack fields that are empty, null or false, as on many services.',
       {
         fields: optional(z.array(z.string()).min(1)).describe(
-          'Names of the fields, as in the response, that are left out instead, whatever their values.',
+          'Names of the response fields to leave out, whatever their values, instead of those that are empty, null or false.',
         ),
         share: optional(z.number().min(0).max(1)).describe(
           'Probability that each of the fields concerned is left out, from 0 to 1. The seed decides which ones. Default: 1.',
@@ -180,9 +180,11 @@ const RULE: z.ZodType<FaultRule> = z
     ),
     rule('stale', 'A list is outdated. Other requests are not affected.', {
       changes: optional(z.int().min(1)).describe(
-        'The list lacks the effect of this many successful writes, the most recent ones. Default, without `requests`: 1.',
+        'Number of successful writes, the most recent ones, whose effect the list lacks. Default: 1, unless `requests` is set.',
       ),
-      requests: optional(z.int().min(1)).describe('Like `changes`, but counts all requests. Excludes `changes`.'),
+      requests: optional(z.int().min(1)).describe(
+        'Like `changes`, but counts all requests. Cannot be used with `changes`.',
+      ),
     }),
   ])
   .superRefine((value, context) => {

@@ -45,7 +45,7 @@ function createSpecSchema() {
         .array(createHandedOverSchema())
         .optional()
         .describe(
-          'Addresses (`Kind/name`) that another stack takes over: never deleted, although no document describes them any more.',
+          'Resources (`Kind/name`) that another stack takes over. This stack does not delete them, although no document describes them any more.',
         ),
       render: z
         .array(z.string().min(1))
@@ -59,7 +59,7 @@ function createSpecSchema() {
         .array(z.string().min(1))
         .optional()
         .describe(
-          'Extra input files of the manifests, such as `../../base/**`: when one changes, the stack counts as changed. Patterns of git, relative to the folder of this file.',
+          'Extra files that the manifests depend on, such as `../../base/**`. If one changes, the stack counts as changed. Git patterns, relative to the folder of this file.',
         ),
       policies: z
         .array(z.string().min(1))
@@ -105,7 +105,7 @@ function createApiSchema() {
         .meta({ pattern: NAMED_KEY_VARIABLE.source, examples: ['EDGEWISE_API_KEY_PROD'] })
         .optional()
         .describe(
-          'Environment variable that holds the API key, for repositories with several accounts. The variable with `_FILE` appended to this name is the path of a file that holds the key. Default: EDGEWISE_API_KEY.',
+          'Environment variable that holds the API key, for repositories with several accounts. Alternatively, the variable with this name plus `_FILE` holds the path of a file with the key. Default: EDGEWISE_API_KEY.',
         ),
       version_header: z
         .string()
@@ -179,7 +179,9 @@ function createGuardSchema() {
 function createTokensSchema() {
   return z
     .strictObject({
-      default: createSinkSchema().optional().describe('For every credential that `credentials` does not name.'),
+      default: createSinkSchema()
+        .optional()
+        .describe('Token sink for every credential that `credentials` does not name.'),
       credentials: z
         .record(z.string(), createSinkSchema())
         .default({})
@@ -207,7 +209,7 @@ function createLintSchema() {
         .describe('Further CEL variables of your service, such as `conn.server_ip` or `conn.tls.*`.'),
       ...createSeveritySchemas(),
     })
-    .describe('Severity of each lint rule. `off`: not checked.');
+    .describe('Settings of the lint rules, such as the severity of each. `off`: not checked.');
 }
 
 /** Matches a dotted name, optionally with `.*` at its end. */
@@ -231,7 +233,9 @@ function createDirectorySchema() {
       directory: z
         .string()
         .min(1)
-        .describe('Folder for one file per credential, which only its owner can read. {stack} is filled in.'),
+        .describe(
+          'Folder for one file per credential. Only the user who runs apply can read the files. {stack} is filled in.',
+        ),
     })
     .describe('A folder with one file per credential.');
 }

@@ -119,7 +119,7 @@ describe('edgewise explain', () => {
     ['Stack.lint.no-weight', '`off`, `warning`, `error`'],
     ['TCPEdge.lifecycle', 'renamed_from'],
     ['TCPEdge.lifecycle.adopt', 'Id of an existing resource'],
-    ['SSHUserCertificate.lifecycle.renew_before', 'How long before its end'],
+    ['SSHUserCertificate.lifecycle.renew_before', 'renewed this long before it expires'],
     ['Credential.lifecycle.rotate_after', '`90d`'],
     ['Stack.tokens.default', 'directory: text, or another of these'],
     ['TCPEdge.metadata.name', 'unique among the documents'],

@@ -57,7 +57,7 @@ export const AGENT_INGRESS = defineKind({
         }),
         private_key_type: field(oneOf('rsa', 'ecdsa'), 'Type of the private keys.', { default: 'rsa' }),
       }),
-      'Automatic management of TLS certificates. Leave it out to disable it.',
+      'Automatic management of TLS certificates. Disabled by default.',
       { clear: 'null' },
     ),
     certificate_management_status: field(

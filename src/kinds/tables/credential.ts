@@ -27,7 +27,7 @@ export const CREDENTIAL = defineKind({
     }),
     acl: field(
       setOf(formatted('acl-rule'), { unrestricted: '*' }),
-      'Bind rules: the domains, addresses and labels that the token may bind. None, or `*`: no restriction.',
+      'Bind rules: the domains, addresses and labels that the token may bind. Without rules, or with `*`: no restriction.',
       {
         restriction: 'allow-list-or-all',
         summary: { prefix: 'may bind', unset: 'may bind anything' },

@@ -18,7 +18,7 @@ export const HTTPS_EDGE = defineKind({
   role: 'attached',
   title: 'HTTPS edge',
   description:
-    'Modules on an existing HTTPS edge. The document describes all of these modules. Removing the document leaves them unchanged.',
+    'Modules of an existing HTTPS edge. An apply removes modules that the document leaves out. If you remove the document, the modules stay.',
   idPrefix: 'edghts',
   path: '/edges/https/{id}',
   fields: {
@@ -45,7 +45,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
   role: 'attached',
   title: 'HTTPS edge route',
   description:
-    'Modules on a route of an existing HTTPS edge. The document describes all of these modules. Removing the document leaves them unchanged.',
+    'Modules of a route of an existing HTTPS edge. An apply removes modules that the document leaves out. If you remove the document, the modules stay.',
   idPrefix: 'edghtsrt',
   path: '/edges/https/{edge_id}/routes/{id}',
   fields: {
@@ -64,17 +64,13 @@ export const HTTPS_EDGE_ROUTE = defineKind({
           ),
           rolling_window: field(
             integer(0, UINT32_MAX),
-            'Seconds in the rolling window in which metrics are retained.',
+            'Length of the rolling window for metrics, in seconds.',
             NO_NUMBER,
           ),
-          num_buckets: field(
-            integer(0, 128),
-            'Number of buckets into which metrics are retained, at most 128.',
-            NO_NUMBER,
-          ),
+          num_buckets: field(integer(0, 128), 'Number of buckets for metrics, at most 128.', NO_NUMBER),
           volume_threshold: field(
             integer(0, UINT32_MAX),
-            'Requests in a rolling window that can trip the circuit.',
+            'Number of requests in a rolling window that can trip the circuit.',
             NO_NUMBER,
           ),
           error_threshold_percentage: field(

@@ -26,15 +26,15 @@ export const SSH_USER_CERTIFICATE = defineKind({
   lifecycle: {
     valid_for: field(
       formatted('duration'),
-      'How long it is valid, from its creation. Use it instead of valid_after and valid_until.',
+      'How long the certificate is valid, from its creation. Use it instead of valid_after and valid_until.',
     ),
     renew_before: field(
       formatted('duration'),
-      'How long before its end it is renewed. The new certificate is created first. Default: renewed after it has expired.',
+      'The certificate is renewed this long before it expires. The new certificate is created first. Default: renewed after expiry.',
     ),
     write_to: field(
       text({ isPath: true }),
-      'File that apply keeps equal to the certificate, relative to the folder of the manifest.',
+      'File to which apply writes the certificate, relative to the folder of the manifest.',
     ),
   },
   fields: {
@@ -53,7 +53,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
     }),
     principals: field(
       setOf(formatted('principal')),
-      'User names that the holder may sign in as. Always set them: without any, the API documentation says any user, but OpenSSH with TrustedUserCAKeys accepts no one.',
+      'User names that the holder may sign in as. Always set them: an empty list means any user in the API documentation, but no user in OpenSSH with TrustedUserCAKeys.',
       {
         lifecycle: 'immutable',
         restriction: 'allow-list-or-all',

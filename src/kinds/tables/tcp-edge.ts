@@ -38,7 +38,7 @@ const RULE = objectOf(
       listOf(text({ cel: VARIABLES })),
       'CEL expressions that select the traffic of the rule. All must be true; without any, the rule always applies.',
     ),
-    actions: field(listOf(ACTION, { orSingle: true }), 'What to do with that traffic: one action or a list.'),
+    actions: field(listOf(ACTION, { orSingle: true }), 'What to do with the selected traffic: one action or a list.'),
   },
   'policy rule',
 );

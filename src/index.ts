@@ -50,7 +50,7 @@ export {
 } from './manifest/load.ts';
 export { type ValidatedManifests, type ValidateOptions, validateManifests } from './manifest/validate.ts';
 export type { Address } from './model/address.ts';
-export type { Action, Change, Difference, Origin } from './model/change.ts';
+export type { Action, Change, Difference, DifferenceCause } from './model/change.ts';
 export type { Danger, DangerCounts, DangerGroup, DangerName } from './model/danger.ts';
 export type { Diagnostic, Severity, SourceLocation, SourcePlace, TextPart } from './model/diagnostic.ts';
 export { DIAGNOSTIC_CODES, type DiagnosticCode, LINT_CODES, type LintCode } from './model/diagnostic.ts';

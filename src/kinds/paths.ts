@@ -112,7 +112,7 @@ export function toExternalPath(id: string): string {
 }
 
 /** Returns the plural display name of an id's type, such as `IP policies`. `undefined` if it is not in `EXTERNALS`. */
-export function findExternalTitle(id: string): string | undefined {
+export function findIdTypeTitle(id: string): string | undefined {
   return EXTERNALS[toPrefix(id)]?.title;
 }
 

@@ -348,7 +348,7 @@ function refuseMembers(node: YAMLMap | YAMLSeq, walk: Walk): Json {
   walk.findings.push({
     code: 'yaml-syntax',
     message: `this has ${node.items.length.toLocaleString('en')} ${what}; the limit is ${MAX_MEMBERS.toLocaleString('en')}`,
-    remedy: 'Split it: no field of a manifest needs as many.',
+    remedy: `Split it: no field of a manifest needs that many ${what}.`,
     span: toSpan(node),
   });
   return isMap(node) ? {} : [];

@@ -22,7 +22,7 @@ export type Action = (typeof ACTIONS)[number];
  * `drift`: the live value changed. `both`: both changed. `unknown`: no digest shows the cause (adoptions, HTTPS
  * modules).
  */
-export type Origin = 'manifest' | 'drift' | 'both' | 'unknown';
+export type DifferenceCause = 'manifest' | 'drift' | 'both' | 'unknown';
 
 /** A field whose live and desired values differ. Both values are in normal form. */
 export interface Difference {
@@ -37,7 +37,7 @@ export interface Difference {
    * service chooses it.
    */
   readonly to?: Json;
-  readonly origin: Origin;
+  readonly origin: DifferenceCause;
   /** Whether the resource must be replaced, because the field is immutable. */
   readonly forcesReplace: boolean;
 }

@@ -1,5 +1,5 @@
 import type { Address } from './address.ts';
-import type { Action, Origin } from './change.ts';
+import type { Action, DifferenceCause } from './change.ts';
 import type { Danger } from './danger.ts';
 import { type Diagnostic, hasErrors } from './diagnostic.ts';
 import type { Json } from './json.ts';
@@ -51,7 +51,7 @@ export interface DriftedField {
   readonly expected?: Json;
   /** The live value. Absent if there is none. */
   readonly live?: Json;
-  readonly origin: Origin;
+  readonly origin: DifferenceCause;
   /** Whether the resource must be replaced, because the field is immutable. */
   readonly forcesReplace: boolean;
 }

@@ -3,7 +3,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { getDefaultValue, listFieldsInMark, normalizeField } from '../kinds/normalize.ts';
 import { fillUnknown, isUnknown } from '../kinds/read-response.ts';
 import { type Address, toName } from '../model/address.ts';
-import type { Difference, Origin } from '../model/change.ts';
+import type { Difference, DifferenceCause } from '../model/change.ts';
 import { isSameJson, type Json } from '../model/json.ts';
 import { type Mark, type MarkDraft, toFieldDigest, UNMANAGED_DIGEST } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
@@ -77,7 +77,7 @@ interface OriginInput {
  * that the service does not show counts as not drifted. A desired value that waits for an id always has a different
  * digest. If the field has drifted, this does not count as a change of the manifest.
  */
-function computeOrigin(kind: Kind, name: string, { desired, live, mark }: OriginInput): Origin {
+function computeOrigin(kind: Kind, name: string, { desired, live, mark }: OriginInput): DifferenceCause {
   if (mark === undefined) return 'unknown';
   const applied = mark.fields[name] ?? findDefaultDigest(kind, name);
   if (applied === undefined) return 'manifest';

@@ -301,7 +301,9 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
       read: z.int().describe('Number of requests for reading.'),
       apply: z
         .int()
-        .describe('Number of requests for applying: the writes, and lists that find resources of a concurrent apply.'),
+        .describe(
+          'Number of requests that an apply sends: the writes, and list requests to find duplicates by a concurrent apply.',
+        ),
       mayTakeMore: optional(z.boolean()).describe('If true, `apply` is a minimum. If absent, it is exact.'),
       leastMs: z.int().describe('The least time that these requests take within the rate limit, in milliseconds.'),
     }),

@@ -170,7 +170,7 @@ function refuseLostLock(file: string): never {
   throw new StackError(`The snapshot ${file} was not written: another process has taken it over.`, {
     reason: 'failed',
     remedy:
-      'This process did not respond for a while, as when the machine sleeps, and so counted as ended. Run the command again.',
+      'This process was paused for a while, perhaps because the machine was asleep, so the other process treated it as ended. Run the command again.',
   });
 }
 

@@ -23,7 +23,7 @@ import {
   type StaleItem,
 } from '../plan/saved/check-plan.ts';
 import { listPlanMismatches } from '../plan/saved/list-plan-mismatches.ts';
-import { computeLiveBefore, countAsCreated, listAwaitedIds } from '../plan/saved/plan-look-up.ts';
+import { computeLiveBefore, listAwaitedIds, restoreCreations } from '../plan/saved/plan-look-up.ts';
 import { verifyPlan } from '../plan/saved/verify-plan.ts';
 import { StackError } from './host.ts';
 import { createLivePlan, type PlanRequest, type ReadingClient, rehearseAndCheckPlan } from './plan-live.ts';
@@ -181,7 +181,7 @@ export function refuseUnusableApproval({ plan, name }: PlanApproval, version: st
  */
 export function compareWithApproved(plan: Plan, approved: PlanApproval, cwd: string): PlanComparison {
   const paths = plan.files.map(({ path }) => path);
-  return comparePlans(withPaths(approved.plan, paths, cwd), countAsCreated(plan, approved.plan).plan);
+  return comparePlans(withPaths(approved.plan, paths, cwd), restoreCreations(plan, approved.plan).plan);
 }
 
 /** Throws `NotApproved` if a plan contains changes that the approved plan does not. */

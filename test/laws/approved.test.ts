@@ -9,7 +9,7 @@ import { isCoveredBy, isSamePlan } from '../../src/model/plan-comparison.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
 import { withDangers } from '../../src/plan/dangers.ts';
 import { orderWrites } from '../../src/plan/order.ts';
-import { countAsCreated } from '../../src/plan/saved/plan-look-up.ts';
+import { restoreCreations } from '../../src/plan/saved/plan-look-up.ts';
 import { verifyPlan } from '../../src/plan/saved/verify-plan.ts';
 import { PLAN_SCHEMA } from '../../src/schemas/plan.ts';
 import type { SentRequest } from '../cli/recorder.ts';
@@ -87,7 +87,7 @@ describe('an approved plan', () => {
       async (history, request, when) => {
         const { world, second, plan } = await prepare(history);
         await world.applyOver(plan, dieAt({ request, when }));
-        const again = countAsCreated(await world.plan(second), plan);
+        const again = restoreCreations(await world.plan(second), plan);
         expect(comparePlans(plan, again.plan).more).toEqual(NOTHING);
       },
     );

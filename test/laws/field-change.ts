@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { mapReferences } from '../../src/kinds/references.ts';
-import type { Action, Origin } from '../../src/model/change.ts';
+import type { Action, DifferenceCause } from '../../src/model/change.ts';
 import { parsePath } from '../../src/model/field-path.ts';
 import { isSameJson } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
@@ -22,7 +22,7 @@ export function isSameField(kind: Kind, field: string, specs: readonly [TestReso
 export function expectOnlyDifference(
   plan: Plan,
   subject: TestResource,
-  wanted: { readonly field: string; readonly origin: Origin; readonly action?: Action },
+  wanted: { readonly field: string; readonly origin: DifferenceCause; readonly action?: Action },
 ): void {
   const touched = plan.changes.filter(({ action }) => action !== 'no-op');
   expect(touched.map(({ address, action }) => ({ address, action }))).toEqual([

@@ -107,7 +107,7 @@ describe('a list or a mapping', () => {
     expect(explain(edge(toSpec(20_000))).join()).not.toContain(limit);
     const [line, ...more] = explain(edge(toSpec(20_001)));
     expect(line).toMatch(new RegExp(`yaml-syntax: TCPEdge/a: this has 20,001 ${what}; ${limit}$`));
-    expect(more).toEqual(['  Split it: no field of a manifest needs as many.']);
+    expect(more).toEqual([`  Split it: no field of a manifest needs that many ${what}.`]);
   });
 });
 

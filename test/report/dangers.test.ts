@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind, MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
-import type { Change, Origin } from '../../src/model/change.ts';
+import type { Change, DifferenceCause } from '../../src/model/change.ts';
 import { countDangers, DANGER_GROUPS, DANGER_NAMES, type Danger } from '../../src/model/danger.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { withDangers } from '../../src/plan/dangers.ts';
@@ -225,7 +225,7 @@ describe('a danger', () => {
 
   it('says when it comes of nothing but drift that is reverted', async () => {
     const change = update('TCPEdge/a', { hostports: ['a.test:1'] }, { hostports: ['b.test:1'] });
-    const differ = (...origins: readonly Origin[]) =>
+    const differ = (...origins: readonly DifferenceCause[]) =>
       toPlan([{ ...change, differences: origins.map((origin) => makeDifference('hostports', { origin })) }]);
     const list = (plan: Plan) => createPlanView(plan).dangers.map(({ said }) => said);
     const said = 'will be reached elsewhere: hostports a.test:1 → b.test:1';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Difference, Origin } from '../../src/model/change.ts';
+import type { Difference, DifferenceCause } from '../../src/model/change.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
@@ -216,7 +216,7 @@ test('nothing, null and empty lists are all no value, and empty text is a text',
 });
 
 test('what was changed by the manifest alone has no remark, and what may have been changed at the service has', () => {
-  const render = (origin: Origin) =>
+  const render = (origin: DifferenceCause) =>
     renderUpdate('TCPEdge', makeDifference('description', { from: 'a', to: 'b', origin }));
   expect(render('manifest')).toBe('description: "a" → "b"');
   expect(render('both')).toBe('description: "a" → "b"  (changed here and drifted)');

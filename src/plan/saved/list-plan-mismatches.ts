@@ -8,7 +8,7 @@ import type { Plan, PlannedFile } from '../../model/plan.ts';
 import type { ExtraChange, ExtraField } from '../../model/plan-comparison.ts';
 import { comparePlans, toComparableDifference } from '../compare/compare-plans.ts';
 import type { PlanCheck } from './check-plan.ts';
-import { countAsCreated, resolveSpec } from './plan-look-up.ts';
+import { resolveSpec, restoreCreations } from './plan-look-up.ts';
 import { listSent, mapSavedChanges, type SavedChange } from './saved-change.ts';
 
 /** Results of earlier checks of the plan file. */
@@ -27,7 +27,7 @@ interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
  * no check, because the apply uses `made`.
  */
 export function listPlanMismatches(saved: Plan, made: Plan, check: FileCheck): readonly string[] {
-  const { plan: again, renewed } = countAsCreated(made, saved);
+  const { plan: again, renewed } = restoreCreations(made, saved);
   const file = withAwaitedIds(saved, check.ids);
   const { mismatch, more, less } = comparePlans(file, again);
   if (mismatch !== undefined) return [`${mismatch}`];

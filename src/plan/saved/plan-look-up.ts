@@ -98,7 +98,7 @@ interface RestoredPlan {
  * A resource is abandoned if `shown` creates its address but does not contain the resource itself, and its mark records
  * no delivered token. Nothing can use such a resource.
  */
-export function countAsCreated(plan: Plan, shown: Plan): RestoredPlan {
+export function restoreCreations(plan: Plan, shown: Plan): RestoredPlan {
   const known = listKnownIds(shown);
   const creations = new Set<Address>(shown.changes.filter(isCreation).map(({ address }) => address));
   const isAbandoned = (change: Change): boolean =>

@@ -1,6 +1,6 @@
 import { findKind } from '../../kinds/tables/registry.ts';
 import { formatAddress } from '../../model/address.ts';
-import type { Change, Difference, Origin } from '../../model/change.ts';
+import type { Change, Difference, DifferenceCause } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import {
@@ -341,7 +341,7 @@ function formatForcingFields(differences: readonly DriftedField[]): string {
 }
 
 /** Uses the word `reverts` only for fields that certainly drifted. */
-function formatUpdateClause(origins: ReadonlySet<Origin>): string {
+function formatUpdateClause(origins: ReadonlySet<DifferenceCause>): string {
   if (!origins.has('drift')) return origins.has('unknown') ? 'sets the values of the manifest' : 'makes this change';
   return origins.size === 1 ? 'reverts this' : 'reverts the drift, and makes the changes of the manifest';
 }

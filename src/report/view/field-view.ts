@@ -3,7 +3,7 @@ import { type Kind, toResourceType } from '../../kinds/kind.ts';
 import { getDefaultValue } from '../../kinds/normalize.ts';
 import { findInnerType } from '../../kinds/walk.ts';
 import { isAddress } from '../../model/address.ts';
-import type { Difference, Origin } from '../../model/change.ts';
+import type { Difference, DifferenceCause } from '../../model/change.ts';
 import type { DriftedField } from '../../model/drift.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
@@ -22,7 +22,7 @@ export interface FieldView {
   readonly notes: readonly string[];
   readonly forcesReplace: boolean;
   /** Absent for the fields of an added or removed resource. */
-  readonly origin?: Origin;
+  readonly origin?: DifferenceCause;
   /**
    * The values before and after. A field of an added or removed resource has only one of them. `is`: the live value, if
    * the previous value is unknown.
@@ -43,7 +43,7 @@ export interface FieldContext {
 }
 
 /** The note on each origin that needs one. */
-export type OriginWords = Readonly<Partial<Record<Origin, string>>>;
+export type OriginWords = Readonly<Partial<Record<DifferenceCause, string>>>;
 
 /**
  * The maximum width, in columns, of a path and both values on one line. With the indent, the line has 80 columns, the

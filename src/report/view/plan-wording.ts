@@ -1,4 +1,4 @@
-import { findExternalTitle } from '../../kinds/paths.ts';
+import { findIdTypeTitle } from '../../kinds/paths.ts';
 import { findKind, KINDS } from '../../kinds/tables/registry.ts';
 import { type Action, CHANGE_ACTIONS, type Change, formatChangeAddress, type Totals } from '../../model/change.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
@@ -198,7 +198,7 @@ function formatUncheckedSentence(ids: readonly string[], { kinds }: Plan['settin
   const unread = types.flatMap((type) => (typeof type === 'object' && type.role === 'owned' ? [type.name] : []));
   const unlisted = types.flatMap((type) => {
     if (typeof type === 'object') return type.role === 'owned' ? [] : [`${type.title}s`];
-    return [findExternalTitle(type) ?? `${toPrintable(type.slice(0, type.indexOf('_')))}_…`];
+    return [findIdTypeTitle(type) ?? `${toPrintable(type.slice(0, type.indexOf('_')))}_…`];
   });
   const reasons = [
     ...(unlisted.length === 0 ? [] : [`the API has no list of ${formatList([...new Set(unlisted)])}`]),

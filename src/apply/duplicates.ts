@@ -78,7 +78,7 @@ const BY_NAME = new WeakMap<readonly LiveResource[], ReadonlyMap<string | undefi
 /**
  * Finds duplicates of a resource that this run created, and decides which resource to keep: the oldest whose token was
  * delivered or, if no token was delivered, the oldest. A list without the created resource is stale and is read again.
- * Rejects as the client does.
+ * The promise rejects with the client's error if a list request fails.
  */
 export async function findConcurrentDuplicates(
   { write, id }: CreatedResource,
@@ -106,8 +106,8 @@ function rankMarked(marked: readonly LiveResource[], id: string): Omit<Concurren
 }
 
 /**
- * Lists resources during an apply. Calls for the same kind that are made before a list request starts share its
- * response. The response contains everything that was created before these calls.
+ * Lists resources during an apply. One list request serves all calls for its kind that were made before it started, so
+ * its response contains everything that was created before these calls.
  */
 export class ListReader {
   readonly #list: ReturnType<typeof coalesceLists>;
@@ -178,9 +178,9 @@ const PARTS = new WeakMap<JsonObject, LiveResource>();
 type List = (kind: Kind, stop?: AbortController, waitSignal?: AbortSignal) => Promise<readonly JsonObject[]>;
 
 /**
- * Wraps `list`. Calls for the same kind that are made before a request starts share its response. The response contains
+ * Wraps `list`. One request serves all calls for its kind that were made before it started, so its response contains
  * everything that was created before these calls. At most one request per kind is under way; the next one starts when
- * it ends. Rejects as the client does.
+ * it ends. The promise rejects with the client's error.
  */
 export function coalesceLists(list: Client['list']): List {
   const running = new Map<string, Promise<unknown>>();

@@ -15,7 +15,7 @@ interface CommandRun {
   readonly timeoutMs: number;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Folder for the files of the program's input and error output, if the system has no folder in memory. */
+  /** Folder for the program's input and error output, as unnamed files. Used only if /dev/shm cannot hold them. */
   readonly temporaryFolder: string;
 }
 
@@ -217,8 +217,8 @@ function listForms(token: string): readonly string[] {
 }
 
 /**
- * Encodes `bytes` in base64 as they appear inside a longer text, after `offset` other bytes. Omits the characters that
- * also depend on neighbouring bytes.
+ * Returns the base64 characters that `bytes` produce inside a longer text, after `offset` other bytes, if the whole text
+ * is encoded. Omits the characters that also depend on neighbouring bytes.
  */
 function encodeBase64(bytes: Buffer, offset: number): string {
   const padded = Buffer.concat([Buffer.alloc(offset), bytes]);

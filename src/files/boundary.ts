@@ -4,7 +4,7 @@ import { InputError } from './read-input.ts';
 
 /**
  * Manifests may name only files inside a boundary: the repository, or the folder of `--root`. Only the user who starts
- * edgewise sets the boundary. Checks compare real paths (all symbolic links resolved), also of missing files. A
+ * edgewise sets the boundary. Checks compare real paths (all symbolic links resolved), even for files that do not exist. A
  * rejected file is never opened, so no message reveals its content.
  */
 

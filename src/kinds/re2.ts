@@ -9,7 +9,8 @@ interface Re2Pattern {
 }
 
 /**
- * Compiles a pattern, or returns why it is invalid. May be slow: `estimateRe2Cost` returns an upper bound of the steps.
+ * Compiles a pattern, or returns why it is invalid. Compiling may be slow: `estimateRe2Cost` returns an upper bound of
+ * its steps.
  */
 export function compileRe2(pattern: string): Re2Pattern | { readonly finding: string } {
   try {

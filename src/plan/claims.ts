@@ -140,8 +140,8 @@ function formatRemedy(
 }
 
 /**
- * The remedy if another stack owns the resource that has the claimed value. Taking the resource without asking that
- * stack comes last, because the resource may be in use.
+ * The remedy if another stack owns the resource that has the claimed value. Its last option is to
+ * take the resource without the consent of that stack's owner, because the resource may be in use.
  */
 function formatHandOverRemedy(
   desired: DesiredResource,

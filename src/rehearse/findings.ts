@@ -188,15 +188,15 @@ function findPlace(address: string, { resources }: DesiredState, path?: string):
 /** Queries about the live resources that refer to a resource. */
 interface Referrers {
   /**
-   * Considers the referrers that do not stay in this stack. Returns true if there are any, and each is handed over or
-   * belongs to another stack of the run. Their references may then be removed before the delete.
+   * Whether all references to a resource from outside this stack can be removed before it is deleted, because each
+   * referrer is handed over or belongs to another stack of the run. False if there are no such referrers.
    */
   readonly areInRun: (id: string) => boolean;
   /** How to remove the references to a resource, as sentences. */
   readonly formatRemedy: (id: string) => string;
 }
 
-/** Creates the queries. Their index is built at the first query. */
+/** Creates the queries about referrers. The index from id to referrers is built at the first query. */
 export function createReferrers(input: PlanInput): Referrers {
   const { live, isInRun = () => false } = input;
   const { stack } = input.desired;
@@ -251,22 +251,22 @@ function groupReferrers({ resources }: LiveState): ReadonlyMap<string, readonly 
   return referrers;
 }
 
-/** A resource, value or field that exists before and after an apply, but is missing during some of its writes. */
+/** A unique value or field that exists before and after an apply, but is missing during some of its writes. */
 interface Gap {
   /** The address of the resource with the gap. If a value moves to another resource, the address of that resource. */
   readonly address: string;
   /** The missing field or value, such as `backend` or `hostports 1.tcp.example.net:20001`. */
   readonly what: string;
   /**
-   * True if a unique value is missing. False if a field is missing while its resource, or the value in `subject`,
-   * exists.
+   * Whether the missing thing is a unique value. Otherwise it is a field: its resource, or the value in `subject`,
+   * exists without it.
    */
   readonly isValue: boolean;
   /**
    * The unique value for which a field is missing, such as `hostports 1.tcp.example.net:20001`. Absent for other gaps.
    */
   readonly subject?: string;
-  /** The length of the gap: the number of consecutive writes after which the resource, value or field was missing. */
+  /** The length of the gap: the number of consecutive writes after which the value or field was missing. */
   readonly writes: number;
 }
 
@@ -278,7 +278,7 @@ interface Holding {
   readonly isValue: boolean;
   /**
    * For a field: the key of the resource or unique value that has the field. The field counts as missing only while
-   * that resource or value exists. Otherwise equal to `key`.
+   * that exists. For a resource or a unique value: the same as `key`.
    */
   readonly of: string;
   readonly subject?: string;
@@ -305,7 +305,7 @@ export class GapTracker {
   readonly #found = new Map<string, Gap>();
   #step = 0;
 
-  /** Records the properties of a place before the first write. */
+  /** Records the properties that a resource has before the first write. `place`: the path of the resource. */
   begin(place: string, holder: AddressedResource): void {
     const held = listHoldings(holder);
     for (const { key } of held) this.#before.add(key);
@@ -318,7 +318,8 @@ export class GapTracker {
   }
 
   /**
-   * Records the properties of a place after a write. `holder` is `undefined` if the resource does not exist any more.
+   * Records the properties of the resource with the path `place` after a write. `holder`: the resource now, or
+   * `undefined` if it does not exist any more.
    */
   observe(place: string, holder: AddressedResource | undefined): void {
     this.#step += 1;

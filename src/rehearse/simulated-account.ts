@@ -40,8 +40,8 @@ export interface SimulatedAccount {
 }
 
 /**
- * Identifies a resource of the copy. `like`: the live resource. An attached kind requires it, because the spec of the
- * live resource contains the ids of the path.
+ * Identifies a resource of the copy. `like`: the live resource. Required for an attached kind: the URL path of such a
+ * resource contains ids that are fields of its spec.
  */
 export interface SimulatedPlace {
   readonly kind: Kind;
@@ -62,8 +62,8 @@ const BASE_URL = 'http://twin.invalid';
 const REQUESTS_AT_ONCE = 100;
 
 /**
- * Creates a copy of the live state. The copy accepts every id of a kind whose resources were not read or that the API
- * cannot create, because it cannot know which of these ids exist.
+ * Creates a copy of the live state. The copy cannot know which ids exist of a kind whose resources were not read, or
+ * cannot be created through the API. So it accepts every id of such a kind.
  */
 export function createSimulatedAccount({ live, now, onWrite }: CopyOptions): SimulatedAccount {
   let rejection: SimulatedRejection | undefined;

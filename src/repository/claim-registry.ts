@@ -168,7 +168,7 @@ interface StackClaim {
   readonly remedy: string;
 }
 
-/** The manifests of a stack, and its token sinks. */
+/** The claims of a stack come from its manifests, and from its token sinks: tokens written to files claim the files. */
 export interface ClaimSource {
   readonly state: DesiredState;
   readonly tokens: TokenSettings;

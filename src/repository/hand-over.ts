@@ -131,7 +131,10 @@ function listStrayTakers({ file, takes }: StrayFile, folder: StackFolder, addres
   return takesOver ? [{ stack: '', doubt: `${file} belongs to no stack` }] : [];
 }
 
-/** Whether an unreadable manifest may take over the resource: its words include both names, or are unknown. */
+/**
+ * Whether an unreadable manifest may take over the resource: the manifest's words are unknown, or include the names of
+ * the stack and of the resource.
+ */
 function mayTakeOver(unread: readonly UnreadManifest[] = [], { name }: StackFolder, address: Address): boolean {
   return unread.some(({ words }) => words === undefined || (words.has(name) && words.has(toName(address))));
 }

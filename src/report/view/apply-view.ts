@@ -163,7 +163,6 @@ function createFileView({ address, path, outcome, message }: FileOutcome): FileV
   };
 }
 
-/** Headings of the parts of an apply's result. */
 export const RESULT_HEADINGS = {
   applied: 'Applied',
   failed: 'Failed',

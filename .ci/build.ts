@@ -1,6 +1,6 @@
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { parse, resolve } from 'node:path';
-import { build, type Rolldown } from 'vite';
+import { build } from 'vite';
 import { renderBillOfMaterials } from './bill-of-materials.ts';
 
 /**
@@ -35,19 +35,6 @@ const GROUPS = ['src/cli/program.ts', 'src/cli/commands/validate.ts'].map((first
   priority: length - index,
 }));
 
-/** V8 stores a source with one character beyond Latin-1 as two bytes a character, which takes 6 MB and 5 ms of each run. */
-const escapeBeyondAscii: Rolldown.Plugin = {
-  name: 'escape-beyond-ascii',
-  // Earlier, the minifier would write the characters again.
-  generateBundle: (_, bundle) => {
-    for (const file of Object.values(bundle)) if (file.type === 'chunk') file.code = escapeUnits(file.code);
-  },
-};
-
-function escapeUnits(code: string): string {
-  return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
 const LICENSES = 'THIRD_PARTY_LICENSES';
 
 /** Bundles the program, and writes the licences of what is in it. Returns the name of its first file. */
@@ -66,7 +53,6 @@ async function bundleProgram(): Promise<string> {
         output: {
           // Node loads CommonJS faster: as modules, the same files take twice as long.
           format: 'cjs',
-          plugins: [escapeBeyondAscii],
           // As the sources, which are modules: a write to what is frozen throws.
           strict: true,
           minify,

@@ -88,7 +88,7 @@ export {
   type PlanComparison,
 } from './model/plan-comparison.ts';
 export {
-  computeMinimumMs,
+  computeMinimumDurationMs,
   type LintSettings,
   NO_SINKS,
   parseRateLimit,

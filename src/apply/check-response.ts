@@ -1,7 +1,7 @@
 import type { Field } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
 import { isUnset, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
-import { fillUnknown, readAttachment, readResource } from '../kinds/read-response.ts';
+import { fillHiddenFields, readAttachment, readResource } from '../kinds/read-response.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, createWriteRequest, type WriteRequest } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
@@ -62,7 +62,7 @@ function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] 
   const kind = getKind(write.kind);
   if (areAllTaken(kind, sent, live)) return [];
   const normal = normalizeSpec(kind, sent);
-  const known = fillUnknown(kind, live, normal);
+  const known = fillHiddenFields(kind, live, normal);
   return Object.entries(sent).flatMap(([name, value]) => {
     if (name === METADATA) return [];
     const field = kind.fields[name];
@@ -105,7 +105,7 @@ export interface ResolvedWrite extends WriteRequest {
  * Creates the request of a write. Replaces addresses by ids that earlier writes returned, and turns the length of a
  * validity into a start and an end. `ids` must contain every address to which the write refers.
  */
-export function resolveWrite(write: Write, { ids, now, by }: WriteInputs): ResolvedWrite {
+export function resolveWriteRequest(write: Write, { ids, now, by }: WriteInputs): ResolvedWrite {
   return { ...createWriteRequest(write, ids), body: resolveBody(write, { ids, now, by }) };
 }
 

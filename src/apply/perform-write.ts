@@ -10,7 +10,7 @@ import type { Outcome } from '../model/outcome.ts';
 import type { FieldPath, LiveResource } from '../model/state.ts';
 import type { CreateWrite, RedeliverWrite, Write, WriteId } from '../model/write.ts';
 import { findFileText } from '../plan/files.ts';
-import { diffUnaccepted, diffUnpersisted, type ResolvedWrite, resolveWrite } from './check-response.ts';
+import { diffUnaccepted, diffUnpersisted, type ResolvedWrite, resolveWriteRequest } from './check-response.ts';
 import type { ConcurrentChangeDetector, PatchWrite } from './concurrent-changes.ts';
 import {
   type DuplicateContext,
@@ -102,7 +102,7 @@ interface Shown {
 }
 
 async function exchange(write: Write, { requests, settle, ids, now, by }: WriteContext): Promise<Shown | undefined> {
-  const exchanged = await requests.send(write, () => resolveWrite(write, { ids, now: now(), by }));
+  const exchanged = await requests.send(write, () => resolveWriteRequest(write, { ids, now: now(), by }));
   if (exchanged === undefined) return undefined;
   const { sent, answer } = exchanged;
   return { sent, live: answer === null ? undefined : settle.duplicates.lookUps.readResponseBody(write, answer) };
@@ -149,7 +149,7 @@ async function createResource(write: CreateWrite, context: WriteContext): Promis
   const { requests, ids, now, by, settle } = context;
   let sent: ResolvedWrite | undefined;
   const resolve = (): ResolvedWrite => {
-    sent ??= resolveWrite(write, { ids, now: now(), by });
+    sent ??= resolveWriteRequest(write, { ids, now: now(), by });
     return sent;
   };
   const created = await createOnce({
@@ -222,7 +222,7 @@ function storeCreation(
 interface CreationActions<T> {
   /** Sends the request once. Resolves with `undefined` if the run was interrupted before the request was sent. */
   readonly send: () => Promise<T | undefined>;
-  /** Lists the resources that have the mark of the creation and are not in the plan, oldest first. */
+  /** Lists the resources that have the mark that the request sets, and that are not in the plan. Oldest first. */
   readonly look: () => Promise<readonly LiveResource[]>;
   /** Resolves after `ms`, or as soon as the run is interrupted. */
   readonly sleep: (ms: number) => Promise<void>;

@@ -4,7 +4,7 @@ import { platform } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import type { Client } from '../client/client.ts';
 import { checkWritable, writeAtomically } from '../files/atomic-file.ts';
-import { findFileOfAnotherUser, isOwnedByAnotherUser, placeWithin } from '../files/boundary.ts';
+import { findFileOfAnotherUser, isOwnedByAnotherUser, resolvePathWithin } from '../files/boundary.ts';
 import type { Address } from '../model/address.ts';
 import { withoutKeys } from '../model/api-key.ts';
 import { assertDefined, describeError } from '../model/errors.ts';
@@ -183,7 +183,7 @@ export function createDirectorySink(
 }
 
 function checkInside(directory: string, roots: readonly string[] | undefined): void {
-  const place = roots === undefined ? undefined : placeWithin(resolve(directory), roots);
+  const place = roots === undefined ? undefined : resolvePathWithin(resolve(directory), roots);
   if (place !== undefined && 'finding' in place) throw new Error(`it ${place.finding}`);
 }
 

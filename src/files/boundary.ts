@@ -59,11 +59,11 @@ export function findRepository(start: string): string | undefined {
  * Checks a path from the command line. If the path is inside a repository or `--root`, its real path must be too,
  * because a symbolic link in a checkout must not lead outside. Any other path is allowed.
  */
-export function placeNamed(path: string, { cwd, root }: BoundaryContext): BoundaryResult {
+export function resolveNamedPath(path: string, { cwd, root }: BoundaryContext): BoundaryResult {
   const whole = resolve(cwd, path);
   const top = root === undefined ? findRepository(findFolder(whole)) : resolve(cwd, root);
   const mustCheck = top !== undefined && isBelow(whole, top) && !isInsideGit(relative(top, whole));
-  return mustCheck ? placeWithin(whole, [resolveLinks(top)]) : { real: resolveLinks(whole) };
+  return mustCheck ? resolvePathWithin(whole, [resolveLinks(top)]) : { real: resolveLinks(whole) };
 }
 
 /**
@@ -71,7 +71,7 @@ export function placeNamed(path: string, { cwd, root }: BoundaryContext): Bounda
  * name, and for symbolic links in folders of manifests. Rejects a path through too many folders, because the time to
  * resolve it is quadratic in its length.
  */
-export function placeWithin(path: string, roots: readonly string[]): BoundaryResult {
+export function resolvePathWithin(path: string, roots: readonly string[]): BoundaryResult {
   if (hasTooManyFolders(path)) return { finding: `leads through more than ${MAX_PATH_FOLDERS} folders` };
   const real = resolveLinks(path);
   const root = roots.find((one) => isBelow(real, one));
@@ -82,7 +82,7 @@ export function placeWithin(path: string, roots: readonly string[]): BoundaryRes
 const MAX_PATH_FOLDERS = 300;
 
 /**
- * Like `placeWithin`, for a file that will be written. Also rejects symbolic links on the path, so that the path shown
+ * Like `resolvePathWithin`, for a file that will be written. Also rejects symbolic links on the path, so that the path shown
  * to the user is the path that is written.
  */
 export function placeForWriting(
@@ -91,13 +91,13 @@ export function placeForWriting(
   { cwd }: Pick<BoundaryContext, 'cwd'>,
 ): BoundaryResult {
   const whole = resolve(cwd, path);
-  const folder = placeWithin(dirname(whole), roots);
+  const folder = resolvePathWithin(dirname(whole), roots);
   if ('finding' in folder) return folder;
   const file = join(folder.real, basename(whole));
   const isLink = findStats(file)?.isSymbolicLink() === true;
   if (isLink || file !== resolve(resolveLinks(cwd), relative(cwd, whole)))
     return { finding: 'is reached through a symbolic link' };
-  return placeWithin(file, roots);
+  return resolvePathWithin(file, roots);
 }
 
 const GIT = '.git';

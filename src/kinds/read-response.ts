@@ -94,7 +94,7 @@ function keepShown(fields: readonly NamedField[], shown: JsonObject, normal: Jso
  * fields are unknown. Only a module that is known to be empty equals an unset one.
  */
 function normalizeDisabled(field: Field, shown: Json): Json {
-  if (field.clear !== 'disable' || !isUnknown(field.type, shown)) return null;
+  if (field.clear !== 'disable' || !isFieldHidden(field.type, shown)) return null;
   return normalizeField({ ...field, clear: undefined }, shown);
 }
 
@@ -132,16 +132,18 @@ function toText(value: Json | undefined): string {
 }
 
 /** Fills in fields of a live spec that the service does not show. `from` is a normalized spec with their values. */
-export function fillUnknown(kind: Kind, live: Spec, from: Spec): Spec {
+export function fillHiddenFields(kind: Kind, live: Spec, from: Spec): Spec {
   return fillFields(kind.specFields, live, from);
 }
 
 /** Whether the service does not show a field of a live spec, or shows only a part of it. */
-export function isUnknown(type: FieldType, value: Json | undefined): boolean {
+export function isFieldHidden(type: FieldType, value: Json | undefined): boolean {
   if (value === undefined) return true;
   if (type.type === 'object' && isJsonObject(value))
-    return type.namedFields.some(([name, field]) => isUnknown(field.type, value[name]));
-  return type.type === 'list' && isJsonArray(value) && value.some((member) => isUnknown(type.of, member ?? undefined));
+    return type.namedFields.some(([name, field]) => isFieldHidden(field.type, value[name]));
+  return (
+    type.type === 'list' && isJsonArray(value) && value.some((member) => isFieldHidden(type.of, member ?? undefined))
+  );
 }
 
 function fillFields(fields: readonly NamedField[], value: JsonObject, from: JsonObject): JsonObject {
@@ -197,7 +199,7 @@ function fillEmpty(fields: readonly NamedField[], value: JsonObject, isMeant: Is
 
 function fillValueInside(field: Field, value: Json, isMeant: IsMeant): Json {
   const filled = fillInside(field.type, value, isMeant);
-  return filled === value || isUnknown(field.type, filled) ? filled : nullIfDisabled(field, filled);
+  return filled === value || isFieldHidden(field.type, filled) ? filled : nullIfDisabled(field, filled);
 }
 
 function fillInside(type: FieldType, value: Json, isMeant: IsMeant): Json {

@@ -26,7 +26,6 @@ export function findClearValue(field: Field): Json | undefined {
   }
 }
 
-/** The method and path of the request for a write. */
 export interface WriteRequest {
   readonly method: (typeof METHODS)[WriteAction];
   /** The path relative to the base URL. `{id}` is the placeholder for an id that is known only after apply. */

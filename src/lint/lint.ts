@@ -14,7 +14,7 @@ import type { LintSettings, StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
 import {
   hasExpression,
-  type IdName,
+  type IdReplacement,
   type LintFinding,
   type LintSubject,
   listSpecNodes,
@@ -95,9 +95,9 @@ function createContext(state: DesiredState, { now, readCel = () => ({ names: [] 
  * Maps an id to the address that manifests can use instead. If an attached resource and an `External` have the same id,
  * uses the attached resource, because its position can be shown.
  */
-function createIdNames({ externals, resources }: DesiredState): ReadonlyMap<string, IdName> {
+function createIdNames({ externals, resources }: DesiredState): ReadonlyMap<string, IdReplacement> {
   const attached = new Set(ATTACHED_KINDS.map(({ name }) => name));
-  const names = new Map<string, IdName>([...externals].map(([address, id]) => [id, { address }]));
+  const names = new Map<string, IdReplacement>([...externals].map(([address, id]) => [id, { address }]));
   for (const { address, kind, spec, locate } of resources.values()) {
     const { id } = spec;
     if (attached.has(kind) && typeof id === 'string') names.set(id, { address, locate: () => locate(['spec', 'id']) });

@@ -36,11 +36,11 @@ export interface RuleContext {
   readonly now: Date;
   readonly readCel: (text: string) => CelReading;
   /** Maps an id to the address that manifests can use instead. */
-  readonly names: ReadonlyMap<string, IdName>;
+  readonly names: ReadonlyMap<string, IdReplacement>;
 }
 
 /** An address that a manifest can use instead of an id. */
-export interface IdName {
+export interface IdReplacement {
   readonly address: string;
   /** Returns the position of `spec.id` in the attached resource with this address. Absent for an `External`. */
   readonly locate?: (() => SourcePlace) | undefined;

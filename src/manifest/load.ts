@@ -6,8 +6,8 @@ import {
   type BoundaryResult,
   checkPathDepth,
   findRoots,
-  placeNamed,
-  placeWithin,
+  resolveNamedPath,
+  resolvePathWithin,
 } from '../files/boundary.ts';
 import {
   createReadBudget,
@@ -109,7 +109,7 @@ export function visitManifests(
   const folder = { shown: root, real: resolve(context.cwd, root) };
   const { budget = createStackBudget() } = context;
   const roots = findRoots([root], context);
-  const place = placeNamed(root, context);
+  const place = resolveNamedPath(root, context);
   if ('finding' in place) return [{ folder: root, diagnostic: createRefusedDiagnostic(root, place) }];
   try {
     readFolder(folder, { seen: new Set(), folders: new Set(), visit, findings, isDone, roots, budget, isFull: false });
@@ -146,7 +146,7 @@ function* listUpward(
   { cwd, roots }: { readonly cwd: string; readonly roots: readonly string[] },
 ) {
   for (let at = real; ; at = dirname(at)) {
-    const place = placeWithin(at, roots);
+    const place = resolvePathWithin(at, roots);
     if ('finding' in place) return;
     yield { shown: isAbsolute(shown) ? at : relative(cwd, at) || '.', real: at };
     if (roots.includes(place.real) || dirname(at) === at) return;
@@ -165,7 +165,7 @@ function readDefaultsIn(folder: Path, reading: Reading): void {
 
 function readDefaultsFile({ shown, real }: Path, reading: Reading): void {
   const folder = dirname(shown);
-  const place = placeWithin(real, reading.roots);
+  const place = resolvePathWithin(real, reading.roots);
   // Ignore a link that leaves `roots`, because its target may have nothing to do with edgewise.
   if ('finding' in place) return;
   try {
@@ -238,7 +238,7 @@ function readNamed(path: string, context: LoadContext, reading: Reading): void {
   if (reading.isFull) return;
   const { cwd, roots } = context;
   const file = { shown: path, real: resolve(cwd, path) };
-  const place = roots === undefined ? placeNamed(path, context) : placeWithin(file.real, roots);
+  const place = roots === undefined ? resolveNamedPath(path, context) : resolvePathWithin(file.real, roots);
   if ('finding' in place) {
     reading.findings.push({ folder: dirname(path), diagnostic: createRefusedDiagnostic(path, place) });
     return;
@@ -350,7 +350,7 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
     return 1;
   }
   const path = { shown: join(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
-  const place = entry.isSymbolicLink() ? placeWithin(path.real, walk.roots) : path;
+  const place = entry.isSymbolicLink() ? resolvePathWithin(path.real, walk.roots) : path;
   if ('finding' in place) {
     walk.findings.push({ folder: folder.shown, diagnostic: createRefusedDiagnostic(path.shown, place) });
     return 1;
@@ -443,7 +443,7 @@ export function createFieldFileReader(context: FieldFileContext): ReadFieldFile 
   const { cwd, onInput = () => undefined, roots = findRoots([], context), budget = createStackBudget() } = context;
   return (manifest, path) => {
     const named = resolve(cwd, resolveManifestPath(manifest, path));
-    const place = placeWithin(named, roots);
+    const place = resolvePathWithin(named, roots);
     if ('finding' in place) return { ...place, isRefused: true };
     onInput(named);
     try {

@@ -13,8 +13,8 @@ export interface Mark {
   /** Only for credentials: whether the token was delivered to its sink. */
   readonly delivered: boolean;
   /**
-   * The former name. Set only if `name` is also the former name of another resource. Then `was` distinguishes the
-   * resource that was renamed to `name` from the one that is yet to be renamed from it.
+   * The former name. Set only in a chain of renames, where `name` is the former name of another resource. `was`
+   * distinguishes the two until the other resource gets its new name.
    */
   readonly was?: string;
   /**

@@ -6,7 +6,7 @@ import type { CrossStackReference } from './state.ts';
 export interface StackFolder {
   /** The name of the stack. `''` if the document has none; then the validation of the stack reports an error. */
   readonly name: string;
-  /** Relative to the working folder, or absolute, as the user gave the root. */
+  /** Relative to the working folder. Absolute if the user gave the root folder as an absolute path. */
   readonly folder: string;
   /** The file that contains the `Stack`. */
   readonly file: string;
@@ -160,11 +160,11 @@ export interface IndexedPlan {
  * Returns the file name of a `PlanIndex`. It starts with `_`, unlike plan files, which are named after stacks. It
  * contains the shard, because several shards may write to one folder.
  */
-export function formatIndexName(shard: Omit<Shard, 'from'> | undefined): string {
+export function formatIndexFileName(shard: Omit<Shard, 'from'> | undefined): string {
   return shard === undefined ? '_index.json' : `_index-${shard.index}-of-${shard.total}.json`;
 }
 
-export function isIndexName(name: string): boolean {
+export function isIndexFileName(name: string): boolean {
   return /^_index(?:-\d+-of-\d+)?\.json$/.test(name);
 }
 

@@ -26,7 +26,7 @@ export function formatRateLimit({ requests, windowMs }: RateLimit): string {
 }
 
 /** Returns the minimum time for `count` requests, in milliseconds. The requests in the first window need no time. */
-export function computeMinimumMs(count: number, { requests, windowMs }: RateLimit): number {
+export function computeMinimumDurationMs(count: number, { requests, windowMs }: RateLimit): number {
   return Math.max(0, Math.floor((count - 1) / requests)) * windowMs;
 }
 

@@ -55,7 +55,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     ...listHealthWarnings(decisions, now),
     ...listRetainedValueWarnings(decisions),
     ...listLengthWarnings(decisions),
-    ...listNotShown(decisions.flatMap(listComparedLive)),
+    ...listHiddenFieldWarnings(decisions.flatMap(listComparedLive)),
     ...listTokensWithoutSink(decisions, tokens),
     ...decisions.filter(canLockOut).map(createLockoutWarning),
   ];
@@ -316,12 +316,12 @@ export interface ComparedLive {
 }
 
 /** Returns one warning for each kind with compared fields that the service does not show. It names each field once. */
-export function listNotShown(compared: readonly ComparedLive[]): readonly Diagnostic[] {
+export function listHiddenFieldWarnings(compared: readonly ComparedLive[]): readonly Diagnostic[] {
   const found = new Map<string, Set<string>>();
   for (const { kind, live, isCompared } of compared)
     for (const [name, { type }] of kind.specFields) {
       if (!isCompared(name)) continue;
-      for (const path of listUnknown(type, live[name], name))
+      for (const path of listHiddenFields(type, live[name], name))
         found.set(kind.name, (found.get(kind.name) ?? new Set()).add(path));
     }
   return [...found]
@@ -330,12 +330,12 @@ export function listNotShown(compared: readonly ComparedLive[]): readonly Diagno
 }
 
 /** Lists the paths of fields that a response omits. The paths contain no list indexes. */
-function listUnknown(type: FieldType, value: Json | undefined, path: string): readonly string[] {
+function listHiddenFields(type: FieldType, value: Json | undefined, path: string): readonly string[] {
   if (value === undefined) return [path];
   if (type.type === 'object' && isJsonObject(value))
-    return type.namedFields.flatMap(([name, field]) => listUnknown(field.type, value[name], `${path}.${name}`));
+    return type.namedFields.flatMap(([name, field]) => listHiddenFields(field.type, value[name], `${path}.${name}`));
   if (type.type !== 'list' || !isJsonArray(value)) return [];
-  return value.flatMap((member) => listUnknown(type.of, member, path));
+  return value.flatMap((member) => listHiddenFields(type.of, member, path));
 }
 
 function createNotShownWarning(kind: string, paths: readonly string[]): Diagnostic {

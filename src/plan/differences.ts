@@ -1,7 +1,7 @@
 import type { Field } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getDefaultValue, listFieldsInMark, normalizeField } from '../kinds/normalize.ts';
-import { fillUnknown, isUnknown } from '../kinds/read-response.ts';
+import { fillHiddenFields, isFieldHidden } from '../kinds/read-response.ts';
 import { type Address, toName } from '../model/address.ts';
 import type { Difference, DifferenceCause } from '../model/change.ts';
 import { isSameJson, type Json } from '../model/json.ts';
@@ -133,9 +133,9 @@ export function findDefaultDigest(kind: Kind, name: string): string | undefined 
 function assumeApplied(subject: Subject, live: Live, normal: Spec): Spec {
   const { kind } = subject;
   if (isShown(kind, live.spec)) return live.spec;
-  const filled = fillUnknown(kind, live.spec, normal);
+  const filled = fillHiddenFields(kind, live.spec, normal);
   const hidden = kind.specFields.filter(
-    ([name, field]) => normal[name] !== undefined && isUnknown(field.type, live.spec[name]),
+    ([name, field]) => normal[name] !== undefined && isFieldHidden(field.type, live.spec[name]),
   );
   const changed = hidden.flatMap(([name, field]) => {
     const wanted = normal[name] ?? null;
@@ -146,7 +146,7 @@ function assumeApplied(subject: Subject, live: Live, normal: Spec): Spec {
 }
 
 function isShown(kind: Kind, spec: Spec): boolean {
-  return kind.specFields.every(([name, { type }]) => !isUnknown(type, spec[name]));
+  return kind.specFields.every(([name, { type }]) => !isFieldHidden(type, spec[name]));
 }
 
 interface Subject {

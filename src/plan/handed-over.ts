@@ -69,7 +69,7 @@ export function listTakeOversOutsideRun(
         code: 'taken-elsewhere',
         severity: 'warning',
         message: `${address} would be deleted here, and ${how}`,
-        remedy: `${first}, or both in one run with -R. Until then, spec.handed_over: [${address}] in the Stack of ${own} keeps it.`,
+        remedy: `${first}, or both in one run with -R. Until then, keep it with spec.handed_over: [${address}] in the Stack of ${own}.`,
         address,
       },
     ];

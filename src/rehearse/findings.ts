@@ -277,8 +277,8 @@ interface Holding {
   readonly what: string;
   readonly isValue: boolean;
   /**
-   * For a field: the key of the resource or unique value that has the field. The field counts as missing only while
-   * that exists. For a resource or a unique value: the same as `key`.
+   * For a field: the key of its resource or unique value. The field counts as missing only while this resource or value
+   * exists. For a resource or a unique value: the same as `key`.
    */
   readonly of: string;
   readonly subject?: string;

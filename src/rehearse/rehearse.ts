@@ -1,6 +1,6 @@
 import { applyPlan } from '../apply/apply.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
-import { isUnknown } from '../kinds/read-response.ts';
+import { isFieldHidden } from '../kinds/read-response.ts';
 import { formatAddress, stripDuplicateId, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/outcome.ts';
@@ -186,7 +186,7 @@ function restoreUnknown(
   written: ReadonlySet<string>,
 ): LiveResource {
   const unknown = kind.specFields.filter(
-    ([name, { type }]) => like !== undefined && !written.has(name) && isUnknown(type, like.spec[name]),
+    ([name, { type }]) => like !== undefined && !written.has(name) && isFieldHidden(type, like.spec[name]),
   );
   if (like === undefined || unknown.length === 0) return found;
   const names = new Set(unknown.map(([name]) => name));

@@ -62,8 +62,8 @@ const BASE_URL = 'http://twin.invalid';
 const REQUESTS_AT_ONCE = 100;
 
 /**
- * Creates a copy of the live state. The copy cannot know which ids exist of a kind whose resources were not read, or
- * cannot be created through the API. So it accepts every id of such a kind.
+ * Creates a copy of the live state. If the resources of a kind were not read, or the API cannot create them, the copy
+ * does not know which ids exist. Then it accepts every id of that kind.
  */
 export function createSimulatedAccount({ live, now, onWrite }: CopyOptions): SimulatedAccount {
   let rejection: SimulatedRejection | undefined;

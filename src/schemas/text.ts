@@ -132,7 +132,6 @@ export function createIdTextSchema(
     .meta({ pattern });
 }
 
-/** A Ref: an id and its URI. */
 const createRefSchema = once(() => nameSharedSchema('Ref', z.strictObject({ id: z.string(), uri: z.string() })));
 
 /**

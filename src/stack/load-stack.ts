@@ -152,7 +152,11 @@ const MAX_NEAREST = 3;
  * example, if the user names the root of a repository. Does nothing if there are several Stacks, because that is
  * another error.
  */
-export function refuseOtherTools(paths: readonly string[], sources: readonly ManifestBytes[], context: Host): void {
+export function rejectFilesOfOtherTools(
+  paths: readonly string[],
+  sources: readonly ManifestBytes[],
+  context: Host,
+): void {
   const { cwd, root } = context;
   const resolvePath = (path: string): string => resolve(cwd, path);
   const isFound = ({ file }: ManifestBytes): boolean =>

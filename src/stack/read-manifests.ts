@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { BOUNDARY_REMEDY, findRoots, placeForWriting, placeWithin } from '../files/boundary.ts';
+import { BOUNDARY_REMEDY, findRoots, placeForWriting, resolvePathWithin } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { type DeepFormatChecks, listDeepFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import { findKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
@@ -23,7 +23,7 @@ import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import { type Host, InvalidManifests, type RunSubject, StackError } from './host.ts';
-import { loadStack, refuseOtherTools } from './load-stack.ts';
+import { loadStack, rejectFilesOfOtherTools } from './load-stack.ts';
 import { getServerDataFile, isEmbedded } from './settings.ts';
 
 /** The result of reading and validating manifests. `state` is `undefined` if the manifests are invalid. */
@@ -68,7 +68,7 @@ export async function readManifests(
   const found = await loadStack(given, { ...context, budget }, { isRendered });
   const loaded = withManifests(found, manifests);
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
-  if (isLoaded) refuseOtherTools(given, loaded.sources, context);
+  if (isLoaded) rejectFilesOfOtherTools(given, loaded.sources, context);
   for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
   const validated = validateManifests(loaded.sources, {
     env: createEnvironment(context),
@@ -249,7 +249,7 @@ function listRefusedInStack({ stack }: DesiredState, context: NamedPathsContext)
     ...listTokenFolders(tokens),
   ];
   return named.flatMap(({ path, named: one }): Diagnostic[] => {
-    const place = placeWithin(resolve(context.cwd, one), context.roots);
+    const place = resolvePathWithin(resolve(context.cwd, one), context.roots);
     if (!('finding' in place)) return [];
     const at = context.locateInStack(path);
     const message = `${formatPath(path)} names ${one}, which ${place.finding}`;
@@ -382,7 +382,7 @@ async function loadPolicyDocuments(
     ({ kind, address, locate }): Diagnostic => ({
       code: 'unknown-kind',
       severity: 'error',
-      message: `${address}: ${kind} is not a kind of policies`,
+      message: `${address}: the kind ${kind} is not for policies`,
       remedy: 'Move the document to the manifests. A path of policies has Policy and PolicyTest documents only.',
       address,
       place: locate(),

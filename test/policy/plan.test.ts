@@ -199,7 +199,7 @@ describe('policies kept apart', () => {
       3,
       [
         'error[file-unreadable]: nowhere does not exist',
-        'error[unknown-kind]: TCPEdge/b: TCPEdge is not a kind of policies',
+        'error[unknown-kind]: TCPEdge/b: the kind TCPEdge is not for policies',
         'error[duplicate-address]: Policy/owned: two documents have this address',
       ],
     ]);

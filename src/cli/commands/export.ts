@@ -77,7 +77,7 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
 function checkFlags({ out, owner, force }: Flags): void {
   const refuse = (message: string, remedy: string) => new CommandError(message, { exitCode: EXIT.invalid, remedy });
   if (out !== undefined && owner === undefined)
-    throw refuse('The stack that will own the exported resources is not named.', 'Name a new stack: --owner NAME.');
+    throw refuse('The stack that will own the exported resources is not named.', 'Choose a name for it: --owner NAME.');
   if (out === undefined && force === true)
     throw refuse('--force works only with a folder.', 'Name the folder with -o FOLDER, or leave out --force.');
 }

@@ -13,7 +13,7 @@ import { describeStacks, listUnownedLines } from '../../report/view/stacks-view.
 import { selectStacks } from '../../repository/select-stacks.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { confineToTree, type StackFilterFlags, toStackFilter } from '../multi-stack/stacks-run.ts';
+import { confineFilesToRepository, type StackFilterFlags, toStackFilter } from '../multi-stack/stacks-run.ts';
 import type { CommandAction } from '../output/present.ts';
 import { getTextOptions } from '../output/present.ts';
 import { RESULT_GROUP } from './help.ts';
@@ -51,7 +51,7 @@ export function defineStacks(command: Command, act: CommandAction): void {
 }
 
 async function listStacks(root: string, flags: Flags, context: Context): Promise<ExitCode> {
-  const { tree, ...selected } = await selectStacks(root, toStackFilter(flags), confineToTree(root, context));
+  const { tree, ...selected } = await selectStacks(root, toStackFilter(flags), confineFilesToRepository(root, context));
   const listing = { root, total: tree.stacks.length, unowned: tree.unowned, ...selected };
   context.stdout.write(render(listing, flags, context));
   if (flags.format === 'table' || flags.format === 'json') return EXIT.done;

@@ -7,9 +7,9 @@ import { describeError } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import {
-  formatIndexName,
+  formatIndexFileName,
   type IndexedPlan,
-  isIndexName,
+  isIndexFileName,
   PLAN_INDEX_FORMAT,
   type PlanIndex,
 } from '../../model/stack-tree.ts';
@@ -69,7 +69,7 @@ export async function openPlanFolder(
         plans: [...plans.values()].toSorted((left, right) => (left.file < right.file ? -1 : 1)),
       };
       const text = `${JSON.stringify(index, null, 2)}\n`;
-      await writeResultFile(join(folder, formatIndexName(shard)), text, context);
+      await writeResultFile(join(folder, formatIndexFileName(shard)), text, context);
     },
   };
 }
@@ -109,7 +109,7 @@ async function clearFolder(folder: string, shard: PlanIndex['shard'], context: F
   const names = await listReadable(path);
   const kept = new Set<string>();
   const old: string[] = [];
-  for (const name of names.filter(isIndexName)) {
+  for (const name of names.filter(isIndexFileName)) {
     const index = await readIndex(join(folder, name), context);
     const isOfThisRun = shard !== undefined && index.shard?.total === shard.total && index.shard.index !== shard.index;
     const unaltered = index.plans.filter((plan) => hasDigest(join(path, plan.file), plan.sha256, context));
@@ -150,7 +150,7 @@ export async function readPlanFolder(
 ): Promise<IndexedFolder | undefined> {
   const path = resolve(context.cwd, folder);
   const names = await listReadable(path).catch((): readonly string[] => []);
-  const indexNames = names.filter(isIndexName);
+  const indexNames = names.filter(isIndexFileName);
   if (indexNames.length === 0) {
     if (await hasOnlyPlans(folder, names, context)) throw refuseWithoutIndex(folder);
     return undefined;
@@ -159,7 +159,7 @@ export async function readPlanFolder(
   const plans = indexes.flatMap((index) => index.plans);
   const known = new Set(plans.map(({ file }) => file));
   for (const name of names)
-    if (!known.has(name) && !isIndexName(name)) throw refuse(folder, `${join(folder, name)} is not in its index`);
+    if (!known.has(name) && !isIndexFileName(name)) throw refuse(folder, `${join(folder, name)} is not in its index`);
   for (const { file, sha256 } of plans) {
     if (!names.includes(file)) throw refuse(folder, `${join(folder, file)} is missing`);
     if (!hasDigest(join(path, file), sha256, context))

@@ -102,7 +102,7 @@ export async function runOnStacks(
   task: (run: StacksRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const root = getRoot(paths);
-  const context = confineToTree(root, given);
+  const context = confineFilesToRepository(root, given);
   const selected = await selectStacks(root, toStackFilter(flags), context);
   refuseSingleFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
   return runOnSelected(selected, { flags, command }, context, task);
@@ -139,7 +139,7 @@ export async function runOnSelected(
 }
 
 /** Confines the files that manifests may name to the repository of the tree, else to the tree itself. */
-export function confineToTree<T extends Pick<Context, 'cwd' | 'root'>>(tree: string, context: T): T {
+export function confineFilesToRepository<T extends Pick<Context, 'cwd' | 'root'>>(tree: string, context: T): T {
   return { ...context, root: findRoots([tree], context).at(-1) };
 }
 

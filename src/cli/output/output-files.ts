@@ -1,7 +1,7 @@
 import { constants, lstat, open, rm, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { writeAtomically } from '../../files/atomic-file.ts';
-import { findFileOfAnotherUser, findRepository, isDevice, placeNamed } from '../../files/boundary.ts';
+import { findFileOfAnotherUser, findRepository, isDevice, resolveNamedPath } from '../../files/boundary.ts';
 import { readInput } from '../../files/read-input.ts';
 import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -64,7 +64,7 @@ async function refusePlace(file: string, context: OutputContext): Promise<void> 
   const foreign = findFileOfAnotherUser(path, context.uid);
   if (foreign !== undefined)
     throw createRefusal(file, foreign === path ? BY_ANOTHER : `lies in ${foreign}, which ${BY_ANOTHER}`);
-  const place = placeNamed(path, context);
+  const place = resolveNamedPath(path, context);
   if ('finding' in place) throw createRefusal(file, place.finding);
   const found = await find(path);
   if (found?.isSymbolicLink() === true) throw createRefusal(file, 'is a symbolic link');

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { findRoots, placeWithin } from '../../files/boundary.ts';
+import { findRoots, resolvePathWithin } from '../../files/boundary.ts';
 import { InputError, type ReadBudget, readInput } from '../../files/read-input.ts';
 import type { Locate } from '../../model/diagnostic.ts';
 import { describeError } from '../../model/errors.ts';
@@ -41,7 +41,7 @@ export function findManifests(
   const roots = findRoots([], { cwd, root });
   const isThere = (path: string): boolean => {
     const whole = resolve(cwd, path);
-    return path !== '-' && existsSync(whole) && 'real' in placeWithin(whole, roots);
+    return path !== '-' && existsSync(whole) && 'real' in resolvePathWithin(whole, roots);
   };
   if (manifests.every(isThere)) {
     const named = manifests.join(', ');

@@ -159,7 +159,8 @@ export const LINT_EXPLANATIONS = {
   'restriction-locks-out': {
     meaning:
       'An IP restriction that is enforced on the API, the dashboard or agents can lock out the user who applies it. A plan that writes one warns as `lockout`.',
-    remedy: 'Make sure that its IP policies allow the address that edgewise runs from, and note that in `lint.allow`.',
+    remedy:
+      'Make sure that its IP policies allow the address that edgewise runs from. Then add the finding to `lint.allow`.',
     ...createExamples(
       formatRestriction('api', '  enforced: true'),
       formatRestriction(

@@ -1,6 +1,6 @@
 import type { Kind } from '../../kinds/kind.ts';
 import { createAttachmentRequest } from '../../kinds/paths.ts';
-import { fillAllLeftOut, fillUnknown } from '../../kinds/read-response.ts';
+import { fillAllLeftOut, fillHiddenFields } from '../../kinds/read-response.ts';
 import { listReferences } from '../../kinds/references.ts';
 import type { CreatedIds } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
@@ -277,7 +277,7 @@ function isSameAsKnown(
   { now, value }: { readonly now: Json | undefined; readonly value: Json },
 ): boolean {
   const from = fillLeftOut(kind, field, value) ?? null;
-  const seen = fillUnknown(kind, now === undefined ? {} : { [field]: now }, { [field]: from });
+  const seen = fillHiddenFields(kind, now === undefined ? {} : { [field]: now }, { [field]: from });
   return isSameJson(from, seen[field] ?? null);
 }
 
@@ -288,7 +288,7 @@ function fillLeftOut(kind: Kind, field: string, value: Json | undefined): Json |
 
 function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: PlanLookUp): boolean {
   const desired = resolveSpec(subject.change.kind, subject.change.desired ?? {}, ids);
-  const known = fillUnknown(subject.kind, live.spec, desired);
+  const known = fillHiddenFields(subject.kind, live.spec, desired);
   return listCheckedFields(subject).every(
     (name) => desired[name] === undefined || isSameJson(known[name] ?? null, desired[name]),
   );

@@ -1,7 +1,7 @@
 import type { Field } from '../../kinds/field.ts';
 import { isModule, type Kind } from '../../kinds/kind.ts';
 import { type Attachment, createAttachmentRequest } from '../../kinds/paths.ts';
-import { fillAllLeftOut, fillUnknown, isUnknown } from '../../kinds/read-response.ts';
+import { fillAllLeftOut, fillHiddenFields, isFieldHidden } from '../../kinds/read-response.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
 import { type Drift, type DriftedField, type DriftState, PROTECT_PATH, type ResourceDrift } from '../../model/drift.ts';
@@ -19,7 +19,7 @@ import {
 } from '../compute-drift.ts';
 import { computeLiveDigest } from '../create-change.ts';
 import { listDeletionDangers, listDriftDangers, withExpiryDanger } from '../dangers.ts';
-import { type ComparedLive, listNotShown } from '../decide-plan.ts';
+import { type ComparedLive, listHiddenFieldWarnings } from '../decide-plan.ts';
 import { diffSpecs } from '../diff.ts';
 import { findDefaultDigest } from '../differences.ts';
 import { findFileText } from '../files.ts';
@@ -61,7 +61,7 @@ export function computeDriftAgainst(plan: Plan, { live, present, now, file }: Dr
     resources: sortByAddress(resources.map((resource) => withExpiryDanger(resource, now))),
     kinds: [...live.resources.keys()],
     unowned: listUnowned({ stack, known }, live),
-    diagnostics: listNotShown(plan.changes.flatMap((change) => listComparedLive(change, found))),
+    diagnostics: listHiddenFieldWarnings(plan.changes.flatMap((change) => listComparedLive(change, found))),
     violations: [],
     externals,
     requests: live.requests,
@@ -160,7 +160,7 @@ function compareSpecs(change: Change, live: LiveResource, { ids }: PlanLookUp): 
   const desired = Object.fromEntries(Object.entries(desiredSpec).filter(([name]) => names.has(name)));
   const before = start && fillAllLeftOut(kind, start);
   const now = fillAllLeftOut(kind, live.spec);
-  const differences = diffSpecs(kind, fillUnknown(kind, live.spec, desired), desired).map((difference) => {
+  const differences = diffSpecs(kind, fillHiddenFields(kind, live.spec, desired), desired).map((difference) => {
     const { field } = difference;
     const isBefore = before !== undefined && isSameJson(before[field] ?? null, now[field] ?? null);
     return toDriftedField({ ...difference, origin: isBefore ? 'manifest' : 'drift' });
@@ -217,12 +217,12 @@ function compareDigests(change: Change, live: LiveResource): Compared {
 
 /** Whether digests cannot be compared, because the service does not show every field. */
 function isPartlyUnknown(kind: Kind, { spec }: LiveResource): boolean {
-  return kind.specFields.some(([name, { type }]) => isUnknown(type, spec[name]));
+  return kind.specFields.some(([name, { type }]) => isFieldHidden(type, spec[name]));
 }
 
 function listMoved(kind: Kind, { spec }: LiveResource, mark: Mark | undefined): readonly string[] {
   const isMoved = (name: string, field: Field): boolean =>
-    !isUnknown(field.type, spec[name]) && toFieldDigest(spec[name] ?? null) !== findAppliedDigest(kind, name, mark);
+    !isFieldHidden(field.type, spec[name]) && toFieldDigest(spec[name] ?? null) !== findAppliedDigest(kind, name, mark);
   const applied = new Set(listApplied(kind, mark));
   return kind.specFields.flatMap(([name, field]) => (applied.has(name) && isMoved(name, field) ? [name] : []));
 }

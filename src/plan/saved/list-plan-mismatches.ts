@@ -116,7 +116,7 @@ interface DoneContext {
   readonly renewed: ReadonlySet<Address>;
 }
 
-/** Whether the new plan lacks a change of the file because an earlier apply has done it. */
+/** Whether a change of the plan file is missing from the new plan because an earlier apply has done it. */
 function isDone(
   { change, other, fields }: ExtraChange,
   { shown, again, deleted, check, renewed }: DoneContext,

@@ -236,7 +236,6 @@ function renderFailure({ failed, skipped, notStarted, next }: ApplyView): readon
   ];
 }
 
-/** Tokens, files and applied writes. */
 function renderDone({ applied, tokens, files }: ApplyView): readonly (Html | undefined)[] {
   return [
     renderSentences('tokens', tokens.map(renderToken)),

@@ -43,7 +43,7 @@ export function listDriftHeadSections(
   ];
 }
 
-/** Names a saved plan, and the targets. The last line of the comment names the commit of manifests. */
+/** Returns the sentences that name the saved plan and the targets. The commit is in the last line of the comment. */
 function listLimits({ compared, isAgainstPlan, notes }: DriftView): readonly string[] {
   return [...(isAgainstPlan ? [compared] : []), ...notes.slice(0, 1)];
 }

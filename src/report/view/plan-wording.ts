@@ -50,7 +50,7 @@ export function formatOwnerNote(owner: string): string {
 
 export const DELETES_HEADING = 'Deletes and replacements';
 
-/** The note on a change whose other fields an earlier part shows. */
+/** The note on a change that the plan shows in two parts: an earlier part shows the other fields. */
 export const SEE_ABOVE = 'see above';
 
 /** The reason for an adoption without any other reason. */

@@ -5,9 +5,7 @@ import { type Diagnostic, LINT_CODES } from '../../model/diagnostic.ts';
 import type { PolicyTestResult } from '../../model/policy.ts';
 import type { LintSettings } from '../../model/stack.ts';
 import type { FormatName } from '../../report/formats.ts';
-import { renderLintRulesJson } from '../../report/machine/json.ts';
 import type { LintRuleRow } from '../../report/report.ts';
-import { renderLintRulesText } from '../../report/text/lists.ts';
 import { InvalidManifests } from '../../stack/host.ts';
 import { readManifests, testPolicies } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
@@ -84,12 +82,14 @@ async function listRules(paths: readonly string[], flags: FormatFlags, context: 
     const severity = settings === undefined ? rule.severity : getRuleSeverity(rule, settings);
     return { id: rule.id, severity, sentence: LINT_CODES[rule.id], remedy: rule.remedy };
   });
-  const text =
-    flags.format === 'json'
-      ? renderLintRulesJson(rows)
-      : renderLintRulesText(rows, getTextOptions(context.stdout, context, flags));
-  context.stdout.write(text);
+  context.stdout.write(await renderRules(rows, flags, context));
   return EXIT.done;
+}
+
+async function renderRules(rows: readonly LintRuleRow[], flags: FormatFlags, context: Context): Promise<string> {
+  if (flags.format === 'json') return (await import('../../report/machine/json.ts')).renderLintRulesJson(rows);
+  const { renderLintRulesText } = await import('../../report/text/lists.ts');
+  return renderLintRulesText(rows, getTextOptions(context.stdout, context, flags));
 }
 
 function checkFormat({ format, report = [] }: FormatFlags): void {

@@ -34,7 +34,7 @@ export interface TextType {
   readonly format?: TextFormat;
   /** Whether a manifest may contain `{ file: path }` instead. The content of that file is then the value. */
   readonly orFile?: boolean;
-  /** The variables of the CEL expression in the text, such as `conn.geo.*`. Absent if the text is no expression. */
+  /** The variables of the CEL expression in the text, such as `conn.geo.*`. Absent if the text is not an expression. */
   readonly cel?: readonly string[];
   /** Values that are known to work. The service stores other values too. */
   readonly known?: readonly string[];

@@ -35,7 +35,7 @@ export function checkSshKey(text: string): string | undefined {
   return undefined;
 }
 
-/** Parses a public key in OpenSSH authorized-keys format. `undefined` if the text is no key or an incomplete one. */
+/** Parses a public key in OpenSSH authorized-keys format. `undefined` if the text is not a complete key. */
 export function parseSshPublicKey(text: string): Key | undefined {
   const bytes = Buffer.from(text.trim().split(/\s+/)[1] ?? '', 'base64');
   const key = readKey(text.trim());

@@ -184,7 +184,7 @@ function findNameRemedy(
     : undefined;
 }
 
-/** Returns the reference type of the value or map key at a path in a spec. `undefined` if it is no reference. */
+/** Returns the reference type of the value or map key at a path in a spec. `undefined` if it is not a reference. */
 function findReferenceType(kind: string, { path, at }: Pick<SchemaFinding, 'path' | 'at'>): ReferenceType | undefined {
   const [spec, ...steps] = path.slice(0, -1);
   const { fields = {} } = (spec === 'spec' ? findKind(kind) : undefined) ?? {};

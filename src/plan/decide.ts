@@ -64,7 +64,7 @@ export function decideActions(pairs: readonly Pair[], context: DecisionContext):
 export function listRefusedAdoptions(decisions: readonly Decision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const forcing = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => path);
-    // Without such a field, only a credential whose token was never delivered is replaced. That is no error, because
+    // Without such a field, only a credential whose token was never delivered is replaced. This is not an error:
     // nothing can use the credential.
     if (pair.by !== 'adopt' || action !== 'replace' || forcing.length === 0 || pair.desired === undefined) return [];
     return [createAdoptionError(pair.desired, pair.live?.id ?? '', forcing)];

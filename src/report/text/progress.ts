@@ -69,7 +69,7 @@ interface LiveProgress {
   readonly end: () => readonly string[];
   /**
    * Returns the progress line for `now` (milliseconds since 1970): the finished writes, what Edgewise waits for, and
-   * the minimum time left. It is no wider than the terminal.
+   * the minimum time left. At most as wide as the terminal.
    */
   readonly render: (now: number) => string;
 }

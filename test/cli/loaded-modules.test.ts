@@ -48,7 +48,7 @@ it('a plan with nothing to do loads no server, and not what Request is made of',
   const { stdout, loaded } = await listLoaded(['plan', 'examples/quickstart']);
   expect(stdout).toContain('Nothing to do');
   expect(loaded).toContain('undici-transport');
-  for (const name of ['src/rehearse', 'src/server', 'hono', 'sshpk', 'internal/deps'])
+  for (const name of ['src/rehearse', 'src/server', 'hono', 'sshpk', 'pino', 'internal/deps'])
     expect(loaded).not.toContain(name);
 });
 
@@ -60,6 +60,6 @@ it('a version is shown without what reads manifests', async () => {
 
 it('no short run loads what only others need', async () => {
   const { loaded } = await listLoaded(['validate', 'examples/quickstart']);
-  for (const name of ['undici', 'pino', 'hono', 'sshpk', 'cel-js', 'crypto', 'src/report/html'])
+  for (const name of ['undici', 'pino', 'hono', 'sshpk', 'cel-js', 'crypto', 'src/report/html', 'plan-view'])
     expect(loaded).not.toContain(name);
 });

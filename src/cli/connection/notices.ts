@@ -7,7 +7,7 @@ import { formatWaitClause, type PendingWait } from '../../report/text/progress.t
 import { formatWaitTime } from '../../report/view/wording.ts';
 import { getServerDataFile, isEmbedded, type RunSettings } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
-import { isLogWanted, resolveLogLevel } from '../output/logger.ts';
+import { isLogWanted, resolveLogLevel } from '../output/present.ts';
 import { createStatusLine, MIN_SHOWN_WAIT_MS } from '../output/progress.ts';
 
 /** Callbacks that show retries, waits and slow reads of a client. */

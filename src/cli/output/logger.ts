@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
+import { type LogLevel, resolveLogLevel } from './present.ts';
 
 interface LoggerOptions {
   /** Least severe level that is logged. Default: `warn`. */
@@ -54,27 +54,4 @@ function batchLines(write: (text: string) => void): (line: string) => void {
     if (waiting === '') setImmediate(flush);
     waiting += line;
   };
-}
-
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-
-/** The values of EDGEWISE_LOG_LEVEL. */
-export type LogLevel = (typeof LEVELS)[number];
-
-/** Returns EDGEWISE_LOG_LEVEL or, if it is not set, `level`. Throws if the variable is not a level. */
-export function resolveLogLevel({ env }: Pick<Context, 'env'>, level: LogLevel): LogLevel {
-  const wanted = env['EDGEWISE_LOG_LEVEL'];
-  if (wanted === undefined || wanted === '') return level;
-  const known = LEVELS.find((one) => one === wanted);
-  if (known !== undefined) return known;
-  const message = `EDGEWISE_LOG_LEVEL is ${JSON.stringify(wanted)}, and must be one of ${LEVELS.join(', ')}.`;
-  throw new CommandError(message, { exitCode: EXIT.invalid });
-}
-
-/**
- * Whether messages less severe than warnings are logged. If so, a line of stderr must not be updated in place: that
- * would overwrite log lines.
- */
-export function isLogWanted({ env }: Pick<Context, 'env'>): boolean {
-  return ['trace', 'debug', 'info'].includes(env['EDGEWISE_LOG_LEVEL'] ?? '');
 }

@@ -2,7 +2,7 @@ import type { FormatName } from '../../report/formats.ts';
 import type { TextOptions } from '../../report/report.ts';
 import type { TrustFlags } from '../../stack/trust.ts';
 import type { Context, Output } from '../context.ts';
-import type { ExitCode } from '../exit-code.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 
 /** A flag `--report FORMAT=FILE`. */
 export interface ReportTarget {
@@ -49,6 +49,29 @@ export function getTextOptions(output: Output, { env }: Pick<Context, 'env'>, fl
     verbose: flags.verbose === true,
     compact: flags.compact === true,
   };
+}
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/** The values of EDGEWISE_LOG_LEVEL. */
+export type LogLevel = (typeof LEVELS)[number];
+
+/** Returns EDGEWISE_LOG_LEVEL or, if it is not set, `level`. Throws if the variable is not a level. */
+export function resolveLogLevel({ env }: Pick<Context, 'env'>, level: LogLevel): LogLevel {
+  const wanted = env['EDGEWISE_LOG_LEVEL'];
+  if (wanted === undefined || wanted === '') return level;
+  const known = LEVELS.find((one) => one === wanted);
+  if (known !== undefined) return known;
+  const message = `EDGEWISE_LOG_LEVEL is ${JSON.stringify(wanted)}, and must be one of ${LEVELS.join(', ')}.`;
+  throw new CommandError(message, { exitCode: EXIT.invalid });
+}
+
+/**
+ * Whether messages less severe than warnings are logged. If so, a line of stderr must not be updated in place: that
+ * would overwrite log lines.
+ */
+export function isLogWanted({ env }: Pick<Context, 'env'>): boolean {
+  return ['trace', 'debug', 'info'].includes(env['EDGEWISE_LOG_LEVEL'] ?? '');
 }
 
 /** The flags that `run` itself evaluates, for any command. */

@@ -20,8 +20,7 @@ import type { RunOptions } from '../../stack/run-plan.ts';
 import type { SetLineWriter } from '../connection/notices.ts';
 import type { Context, Output } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { isLogWanted } from '../output/logger.ts';
-import { type FormatFlags, findEventOutput, getTextOptions } from '../output/present.ts';
+import { type FormatFlags, findEventOutput, getTextOptions, isLogWanted } from '../output/present.ts';
 import { createProgress, createStatusLine, keepUpdated, type Progress } from '../output/progress.ts';
 import { publish, showFailure } from '../output/publish.ts';
 

@@ -228,7 +228,10 @@ interface CreationActions<T> {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** The maximum number of times that a creation is sent while its outcome is unknown. */
+/**
+ * The maximum number of times that a creation is sent while its outcome is unknown. The pauses before the second
+ * look-up double: 1, 2 and 4 seconds outlast a restart of the service.
+ */
 const ROUNDS = 3;
 const PAUSE_MS = 1000;
 

@@ -75,6 +75,7 @@ export function createRequests(context: RequestContext): Requests {
   };
 }
 
+/** The number of resources that a look-up reads: more than an apply creates at the same time. */
 const NEWEST = 100;
 
 async function listNewest(context: RequestContext, kind: Kind, get: Client['get']): Promise<readonly JsonObject[]> {

@@ -72,6 +72,7 @@ function formatFailure(code: number | null, signal: string | null, timeoutMs: nu
   return signal === null ? `ended with exit code ${code}` : `was stopped by ${signal}; its timeout is ${timeoutMs} ms`;
 }
 
+/** The interval between two checks of the file's size: at 1 GB a second, 20 MB are written in that time. */
 const GUARD_MS = 20;
 const MAX_KEPT_BYTES = 33_554_432;
 
@@ -95,6 +96,7 @@ async function limitSize(file: UnlinkedFile, ended: Promise<End>): Promise<strin
   return dropped;
 }
 
+/** The end of standard error usually has the cause of a failure. More is read than shown, to redact secrets first. */
 const MAX_READ_BYTES = 65_536;
 const MAX_SHOWN = 1000;
 

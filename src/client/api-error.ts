@@ -91,6 +91,7 @@ function findOperationHeader(headers: Headers, redact: Redactor): string | undef
   );
 }
 
+/** Enough for the title and the first sentence of an error page. */
 const EXCERPT_LENGTH = 200;
 /**
  * A body is cut to this length, then redacted, then cut to EXCERPT_LENGTH. If the first cut splits a secret, the part

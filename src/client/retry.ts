@@ -49,7 +49,7 @@ const ATTEMPTS: Readonly<Record<string, Readonly<Record<FailureClass, number>>>>
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
-/** If the service asks for a longer delay than this, the request is not retried. */
+/** If the service asks for a longer delay, the request is not retried: two windows of its limit have passed by then. */
 const MAX_RETRY_AFTER_MS = 120_000;
 
 /**

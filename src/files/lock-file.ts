@@ -8,7 +8,10 @@ export interface FileLock {
   readonly release: () => Promise<void>;
 }
 
-/** A process renews its lock every UPDATE_MS. A lock that was not renewed for STALE_MS counts as abandoned. */
+/**
+ * A process renews its lock every UPDATE_MS. A lock that was not renewed for STALE_MS counts as abandoned: ten missed
+ * renewals, so that a process on a busy machine keeps its lock.
+ */
 const UPDATE_MS = 2000;
 const STALE_MS = 20_000;
 

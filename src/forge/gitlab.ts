@@ -98,6 +98,7 @@ interface HandlerOptions {
 
 /** HTTP statuses after which a request is sent again. */
 const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 502]);
+/** The pauses double: 0.5, 1, 2 and 4 seconds outlast a short overload of GitLab. */
 const TRIES = 5;
 const PAUSE_MS = 250;
 

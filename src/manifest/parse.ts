@@ -218,7 +218,10 @@ interface YamlValue {
   readonly isBomb: boolean;
 }
 
-/** Aliases may add FREE_COPIES nodes to a document, plus COPIES_PER_NODE for each node of the document itself. */
+/**
+ * Aliases may add FREE_COPIES nodes to a document, plus COPIES_PER_NODE for each node of the document itself. Shared
+ * lists need fewer. An alias bomb with ten aliases in each level exceeds this at its fourth level.
+ */
 const FREE_COPIES = 1_000;
 const COPIES_PER_NODE = 10;
 

@@ -62,7 +62,7 @@ function isSameObject(left: JsonObject, right: JsonObject): boolean {
   return names.every((name) => Object.hasOwn(right, name) && isSameJson(left[name] ?? null, right[name] ?? null));
 }
 
-/** Maximum nesting of manifests, plan files and requests. */
+/** Maximum nesting of manifests, plan files and requests: deeper than any field, and shallow enough for recursion. */
 export const MAX_DEPTH = 100;
 
 /** Whether a JSON value is nested deeper than `depth` levels. */

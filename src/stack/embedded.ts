@@ -185,6 +185,7 @@ async function readSeed(file: string, context: Host): Promise<ServerSeed> {
   return withServerInput(file, () => parseServerSeed(text));
 }
 
+/** Waits up to a minute: most commands on the bundled server end sooner. */
 const PAUSE_MS = 250;
 const MAX_TRIES = 240;
 const LIMIT_S = (PAUSE_MS * MAX_TRIES) / 1000;

@@ -26,6 +26,7 @@ interface RenderOptions {
   readonly listen?: () => { readonly signal: AbortSignal; readonly stopListening: () => void };
 }
 
+/** Long enough for a command that first downloads a base or a chart. */
 const TIMEOUT_MS = 120_000;
 
 /**

@@ -130,6 +130,7 @@ export interface TokenFlags {
   readonly tokenCommand?: readonly string[];
 }
 
+/** Long enough for a command that writes to a secret store over the network. */
 const COMMAND_TIMEOUT_MS = 30_000;
 
 /**

@@ -141,7 +141,10 @@ interface ReadingWatch {
   readonly end: () => void;
 }
 
-/** Delays before the first line, between further lines, and between updates of a line on a terminal. */
+/**
+ * Delays before the first line, between further lines, and between updates of a line on a terminal. Most reads end
+ * before the first line. Further lines become rarer, so that a log stays short.
+ */
 const FIRST_MS = 1_500;
 const NEXT_MS = [8_500, 20_000, 30_000, 60_000];
 const LIVE_MS = 1_000;

@@ -132,7 +132,7 @@ function createLive({ output, now, after }: ProgressPlace, ahead: RemainingWrite
   };
 }
 
-/** Minimum length of a wait that is shown. */
+/** Minimum length of a wait that is shown. A shorter wait is over before anyone reads the line. */
 export const MIN_SHOWN_WAIT_MS = 1_000;
 
 /** Calls `show` every second on a terminal, else every half minute. Returns a function that stops the calls. */
@@ -151,6 +151,7 @@ export function keepUpdated(
   return () => cancel();
 }
 
+/** A terminal shows the time left in seconds. A log gets two lines a minute, so that it stays short. */
 const LIVE_MS = 1_000;
 const PLAIN_MS = 30_000;
 

@@ -98,7 +98,7 @@ export {
   type TokenSettings,
 } from './model/stack.ts';
 export type { DesiredResource, DesiredState, LiveResource, LiveState, Spec } from './model/state.ts';
-export type { TokenCommand, TokenPlace } from './model/token-place.ts';
+export type { PlannedTokenSink, TokenCommand } from './model/token-sink.ts';
 export { type Transport, toSend, toTransport } from './model/transport.ts';
 export type { Write, WriteId, WriteType } from './model/write.ts';
 export { openStack, type StackOptions } from './open-stack.ts';

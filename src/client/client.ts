@@ -400,7 +400,7 @@ function isRefusedCursor(error: unknown): error is ApiError {
 }
 
 function createRejectionError({ message, response }: ApiError): ApiError {
-  const times = `The list was read from its start ${MAX_READINGS} times, and each time the service refused to continue it`;
+  const times = `The list was read from its start ${MAX_READINGS} times, and each time the service rejected the next page`;
   return new ApiError(`${message}. ${times}`, response);
 }
 

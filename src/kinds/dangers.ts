@@ -52,7 +52,7 @@ function isSecret(kind: Kind): boolean {
 function listAccessFacts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Fact[] {
   const fields = kind.specFields;
   if (to !== undefined) return from === undefined ? listUnrestricted(fields, to) : compareFields(fields, from, to, []);
-  if (from === undefined || !kind.isProtection || isSwitchedOff(fields, from)) return [];
+  if (from === undefined || !kind.restrictsAccess || isSwitchedOff(fields, from)) return [];
   return [{ danger: 'restriction-removed' }];
 }
 

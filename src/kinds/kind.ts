@@ -63,7 +63,7 @@ export interface Kind {
    */
   readonly findWork: ((resource: ProvisionedResource) => Work | undefined) | undefined;
   /** Whether resources of this kind restrict access to other resources. Deleting such a resource opens the others. */
-  readonly isProtection: boolean;
+  readonly restrictsAccess: boolean;
   /** Whether a resource with this spec can lock edgewise out of the API. Its writes are then sent last. */
   readonly canLockOut: (spec: Spec) => boolean;
 }
@@ -112,7 +112,7 @@ type Defaulted =
   | 'describeState'
   | 'findWork'
   | 'canLockOut'
-  | 'isProtection'
+  | 'restrictsAccess'
   | 'uri'
   | 'listKey'
   | 'lifecycle'
@@ -150,7 +150,7 @@ const DEFAULTS: Pick<Kind, Defaulted> = {
   describeState: () => [],
   findWork: undefined,
   canLockOut: () => false,
-  isProtection: false,
+  restrictsAccess: false,
   uri: 'absolute',
   listKey: undefined,
   lifecycle: {},

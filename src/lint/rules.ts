@@ -18,7 +18,7 @@ type RuleFacts = Omit<Rule, 'id'>;
 const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   'cel-syntax': {
     severity: 'warning',
-    remedy: 'Correct the expression. Otherwise the service refuses it, or applies the rule to no traffic.',
+    remedy: 'Correct the expression. Otherwise the service rejects it, or applies the rule to no traffic.',
     check: checkCelSyntax,
     needsCel: true,
   },

@@ -4,7 +4,7 @@ import type { ManifestStart } from './diagnostic.ts';
 import type { Json } from './json.ts';
 import type { Mark } from './mark.ts';
 import type { Spec } from './state.ts';
-import type { TokenPlace } from './token-place.ts';
+import type { PlannedTokenSink } from './token-sink.ts';
 
 /** The actions that change a resource, in the order of reports: destructive actions first. */
 export const CHANGE_ACTIONS = ['delete', 'replace', 'update', 'release', 'adopt', 'create'] as const;
@@ -69,7 +69,7 @@ export interface Change {
    */
   readonly dangers?: readonly Danger[];
   /** The sink that receives the new token. Absent if the change creates no token, or no sink is set. */
-  readonly token?: TokenPlace;
+  readonly token?: PlannedTokenSink;
   /** Further facts for the user who approves the plan, such as that the token of a renamed credential is not moved. */
   readonly notes?: readonly string[];
   /** Fields that drifted and that the plan leaves as they are, because of `--no-revert-drift`. */

@@ -4,7 +4,7 @@ import type { Change, ChangeStart } from '../model/change.ts';
 import { isJsonObject, type Json, toDigest } from '../model/json.ts';
 import { toComparedMark } from '../model/mark.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
-import type { TokenPlace } from '../model/token-place.ts';
+import type { PlannedTokenSink } from '../model/token-sink.ts';
 import type { Decision } from './decide.ts';
 import type { Pair } from './match.ts';
 import { findValidForMs } from './validity.ts';
@@ -12,7 +12,7 @@ import { listChangedFields, listSentForms } from './writes.ts';
 
 /** Facts of a change that its decision does not contain. */
 interface ChangeFacts {
-  readonly token?: TokenPlace | undefined;
+  readonly token?: PlannedTokenSink | undefined;
   /** Name of the label or annotation whose value is the owner. */
   readonly ownerLabel?: string | undefined;
 }

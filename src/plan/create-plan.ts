@@ -6,7 +6,7 @@ import { computeMinimumDurationMs, parseRateLimit } from '../model/stack.ts';
 import type { Write } from '../model/write.ts';
 import { createChange } from './create-change.ts';
 import { withDangers } from './dangers.ts';
-import { type Decision, describeTokens, findTokenPlace } from './decide.ts';
+import { type Decision, describeTokens, findTokenSink } from './decide.ts';
 import { type DecidedPlan, decidePlan } from './decide-plan.ts';
 import { countDuplicateChecks } from './duplicates.ts';
 import { listPlannedFiles } from './files.ts';
@@ -85,7 +85,7 @@ function listChanges(decisions: readonly Decision[], input: PlanInput): readonly
   const { ownerLabel } = input.desired.stack;
   return decisions
     .map((decision) => {
-      const token = findTokenPlace(decision, input.tokens);
+      const token = findTokenSink(decision, input.tokens);
       return createChange(decision, listNotes(decision, input), { token, ownerLabel });
     })
     .sort((left, right) => ACTIONS.indexOf(left.action) - ACTIONS.indexOf(right.action));

@@ -9,7 +9,7 @@ import { isJsonArray } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
 import { parseRateLimit } from '../model/stack.ts';
 import type { Spec } from '../model/state.ts';
-import { describeTokenPlace } from '../model/token-place.ts';
+import { describeTokenSink } from '../model/token-sink.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
 import { isUndelivered } from './match.ts';
 import { readTime } from './validity.ts';
@@ -157,7 +157,7 @@ function listLonger(kind: Kind, { differences, live, validForMs }: Change): read
 function listNewValues(kind: Kind, { action, live, token }: Change): readonly Danger[] {
   if (action !== 'create' && action !== 'replace') return [];
   const isReplaced = action === 'replace' && isInUse(kind, live);
-  const place = token === undefined ? undefined : describeTokenPlace(token);
+  const place = token === undefined ? undefined : describeTokenSink(token);
   const tokens = kind.oneTimeFields.map(
     (path): Danger => ({
       group: 'secrets',

@@ -10,7 +10,7 @@ import type { Mark } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
 import { findSink, type SinkSettings, type TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
-import { type TokenPlace, toTokenPlace } from '../model/token-place.ts';
+import { type PlannedTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
 import { computeDesiredForm, type DesiredForm, type KnownIds, listUnresolvedFields, withLive } from './desired-form.ts';
 import { type ComparedResource, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
 import type { Pair } from './match.ts';
@@ -341,9 +341,9 @@ function readSettingMs({ lifecycle }: DesiredResource, name: string): number {
 }
 
 /** The sink for the token that a change creates. `undefined` if it creates none, or if no sink is configured. */
-export function findTokenPlace(decision: Decision, settings: TokenSettings): TokenPlace | undefined {
+export function findTokenSink(decision: Decision, settings: TokenSettings): PlannedTokenSink | undefined {
   const sink = createsToken(decision) ? findOwnSink(decision, settings) : undefined;
-  return sink && toTokenPlace(sink);
+  return sink && toPlannedTokenSink(sink);
 }
 
 /** Notes on the token of a credential that is adopted or renamed. */

@@ -10,20 +10,20 @@ interface InventoryQuery {
   /** Addresses and names of kinds. Empty: all resources. */
   readonly names: readonly string[];
   /** Whether the query can match resources of a kind. Other kinds are not read. Default: all kinds are read. */
-  readonly isOfUse?: (kind: Kind) => boolean;
+  readonly mayRead?: (kind: Kind) => boolean;
 }
 
 /** Returns the kinds to list and the modules to read, in order to find the resources that `names` selects. */
 export function createInventoryRequest(
   desired: DesiredState,
-  { names, isOfUse = () => true }: InventoryQuery,
+  { names, mayRead = () => true }: InventoryQuery,
 ): ReadRequest {
   const kinds = new Set(names.map(toKindName));
   const listed = names.length === 0 ? listUsedKinds(desired.stack) : OWNED_KINDS.filter(({ name }) => kinds.has(name));
   const described = [...desired.resources.values()].filter((resource) => isNamed(resource, names));
   return {
-    kinds: listed.filter(isOfUse),
-    attachments: described.filter(({ kind }) => isOfUse(getKind(kind))).flatMap(listAttachments),
+    kinds: listed.filter(mayRead),
+    attachments: described.filter(({ kind }) => mayRead(getKind(kind))).flatMap(listAttachments),
   };
 }
 

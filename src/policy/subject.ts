@@ -5,7 +5,7 @@ import { type Change, formatChangeAddress, isProtected } from '../model/change.t
 import type { ManifestStart, SourcePlace } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DesiredResource, FieldPath, Spec } from '../model/state.ts';
-import { formatTokenNote } from '../model/token-place.ts';
+import { formatTokenNote } from '../model/token-sink.ts';
 import { fillEmptyFields } from './vocabulary.ts';
 
 /** A change or a manifest that policies check. */

@@ -277,7 +277,7 @@ const EVENT_SCHEMA = z
       ...aWrite,
       ...progress,
       message: z.string(),
-      status: optional(z.int()).describe('HTTP status, if the service refused the write.'),
+      status: optional(z.int()).describe('HTTP status, if the service rejected the write.'),
       field: optional(z.string()).describe(
         'The field of the spec that the service names, such as `backend.backend_id`.',
       ),
@@ -326,7 +326,7 @@ const JOURNAL_LINE_SCHEMA = z
       'How the request ended. `not-sent`: the run was interrupted first.',
     ),
     id: optional(z.string()).describe('Id of the resource, when it is known.'),
-    status: optional(z.int()).describe('HTTP status, if the service refused the request.'),
+    status: optional(z.int()).describe('HTTP status, if the service rejected the request.'),
     message: optional(z.string()).describe('Why the request failed.'),
   })
   .meta({

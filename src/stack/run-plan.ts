@@ -12,7 +12,7 @@ import { describePipeline, readPipeline } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import { NO_SECRETS, type Secrets, withoutSecrets } from '../model/secrets.ts';
 import { fillStackName, findSink, type TokenSettings } from '../model/stack.ts';
-import { describeTokenPlace, isSameTokenPlace, toTokenPlace } from '../model/token-place.ts';
+import { describeTokenSink, isSameTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
 import type { CreateWrite, Write, WriteId } from '../model/write.ts';
 import type { PlanCheck } from '../plan/saved/check-plan.ts';
 import { type Host, StackError } from './host.ts';
@@ -193,10 +193,10 @@ function refuseSecrets(tokens: TokenSettings, { find }: Pick<Secrets, 'find'>): 
 function refuseOtherSinks({ changes }: Plan, open: readonly Write[], tokens: TokenSettings): void {
   for (const { address, mark } of open.filter(createsToken)) {
     const sink = findSink(tokens, mark.name);
-    const own = sink && toTokenPlace(sink);
+    const own = sink && toPlannedTokenSink(sink);
     const shown = changes.find((one) => one.address === address && one.token !== undefined)?.token;
-    if (own === undefined || shown === undefined || isSameTokenPlace(own, shown)) continue;
-    const message = `The token of ${address} would go to ${describeTokenPlace(own)}, and the plan says ${describeTokenPlace(shown)}.`;
+    if (own === undefined || shown === undefined || isSameTokenSink(own, shown)) continue;
+    const message = `The token of ${address} would go to ${describeTokenSink(own)}, and the plan says ${describeTokenSink(shown)}.`;
     throw new StackError(message, {
       reason: 'stale',
       remedy: 'Nothing was written. Make a new plan for that token sink.',

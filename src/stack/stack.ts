@@ -383,7 +383,7 @@ export interface GetOptions {
   /** Addresses of resources, or names of kinds. Default: all resources of the stack. */
   readonly names?: readonly string[];
   /** Returns false for kinds that need not be read. Default: every kind is read. */
-  readonly isOfUse?: (kind: Kind) => boolean;
+  readonly mayRead?: (kind: Kind) => boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -471,8 +471,8 @@ export function createStack(parts: StackParts, account: Account, host: Host): St
       onPlanned?.(plan);
       return computeDrift(plan, input);
     },
-    get: async ({ names = [], isOfUse, signal } = {}) => {
-      const request = createInventoryRequest(state, { names, ...(isOfUse !== undefined && { isOfUse }) });
+    get: async ({ names = [], mayRead, signal } = {}) => {
+      const request = createInventoryRequest(state, { names, ...(mayRead !== undefined && { mayRead }) });
       const live = await readLive(await account.open(), { ...request, ...(signal !== undefined && { signal }) });
       return createInventory(state, live, { names, baseUrl: settings.baseUrl });
     },

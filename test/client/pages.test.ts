@@ -134,7 +134,7 @@ describe('list, when the service refuses to continue', () => {
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toHaveProperty(
       'message',
-      `${NEXT}: 404 gone: no such id. The list was read from its start 6 times, and each time the service refused to continue it`,
+      `${NEXT}: 404 gone: no such id. The list was read from its start 6 times, and each time the service rejected the next page`,
     );
     expect(log).toHaveLength(12);
   });

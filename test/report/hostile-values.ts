@@ -11,7 +11,7 @@ import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
 import type { GuardViolation, Plan } from '../../src/model/plan.ts';
 import type { ExtraChanges, PlanComparison } from '../../src/model/plan-comparison.ts';
 import type { Spec } from '../../src/model/state.ts';
-import type { TokenPlace } from '../../src/model/token-place.ts';
+import type { PlannedTokenSink } from '../../src/model/token-sink.ts';
 import { toWriteId, type Write, type WriteId } from '../../src/model/write.ts';
 import type { Report } from '../../src/report/report.ts';
 import { makePlan, makeWrite } from './sample-plans.ts';
@@ -87,7 +87,7 @@ const difference: fc.Arbitrary<Difference> = fc.record(
 );
 
 /** With a command that fits on a line, or does not. */
-const token: fc.Arbitrary<TokenPlace> = fc.oneof(
+const token: fc.Arbitrary<PlannedTokenSink> = fc.oneof(
   fc.record({ directory: text }),
   fc.record(
     { command: fc.array(text, { maxLength: 40 }), test: fc.array(text, { maxLength: 3 }), timeoutMs: fc.nat() },

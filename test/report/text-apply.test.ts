@@ -50,7 +50,7 @@ test('a refused key is told apart from what can be mended in a manifest', () => 
     makeFailed(makeWrite('delete', 'TCPEdge/b'), '401 NO', { isAuthentication: true, status: 401 }),
   ]);
   const text = renderApplyResultText(PLAN, result, { ...PLAIN, width: 0 });
-  expect(text).toContain('The service refused the API key: check it.');
+  expect(text).toContain('The service rejected the API key: check it.');
   expect(text).not.toContain('Fix what failed.');
 });
 

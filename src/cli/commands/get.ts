@@ -131,7 +131,7 @@ async function getMany(words: readonly string[], flags: Flags, context: Context)
   const asked = {
     flags: { ...flags, format: flags.format.name },
     names,
-    isOfUse: createKindFilter(names, flags.format),
+    mayRead: createKindFilter(names, flags.format),
     // Without names, `render` writes the address before each value.
     render: (inventory: Inventory) => render(inventory, { flags, names: [], context }),
   };
@@ -145,14 +145,14 @@ async function getMany(words: readonly string[], flags: Flags, context: Context)
 async function get(words: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   refuseMisspelt(words);
   const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
-  const isOfUse = createKindFilter(names, flags.format);
+  const mayRead = createKindFilter(names, flags.format);
   const paths = words.filter((word) => !names.includes(word));
   const { state, diagnostics } = await readValidManifests(paths, context);
   const settings = resolveStackSettings(flags, context, state);
   const { tokens } = state.stack;
   const parts = { state, diagnostics, settings, tokens };
   const { inventory, unready } = await withStack(parts, context, async ({ stack, open, setLineWriter, signal }) => {
-    const read = { names, isOfUse, signal };
+    const read = { names, mayRead, signal };
     const first = await stack.get(read);
     const subjects = listWorkSubjects(
       first.resources.map(({ address, live: { kind, id } }) => ({ address, kind, id })),

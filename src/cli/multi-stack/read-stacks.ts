@@ -187,7 +187,7 @@ export async function showDriftOfStacks(
 interface GetStacks {
   readonly flags: Omit<StacksFlags, 'format'> & { readonly format: 'table' | 'json' | 'yaml' | 'name' | 'value' };
   readonly names: readonly string[];
-  readonly isOfUse: (kind: Kind) => boolean;
+  readonly mayRead: (kind: Kind) => boolean;
   /** Renders one stack. Called only for the formats table, name and value. */
   readonly render: (inventory: Inventory) => string;
 }
@@ -198,13 +198,13 @@ export async function showResourcesOfStacks(
   asked: GetStacks,
   context: Context,
 ): Promise<ExitCode> {
-  const { names, isOfUse } = asked;
+  const { names, mayRead } = asked;
   const flags = { ...asked.flags, ...PLAIN_FORMAT };
   return runOnStacks(paths, { flags, command: 'get' }, context, async (run) => {
     const found = new Map<StackFolder, Inventory>();
     const parts = await forEachStack(run, async (folder) => {
       const { stack } = await openStackFolder(run, folder);
-      found.set(folder, await stack.get({ names, isOfUse, signal: run.signal }));
+      found.set(folder, await stack.get({ names, mayRead, signal: run.signal }));
       return { report: { about: 'failure', failure: {} }, exitCode: EXIT.done };
     });
     context.stdout.write(render([...found], asked));

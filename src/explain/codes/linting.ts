@@ -87,7 +87,7 @@ function formatEndpoints(policy: string): string {
 export const LINT_EXPLANATIONS = {
   'cel-syntax': {
     meaning:
-      'An expression of a policy is not valid CEL. The service may refuse it, or accept it and apply the rule to no traffic. A `deny` rule then lets everybody in.',
+      'An expression of a policy is not valid CEL. The service may reject it, or accept it and apply the rule to no traffic. A `deny` rule then lets everybody in.',
     remedy: 'Correct the expression at the caret.',
     ...createExamples(
       formatPolicy("conn.client_ip = '192.0.2.1'", 'deny'),

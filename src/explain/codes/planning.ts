@@ -184,7 +184,7 @@ export const PLANNING_EXPLANATIONS = {
   },
   'used-elsewhere': {
     meaning:
-      'The plan deletes or replaces a resource, and a live resource of another stack refers to its id. The service refuses to delete what is in use, and after a replace the other stack still refers to the old one.',
+      'The plan deletes or replaces a resource, and a live resource of another stack refers to its id. The service rejects the delete of a resource that is in use, and after a replace the other stack still refers to the old one.',
     remedy: 'Change the other stack first, so that it refers to something else. Then apply this one.',
     bad: {
       command: 'plan --no-rehearsal --allow-deletes',

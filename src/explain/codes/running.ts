@@ -152,7 +152,7 @@ export const RUN_EXPLANATIONS = {
   },
   'concurrent-apply': {
     meaning:
-      'The service refused a creation, and lists a resource with the same mark that was not there when the plan was made: another apply of this stack is under way, or has just ended. If a pipeline created it, its mark names the pipeline. All other writes of this run are safe.',
+      'The service rejected a creation, and lists a resource with the same mark that was not there when the plan was made: another apply of this stack is under way, or has just ended. If a pipeline created it, its mark names the pipeline. All other writes of this run are safe.',
     remedy:
       'Run apply again when the other one has ended. Run only one apply of a stack at a time: docs/pipelines.md shows how for each CI system.',
     bad: {
@@ -220,7 +220,7 @@ export const RELATION_EXPLANATIONS = {
   },
   'duplicate-claim': {
     meaning:
-      'Some values must be unique: a hostport, the domain of an ingress, the type of an IP restriction, an id to adopt, a former name, a file that something is written to. The service would refuse the second resource, or both would take the value from each other. With `-R`, this holds for the documents of all stacks of one account. A document for an HTTPS edge or route describes all of its modules: a second document would remove the modules of the first.',
+      'Some values must be unique: a hostport, the domain of an ingress, the type of an IP restriction, an id to adopt, a former name, a file that something is written to. The service would reject the second resource, or both would take the value from each other. With `-R`, this holds for the documents of all stacks of one account. A document for an HTTPS edge or route describes all of its modules: a second document would remove the modules of the first.',
     remedy:
       'Remove the value from one of the documents. Put the modules of one edge or route into one document. Give each stack a folder of its own for tokens.',
     bad: {
@@ -255,7 +255,7 @@ export const RELATION_EXPLANATIONS = {
   },
   'wrong-reference': {
     meaning:
-      'The field accepts references to certain kinds only. This is the id (its prefix shows the kind) or the address of another kind. The service would refuse it in the middle of an apply.',
+      'The field accepts references to certain kinds only. This is the id (its prefix shows the kind) or the address of another kind. The service would reject it in the middle of an apply.',
     remedy:
       'Use a kind or prefix that the message lists. `edgewise explain Kind.field` shows what a field may refer to.',
     bad: { command: 'validate', files: { 'edge.yaml': formatEdge('postgres', 20001, 'ipp_office') } },

@@ -10,7 +10,7 @@ export const IP_RESTRICTION = defineKind({
   idPrefix: 'ipx',
   path: '/ip_restrictions',
   listKey: 'ip_restrictions',
-  isProtection: true,
+  restrictsAccess: true,
   canLockOut: (spec) => spec['enforced'] === true && spec['type'] !== 'endpoints',
   fields: {
     ...IDENTITY,

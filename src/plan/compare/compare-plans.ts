@@ -14,7 +14,7 @@ import { isSameJson, type Json } from '../../model/json.ts';
 import type { Plan, PlannedFile } from '../../model/plan.ts';
 import type { ExtraChange, ExtraChanges, ExtraField, PlanComparison } from '../../model/plan-comparison.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
-import { formatTokenNote, isSameTokenPlace } from '../../model/token-place.ts';
+import { formatTokenNote, isSameTokenSink } from '../../model/token-sink.ts';
 import { diffSpecs } from '../diff.ts';
 import { listSent, mapSavedChanges, type SavedChange } from '../saved/saved-change.ts';
 
@@ -319,7 +319,7 @@ function isKnownDanger({ danger, path }: Danger, known: readonly Danger[]): bool
  * times, which differ between any two plans.
  */
 function listNotes({ token }: Change, other: Change): readonly string[] {
-  return token === undefined || isSameTokenPlace(token, other.token) ? [] : [formatTokenNote(token)];
+  return token === undefined || isSameTokenSink(token, other.token) ? [] : [formatTokenNote(token)];
 }
 
 function pickSides({ from, to }: Difference): Pick<Difference, 'from' | 'to'> {

@@ -218,7 +218,7 @@ function formatEnd(outcome: Outcome['outcome'] | undefined): string {
 
 /** Remedies after an incomplete apply. */
 const NEXT_STEPS = {
-  key: 'The service refused the API key: check it.',
+  key: 'The service rejected the API key: check it.',
   mend: 'Fix what failed.',
   unsent: 'Check that the service runs and can be reached from here. Requests that were not sent changed nothing.',
   rescued: 'Fix the token sink. The next apply replaces the credentials whose tokens are in rescue files.',

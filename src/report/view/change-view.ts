@@ -8,7 +8,7 @@ import { overlaps, parsePath } from '../../model/field-path.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Spec } from '../../model/state.ts';
-import { formatTokenNote } from '../../model/token-place.ts';
+import { formatTokenNote } from '../../model/token-sink.ts';
 import { type DangerView, formatShortList, listDangerViews, listValues } from './danger-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';

@@ -9,7 +9,7 @@ import {
   isSamePlan,
 } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { formatTokenNote } from '../../model/token-place.ts';
+import { formatTokenNote } from '../../model/token-sink.ts';
 import type { ComparisonReport } from '../report.ts';
 import { type ChangeView, createChangeView } from './change-view.ts';
 import { type DangerView, listDangerViews } from './danger-view.ts';

@@ -247,7 +247,7 @@ function createClause(danger: Danger, context: ClauseContext): Clause {
       return clause(findLeads(danger.danger, change));
     case 'restriction-removed':
       if (path === '') return clause(['no longer restrict access', 'no longer restricts access'], '');
-      return kind?.isProtection === true
+      return kind?.restrictsAccess === true
         ? clause(['no longer restrict:', 'no longer restricts:'])
         : clause(['no longer be restricted:', 'is no longer restricted:']);
     case 'unrestricted': {

@@ -2,7 +2,7 @@ import { isSameJson, type Json, toDigest } from './json.ts';
 import type { SinkSettings } from './stack.ts';
 
 /** The sink of a new token, as a plan contains it: all settings of the sink, with placeholders not filled in. */
-export type TokenPlace = { readonly directory: string } | TokenCommand;
+export type PlannedTokenSink = { readonly directory: string } | TokenCommand;
 
 /** A command that receives a token on its standard input. */
 export interface TokenCommand {
@@ -13,18 +13,18 @@ export interface TokenCommand {
 }
 
 /** Converts the settings of a sink to the form in a plan. Does not check whether the folder is in the repository. */
-export function toTokenPlace(sink: SinkSettings): TokenPlace {
+export function toPlannedTokenSink(sink: SinkSettings): PlannedTokenSink {
   if ('directory' in sink) return { directory: sink.directory };
   const { command, test, timeoutMs } = sink;
   return { command, ...(test !== undefined && { test }), timeoutMs };
 }
 
 /** Whether two sinks have the same settings. Two absent sinks are the same. */
-export function isSameTokenPlace(left: TokenPlace | undefined, right: TokenPlace | undefined): boolean {
+export function isSameTokenSink(left: PlannedTokenSink | undefined, right: PlannedTokenSink | undefined): boolean {
   return isSameJson(toJson(left), toJson(right));
 }
 
-function toJson(place: TokenPlace | undefined): Json {
+function toJson(place: PlannedTokenSink | undefined): Json {
   return place === undefined ? null : { ...place };
 }
 
@@ -32,7 +32,7 @@ function toJson(place: TokenPlace | undefined): Json {
 const DIGEST_LENGTH = 22;
 
 /** Describes a sink on one line. Cuts a long command, and adds a digest of the command, the test and the timeout. */
-export function describeTokenPlace(place: TokenPlace): string {
+export function describeTokenSink(place: PlannedTokenSink): string {
   if ('directory' in place) return `the folder ${formatWord(place.directory)}`;
   const { command, test, timeoutMs } = place;
   const tested = test === undefined ? '' : `tested with ${formatCommand(test)}, `;
@@ -40,12 +40,12 @@ export function describeTokenPlace(place: TokenPlace): string {
 }
 
 /** Formats the note that a plan shows about the sink of a token. */
-export function formatTokenNote(place: TokenPlace): string {
-  return `its token goes to ${describeTokenPlace(place)}`;
+export function formatTokenNote(place: PlannedTokenSink): string {
+  return `its token goes to ${describeTokenSink(place)}`;
 }
 
-/** Returns the words of the command and the test, one per line, if `describeTokenPlace` cuts them. Otherwise empty. */
-export function listFullWords(place: TokenPlace | undefined): readonly string[] {
+/** Returns the words of the command and the test, one per line, if `describeTokenSink` cuts them. Otherwise empty. */
+export function listFullWords(place: PlannedTokenSink | undefined): readonly string[] {
   if (place === undefined || 'directory' in place) return [];
   const { command, test = [] } = place;
   if (![command, test].some((words) => isLong(formatLine(words)))) return [];

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { MUTANT_VARIABLE, withBrokenSource } from './broken-source.ts';
 import { findBuiltProgram } from './built-program.ts';
@@ -36,9 +35,7 @@ export default defineConfig({
     env: { EDGEWISE_BIN: program },
     // Generous: what hangs is to fail, and what is slow on a busy machine is not.
     testTimeout: 30_000,
-    // Half as many again as there are processors: tests wait for files, sockets and processes. As a number, since vitest reduces a percentage
-    // to the processors there are.
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    maxWorkers: '100%',
     hookTimeout: 60_000,
     // Test files of one worker share what they import, which takes a large part of the time otherwise. No test changes what it imports.
     isolate: false,

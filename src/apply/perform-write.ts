@@ -230,7 +230,7 @@ interface CreationActions<T> {
 
 /**
  * The maximum number of times that a creation is sent while its outcome is unknown. The pauses before the second
- * look-up double: 1, 2 and 4 seconds outlast a restart of the service.
+ * look-up double: 1, 2 and 4 seconds outlast a short failure of the service.
  */
 const ROUNDS = 3;
 const PAUSE_MS = 1000;

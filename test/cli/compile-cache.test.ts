@@ -23,8 +23,10 @@ function listKept(): ReadonlyMap<string, number> {
   return new Map(files.map((name) => [join(home, name), statSync(join(home, name)).mtimeMs]));
 }
 
-// Sources have no parts: Node runs each of their files as it is.
-describe.skipIf(PROGRAM.endsWith('.ts'))('compiled code of the bundle', () => {
+// Sources have no parts, so nothing of them is kept.
+const describeBundle = describe.skipIf(PROGRAM.endsWith('.ts'));
+
+describeBundle('compiled code of the bundle', () => {
   it('is taken from the cache by the next run of the command, and has the functions that the first one called', async () => {
     const first = await run({ XDG_CACHE_HOME: home });
     const kept = listKept();
@@ -54,7 +56,7 @@ describe.skipIf(PROGRAM.endsWith('.ts'))('compiled code of the bundle', () => {
   });
 });
 
-describe('compiled code', () => {
+describeBundle('the cache of compiled code', () => {
   it('is kept in the cache of the user', async () => {
     const cache = join(home, '.cache');
     mkdirSync(cache, { mode: 0o700 });

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type ConcurrentRequest, type Example, formatSeed, renderFileText } from '../src/explain/explanation.ts';
+import { type ConcurrentRequest, type Example, renderFileText, renderSeed } from '../src/explain/explanation.ts';
 import type { Transport } from '../src/model/transport.ts';
 import { createServer, parseApiKey, parseServerFaults, parseServerSeed, withFaults } from '../src/server/index.ts';
 import { BASE_URL, NOW, runCommand } from '../test/cli/fake-context.ts';
@@ -20,7 +20,7 @@ const API_KEY = 'dev';
 const TOKEN = 'ghs_not-a-real-token';
 
 /** Runs an example as a user would: its command line, in a folder with its files, in front of the bundled server. */
-export async function runExample({ command, files, live, faults, meanwhile }: Example): Promise<ExampleResult> {
+export async function runExample({ command, files, live, faults, concurrentRequest }: Example): Promise<ExampleResult> {
   const cwd = mkdtempSync(join(tmpdir(), 'edgewise-example-'));
   try {
     for (const [name, file] of Object.entries(files)) {
@@ -31,10 +31,10 @@ export async function runExample({ command, files, live, faults, meanwhile }: Ex
       now: () => NOW,
       idSeed: 'example',
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
-      seed: { externals: FOREIGN_IDS, ...(live !== undefined && parseServerSeed(formatSeed(live))) },
+      seed: { externals: FOREIGN_IDS, ...(live !== undefined && parseServerSeed(renderSeed(live))) },
     });
     const { handle } = faults === undefined ? server : withFaults(server, parseServerFaults(faults));
-    const transport = meanwhile === undefined ? handle : withMeanwhile(handle, meanwhile);
+    const transport = concurrentRequest === undefined ? handle : withConcurrentRequest(handle, concurrentRequest);
     let output = '';
     const onWrite = (text: string): void => {
       output += text;
@@ -52,7 +52,7 @@ export async function runExample({ command, files, live, faults, meanwhile }: Ex
 }
 
 /** A transport on which somebody else's request goes before the first that is like it says. */
-function withMeanwhile(handle: Transport, { before, request: line, body }: ConcurrentRequest): Transport {
+function withConcurrentRequest(handle: Transport, { before, request: line, body }: ConcurrentRequest): Transport {
   let isDone = false;
   return async (request) => {
     if (!isDone && before === `${request.method} ${new URL(request.url).pathname}`) {

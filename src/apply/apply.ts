@@ -86,7 +86,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
   const deliveries = new Deliveries({ ...context, known: listKnown(plan) });
   const settle = createSettleContext(plan, context, { requests, note });
   const write: WriteContext = {
-    meanwhile: new ConcurrentChangeDetector(plan),
+    concurrentChanges: new ConcurrentChangeDetector(plan),
     requests,
     deliveries,
     settle,

@@ -130,7 +130,7 @@ export async function openJournal(
   { now, redact = (text) => text, uid }: JournalContext,
 ): Promise<JournalFile> {
   const handle = await open(file, isDevice(file) ? 'a+' : APPEND, MODE);
-  await rejectShared(handle, file, uid).catch(async (error: unknown) => {
+  await refuseSharedFile(handle, file, uid).catch(async (error: unknown) => {
     await handle.close();
     throw error;
   });
@@ -163,7 +163,7 @@ export async function openJournal(
  * Rejects a file of another user, because that user could read the journal. Rejects a file with several hard links,
  * because the file may be in use under another name.
  */
-async function rejectShared(handle: FileHandle, file: string, uid: number | undefined): Promise<void> {
+async function refuseSharedFile(handle: FileHandle, file: string, uid: number | undefined): Promise<void> {
   const stats = await handle.stat();
   if (!stats.isFile()) return;
   if (stats.nlink > 1) throw new Error('the file has more than one hard link');

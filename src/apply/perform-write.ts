@@ -26,7 +26,7 @@ import type { Deliveries } from './token-sinks.ts';
 
 /** The functions that the writes of a run use, and the results that writes store for later writes. */
 export interface WriteContext {
-  readonly meanwhile: ConcurrentChangeDetector;
+  readonly concurrentChanges: ConcurrentChangeDetector;
   readonly requests: Requests;
   readonly deliveries: Deliveries;
   readonly settle: SettleContext;
@@ -64,7 +64,7 @@ async function perform(write: Write, context: WriteContext): Promise<Outcome> {
     case 'deliver':
       return recordDelivery(write, context);
     case 'redeliver':
-      return deliverAgain(write, context);
+      return redeliver(write, context);
     case 'update':
     case 'adopt':
     case 'release':
@@ -89,8 +89,8 @@ async function change(write: PatchWrite, context: WriteContext): Promise<Outcome
   const exchanged = await exchange(write, context);
   if (exchanged === undefined) return createInterrupted(write);
   const { live } = exchanged;
-  const meanwhile = live && context.meanwhile.find(write, live);
-  if (meanwhile !== undefined) context.settle.note(meanwhile);
+  const concurrentChange = live && context.concurrentChanges.find(write, live);
+  if (concurrentChange !== undefined) context.settle.note(concurrentChange);
   const outcome = accept(write, exchanged, context);
   return outcome.outcome !== 'applied' || live === undefined ? outcome : { ...outcome, computed: live.computed };
 }
@@ -136,7 +136,7 @@ async function recordDelivery(write: RecordWrite, context: WriteContext): Promis
  * Delivers a token again; the comment above `RecordWrite` says why. Also runs after an interrupt, because the replaced
  * credential is already deleted.
  */
-async function deliverAgain(write: RedeliverWrite, context: WriteContext): Promise<Outcome> {
+async function redeliver(write: RedeliverWrite, context: WriteContext): Promise<Outcome> {
   const { deliveries, ids } = context;
   if (!deliveries.has(write.address))
     return { outcome: 'applied', write, id: ids.get(write.address), alreadyDone: true };

@@ -172,7 +172,7 @@ export function createDirectorySink(
       withFolderName(shown, () =>
         runInOrder(async () => {
           checkInside(directory, roots);
-          const file = formatTokenFileName(name);
+          const file = toTokenFileName(name);
           const kept = isFirst ? keepAside(directory, file) : undefined;
           await writeAtomically(join(directory, file), `${token}\n`, PRIVATE);
           const place = join(shown, file);
@@ -187,7 +187,7 @@ function checkInside(directory: string, roots: readonly string[] | undefined): v
   if (place !== undefined && 'finding' in place) throw new Error(`it ${place.finding}`);
 }
 
-export function formatTokenFileName(name: string): string {
+export function toTokenFileName(name: string): string {
   return `${name}.token`;
 }
 

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeAtomically } from '../files/atomic-file.ts';
-import { findRoots, placeForWriting } from '../files/boundary.ts';
+import { listRoots, placeForWriting } from '../files/boundary.ts';
 import { InputError, readInput } from '../files/read-input.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
@@ -78,7 +78,7 @@ interface FileContext {
  * folder may have been replaced by a link after the plan was made.
  */
 export function createFileWriter(context: FileContext): WriteFile {
-  const { cwd, roots = findRoots([], context) } = context;
+  const { cwd, roots = listRoots([], context) } = context;
   return async (path, text) => {
     try {
       const file = resolveWritable(path, roots, cwd);
@@ -104,7 +104,7 @@ function resolveWritable(path: string, roots: readonly string[], cwd: string): s
  */
 export async function readFiles(paths: readonly string[], context: FileContext): Promise<ReadonlyMap<string, string>> {
   if (paths.length === 0) return new Map();
-  const { cwd, roots = findRoots([], context) } = context;
+  const { cwd, roots = listRoots([], context) } = context;
   return new Map(
     paths.flatMap((path): [string, string][] => {
       const place = placeForWriting(path, roots, { cwd });

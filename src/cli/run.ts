@@ -31,8 +31,8 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
   const act: CommandAction = async (flags, body) => {
     let subject: RunSubject = {};
     let trusting: Context = context;
-    const onSubject = (told: RunSubject): void => {
-      subject = { ...subject, ...told };
+    const onSubject = (more: RunSubject): void => {
+      subject = { ...subject, ...more };
     };
     try {
       if (flags.report !== undefined) await (await import('./output/publish.ts')).checkReports(flags, context);

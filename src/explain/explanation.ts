@@ -16,7 +16,7 @@ interface Fix {
   readonly files?: Readonly<Record<string, string | null>>;
   readonly live?: LiveResources;
   readonly faults?: null;
-  readonly meanwhile?: null;
+  readonly concurrentRequest?: null;
 }
 
 /** A command, with its own folder of files and its own service. */
@@ -29,7 +29,7 @@ export interface Example {
   /** Text of a faults file of the bundled server. */
   readonly faults?: string;
   /** A concurrent request by another client. */
-  readonly meanwhile?: ConcurrentRequest;
+  readonly concurrentRequest?: ConcurrentRequest;
 }
 
 /** Resources by kind, as in `resources` of a seed of the bundled server. */
@@ -51,18 +51,24 @@ export function renderFileText(file: FileText): string {
 }
 
 /** Formats a seed file. A bundled server that loads it starts with these live resources. */
-export function formatSeed(live: LiveResources): string {
+export function renderSeed(live: LiveResources): string {
   return `${JSON.stringify({ resources: live }, null, 2)}\n`;
 }
 
 /** Formats the metadata of a resource with a mark of this stack and name. `more`: other members of the mark. */
-export function formatMarkedMetadata(stack: string, name: string, more: JsonObject = {}): string {
+export function renderMarkedMetadata(stack: string, name: string, more: JsonObject = {}): string {
   return JSON.stringify({ edgewise: { stack, name, ...more } });
 }
 
 /** Returns the corrected example of a code. */
 export function toFixedExample({ bad, good }: Explanation): Example {
-  const { files = {}, command = bad.command, live = bad.live, meanwhile = bad.meanwhile, faults = bad.faults } = good;
+  const {
+    files = {},
+    command = bad.command,
+    live = bad.live,
+    concurrentRequest = bad.concurrentRequest,
+    faults = bad.faults,
+  } = good;
   const fixed = Object.entries({ ...bad.files, ...files }).flatMap(([name, text]) =>
     text === null ? [] : [[name, text] as const],
   );
@@ -71,12 +77,12 @@ export function toFixedExample({ bad, good }: Explanation): Example {
     files: Object.fromEntries(fixed),
     ...(live !== undefined && { live }),
     ...(faults && { faults }),
-    ...(meanwhile && { meanwhile }),
+    ...(concurrentRequest && { concurrentRequest }),
   };
 }
 
 /** Formats a manifest document. `lines` follow its metadata. */
-export function formatDocument(kind: string, name: string, ...lines: readonly string[]): string {
+export function renderManifest(kind: string, name: string, ...lines: readonly string[]): string {
   return ['apiVersion: edgewise/v1', `kind: ${kind}`, 'metadata:', `  name: ${name}`, ...lines, ''].join('\n');
 }
 

@@ -8,7 +8,7 @@ import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
 import { createManifestJsonSchema } from '../schemas/manifest.ts';
 import { inlineDefs } from '../schemas/text.ts';
-import { type ConcurrentRequest, type Example, formatSeed, renderFileText, toFixedExample } from './explanation.ts';
+import { type ConcurrentRequest, type Example, renderFileText, renderSeed, toFixedExample } from './explanation.ts';
 import { EXPLANATIONS } from './explanations.ts';
 import OUTPUTS from './outputs.json' with { type: 'json' };
 
@@ -21,7 +21,7 @@ export interface CodePage {
   readonly remedy: string;
   readonly example: ShownExample & { readonly output: string };
   /** The parts of the corrected example that differ from `example`. */
-  readonly mended: ShownExample;
+  readonly fixed: ShownExample;
 }
 
 /**
@@ -34,7 +34,7 @@ export interface ShownExample {
   readonly removed: readonly string[];
   readonly seed?: string;
   readonly faults?: string;
-  readonly meanwhile?: ConcurrentRequest;
+  readonly concurrentRequest?: ConcurrentRequest;
 }
 
 export interface ShownFile {
@@ -50,7 +50,7 @@ const TEXTS: Readonly<Record<DiagnosticCode, string>> = OUTPUTS;
 export function createCodePage(code: DiagnosticCode): CodePage {
   const explanation = EXPLANATIONS[code];
   const { meaning, remedy, bad } = explanation;
-  const mended = toFixedExample(explanation);
+  const fixed = toFixedExample(explanation);
   return {
     about: 'code',
     code,
@@ -58,11 +58,11 @@ export function createCodePage(code: DiagnosticCode): CodePage {
     meaning,
     remedy,
     example: { ...createShownExample(bad), output: TEXTS[code] },
-    mended: createDifference(bad, mended),
+    fixed: createDifference(bad, fixed),
   };
 }
 
-function createShownExample({ command, files, live, faults, meanwhile }: Example): ShownExample {
+function createShownExample({ command, files, live, faults, concurrentRequest }: Example): ShownExample {
   return {
     command,
     files: Object.entries(files).map(([name, file]) => ({
@@ -71,20 +71,20 @@ function createShownExample({ command, files, live, faults, meanwhile }: Example
       ...(typeof file !== 'string' && { encoding: 'ISO-8859-1' }),
     })),
     removed: [],
-    ...(live !== undefined && { seed: formatSeed(live) }),
+    ...(live !== undefined && { seed: renderSeed(live) }),
     ...(faults !== undefined && { faults }),
-    ...(meanwhile !== undefined && { meanwhile }),
+    ...(concurrentRequest !== undefined && { concurrentRequest }),
   };
 }
 
 /** Returns the parts of the corrected example that differ from the example. */
-function createDifference(bad: Example, mended: Example): ShownExample {
-  const { seed, faults: _, meanwhile: __, ...rest } = createShownExample(mended);
+function createDifference(bad: Example, fixed: Example): ShownExample {
+  const { seed, faults: _, concurrentRequest: __, ...rest } = createShownExample(fixed);
   return {
     ...rest,
-    files: rest.files.filter(({ name }) => bad.files[name] !== mended.files[name]),
-    removed: Object.keys(bad.files).filter((name) => mended.files[name] === undefined),
-    ...(seed !== undefined && bad.live !== mended.live && { seed }),
+    files: rest.files.filter(({ name }) => bad.files[name] !== fixed.files[name]),
+    removed: Object.keys(bad.files).filter((name) => fixed.files[name] === undefined),
+    ...(seed !== undefined && bad.live !== fixed.live && { seed }),
   };
 }
 
@@ -134,12 +134,12 @@ export function findFieldPage(kind: Kind, steps: readonly string[]): FoundPage {
 function listRows(fields: Readonly<Record<string, Field>>): readonly FieldRow[] {
   return Object.entries(fields).map(([name, field]) => ({
     name,
-    type: `${describeType(field.type)}${formatRemark(field)}`,
+    type: `${describeType(field.type)}${formatFieldNote(field)}`,
     description: field.description,
   }));
 }
 
-function formatRemark({ required, lifecycle }: Field): string {
+function formatFieldNote({ required, lifecycle }: Field): string {
   if (required) return ', required';
   return lifecycle === 'computed' || lifecycle === 'one-time' ? ', given by the service' : '';
 }

@@ -40,7 +40,7 @@ function renderTopics(topics: readonly Topic[], { width }: TextOptions): readonl
 }
 
 function renderCode(page: CodePage, options: TextOptions): readonly string[] {
-  const { code, sentence, meaning, remedy, example, mended } = page;
+  const { code, sentence, meaning, remedy, example, fixed } = page;
   return [
     ...renderHeading(code, options),
     ...renderProse(`${sentence} ${meaning}`, options),
@@ -51,7 +51,7 @@ function renderCode(page: CodePage, options: TextOptions): readonly string[] {
     '',
     ...renderHeading('What to do', options),
     ...renderProse(remedy, options),
-    ...renderMended(page.example, mended),
+    ...renderFixed(page.example, fixed),
   ];
 }
 
@@ -59,22 +59,22 @@ function renderProse(text: string, { width }: TextOptions): readonly string[] {
   return wrapProse(text, width, { first: 2, rest: 2 }).map((line) => `  ${line}`);
 }
 
-function renderExample({ files, seed, faults, meanwhile }: ShownExample): readonly string[] {
+function renderExample({ files, seed, faults, concurrentRequest }: ShownExample): readonly string[] {
   return [
     ...files.flatMap(renderFile),
     ...(seed === undefined ? [] : renderFile({ name: 'live.json, which the service was seeded with', text: seed })),
     ...(faults === undefined ? [] : renderFile({ name: 'faults.yaml, which the service runs with', text: faults })),
-    ...(meanwhile === undefined
+    ...(concurrentRequest === undefined
       ? []
       : [
-          `  another user sends, right before ${meanwhile.before}:`,
-          ...indent(`${meanwhile.request}\n${meanwhile.body}`, 4),
+          `  another user sends, right before ${concurrentRequest.before}:`,
+          ...indent(`${concurrentRequest.request}\n${concurrentRequest.body}`, 4),
           '',
         ]),
   ];
 }
 
-function renderMended(example: ShownExample, { command, files, removed, seed }: ShownExample): readonly string[] {
+function renderFixed(example: ShownExample, { command, files, removed, seed }: ShownExample): readonly string[] {
   const isOther = command !== example.command;
   return [
     '',

@@ -246,7 +246,7 @@ function chooseResources(live: LiveState, stack: string | undefined): ExportSele
   const all = [...live.resources.values()].flat().sort(compareByAge);
   const first = new Map<string, LiveResource>();
   for (const resource of all) {
-    const key = formatMarkKey(resource);
+    const key = findMarkKey(resource);
     if (key !== undefined && !first.has(key)) first.set(key, resource);
   }
   const reasons = all.map((resource) => ({ resource, reason: findReason(resource, stack, first) }));
@@ -270,11 +270,11 @@ function findReason(
   if (markError !== undefined) return `its mark cannot be read: ${markError}`;
   if (mark === undefined) return undefined;
   if (mark.stack !== stack) return `it belongs to the stack ${mark.stack}, as ${resource.kind}/${mark.name}`;
-  const owner = first.get(formatMarkKey(resource) ?? '');
+  const owner = first.get(findMarkKey(resource) ?? '');
   return owner === resource ? undefined : `it has the same mark as ${owner?.id}, ${resource.kind}/${mark.name}`;
 }
 
-function formatMarkKey({ kind, mark }: LiveResource): string | undefined {
+function findMarkKey({ kind, mark }: LiveResource): string | undefined {
   return mark === undefined ? undefined : `${mark.stack} ${kind}/${mark.name}`;
 }
 

@@ -89,7 +89,7 @@ function evaluate(run: Run, evaluator: Evaluator, { node, context }: Step): unkn
   if (op === 'call') {
     const [name, operands] = args as readonly [string, readonly Evaluated[]]; // a call's operands start with its name
     const values = operands.map(toValue);
-    if (name === 'duration') rejectLongDuration(values[0]);
+    if (name === 'duration') refuseLongDuration(values[0]);
     return measure(run, values, () => handle(values, node, evaluator));
   }
   if (!BINARY.has(op) || left === undefined || right === undefined) return node.evaluate(evaluator, node, context);
@@ -153,7 +153,7 @@ class PatternError extends Error {
 }
 
 /** For each digit of a duration, the library searches all units again, so a long text would take too long. */
-function rejectLongDuration(text: unknown): void {
+function refuseLongDuration(text: unknown): void {
   if (typeof text === 'string' && text.length > MAX_DURATION)
     throw new BudgetError('reads a duration whose text is longer than 64 characters');
 }

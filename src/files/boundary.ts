@@ -27,10 +27,10 @@ export type BoundaryResult = { readonly real: string } | { readonly finding: str
  * - Without `root`: the repository of each path. For a path in no repository, the working folder if the path is below
  *   it, otherwise the folder of the path.
  */
-export function findRoots(paths: readonly string[], { cwd, root }: BoundaryContext): readonly string[] {
+export function listRoots(paths: readonly string[], { cwd, root }: BoundaryContext): readonly string[] {
   const starts = paths.map((path) => findStartFolder(path, cwd));
   if (root === undefined) {
-    const found = (starts.length === 0 ? [cwd] : starts).flatMap((start) => listRoots(start, cwd));
+    const found = (starts.length === 0 ? [cwd] : starts).flatMap((start) => listRootsOfPath(start, cwd));
     return [...new Set(found)];
   }
   const top = resolveLinks(resolve(cwd, root));
@@ -38,7 +38,7 @@ export function findRoots(paths: readonly string[], { cwd, root }: BoundaryConte
   return [...new Set([top, ...outside])];
 }
 
-function listRoots(start: string, cwd: string): readonly string[] {
+function listRootsOfPath(start: string, cwd: string): readonly string[] {
   const repository = findRepository(start);
   if (repository !== undefined) return [resolveLinks(repository)];
   const [real, around] = [resolveLinks(start), resolveLinks(cwd)];

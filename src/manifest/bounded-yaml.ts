@@ -136,14 +136,14 @@ const MAX_PER_CODE = 20;
 const MAX_SHOWN = 1000;
 
 /** The first items of each code, and the number of the other items. */
-interface Cut<T> {
+interface LimitedItems<T> {
   readonly shown: readonly T[];
   /** For each code with omitted items: the first omitted item, and the number of omitted items. */
   readonly more: readonly { readonly first: T; readonly count: number }[];
 }
 
 /** Keeps the first MAX_PER_CODE diagnostics of each code in a document, and counts the others. */
-export function limitPerCode<T extends { readonly code: DiagnosticCode }>(items: Iterable<T>): Cut<T> {
+export function limitPerCode<T extends { readonly code: DiagnosticCode }>(items: Iterable<T>): LimitedItems<T> {
   const counts = new Map<DiagnosticCode, number>();
   const firsts = new Map<DiagnosticCode, T>();
   const shown: T[] = [];
@@ -173,23 +173,23 @@ const RUN_AGAIN = 'Correct the ones above, and run the command again.';
 /** Limits the diagnostics of a run before they are located, because locating one takes longer than finding it. */
 export interface DiagnosticCounter {
   /** Counts a diagnostic. Returns whether it is shown. */
-  readonly admit: (code: DiagnosticCode) => boolean;
+  readonly shouldShow: (code: DiagnosticCode) => boolean;
   /** Returns one diagnostic in place of all omitted ones. Empty if none was omitted. */
   readonly listRest: () => readonly Diagnostic[];
 }
 
 export function createDiagnosticCounter(): DiagnosticCounter {
-  let told = 0;
+  let counted = 0;
   let first: DiagnosticCode | undefined;
   return {
-    admit: (code) => {
-      told += 1;
-      if (told > MAX_SHOWN) first ??= code;
-      return told <= MAX_SHOWN;
+    shouldShow: (code) => {
+      counted += 1;
+      if (counted > MAX_SHOWN) first ??= code;
+      return counted <= MAX_SHOWN;
     },
     listRest: () => {
       if (first === undefined) return [];
-      const message = `and ${(told - MAX_SHOWN).toLocaleString('en')} more errors`;
+      const message = `and ${(counted - MAX_SHOWN).toLocaleString('en')} more errors`;
       return [{ code: first, severity: 'error', message, remedy: RUN_AGAIN }];
     },
   };

@@ -82,12 +82,14 @@ function listDiagnostics(
   const subject = read.length === 1 ? only?.subject : undefined;
   const syntax = parsed.findings
     // Without a tree, the file was not read to its end. Always report that.
-    .filter(({ code }) => parsed.tree === undefined || counter.admit(code))
+    .filter(({ code }) => parsed.tree === undefined || counter.shouldShow(code))
     .map((finding) => createSyntaxDiagnostic(source, finding, subject));
   const values = parsed.findings.map(({ span, within = span }) => source.toPlace(within));
   const places = new Set(values.map(({ line, column }) => `${line}:${column}`));
   const found = read.flatMap(({ subject, findings }) =>
-    findings.filter(({ code }) => counter.admit(code)).map((finding) => locateDiagnostic(subject, finding, locator)),
+    findings
+      .filter(({ code }) => counter.shouldShow(code))
+      .map((finding) => locateDiagnostic(subject, finding, locator)),
   );
   return [...syntax, ...found.filter(({ place }) => !places.has(`${place?.line}:${place?.column}`))];
 }

@@ -75,8 +75,8 @@ export function locateDiagnostic(subject: DiagnosticSubject, finding: Finding, l
   return createDiagnostic(subject, {
     ...finding,
     remedy: finding.remedy ?? formatExplainRemedy(kind, path),
-    place: toSourcePlace({ position, path, target }, locator),
-    related: related.map((other) => ({ message: other.message, place: toSourcePlace(other.place, locator) })),
+    place: locateSource({ position, path, target }, locator),
+    related: related.map((other) => ({ message: other.message, place: locateSource(other.place, locator) })),
   });
 }
 
@@ -131,7 +131,7 @@ export function shorten(message: string): string {
 }
 
 /** Returns the position of a finding, with an excerpt and, if a tool made the document, its source file. */
-export function toSourcePlace({ position, path, target }: Place, locator: Locator, part?: TextPart): SourcePlace {
+export function locateSource({ position, path, target }: Place, locator: Locator, part?: TextPart): SourcePlace {
   const span = locator.locate(position, path, target);
   const { source, origin } = position;
   const found = source.toPlace(part === undefined ? span : locatePart(source.text, span, part));

@@ -5,7 +5,7 @@ import {
   BOUNDARY_REMEDY,
   type BoundaryResult,
   checkPathDepth,
-  findRoots,
+  listRoots,
   resolveNamedPath,
   resolvePathWithin,
 } from '../files/boundary.ts';
@@ -90,7 +90,7 @@ export async function loadManifests(paths: readonly string[], context: LoadConte
 
 /** Reads manifests like `loadManifests`, and returns the folder of each finding. */
 export async function loadLocated(paths: readonly string[], context: LoadContext): Promise<LocatedManifests> {
-  const { roots = findRoots(paths, context), budget = createStackBudget() } = context;
+  const { roots = listRoots(paths, context), budget = createStackBudget() } = context;
   const reading: Reading = { sources: [], findings: [], seen: new Set(), roots, budget, isFull: false };
   for (const path of paths) {
     if (path === '-') await readStdin(context, reading);
@@ -108,7 +108,7 @@ export function visitManifests(
   const findings: FolderDiagnostic[] = [];
   const folder = { shown: root, real: resolve(context.cwd, root) };
   const { budget = createStackBudget() } = context;
-  const roots = findRoots([root], context);
+  const roots = listRoots([root], context);
   const place = resolveNamedPath(root, context);
   if ('finding' in place) return [{ folder: root, diagnostic: createRefusedDiagnostic(root, place) }];
   try {
@@ -440,7 +440,7 @@ interface FieldFileContext extends Pick<LoadContext, 'cwd' | 'budget'> {
  * input to the working folder.
  */
 export function createFieldFileReader(context: FieldFileContext): ReadFieldFile {
-  const { cwd, onInput = () => undefined, roots = findRoots([], context), budget = createStackBudget() } = context;
+  const { cwd, onInput = () => undefined, roots = listRoots([], context), budget = createStackBudget() } = context;
   return (manifest, path) => {
     const named = resolve(cwd, resolveManifestPath(manifest, path));
     const place = resolvePathWithin(named, roots);

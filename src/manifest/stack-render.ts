@@ -4,7 +4,7 @@ import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
 import { createAllowance } from './bounded-yaml.ts';
 import type { Environment } from './environment.ts';
-import { createLocator, toSourcePlace } from './finding.ts';
+import { createLocator, locateSource } from './finding.ts';
 import type { ManifestBytes } from './load.ts';
 import { parseDocuments } from './parse.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
@@ -37,7 +37,7 @@ export function findStackRender(
     const [first] = listRenders(value, kind, []);
     if (first === undefined) continue;
     const position = { source: text, span, base: first.base };
-    const place = toSourcePlace({ position, path: ['spec', 'render'], target: 'key' }, createLocator());
+    const place = locateSource({ position, path: ['spec', 'render'], target: 'key' }, createLocator());
     return { file: source.file, words: findings.length === 0 ? parseCommand(first.render) : undefined, place };
   }
   return undefined;

@@ -27,9 +27,9 @@ import {
   type DocumentFinding,
   type DocumentIndex,
   type Locator,
+  locateSource,
   type ManifestDocument,
   type Place,
-  toSourcePlace,
 } from './finding.ts';
 
 /** Reads the settings of a valid `Stack` and fills in defaults. Without a document, the name is empty. */
@@ -217,7 +217,7 @@ function holdsPath(value: Json, [step, ...rest]: FieldPath): boolean {
 }
 
 export function locateSetting(stack: ManifestDocument, path: FieldPath, locator: Locator): SourcePlace {
-  return toSourcePlace({ position: findSettingDocument(stack, path).position, path, target: 'value' }, locator);
+  return locateSource({ position: findSettingDocument(stack, path).position, path, target: 'value' }, locator);
 }
 
 export interface StackSetting {
@@ -236,7 +236,7 @@ export function listStackSettings(stack: ManifestDocument, locator: Locator): re
     const by = (stack.layers ?? [stack]).find((layer) => holdsPath(layer.value, whole));
     const setting = { name: path.join('.'), value };
     if (by === undefined) return setting;
-    const place = toSourcePlace({ position: by.position, path: whole, target: 'value' }, locator);
+    const place = locateSource({ position: by.position, path: whole, target: 'value' }, locator);
     return { ...setting, source: { by: by.kind, place } };
   });
 }

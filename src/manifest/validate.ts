@@ -36,9 +36,9 @@ import {
   type Finding,
   type Locator,
   locateDiagnostic,
+  locateSource,
   type ManifestDocument,
   type Position,
-  toSourcePlace,
 } from './finding.ts';
 import { encodeSource, type ManifestBytes, type ManifestSource } from './load.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
@@ -134,7 +134,7 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
   const all = [
     ...diagnostics,
     ...limitFindings(findings)
-      .filter(({ finding }) => counter.admit(finding.code))
+      .filter(({ finding }) => counter.shouldShow(finding.code))
       .map(({ document, finding }) => locateDiagnostic(document, finding, locator)),
     ...(stacks.length === 0 && !mayHideStack && options.requireStack !== false ? [NO_STACK] : []),
     ...counter.listRest(),
@@ -190,9 +190,9 @@ function readAll(
     const context = { env, secrets, locator, readFile, deepChecks: deepChecks, allowance, counter: counter };
     const read = readDocuments(text, context, source);
     for (const document of read.documents) documents.push(document);
-    const told =
+    const shown =
       handed.has(text.file) || isQuotable(text) ? read.diagnostics : describeUnquoted(text.file, read.diagnostics);
-    for (const diagnostic of told) diagnostics.push(diagnostic);
+    for (const diagnostic of shown) diagnostics.push(diagnostic);
     mayHideStack ||= read.mayHideStack;
   }
   return { documents, diagnostics, mayHideStack };
@@ -331,7 +331,7 @@ function createResource(
     ...readLabelsAndAnnotations(value),
     allow: readAllow(value),
     findStart: () => findStart(position, locator),
-    locate: (path = [], part = undefined) => toSourcePlace({ position, path, target: 'value' }, locator, part),
+    locate: (path = [], part = undefined) => locateSource({ position, path, target: 'value' }, locator, part),
   };
 }
 
@@ -388,7 +388,7 @@ function parseTest(document: ManifestDocument, locator: Locator): PolicyTestDocu
 }
 
 function createLocate({ position }: ManifestDocument, locator: Locator): LocatePart {
-  return (path = [], part = undefined) => toSourcePlace({ position, path, target: 'value' }, locator, part);
+  return (path = [], part = undefined) => locateSource({ position, path, target: 'value' }, locator, part);
 }
 
 /**

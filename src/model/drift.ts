@@ -75,7 +75,7 @@ export interface ResourceDrift {
    * Top-level fields that drifted. Only for a resource that the saved plan does not change: the plan contains digests
    * of its fields, not their values, so `differences` cannot contain these fields.
    */
-  readonly moved?: readonly string[];
+  readonly driftedFields?: readonly string[];
   /** The owner of the resource, from the manifest or the mark. Absent if neither has an owner. */
   readonly owner?: string;
   /** The reason for the state, if the differences do not show it, such as a due renewal. */

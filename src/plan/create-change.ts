@@ -8,7 +8,7 @@ import type { PlannedTokenSink } from '../model/token-sink.ts';
 import type { Decision } from './decide.ts';
 import type { Pair } from './match.ts';
 import { findValidForMs } from './validity.ts';
-import { listChangedFields, listSentForms } from './writes.ts';
+import { createSentForms, listChangedFields } from './writes.ts';
 
 /** Facts of a change that its decision does not contain. */
 interface ChangeFacts {
@@ -79,7 +79,7 @@ function pickManifestFacts({
 function pickDesired(decision: Decision): Pick<Change, 'desired' | 'sent' | 'ignored' | 'validForMs'> {
   const { pair, form } = decision;
   if (form === undefined) return {};
-  const sent = listSentForms(pair.kind, form, listSentFields(decision));
+  const sent = createSentForms(pair.kind, form, listSentFields(decision));
   const ignored = listIgnored(pair);
   const validForMs = findValidForMs(pair.kind, pair.desired);
   return {

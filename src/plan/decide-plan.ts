@@ -54,7 +54,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     ...listAdoptionHints(decisions, live),
     ...listHealthWarnings(decisions, now),
     ...listRetainedValueWarnings(decisions),
-    ...listLengthWarnings(decisions),
+    ...listLongValidityWarnings(decisions),
     ...listHiddenFieldWarnings(decisions.flatMap(listComparedLive)),
     ...listTokensWithoutSink(decisions, tokens),
     ...decisions.filter(canLockOut).map(createLockoutWarning),
@@ -205,7 +205,7 @@ const MIN_LENGTH_RATIO = 2;
  * Warns if a resource is valid for much longer than the default although its manifest sets no validity. Probably
  * `lifecycle.valid_for` was removed; the mark does not record it.
  */
-function listLengthWarnings(decisions: readonly Decision[]): readonly Diagnostic[] {
+function listLongValidityWarnings(decisions: readonly Decision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, form }): Diagnostic[] => {
     const { kind, desired, live, address } = pair;
     const { validity } = kind;

@@ -51,14 +51,14 @@ export function listSpecDifferences(compared: ComparedResource): readonly FieldD
 
 /** Differences in ownership, name and protection. A resource without a mark can differ only in protection. */
 function listMarkDifferences({ address, stack, live: { mark }, protect }: ComparedResource): readonly Difference[] {
-  const moved =
+  const owned =
     mark === undefined
       ? []
       : [
           ...listPlainDifference('mark.stack', mark.stack, stack),
           ...listPlainDifference('mark.name', mark.name, toName(address)),
         ];
-  return [...moved, ...listPlainDifference('lifecycle.protect', mark?.protect ?? false, protect)];
+  return [...owned, ...listPlainDifference('lifecycle.protect', mark?.protect ?? false, protect)];
 }
 
 function listPlainDifference(path: string, from: Json, to: Json): readonly Difference[] {

@@ -28,7 +28,7 @@ import { type DraftWrite, listWrites } from './writes.ts';
  */
 export function orderWrites(changes: readonly Change[], stack: string): readonly Write[] {
   const changed = changes.filter(({ action }) => action !== 'no-op');
-  const planned = addSecondDeliveries(sortByAddress(changed).map((change) => createPlanned(change, stack)));
+  const planned = addRedeliveries(sortByAddress(changed).map((change) => createPlanned(change, stack)));
   const dependencies = new DependencyGraph(planned.flatMap(({ writes }) => writes));
   addReferenceDependencies(planned, dependencies);
   addDereferenceDependencies(planned, dependencies);
@@ -391,15 +391,15 @@ function findCycles(blocked: ReadonlySet<WriteId>, dependencies: DependencyGraph
  * the same stack may be about to deliver that old token. So the new token is delivered again after the old credential
  * is deleted, to make sure that it arrives last.
  */
-function addSecondDeliveries(planned: readonly Planned[]): readonly Planned[] {
+function addRedeliveries(planned: readonly Planned[]): readonly Planned[] {
   const undelivered = Map.groupBy(planned.filter(isUndelivered), ({ change }) => change.address);
   return planned.map((one) => {
-    const again = createSecondDelivery(one, undelivered.get(one.change.address) ?? []);
+    const again = createRedelivery(one, undelivered.get(one.change.address) ?? []);
     return again === undefined ? one : { ...one, writes: [...one.writes, again] };
   });
 }
 
-function createSecondDelivery(
+function createRedelivery(
   { change, writes }: Planned,
   abandoned: readonly Planned[],
 ): DraftWrite<RedeliverWrite> | undefined {

@@ -98,7 +98,7 @@ export function fillEmptyFields(type: TypeName, given: JsonObject): JsonObject {
 }
 
 /** Lists the fields of `value` that are not in `fields`, as dotted paths. `at`: the path of `value`. */
-export function findUnknown(
+export function listUnknownFields(
   at: string,
   fields: Readonly<Record<string, string>>,
   value: JsonObject,
@@ -109,7 +109,7 @@ export function findUnknown(
     const [, of = type] = /^list<(.+)>$/.exec(type) ?? [];
     if (!isTypeName(of)) return [];
     const members = isJsonArray(member) ? member : [member];
-    return members.filter(isJsonObject).flatMap((one) => findUnknown(`${at}.${name}`, TYPES[of], one));
+    return members.filter(isJsonObject).flatMap((one) => listUnknownFields(`${at}.${name}`, TYPES[of], one));
   });
 }
 

@@ -49,7 +49,7 @@ interface Findings {
  * Returns the findings of a rehearsal. A write that the service will certainly reject becomes a rejection. A write that
  * it may reject, a change that remains after the apply, and a gap become warnings.
  */
-export function listRehearsalFindings(rehearsed: RehearsedPlan): Findings {
+export function collectRehearsalFindings(rehearsed: RehearsedPlan): Findings {
   const { plan, desired, result, left, gaps } = rehearsed;
   // Writes at these addresses claim a value that another stack of the run frees first. The plan already warns about
   // them.
@@ -57,7 +57,7 @@ export function listRehearsalFindings(rehearsed: RehearsedPlan): Findings {
   const failed = result.outcomes
     .filter((one) => one.outcome === 'failed')
     .filter(({ write }) => !late.has(write.address))
-    .map((one) => createRefusal(one, rehearsed));
+    .map((one) => createRejectedWrite(one, rehearsed));
   const stopped = new Set(result.outcomes.flatMap((one) => (one.outcome === 'applied' ? [] : [one.write.address])));
   return {
     rejections: failed.filter(isCertain).map((refusal) => createRejection(refusal, rehearsed)),
@@ -70,7 +70,7 @@ export function listRehearsalFindings(rehearsed: RehearsedPlan): Findings {
 }
 
 /** A write that the copy of the account rejected. */
-interface Refusal {
+interface RejectedWrite {
   readonly write: Write;
   /** The `error_code` of the response. `said`: the message of the response. */
   readonly code: string;
@@ -82,7 +82,7 @@ interface Refusal {
   readonly until?: string;
 }
 
-function isCertain({ doubt }: Refusal): boolean {
+function isCertain({ doubt }: RejectedWrite): boolean {
   return doubt === undefined;
 }
 
@@ -93,10 +93,10 @@ function isCertain({ doubt }: Refusal): boolean {
  */
 const SPECIFIED: ReadonlySet<string> = new Set(['already_taken', 'in_use', 'missing_reference']);
 
-function createRefusal(
+function createRejectedWrite(
   { write, message, field }: Extract<Outcome, { readonly outcome: 'failed' }>,
   { simulated, referrers }: RehearsedPlan,
-): Refusal {
+): RejectedWrite {
   const { code, message: said } = simulated.refusals.get(message) ?? { code: '', message };
   const refusal = { write, code, said, field };
   if (!SPECIFIED.has(code)) return { ...refusal, doubt: `${CORRECT} Services may be more liberal than the rehearsal.` };
@@ -108,7 +108,10 @@ const CORRECT = 'Correct the manifest.';
 const DELETED_LATER =
   'The delete is sent after the writes of those stacks. If one of them still refers to it then, only the delete fails.';
 
-function createDoubtWarning({ write, said, field, doubt = '', until }: Refusal, desired: DesiredState): Diagnostic {
+function createDoubtWarning(
+  { write, said, field, doubt = '', until }: RejectedWrite,
+  desired: DesiredState,
+): Diagnostic {
   const address = formatWriteAddress(write);
   const verb = until === undefined ? 'may' : 'will';
   return {
@@ -122,7 +125,7 @@ function createDoubtWarning({ write, said, field, doubt = '', until }: Refusal, 
 }
 
 function createRejection(
-  { write, code, said, field }: Refusal,
+  { write, code, said, field }: RejectedWrite,
   { desired, referrers, plan }: RehearsedPlan,
 ): Rejection {
   const { place } = findPlace(write.address, desired, field);

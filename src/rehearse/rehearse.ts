@@ -15,9 +15,9 @@ import type { PlanInput } from '../plan/plan-input.ts';
 import { findTargetClosure } from '../plan/select-targets.ts';
 import {
   canCauseGap,
+  collectRehearsalFindings,
   createReferrers,
   GapTracker,
-  listRehearsalFindings,
   listUnchecked,
   type RehearsedPlan,
   type Rejection,
@@ -64,7 +64,7 @@ async function tryPlan(
   const remaining = after.decisions
     .filter(({ action, pair }) => action !== 'no-op' && !isLeftOut(pair.address))
     .map((decision) => createChange(decision, []));
-  const { rejections, diagnostics } = listRehearsalFindings({
+  const { rejections, diagnostics } = collectRehearsalFindings({
     ...{ plan, desired: input.desired, left: remaining, referrers: createReferrers(input) },
     ...tried,
   });

@@ -56,7 +56,7 @@ interface CopyOptions {
   readonly onWrite: (write: SimulatedWrite) => Promise<void>;
 }
 
-const BASE_URL = 'http://twin.invalid';
+const BASE_URL = 'http://simulated-account.invalid';
 
 /** The number of requests between two pauses. The copy handles them in about 0.05 seconds. */
 const REQUESTS_AT_ONCE = 100;
@@ -109,7 +109,7 @@ const KEY = randomUUID();
 function createAccount(live: LiveState, now: () => Date): Server {
   return createServer({
     now,
-    idSeed: 'twin',
+    idSeed: 'rehearsal',
     apiKeys: [parseApiKey(`${KEY}:admin`)],
     seed: { externals: listUnread(live) },
     existing: listExisting(live),

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { formatTokenFileName } from '../apply/token-sinks.ts';
+import { toTokenFileName } from '../apply/token-sinks.ts';
 import { listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
@@ -19,8 +19,8 @@ import type { Host } from '../stack/host.ts';
  */
 export interface ClaimRegistry {
   /** Adds the claims of a stack. `account`: any value that is equal for stacks of one account. */
-  readonly note: (folder: StackFolder, account: unknown, claims: readonly Pick<StackClaim, 'key' | 'range'>[]) => void;
-  readonly listRivals: () => ConflictingStacks;
+  readonly add: (folder: StackFolder, account: unknown, claims: readonly Pick<StackClaim, 'key' | 'range'>[]) => void;
+  readonly findConflictingStacks: () => ConflictingStacks;
 }
 
 /** Maps each stack with conflicts to its conflicts. */
@@ -34,7 +34,7 @@ interface ClaimConflict extends Pick<StackClaim, 'key' | 'range'> {
 export function createClaimRegistry(): ClaimRegistry {
   const ranges = new Map<unknown, Map<string, readonly StackFolder[]>>();
   return {
-    note: (folder, account, claims) => {
+    add: (folder, account, claims) => {
       for (const { key, range } of claims) {
         const scope = range === 'files' ? range : account;
         const known = ranges.get(scope) ?? new Map<string, readonly StackFolder[]>();
@@ -43,7 +43,7 @@ export function createClaimRegistry(): ClaimRegistry {
         if (!claimants.includes(folder)) known.set(key, [...claimants, folder]);
       }
     },
-    listRivals: () => {
+    findConflictingStacks: () => {
       const conflicts = new Map<StackFolder, ClaimConflict[]>();
       for (const [scope, known] of ranges) {
         const range = scope === 'files' ? scope : 'account';
@@ -247,7 +247,7 @@ function listTokenFiles(
   if (kind.oneTimeFields.length === 0) return [];
   const sink = Object.hasOwn(tokens.credentials, name) ? tokens.credentials[name] : tokens.default;
   if (sink === undefined || !('directory' in sink)) return [];
-  const file = join(sink.directory, formatTokenFileName(name));
+  const file = join(sink.directory, toTokenFileName(name));
   const said = `its token goes to ${file}`;
   const remedy = 'Give each stack a folder of its own, such as spec.tokens.default.directory: tokens/{stack}.';
   return [{ key: resolve(cwd, file), range: 'files', address, path: ['metadata', 'name'], said, remedy }];

@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { findRepository, findRoots } from '../files/boundary.ts';
+import { findRepository, listRoots } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { createEnvironment, NO_ENVIRONMENT } from '../manifest/environment.ts';
 import { type FolderDiagnostic, type ManifestBytes, readDefaults, visitManifests } from '../manifest/load.ts';
@@ -71,7 +71,7 @@ export function readDefaultsAbove(
   context: Pick<Host, 'cwd' | 'env' | 'offered' | 'root'>,
   known: readonly string[] = [],
 ): readonly FoundDefaults[] {
-  const { sources } = readDefaults([folder], known, { cwd: context.cwd, roots: findRoots([folder], context) });
+  const { sources } = readDefaults([folder], known, { cwd: context.cwd, roots: listRoots([folder], context) });
   const env = createEnvironment(context);
   return sources.flatMap(({ file, bytes }) => listFoundDefaults(file, listRawDocuments(bytes, env)));
 }

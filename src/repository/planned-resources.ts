@@ -21,13 +21,13 @@ interface AccountResources {
   /** Maps a stack and an address, joined by `toKey`, to the planned resource. */
   readonly resources: Map<string, PlannedResource>;
   /** Maps the id of a live resource to a clause about its change, such as `this run deletes it`. */
-  readonly moved: Map<string, string>;
+  readonly changedIds: Map<string, string>;
 }
 
 export function createPlannedResources(): PlannedResources {
   const accounts = new Map<string, AccountResources>();
   const find = (account: string): AccountResources => {
-    const known = accounts.get(account) ?? { resources: new Map(), moved: new Map() };
+    const known = accounts.get(account) ?? { resources: new Map(), changedIds: new Map() };
     accounts.set(account, known);
     return known;
   };
@@ -37,14 +37,14 @@ export function createPlannedResources(): PlannedResources {
       for (const change of plan.changes) if (isReferable(getKind(change.kind))) noteChange(change, plan.stack, known);
     },
     of: (account) => (foreign, liveId) => {
-      const { resources, moved } = find(account);
-      const gone = liveId === undefined ? undefined : moved.get(liveId);
+      const { resources, changedIds } = find(account);
+      const gone = liveId === undefined ? undefined : changedIds.get(liveId);
       return resources.get(toKey(foreign)) ?? (gone === undefined ? undefined : { gone });
     },
   };
 }
 
-function noteChange(change: Change, stack: string, { resources, moved }: AccountResources): void {
+function noteChange(change: Change, stack: string, { resources, changedIds }: AccountResources): void {
   const { action, address, live, duplicateOf } = change;
   if (duplicateOf !== undefined) return;
   const key = toKey({ stack, resource: address });
@@ -58,10 +58,10 @@ function noteChange(change: Change, stack: string, { resources, moved }: Account
     case 'no-op':
       if (live === undefined) return;
       resources.set(key, { id: live.id });
-      moved.set(live.id, `this run makes it ${address} of the stack ${stack}`);
+      changedIds.set(live.id, `this run makes it ${address} of the stack ${stack}`);
       return;
     case 'delete':
-      if (live !== undefined) moved.set(live.id, 'this run deletes it');
+      if (live !== undefined) changedIds.set(live.id, 'this run deletes it');
       return;
     case 'release':
       return;

@@ -208,7 +208,7 @@ function createMapSchema(type: MapType, use: SchemaUse): z.ZodType {
   const isInput = use === 'manifest' || use === 'request';
   const keys = isInput ? createKeySchema(type.keys, use) : z.string();
   const map = z.record(keys, createTypeSchema(type.of, use));
-  return type.caseInsensitive && isInput ? map.superRefine(rejectSameKeys) : map;
+  return type.caseInsensitive && isInput ? map.superRefine(refuseSameKeys) : map;
 }
 
 function createKeySchema(type: TextType | ReferenceType, use: SchemaUse): z.ZodType<string, string> {
@@ -232,7 +232,7 @@ function createCheck(schema: z.ZodType): z.core.CheckFn<string> {
   };
 }
 
-function rejectSameKeys(map: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void {
+function refuseSameKeys(map: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void {
   const seen = new Map<string, string>();
   for (const key of Object.keys(map)) {
     const folded = key.toLowerCase();

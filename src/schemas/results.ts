@@ -65,7 +65,7 @@ const RESOURCE_DRIFT_SCHEMA = z.looseObject({
   expected: optional(z.record(text, z.json())).describe(
     'Only for a missing resource: the fields that its manifest sets.',
   ),
-  moved: optional(z.array(text)),
+  driftedFields: optional(z.array(text)),
   reason: optional(text),
   next: optional(z.enum(['create', 'update', 'replace', 'delete', 'adopt', 'release', 'write-file'])).describe(
     'What the next apply does to the resource.',

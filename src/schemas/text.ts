@@ -156,10 +156,10 @@ function createReferencePattern(type: ReferenceType): string {
 }
 
 function describeReference(type: ReferenceType): string {
-  return `${listReferable(type)}, or an id ${describeIds(type)}`;
+  return `${describeReferable(type)}, or an id ${describeIds(type)}`;
 }
 
-function listReferable(type: ReferenceType): string {
+function describeReferable(type: ReferenceType): string {
   return listReferableNames(type)
     .map((name) => `${name}/name`)
     .join(' or ');

@@ -14,7 +14,7 @@ import type { Spec } from '../model/state.ts';
 import type { ApiKey } from './admission.ts';
 import { RequestError } from './failure.ts';
 import type { CertificateAuthorities, IdGenerator } from './id-generator.ts';
-import { formatTimestamp, type StoredResource } from './store.ts';
+import { type StoredResource, toTimestamp } from './store.ts';
 
 export interface BehaviourContext {
   readonly now: Date;
@@ -108,7 +108,7 @@ function chooseValue(type: FieldType, { caller, at }: { readonly caller: ApiKey;
     case 'number':
       return type.min;
     case 'timestamp':
-      return formatTimestamp(at);
+      return toTimestamp(at);
     case 'reference':
       return type.prefixes.some((prefix) => caller.userId.startsWith(`${prefix}_`)) ? caller.userId : null;
     case 'list':
@@ -128,9 +128,9 @@ const YEAR_10000 = Date.UTC(10_000, 0);
 const SSH_CERTIFICATE_BEHAVIOUR: Behaviour = {
   complete: (spec, _caller, now) => {
     parsePublicKey(spec);
-    const after = parseTime(spec, 'valid_after') ?? new Date(formatTimestamp(now));
+    const after = parseTime(spec, 'valid_after') ?? new Date(toTimestamp(now));
     const until = parseTime(spec, 'valid_until') ?? computeDefaultUntil(after);
-    return { ...spec, valid_after: formatTimestamp(after), valid_until: formatTimestamp(until) };
+    return { ...spec, valid_after: toTimestamp(after), valid_until: toTimestamp(until) };
   },
   remember: (resource, before, tools) => before?.state ?? { certificate: sign(resource, tools) },
   recall: (_resource, { certificate = null }) => ({ certificate }),
@@ -278,7 +278,7 @@ const ABUSE_REPORT_BEHAVIOUR: Behaviour = {
     const decisions = listHostnames(spec).flatMap((hostname) => {
       const decision = decideHostname(abuseReportRules, hostname);
       if (decision === undefined) return [];
-      return { hostname, status: decision.status, at: formatTimestamp(now.getTime() + decision.afterSeconds * 1000) };
+      return { hostname, status: decision.status, at: toTimestamp(now.getTime() + decision.afterSeconds * 1000) };
     });
     return { decisions };
   },
@@ -322,7 +322,7 @@ const AGENT_INGRESS_BEHAVIOUR: Behaviour = {
     const policy = findPolicy(spec);
     if (policy === undefined) return {};
     const isKept = before !== undefined && isSameJson(findPolicy(before.spec) ?? null, policy);
-    return isKept ? before.state : { requested_at: formatTimestamp(now) };
+    return isKept ? before.state : { requested_at: toTimestamp(now) };
   },
   recall: ({ createdAt, spec }) => (findPolicy(spec) === undefined ? {} : { requested_at: createdAt }),
   compute: ({ spec, state }, now) => {
@@ -361,9 +361,9 @@ function computeRenewals(requestedAt: number, age: number): JsonObject {
   const isRunning = requestedAt + age < startedAt + JOB_MS;
   const hasCertificate = round > 0 || !isRunning;
   return {
-    renews_at: hasCertificate ? formatTimestamp(startedAt + JOB_MS + RENEWAL_MS) : null,
+    renews_at: hasCertificate ? toTimestamp(startedAt + JOB_MS + RENEWAL_MS) : null,
     provisioning_job: isRunning
-      ? { msg: 'The certificate is being provisioned.', started_at: formatTimestamp(startedAt), retries_at: null }
+      ? { msg: 'The certificate is being provisioned.', started_at: toTimestamp(startedAt), retries_at: null }
       : null,
   };
 }
@@ -375,8 +375,8 @@ function renderInternalError(requestedAt: number): JsonObject {
     provisioning_job: {
       error_code: 'INTERNAL_ERROR',
       msg: 'The certificate authority did not answer.',
-      started_at: formatTimestamp(requestedAt),
-      retries_at: formatTimestamp(requestedAt + JOB_MS),
+      started_at: toTimestamp(requestedAt),
+      retries_at: toTimestamp(requestedAt + JOB_MS),
     },
   };
 }
@@ -392,8 +392,8 @@ function renderDnsError(requestedAt: number, age: number): JsonObject {
     provisioning_job: {
       error_code: 'DNS_ERROR',
       msg: 'The NS records of the domain do not point to this service: set them to ns_targets.',
-      started_at: formatTimestamp(requestedAt),
-      retries_at: formatTimestamp(requestedAt + retries * RETRY_MS),
+      started_at: toTimestamp(requestedAt),
+      retries_at: toTimestamp(requestedAt + retries * RETRY_MS),
     },
   };
 }

@@ -114,7 +114,7 @@ function createPast(server: Server): Past {
   const snapshot = server.snapshot();
   let send: Send | undefined;
   return () => {
-    send ??= server.asOf(snapshot);
+    send ??= server.withSnapshot(snapshot);
     return send;
   };
 }

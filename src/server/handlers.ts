@@ -19,7 +19,7 @@ import {
   isExternalId,
   type Service,
 } from './service.ts';
-import { findOwnedKind, formatTimestamp, type StoredResource } from './store.ts';
+import { findOwnedKind, type StoredResource, toTimestamp } from './store.ts';
 import { applyPatch, checkSpec, validateCreate, validateModule, validateUpdate } from './validate-body.ts';
 
 /**
@@ -60,7 +60,7 @@ export function deleteResource(service: Service, kind: Kind, call: HandlerReques
   const resource = findResource(service, kind, call.ids);
   if (!resource.deletable) throw new RequestError(`${resource.id} cannot be deleted`, { code: 'forbidden' });
   const referrers = service.store.listReferrers(resource.id);
-  if (referrers.size > 0) throw refuseUse(resource.id, referrers);
+  if (referrers.size > 0) throw createInUseError(resource.id, referrers);
   service.store.remove(kind, resource);
   return { status: 204 };
 }
@@ -96,7 +96,7 @@ function admitResource(service: Service, kind: Kind, asked: Spec, caller: ApiKey
   checkReferences(service, kind, spec);
   checkClaims(service, kind, { id: '', spec });
   const id = createUnusedId(service, kind, now);
-  const draft = { id, createdAt: formatTimestamp(now), spec, state: {}, deletable: true };
+  const draft = { id, createdAt: toTimestamp(now), spec, state: {}, deletable: true };
   const resource = { ...draft, state: behaviour.remember?.(draft, undefined, createBehaviourContext(service)) ?? {} };
   service.store.put(kind, resource);
   return resource;
@@ -122,7 +122,7 @@ function show(
 
 const SHOWN_REFERRERS = 10;
 
-function refuseUse(id: string, referrers: ReadonlySet<string>): RequestError {
+function createInUseError(id: string, referrers: ReadonlySet<string>): RequestError {
   const shown = [...referrers.values().take(SHOWN_REFERRERS)].join(', ');
   const more = referrers.size > SHOWN_REFERRERS ? ` and ${referrers.size - SHOWN_REFERRERS} more` : '';
   return new RequestError(`${id} is in use by ${shown}${more}`, { code: 'in_use', details: { id, used_by: shown } });
@@ -172,7 +172,7 @@ export function deleteModule(
 export function createAttachment(service: Service, kind: Kind, ids: HandlerRequest['ids']): StoredResource {
   return {
     id: toResourcePath(kind, ids),
-    createdAt: formatTimestamp(service.now()),
+    createdAt: toTimestamp(service.now()),
     spec: ids,
     state: {},
     deletable: true,

@@ -4,7 +4,7 @@ import type { Server } from './server.ts';
 
 /** Creates msw handlers that pass every request below a base URL to the bundled server. */
 export function createMswHandlers(server: Server, baseUrl: string): RequestHandler[] {
-  const transport = server.at(baseUrl);
+  const transport = server.mountAt(baseUrl);
   const respond = async (request: Request): Promise<Response> => {
     try {
       return await transport(request);

@@ -98,7 +98,7 @@ function answerRequest(routing: Routing, request: HttpRequest, env: RequestEnv):
   if (found === 'document')
     return renderResponse(env, 200, createOpenApiDocument({ versionHeader: admission.versionHeader }));
   const caller = admitRequest(admission, request.headers);
-  if (found === undefined) throw refuseRoute(router, request.method, path);
+  if (found === undefined) throw createNoRouteError(router, request.method, path);
   const { status, body } = answer(service, found, readCall(request, env, { operation: found, ids, caller }));
   return renderResponse(env, status, body);
 }
@@ -174,7 +174,7 @@ function toLocalPath({ url }: HttpRequest, basePath: string): string {
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '/';
 }
 
-function refuseRoute(router: Matcher, method: string, path: string): RequestError {
+function createNoRouteError(router: Matcher, method: string, path: string): RequestError {
   const allowed = METHODS.filter((candidate) => router.match(candidate, path)[0].length > 0).join(', ');
   if (allowed === '') return new RequestError('Nothing has this path', { code: 'not_found' });
   return new RequestError(`${method} is not allowed here; allowed: ${allowed}`, {
@@ -210,7 +210,7 @@ export function readBody({ headers, body }: HttpRequest): JsonObject {
   return parseBody(bytes);
 }
 
-function refuseDepth(): RequestError {
+function createDepthError(): RequestError {
   return new RequestError(`The body is nested more than ${MAX_DEPTH} levels deep`, { code: 'bad_body' });
 }
 
@@ -218,7 +218,7 @@ function parseBody(body: Buffer): JsonObject {
   if (!isUtf8(body)) throw new RequestError('The body is not UTF-8', { code: 'bad_body' });
   try {
     const value: Json = JSON.parse(body.toString());
-    if (isDeeper(value, MAX_DEPTH)) throw refuseDepth();
+    if (isDeeper(value, MAX_DEPTH)) throw createDepthError();
     if (isJsonObject(value)) return value;
   } catch (error) {
     if (error instanceof SyntaxError)

@@ -15,7 +15,7 @@ import { type AbuseReportRule, getBehaviour } from './behaviours.ts';
 import { RequestError } from './failure.ts';
 import { createAttachment } from './handlers.ts';
 import { checkClaims, createBehaviourContext, listBadReferences, type Service } from './service.ts';
-import { formatTimestamp, type StoredResource } from './store.ts';
+import { type StoredResource, toTimestamp } from './store.ts';
 import { checkSpec, validateCreate } from './validate-body.ts';
 
 /** The initial content of a server: existing resources and known external ids. Every part is optional. */
@@ -94,9 +94,9 @@ function findOversized(value: Json, path: FieldPath): string | undefined {
 const MAX_FINDINGS = 20;
 
 function renderFindings(findings: ReturnType<typeof listSchemaFindings>): string {
-  const told = findings.slice(0, MAX_FINDINGS).map(({ path, message }) => `${formatPath(path)} ${message}`.trim());
-  const more = findings.length - told.length;
-  return [...told, ...(more > 0 ? [`and ${more.toLocaleString('en')} more`] : [])].join('\n');
+  const shown = findings.slice(0, MAX_FINDINGS).map(({ path, message }) => `${formatPath(path)} ${message}`.trim());
+  const more = findings.length - shown.length;
+  return [...shown, ...(more > 0 ? [`and ${more.toLocaleString('en')} more`] : [])].join('\n');
 }
 
 function parseJson(text: string): Json {
@@ -135,7 +135,7 @@ export function loadSeed(service: Service, { resources = {} }: ServerSeed): void
   );
   const oldestFirst = placed.toSorted((left, right) => left.created.getTime() - right.created.getTime());
   const drafts = oldestFirst.flatMap((one) => mistakes.collect(one.place, () => createDraft(service, one)) ?? []);
-  const admitted = new Set(drafts.filter((draft) => admit(service, draft, mistakes)).map(({ place }) => place));
+  const admitted = new Set(drafts.filter((draft) => seedDraft(service, draft, mistakes)).map(({ place }) => place));
   const refused = new Set(placed.filter(({ place }) => !admitted.has(place)).map(({ resource }) => resource['id']));
   for (const { place, kind, stored } of drafts)
     for (const { id, message } of listBadReferences(service, kind, stored.spec))
@@ -228,7 +228,7 @@ function draftOwned(service: Service, { kind, resource, created }: Placed): Stor
   checkSpec(kind, spec);
   return {
     id: id === undefined ? service.identities.createId(kind.idPrefix, created) : String(id),
-    createdAt: formatTimestamp(created),
+    createdAt: toTimestamp(created),
     spec,
     state: isJsonObject(state) ? state : {},
     deletable: deletable !== false,
@@ -236,7 +236,7 @@ function draftOwned(service: Service, { kind, resource, created }: Placed): Stor
 }
 
 /** Adds a draft to the store, and returns true. If a check fails, records the mistake, and returns false. */
-function admit(service: Service, { place, kind, resource, created, stored }: Draft, mistakes: Mistakes): boolean {
+function seedDraft(service: Service, { place, kind, resource, created, stored }: Draft, mistakes: Mistakes): boolean {
   const checks = [
     () => checkId(kind, stored.id),
     () => refuseTwice(service, kind, stored.id),

@@ -74,7 +74,7 @@ export interface Server {
   /** Like `send`, for the `Request` and `Response` of the Fetch API. */
   readonly handle: Transport;
   /** Returns a `handle` for a base URL that has a path. URLs in responses start with this base URL. */
-  readonly at: (baseUrl: string) => Transport;
+  readonly mountAt: (baseUrl: string) => Transport;
   /** Returns this server with `decorate` around it, so all requests pass through `decorate` first. */
   readonly behind: (decorate: Decorate) => Server;
   /**
@@ -87,7 +87,7 @@ export interface Server {
    * Returns the `send` of a server in the state of a snapshot. That server has the same keys and clock as this server,
    * but no rate limit and no log.
    */
-  readonly asOf: (snapshot: ServerSnapshot) => Send;
+  readonly withSnapshot: (snapshot: ServerSnapshot) => Send;
   /**
    * Returns the public key of an SSH certificate authority in authorized-keys format. A host that trusts this key
    * accepts the certificates of the authority.
@@ -116,7 +116,7 @@ export function createServer(options: ServerOptions = {}): Server {
     behind: (outer) => decorateServer((send, basePath) => outer(decorate(send, basePath), basePath)),
     refuse: (failure, asked) => refuse(front, failure, asked),
     snapshot: () => createSnapshot(service),
-    asOf: (seed) => {
+    withSnapshot: (seed) => {
       const { rateLimit: _, onRequest: __, existing: ___, ...rest } = options;
       return createServer({ ...rest, seed }).send;
     },
@@ -125,7 +125,7 @@ export function createServer(options: ServerOptions = {}): Server {
   return decorateServer((send) => send);
 }
 
-type Faces = Pick<Server, 'send' | 'handle' | 'at'>;
+type Faces = Pick<Server, 'send' | 'handle' | 'mountAt'>;
 
 /** Creates the functions that send requests to the server. All requests pass through `decorate`. */
 function createFaces(front: Front, decorate: Decorate): Faces {
@@ -142,7 +142,7 @@ function createFaces(front: Front, decorate: Decorate): Faces {
   return {
     send,
     handle: createHandle(send),
-    at: (baseUrl) => {
+    mountAt: (baseUrl) => {
       const base = { baseUrl: baseUrl.replace(/\/+$/, ''), basePath: new URL(baseUrl).pathname.replace(/\/+$/, '') };
       return createHandle(decorate((request) => respond(front, request, base), base.basePath));
     },

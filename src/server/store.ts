@@ -329,6 +329,6 @@ export class PagedList<T extends HasId> {
 }
 
 /** Formats a time as RFC 3339 in UTC and whole seconds, like the API. */
-export function formatTimestamp(time: Date | number): string {
+export function toTimestamp(time: Date | number): string {
   return `${new Date(time).toISOString().slice(0, 19)}Z`;
 }

@@ -1,5 +1,5 @@
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { findRoots } from '../files/boundary.ts';
+import { listRoots } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { createEnvironment, type Environment, STDIN } from '../manifest/environment.ts';
 import {
@@ -86,7 +86,7 @@ function readDefaultsOf(
     return file === STDIN ? '.' : named === undefined ? dirname(file) : join(named, '..');
   });
   const known = sources.map(({ file }) => file);
-  return readDefaults([...new Set(folders)], known, { ...context, roots: findRoots(paths, context) });
+  return readDefaults([...new Set(folders)], known, { ...context, roots: listRoots(paths, context) });
 }
 
 /**
@@ -152,7 +152,7 @@ const MAX_NEAREST = 3;
  * example, if the user names the root of a repository. Does nothing if there are several Stacks, because that is
  * another error.
  */
-export function rejectFilesOfOtherTools(
+export function refuseFilesOfOtherTools(
   paths: readonly string[],
   sources: readonly ManifestBytes[],
   context: Host,
@@ -168,7 +168,7 @@ export function rejectFilesOfOtherTools(
   const [first] = apart;
   if (first === undefined || stacks.length > 1 || !apart.every((one) => isFound(one) && isOtherTool(one))) return;
   const folder = paths.find((path) => isIn(resolvePath(first.file), resolvePath(path))) ?? '.';
-  const top = findRoots([folder], { cwd, root })[0] ?? resolvePath(folder);
+  const top = listRoots([folder], { cwd, root })[0] ?? resolvePath(folder);
   const distance = (stack: string): number => relative(resolvePath(folder), resolvePath(stack)).split(sep).length;
   const near = (stacks.length > 0 ? stacks : findStackFolders(relative(cwd, top) || '.', context))
     .toSorted((left, right) => distance(left) - distance(right))

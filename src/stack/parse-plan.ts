@@ -12,9 +12,9 @@ import { verifyWritesMatchChanges } from './saved-plan.ts';
  */
 export function parsePlan(text: string, name = 'The text'): Plan {
   const finding = checkJsonLimits(text);
-  if (finding !== undefined) throw refusePlan(name, `it ${finding}`);
+  if (finding !== undefined) throw createPlanError(name, `it ${finding}`);
   const value: unknown = parseJson(text);
-  if (!isJsonObject(value)) throw refusePlan(name, 'it holds no JSON object');
+  if (!isJsonObject(value)) throw createPlanError(name, 'it holds no JSON object');
   if (typeof value['format'] === 'number' && value['format'] !== PLAN_FORMAT) {
     throw new StackError(
       `${name} is a plan of format ${value['format']}, and this version of edgewise reads format ${PLAN_FORMAT} only.`,
@@ -22,12 +22,12 @@ export function parsePlan(text: string, name = 'The text'): Plan {
     );
   }
   const issue = findFirstIssue(PLAN_SCHEMA, value);
-  if (issue !== undefined) throw refusePlan(name, `${issue.path.join('.') || 'the document'}: ${issue.message}`);
+  if (issue !== undefined) throw createPlanError(name, `${issue.path.join('.') || 'the document'}: ${issue.message}`);
   // Use `value`, because the output of the schema lacks keys such as __proto__.
   return verifyWritesMatchChanges(name, value as unknown as PlanDocument);
 }
 
-function refusePlan(name: string, why: string): StackError {
+function createPlanError(name: string, why: string): StackError {
   const remedy = 'Make one with edgewise plan -o FILE.';
   return new StackError(`${name} is not a plan file: ${why}`, { reason: 'invalid', remedy });
 }

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { BOUNDARY_REMEDY, findRoots, placeForWriting, resolvePathWithin } from '../files/boundary.ts';
+import { BOUNDARY_REMEDY, listRoots, placeForWriting, resolvePathWithin } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { type DeepFormatChecks, listDeepFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import { findKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
@@ -23,7 +23,7 @@ import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import { type Host, InvalidManifests, type RunSubject, StackError } from './host.ts';
-import { loadStack, rejectFilesOfOtherTools } from './load-stack.ts';
+import { loadStack, refuseFilesOfOtherTools } from './load-stack.ts';
 import { getServerDataFile, isEmbedded } from './settings.ts';
 
 /** The result of reading and validating manifests. `state` is `undefined` if the manifests are invalid. */
@@ -62,13 +62,13 @@ export async function readManifests(
   { requireStack = true, lint, manifests = [], policies, isRendered = true }: ReadOptions = {},
 ): Promise<ReadManifests> {
   const { cwd, onInput = () => undefined } = context;
-  const roots = findRoots([...paths, ...manifests.map(({ file }) => dirname(file))], context);
+  const roots = listRoots([...paths, ...manifests.map(({ file }) => dirname(file))], context);
   const budget = createStackBudget(context.budget);
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
   const found = await loadStack(given, { ...context, budget }, { isRendered });
   const loaded = withManifests(found, manifests);
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
-  if (isLoaded) rejectFilesOfOtherTools(given, loaded.sources, context);
+  if (isLoaded) refuseFilesOfOtherTools(given, loaded.sources, context);
   for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
   const validated = validateManifests(loaded.sources, {
     env: createEnvironment(context),
@@ -371,7 +371,7 @@ async function loadPolicyDocuments(
   const before = new Set(seen.map((file) => resolve(cwd, file)));
   const sources = loaded.sources.filter(({ file }) => !before.has(resolve(cwd, file)));
   for (const file of [...paths, ...sources.map((source) => source.file)]) onInput(file);
-  const readFile = createFieldFileReader({ cwd, onInput, roots: roots ?? findRoots(paths, context), budget });
+  const readFile = createFieldFileReader({ cwd, onInput, roots: roots ?? listRoots(paths, context), budget });
   const { rules, diagnostics, state } = validateManifests(sources, {
     env: createEnvironment(context),
     ...(context.secrets !== undefined && { secrets: context.secrets }),

@@ -48,7 +48,7 @@ export interface RunOptions {
 }
 
 /** A plan to apply, and the results of checking it against the live state. */
-export interface RunPlan extends Omit<PlanCheck, 'moved' | 'met'> {
+export interface RunPlan extends Omit<PlanCheck, 'stale' | 'met'> {
   readonly plan: Plan;
   readonly tokens: TokenSettings;
   /** Sinks from the caller, which take precedence over `tokens`. */
@@ -61,7 +61,7 @@ export interface RunPlan extends Omit<PlanCheck, 'moved' | 'met'> {
 }
 
 /** The results of the check for a plan that was just created: none of its writes was sent. */
-export const FRESH_PLAN_CHECK: Omit<PlanCheck, 'moved' | 'met'> = { done: new Map(), ids: new Map(), texts: new Map() };
+export const FRESH_PLAN_CHECK: Omit<PlanCheck, 'stale' | 'met'> = { done: new Map(), ids: new Map(), texts: new Map() };
 
 export const EMPTY_APPLY_RESULT: ApplyResult = {
   outcomes: [],

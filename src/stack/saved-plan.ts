@@ -65,17 +65,17 @@ export async function checkSaved(client: ReadingClient, saved: SavedPlan): Promi
   const check = checkPlan(plan, live);
   const paths = plan.files.map(({ path }) => path);
   const present = await readFiles(paths, { cwd, roots });
-  const moved = [...check.moved, ...listNewFiles(plan, { present, texts: check.texts })];
-  refuseStale(name, moved);
+  const stale = [...check.stale, ...listNewFiles(plan, { present, texts: check.texts })];
+  refuseStale(name, stale);
   refuseUnsafe(saved, live);
   return check;
 }
 
 /** Throws if the resource of a planned change has changed since the plan was made. */
-function refuseStale(name: string, moved: readonly StaleItem[]): void {
-  if (moved.length === 0) return;
-  const isAbandoned = moved.every((one) => one.isAbandoned === true);
-  throw new StackError(formatStaleMessage(name, moved), isAbandoned ? ABANDONED : STALE);
+function refuseStale(name: string, stale: readonly StaleItem[]): void {
+  if (stale.length === 0) return;
+  const isAbandoned = stale.every((one) => one.isAbandoned === true);
+  throw new StackError(formatStaleMessage(name, stale), isAbandoned ? ABANDONED : STALE);
 }
 
 /** Throws if a plan file differs from the plan that the manifests produce. `lines`: the differences. */
@@ -132,8 +132,8 @@ export function refuseViolations(violations: Plan['violations'], allowances: All
   if (first !== undefined) throw new StackError(first.message, { reason: 'refused', remedy: first.remedy });
 }
 
-function formatStaleMessage(name: string, moved: readonly StaleItem[]): readonly string[] {
-  const lines = moved.map(({ address, field, message, planned, live }) => {
+function formatStaleMessage(name: string, stale: readonly StaleItem[]): readonly string[] {
+  const lines = stale.map(({ address, field, message, planned, live }) => {
     if (field === undefined) return `  ${address}: ${message}`;
     const from = planned === undefined ? 'nothing' : toCanonicalJson(planned);
     return `  ${address}: ${field} was ${from} when the plan was made and is ${toCanonicalJson(live ?? null)} now`;
@@ -201,8 +201,8 @@ export async function replan(client: ReadingClient, given: SavedFile, request: P
   const file = { ...given, plan: withPaths(given.plan, paths, request.cwd) };
   const checked = checkPlan(withoutAwaited(file.plan, planned.whole), planned.whole);
   const present = planned.input.files;
-  const moved = checked.moved.filter(({ isAbandoned }) => isAbandoned !== true);
-  refuseStale(file.name, [...moved, ...listNewFiles(file.plan, { present, texts: checked.texts })]);
+  const stale = checked.stale.filter(({ isAbandoned }) => isAbandoned !== true);
+  refuseStale(file.name, [...stale, ...listNewFiles(file.plan, { present, texts: checked.texts })]);
   const again = await rehearseAndCheckPlan(withoutFinishedRotations(planned, file.plan, checked), request);
   const check = { ...checked, ids: new Map([...checked.ids, ...listAwaitedIds(file.plan, planned.whole)]) };
   const isSame = listPlanMismatches(file.plan, again, check).length === 0;

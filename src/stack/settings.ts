@@ -42,7 +42,7 @@ export interface RunSettings extends ConnectionSettings {
 /** Settings from the Stack or from a plan file. */
 type StoredSettings = { readonly [Name in keyof RunSettings]?: RunSettings[Name] | undefined };
 
-function formatStoredSettings({ rateLimit, given: _, ...api }: ApiSettings): StoredSettings {
+function toStoredSettings({ rateLimit, given: _, ...api }: ApiSettings): StoredSettings {
   const text = rateLimit === undefined || rateLimit === 'none' ? rateLimit : formatRateLimit(rateLimit);
   return { ...api, rateLimit: text };
 }
@@ -198,7 +198,7 @@ export function resolveManifestSettings(
   { env, cwd, isUntrusted = false }: Pick<Host, 'env' | 'cwd' | 'isUntrusted'>,
   api: ApiSettings,
 ): RunSettings {
-  const stored = formatStoredSettings(api);
+  const stored = toStoredSettings(api);
   if (!isUntrusted) return resolveSettings(stated, env, stored);
   const { pageSize, concurrency, timeouts } = stored;
   const isPlaced = (stated.baseUrl ?? env['EDGEWISE_BASE_URL'] ?? '') !== '';

@@ -6,7 +6,7 @@ import type { Client, ClientOptions } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
 import type { RequestNotice } from '../client/request-notice.ts';
 import type { ExportResult } from '../export/export-live.ts';
-import { findRoots } from '../files/boundary.ts';
+import { listRoots } from '../files/boundary.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { createPlanDocument } from '../kinds/request-body.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -23,6 +23,7 @@ import { computeDrift } from '../plan/compute-drift.ts';
 import { createInventory, createInventoryRequest } from '../plan/inventory.ts';
 import { computeDriftAgainst, createDriftReadRequest } from '../plan/saved/drift-against.ts';
 import type { Policy } from '../policy/evaluate.ts';
+import { type ConnectionOverrides, connectToService, createServiceClient, type ServiceConnection } from './connect.ts';
 import {
   type AttachableResource,
   type ExportRequest,
@@ -32,12 +33,6 @@ import {
 } from './export-resources.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
 import { createLivePlan, isInvalid, type PlanOptions, planAndRehearse, type ReadingClient } from './plan-live.ts';
-import {
-  type ConnectionOverrides,
-  connectToService,
-  createServiceClient,
-  type ServiceConnection,
-} from './reach-service.ts';
 import { EMPTY_APPLY_RESULT, FRESH_PLAN_CHECK, type RunOptions, type RunPlan, runPlan } from './run-plan.ts';
 import {
   checkSaved,
@@ -90,7 +85,7 @@ export interface AccountParts {
   readonly settings: RunSettings;
   readonly given?: ConnectionOverrides;
   /** Called with the connection before anything is sent. */
-  readonly onReached?: (reached: ServiceConnection) => void;
+  readonly onConnected?: (reached: ServiceConnection) => void;
   readonly notices?: Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'>;
   /** Wraps the client, to observe what it reads. */
   readonly watch?: (client: Client) => Client;
@@ -105,7 +100,7 @@ export function createAccount(parts: AccountParts, host: Host): Account {
     settings,
     ...link,
     apply: createSavedApply(link, host),
-    drift: async ({ plan, name, roots = findRoots([], host), signal }) => {
+    drift: async ({ plan, name, roots = listRoots([], host), signal }) => {
       const request = createDriftReadRequest(plan);
       const live = await readLive(await link.open(), { ...request, ...(signal !== undefined && { signal }) });
       const paths = plan.files.map(({ path }) => path);
@@ -121,7 +116,7 @@ function createSavedApply({ open, write }: Pick<Link, 'open' | 'write'>, host: H
   return async ({ tokens, ...saved }, options) => {
     refuseUntrusted(host);
     const { cwd } = host;
-    const roots = findRoots([], host);
+    const roots = listRoots([], host);
     const check = await checkSaved(await open(), { ...saved, roots, signal: options.signal, cwd });
     const run = { plan: saved.plan, roots, tokens, ...check };
     return write((client) => runPlan(client, run, options, host));
@@ -134,7 +129,7 @@ interface Opened extends Required<Pick<ServiceConnection, 'prepareWrites' | 'clo
   readonly client: Client;
 }
 
-function createLink({ settings, given, notices = {}, watch, onReached }: AccountParts, host: Host): Link {
+function createLink({ settings, given, notices = {}, watch, onConnected }: AccountParts, host: Host): Link {
   let opened: Promise<Opened> | undefined;
   let writing = 0;
   const guard =
@@ -145,7 +140,7 @@ function createLink({ settings, given, notices = {}, watch, onReached }: Account
     };
   const connect = async () => {
     const reached = await connectToService(settings, host, given);
-    onReached?.(reached);
+    onConnected?.(reached);
     const { now, sleep, secrets } = host;
     const more = { now: () => now().getTime(), sleep, secrets, ...notices };
     const client = createServiceClient(settings, { ...reached, send: guard(reached.send) }, more);

@@ -227,7 +227,7 @@ spec:
     expect(markdown).toContain(`<br>\`${description}\` | \`description: `);
     expect(markdown).toMatch(/\n\| `TCPEdge\/a`[^\n]* \| reverts this \| billing \|\n/);
     const html = await read('html');
-    expect(html).toContain('<span class="remark">owner: billing</span>');
+    expect(html).toContain('<span class="detail">owner: billing</span>');
     expect(html).toContain('data-owner="billing"');
     expect(html).toMatch(new RegExp(`<li>[^\\n]*no longer restricted:[^\\n]*<code>${restriction}</code></li>`));
     expect(html).toContain(`<p><code>${description}</code></p>`);

@@ -45,8 +45,6 @@ const VAGUE = ['somebody', 'nobody', 'whoever', 'meanwhile', 'besides', 'gravest
 
 /** Parts of texts that may have a ruled-out word, and why. */
 const EXCERPTS: ReadonlyMap<string, string> = new Map([
-  ['class="remark"', 'a class of HTML, which is not shown'],
-  ['.remark', 'the same in the style sheet'],
   ['name: nobody', 'a name in an example'],
   ['"nobody"', 'the same'],
   ['`team: nobody`', 'the same'],

@@ -73,8 +73,8 @@ async function compareWith(world: World, plan: Plan): Promise<Drift> {
 function listStates({ resources }: Drift): readonly string[] {
   return resources
     .filter(({ state }) => state !== 'in-sync')
-    .map(({ address, state, differences, moved = [] }) => {
-      const fields = new Set([...differences.map(({ path }) => path.split(/[.[]/, 1)[0] ?? ''), ...moved]);
+    .map(({ address, state, differences, driftedFields = [] }) => {
+      const fields = new Set([...differences.map(({ path }) => path.split(/[.[]/, 1)[0] ?? ''), ...driftedFields]);
       return [address, state, ...fields].join(' ');
     });
 }

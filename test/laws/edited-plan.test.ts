@@ -110,8 +110,8 @@ function show(plan: Plan): string {
 /** What an apply of a plan sends to a service that holds what this one does; nothing when the plan is stale there. */
 async function listSent(plan: Plan, { server }: World): Promise<readonly unknown[] | undefined> {
   const world = new World({ seed: server.snapshot(), concurrency: 1 });
-  const { moved, ...known } = await world.check(plan);
-  if (moved.length > 0) return undefined;
+  const { stale, ...known } = await world.check(plan);
+  if (stale.length > 0) return undefined;
   world.takeRequests();
   await world.apply(plan, known);
   return world.takeRequests();

@@ -151,7 +151,7 @@ describe('a service that leaves out what is empty, now here and now there', () =
         next();
         const plan = await world.plan(stack);
         next();
-        expect((await world.check(plan)).moved).toEqual([]);
+        expect((await world.check(plan)).stale).toEqual([]);
         await world.migrate(stack);
         next();
         expect(listTouched(await world.plan(stack))).toEqual([]);

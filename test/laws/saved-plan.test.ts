@@ -21,10 +21,10 @@ describe('a saved plan', () => {
         world.interpose(dieAt(death));
         await world.apply(plan);
         world.interpose();
-        const { moved, ...known } = await world.check(plan);
-        if (hasLostToken(world, second)) expect(moved.length).toBeGreaterThan(0);
+        const { stale, ...known } = await world.check(plan);
+        if (hasLostToken(world, second)) expect(stale.length).toBeGreaterThan(0);
         else {
-          expect(moved).toEqual([]);
+          expect(stale).toEqual([]);
           const { outcomes } = await world.apply(plan, known);
           expect(outcomes.filter(({ outcome }) => outcome !== 'applied')).toEqual([]);
           expect(listTouched(await world.plan(second))).toEqual([]);
@@ -39,8 +39,8 @@ describe('a saved plan', () => {
       const world = new World();
       await world.migrate(first);
       const plan = saveAndRead(await world.migrate(second));
-      const { moved, ...known } = await world.check(plan);
-      expect(moved).toEqual([]);
+      const { stale, ...known } = await world.check(plan);
+      expect(stale).toEqual([]);
       world.takeRequests();
       const { outcomes } = await world.apply(plan, known);
       expect(outcomes.filter(({ outcome }) => outcome !== 'applied')).toEqual([]);

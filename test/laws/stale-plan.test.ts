@@ -32,9 +32,9 @@ describe('what somebody else changes after a plan was saved', () => {
       if (drifted === undefined) return;
       await changeField(world, { resource: drifted.resource, stack: first }, drifted.field);
       const addresses = [first, second].flatMap((stack) => listSame(stack, drifted.resource));
-      const { moved, ...known } = await world.check(plan);
-      for (const each of moved) expect(addresses).toContain(each.address);
-      if (moved.length > 0) return;
+      const { stale, ...known } = await world.check(plan);
+      for (const each of stale) expect(addresses).toContain(each.address);
+      if (stale.length > 0) return;
       await world.apply(plan, known);
       const left = (await world.plan(second)).changes.filter(({ action }) => action !== 'no-op');
       for (const change of left) expectOwnDrift(change, { addresses, field: drifted.field, plan });
@@ -53,7 +53,7 @@ describe('what somebody else changes after a plan was saved', () => {
       if (gone === undefined || live === undefined) return;
       await world.call('DELETE', toResourcePath(getKind(gone.kind), live));
       const change = plan.changes.find(({ address }) => address === `${gone.kind}/${gone.name}`);
-      const isStale = (await world.check(plan)).moved.length > 0;
+      const isStale = (await world.check(plan)).stale.length > 0;
       const isHarmless = change?.action === 'delete' || change?.action === 'no-op' || isDeletedFirst(plan, change);
       expect(isStale).toBe(!isHarmless);
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import { findUnknown, TYPES } from '../../src/policy/vocabulary.ts';
+import { listUnknownFields, TYPES } from '../../src/policy/vocabulary.ts';
 import { createPlanJsonSchema } from '../../src/schemas/plan.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 import { toPolicyText } from './texts.ts';
@@ -87,6 +87,6 @@ describe('what expressions see', () => {
 describe('a value given in a case', () => {
   it('has no field that its type does not have, at any depth', () => {
     const change = { address: 'a', dangers: [{ danger: 'delete', depth: 1 }], place: { lines: 1 } };
-    expect(findUnknown('change', TYPES.Change, change)).toEqual(['change.dangers.depth', 'change.place.lines']);
+    expect(listUnknownFields('change', TYPES.Change, change)).toEqual(['change.dangers.depth', 'change.place.lines']);
   });
 });

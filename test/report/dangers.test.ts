@@ -295,7 +295,7 @@ describe('a run over many stacks', () => {
     expect(places).toEqual(places.toSorted((left, right) => left - right));
     expect(places[0]).toBeGreaterThan(0);
     const { elements } = readPage((await loadStacksReportFormat('html'))(run, WIDE));
-    const owners = elements.filter(({ attributes }) => attributes.get('class') === 'remark').map(({ text }) => text);
+    const owners = elements.filter(({ attributes }) => attributes.get('class') === 'detail').map(({ text }) => text);
     expect(owners.filter((text) => text.startsWith('owner'))).toEqual(['owner: shop', 'owner: data']);
     const links = elements.flatMap(({ name, attributes }) => (name === 'a' ? [attributes.get('href') ?? ''] : []));
     expect(links.filter((link) => /^#s\d/.test(link)).slice(0, 4)).toEqual([

@@ -234,7 +234,7 @@ const drift: fc.Arbitrary<Drift> = fc.record({
           }),
           { maxLength: 2 },
         ),
-        moved: fc.array(text, { maxLength: 2 }),
+        driftedFields: fc.array(text, { maxLength: 2 }),
         reason: text,
       },
       { requiredKeys: ['address', 'kind', 'state', 'differences'] },

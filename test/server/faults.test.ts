@@ -270,7 +270,9 @@ describe('a faults document', () => {
   it('counts paths below the base URL that the server is asked for', async () => {
     const { server } = createTestServer();
     const faulty = withFaults(server, parseServerFaults('{ rules: [{ on: GET /edges/tcp, fault: throttle }] }'));
-    const answer = await faulty.at(`${BASE_URL}/v2`)(new Request(`${BASE_URL}/v2/edges/tcp`, { headers: HEADERS }));
+    const answer = await faulty.mountAt(`${BASE_URL}/v2`)(
+      new Request(`${BASE_URL}/v2/edges/tcp`, { headers: HEADERS }),
+    );
     expect(answer.status).toBe(429);
   });
 

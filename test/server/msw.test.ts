@@ -67,7 +67,7 @@ describe('msw handlers of a server on which things go wrong', () => {
 describe('a server below a base URL', () => {
   it('answers 404 to what is not below it', async () => {
     const { server } = createTestServer();
-    const transport = server.at(`${ORIGIN}/v1`);
+    const transport = server.mountAt(`${ORIGIN}/v1`);
     const call = createCaller({ transport, baseUrl: ORIGIN, key: 'admin', versionHeader: 'Service-Version' });
     for (const path of ['/edges/tcp', '/v1x/edges/tcp', '/v1', '/v1/v1/edges/tcp'])
       expect((await call('GET', path)).status).toBe(404);

@@ -39,12 +39,12 @@ export function defineExplain(command: Command, act: CommandAction): void {
     ['edgewise explain settings live/payments', 'the settings of that stack, and where each is set'],
   ]).action((topic: string | undefined, paths: string[], flags: FormatFlags) =>
     act(flags, (context) =>
-      topic === 'settings' ? listSettings(paths, flags, context) : explainTopic(topic, { ...flags, paths }, context),
+      topic === 'settings' ? printSettings(paths, flags, context) : explainTopic(topic, { ...flags, paths }, context),
     ),
   );
 }
 
-async function listSettings(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
+async function printSettings(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
   const { readManifests } = await import('../../stack/read-manifests.ts');
   const { state, diagnostics, listSettings } = await readManifests(paths, context, { isRendered: false });
   if (state === undefined) throw new InvalidManifests(diagnostics);

@@ -14,7 +14,7 @@ import { resolveSettings } from '../../stack/settings.ts';
 import { type ConnectionFlags, parseConnectionFlags, withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { detectInvocation, findEditorSchema, writeNewFiles } from '../output/new-files.ts';
+import { chooseEditorSchema, detectInvocation, writeNewFiles } from '../output/new-files.ts';
 import type { CommandAction } from '../output/present.ts';
 import { PLAIN_FORMAT } from '../output/present.ts';
 import { addConnectionOptions, addExamples, addExitCodes, EXAMPLE_KINDS, repeatable } from './options.ts';
@@ -91,7 +91,7 @@ async function writeFiles(
   exported: ExportResult,
   { folder, flags, context }: { readonly folder: string; readonly flags: Flags; readonly context: Context },
 ): Promise<void> {
-  const schema = findEditorSchema(folder, {
+  const schema = chooseEditorSchema(folder, {
     ...context,
     defaults: readDefaultsAbove(folder, context).map((one) => one.folder),
   });

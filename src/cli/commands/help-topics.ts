@@ -122,12 +122,12 @@ export function defineHelp(command: Command, act: CommandAction, program: Comman
 function showHelp(words: readonly string[], program: Command, context: Context): ExitCode {
   const [first = ''] = words;
   const topic = words.length === 1 ? HELP_TOPICS.find(({ name }) => name === first) : undefined;
-  if (topic === undefined) findCommand(words, program).outputHelp();
+  if (topic === undefined) getCommand(words, program).outputHelp();
   else context.stdout.write(topic.render(createHelper(program)));
   return EXIT.done;
 }
 
-function findCommand(words: readonly string[], program: Command): Command {
+function getCommand(words: readonly string[], program: Command): Command {
   return words.reduce((parent, word) => {
     const known = parent.commands.find((command) => command.name() === word);
     if (known !== undefined) return known;

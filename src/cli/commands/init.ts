@@ -7,7 +7,7 @@ import { toPrintable } from '../../model/printable.ts';
 import { type FoundDefaults, readDefaultsAbove } from '../../repository/find-stacks.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { detectInvocation, findEditorSchema, writeNewFiles } from '../output/new-files.ts';
+import { chooseEditorSchema, detectInvocation, writeNewFiles } from '../output/new-files.ts';
 import type { CommandAction } from '../output/present.ts';
 import { PLAIN_FORMAT } from '../output/present.ts';
 import { addExamples, addExitCodes } from './options.ts';
@@ -52,7 +52,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
       exitCode: EXIT.invalid,
       remedy: 'Include the scheme, such as https://api.example.com. For the bundled server, use embedded:',
     });
-  const schema = findEditorSchema(folder, { ...context, defaults: defaults.map((one) => one.folder) });
+  const schema = chooseEditorSchema(folder, { ...context, defaults: defaults.map((one) => one.folder) });
   const url = baseUrl === '' ? undefined : baseUrl;
   const files = [
     ...createStarter({ stack, baseUrl: url, hasDefaults: defaults.length > 0, schema: schema.path }),

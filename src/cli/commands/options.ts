@@ -300,11 +300,11 @@ export function addReadingOptions(command: Command): Command {
 
 /** Adds the stack filters and the trust options, for commands that run on many stacks without `--recursive`. */
 export function addStackFilterOptions(command: Command): Command {
-  for (const option of listNarrowingOptions()) command.addOption(option);
+  for (const option of listStackFilterOptions()) command.addOption(option);
   return addTrustOptions(command);
 }
 
-function listNarrowingOptions(): readonly Option[] {
+function listStackFilterOptions(): readonly Option[] {
   return [
     repeatable('--stack <name>', 'only the stack of this name', { parse: parseStackName, default: 'every stack' }),
     new Option(
@@ -321,7 +321,7 @@ function listNarrowingOptions(): readonly Option[] {
 /** Adds `--recursive`, the stack filters and the trust options. */
 export function addRecursiveOptions(command: Command): Command {
   command.option('-R, --recursive', 'every stack below a folder');
-  for (const option of listNarrowingOptions()) command.addOption(inTopic('many-stacks', option));
+  for (const option of listStackFilterOptions()) command.addOption(inTopic('many-stacks', option));
   return addTrustOptions(command);
 }
 

@@ -12,7 +12,7 @@ import { formatCount } from '../../report/view/wording.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { readResults } from '../multi-stack/read-results.ts';
-import { findWorstExitCode } from '../multi-stack/stacks-run.ts';
+import { computeWorstExitCode } from '../multi-stack/stacks-run.ts';
 import type { CommandAction } from '../output/present.ts';
 import { type FormatFlags, PLAIN_FORMAT } from '../output/present.ts';
 import { publishStacks } from '../output/publish.ts';
@@ -35,7 +35,7 @@ async function join(files: readonly string[], flags: FormatFlags, context: Conte
   const { command, root, parts } = readResults(files, context);
   refuseFormats(command, flags);
   const selection = `${formatCount(parts.length, 'stack')} in ${formatCount(files.length, 'result')}.`;
-  const exitCode = findWorstExitCode(parts.map((part) => part.exitCode));
+  const exitCode = computeWorstExitCode(parts.map((part) => part.exitCode));
   return publishStacks({ command, root, selection, parts }, { flags, exitCode }, context);
 }
 

@@ -45,12 +45,12 @@ export function defineStacks(command: Command, act: CommandAction): void {
     ['echo "matrix=$(edgewise stacks --format github)" >> "$GITHUB_OUTPUT"', 'a job of GitHub for each'],
   ]).action((root: string | undefined, flags: Flags) =>
     act({ ...flags, format: flags.format === 'json' ? 'json' : 'text' }, (context) =>
-      listStacks(root ?? '.', flags, context),
+      printStacks(root ?? '.', flags, context),
     ),
   );
 }
 
-async function listStacks(root: string, flags: Flags, context: Context): Promise<ExitCode> {
+async function printStacks(root: string, flags: Flags, context: Context): Promise<ExitCode> {
   const { tree, ...selected } = await selectStacks(root, toStackFilter(flags), confineFilesToRepository(root, context));
   const listing = { root, total: tree.stacks.length, unowned: tree.unowned, ...selected };
   context.stdout.write(render(listing, flags, context));

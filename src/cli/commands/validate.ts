@@ -45,7 +45,7 @@ export function defineValidate(command: Command, act: CommandAction): void {
     ['kustomize build overlays/production | edgewise validate -', 'check what another tool makes'],
     ['edgewise validate --list-rules', 'what lint looks for'],
   ]).action((paths: string[], flags: Flags) =>
-    act(flags, (context) => (flags.listRules ? listRules(paths, flags, context) : validateAny(paths, flags, context))),
+    act(flags, (context) => (flags.listRules ? printRules(paths, flags, context) : validateAny(paths, flags, context))),
   );
 }
 
@@ -75,7 +75,7 @@ function toError(diagnostic: Diagnostic): Diagnostic {
 }
 
 /** Lists the lint rules. If paths are given, shows the severities that their Stack sets. */
-async function listRules(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
+async function printRules(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
   checkFormat(flags);
   const settings = await readSettings(paths, context);
   const rows = LINT_RULES.map((rule): LintRuleRow => {

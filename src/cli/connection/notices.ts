@@ -36,7 +36,7 @@ export async function createNotices(
 ): Promise<Notices> {
   const logger = await loadLogger(context);
   const { watch, ...reading } = createReadingWatch(context, baseUrl);
-  const told = new Set<string>();
+  const shownCauses = new Set<string>();
   let quietUntil = 0;
   let tell = reading.tell;
   let takeWait: ((pending: PendingWait) => void) | undefined;
@@ -52,8 +52,8 @@ export async function createNotices(
     onRetry: (notice) => {
       logger?.info(notice, 'request is sent again');
       const cause = toPrintable(notice.cause.replace(/^[A-Z]+ \S+: /, ''));
-      if (told.has(cause)) return;
-      told.add(cause);
+      if (shownCauses.has(cause)) return;
+      shownCauses.add(cause);
       const what = notice.method === 'GET' ? 'Reading' : 'Writing';
       const { askedMs } = notice;
       const when =

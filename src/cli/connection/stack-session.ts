@@ -34,8 +34,8 @@ export async function withAccount<T>(
 ): Promise<T> {
   const { signal, stopListening } = listenForInterrupts(context);
   const { setLineWriter, watch, end, ...notices } = await createServiceNotices(settings, context);
-  const onReached: AccountParts['onReached'] = ({ warning }) => announceService(settings, warning, context);
-  const account = createAccount({ settings, watch, notices, onReached }, context);
+  const onConnected: AccountParts['onConnected'] = ({ warning }) => announceService(settings, warning, context);
+  const account = createAccount({ settings, watch, notices, onConnected }, context);
   try {
     return await task({ account, setLineWriter, signal });
   } finally {

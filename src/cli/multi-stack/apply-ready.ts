@@ -177,14 +177,14 @@ function listTurns({ run, ready, mode }: ApplyRun): readonly Place[] {
 }
 
 /** Assigns writes to rounds. All ready stacks of an account finish a round before any begins the next. */
-function createRounds(ready: ApplyRun['ready']): ReadonlyMap<StackFolder, Pick<Turn, 'gates' | 'rounds'>> {
+function createRounds(ready: ApplyRun['ready']): ReadonlyMap<StackFolder, Pick<Turn, 'barriers' | 'rounds'>> {
   const accounts = Map.groupBy(ready, ([, { pooled }]) => pooled.account);
   return new Map(
     [...accounts.values()].flatMap((members) => {
       const found = listRounds(members.map(([, { plan }]) => plan));
       const last = Math.max(1, ...[...found.values()].flatMap((rounds) => [...rounds.values()]));
-      const gates = createGates(members.length, last);
-      return members.map(([folder, { plan }]) => [folder, { gates, rounds: found.get(plan) }] as const);
+      const barriers = createBarriers(members.length, last);
+      return members.map(([folder, { plan }]) => [folder, { barriers, rounds: found.get(plan) }] as const);
     }),
   );
 }
@@ -207,7 +207,7 @@ interface Written {
 
 interface Turn extends Pick<Place, 'folder' | 'isAwaited'> {
   /** Absent if the stack is not ready. */
-  readonly gates?: Gates | undefined;
+  readonly barriers?: Barriers | undefined;
   readonly rounds?: WriteRounds | undefined;
   readonly before: readonly Started[];
   /** Exit code of the plan. */
@@ -216,8 +216,8 @@ interface Turn extends Pick<Place, 'folder' | 'isAwaited'> {
 }
 
 /**
- * Starts a stack. The promises in the result never reject. `written` resolves before the stack waits at a gate.
- * Otherwise there would be a deadlock: the gate waits for the stacks that wait for `written`.
+ * Starts a stack. The promises in the result never reject. `written` resolves before the stack waits at a barrier.
+ * Otherwise there would be a deadlock: the barrier waits for the stacks that wait for `written`.
  */
 function startOne(applying: ApplyRun, turn: Turn): Started {
   const { folder } = turn;
@@ -257,7 +257,7 @@ async function applyOne(
       signal: run.signal,
       ...(applying.mode === 'apply' && { sideBySide }),
     });
-    // Pass the remaining gates before the wait below: other stacks need not wait for work that the service continues.
+    // Pass the remaining barriers before the wait below: other stacks need not wait for work that the service continues.
     pass();
     const result = await waitFor(written, one.pooled.account, applying, watch);
     const report = { about: 'apply', plan: one.plan, result } as const;
@@ -309,21 +309,21 @@ async function awaitOthers(
 }
 
 /**
- * Creates the functions with which a stack passes the gates. `untilRound` passes the gates up to a round; `pass` passes
- * all remaining gates, at the end of the stack.
+ * Creates the functions with which a stack passes the barriers. `untilRound` passes the barriers up to a round; `pass` passes
+ * all remaining barriers, at the end of the stack.
  */
 function createPassage(
-  { gates, rounds = new Map(), isAwaited }: Turn,
+  { barriers, rounds = new Map(), isAwaited }: Turn,
   onWritten: ParallelApplyContext['onWritten'],
 ): { readonly sideBySide: ParallelApplyContext; readonly pass: () => void } {
   let passed = 0;
   const pass = (until = Number.POSITIVE_INFINITY): void => {
-    for (const gate of gates?.slice(passed, until) ?? []) gate.pass();
+    for (const barrier of barriers?.slice(passed, until) ?? []) barrier.pass();
     passed = Math.max(passed, until);
   };
   const untilRound = async (round: number): Promise<void> => {
     pass(round);
-    await gates?.[round - 1]?.opened;
+    await barriers?.[round - 1]?.opened;
   };
   return { pass: () => pass(), sideBySide: { isAwaited, rounds, onWritten, untilRound } };
 }
@@ -381,20 +381,20 @@ export function classifyPlan(
 }
 
 /** A barrier, which opens when all stacks have reached it. */
-interface Gate {
-  /** Records that one more stack has reached the gate. */
+interface Barrier {
+  /** Records that one more stack has reached the barrier. */
   readonly pass: () => void;
-  /** Resolves when all stacks have reached the gate. */
+  /** Resolves when all stacks have reached the barrier. */
   readonly opened: Promise<void>;
 }
 
-type Gates = readonly Gate[];
+type Barriers = readonly Barrier[];
 
-function createGates(stacks: number, rounds: number): Gates {
-  return Array.from({ length: rounds }, () => createGate(stacks));
+function createBarriers(stacks: number, rounds: number): Barriers {
+  return Array.from({ length: rounds }, () => createBarrier(stacks));
 }
 
-function createGate(count: number): Gate {
+function createBarrier(count: number): Barrier {
   const { promise: opened, resolve } = Promise.withResolvers<void>();
   let left = count;
   return {

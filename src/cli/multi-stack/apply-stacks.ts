@@ -15,7 +15,7 @@ import {
   readSaved,
   refuseTwiceApproved,
 } from '../reconcile/apply-plan.ts';
-import { createPlanLocate, findManifests, readPlanFile } from '../reconcile/plan-file.ts';
+import { createPlanLocate, readPlanFile, resolveManifests } from '../reconcile/plan-file.ts';
 import { refuseOtherManifests, toConsent, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { type ApplyRun, type ApplyStacksFlags, classifyPlan, finishApply } from './apply-ready.ts';
 import { type IndexedFolder, readPlanFolder } from './plan-folder.ts';
@@ -23,8 +23,8 @@ import {
   forEachStack,
   openStackFolder,
   planStackFolder,
+  refuseConflictingStacks,
   refuseSingleFlags,
-  rejectConflictingStacks,
   runOnSelected,
   runOnStacks,
   type StackResult,
@@ -60,7 +60,7 @@ export async function applyStacks(
     });
     return finishApply(
       applying,
-      await rejectConflictingStacks(run, planned, (folder) => void applying.ready.delete(folder)),
+      await refuseConflictingStacks(run, planned, (folder) => void applying.ready.delete(folder)),
     );
   });
 }
@@ -148,7 +148,7 @@ export async function applyPlanFolder(
 ): Promise<ExitCode> {
   const { folder, files, manifests } = plans;
   refuseTwiceApproved(flags);
-  const roots = findManifests({ name: folder, manifests }, flags.manifests ?? [], context);
+  const roots = resolveManifests({ name: folder, manifests }, flags.manifests ?? [], context);
   const selected = await selectPlans(folder, files, context);
   refuseSingleFlags(flags, { names: [], count: selected.stacks.length });
   if (roots.length > 0) return applyAgain(selected.stacks, { flags, roots, stacks: plans.stacks }, context);

@@ -7,11 +7,11 @@ import { describeError } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import {
-  formatIndexFileName,
   type IndexedPlan,
   isIndexFileName,
   PLAN_INDEX_FORMAT,
   type PlanIndex,
+  toIndexFileName,
 } from '../../model/stack-tree.ts';
 import { renderPlanJson } from '../../report/machine/json.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
@@ -69,7 +69,7 @@ export async function openPlanFolder(
         plans: [...plans.values()].toSorted((left, right) => (left.file < right.file ? -1 : 1)),
       };
       const text = `${JSON.stringify(index, null, 2)}\n`;
-      await writeResultFile(join(folder, formatIndexFileName(shard)), text, context);
+      await writeResultFile(join(folder, toIndexFileName(shard)), text, context);
     },
   };
 }
@@ -152,7 +152,7 @@ export async function readPlanFolder(
   const names = await listReadable(path).catch((): readonly string[] => []);
   const indexNames = names.filter(isIndexFileName);
   if (indexNames.length === 0) {
-    if (await hasOnlyPlans(folder, names, context)) throw refuseWithoutIndex(folder);
+    if (await hasOnlyPlans(folder, names, context)) throw createNoIndexError(folder);
     return undefined;
   }
   const indexes = await Promise.all(indexNames.map((name) => readIndex(join(folder, name), context)));
@@ -241,7 +241,7 @@ function refuse(folder: string, why: string): CommandError {
   });
 }
 
-function refuseWithoutIndex(folder: string): CommandError {
+function createNoIndexError(folder: string): CommandError {
   return new CommandError(`${folder} has no index, so it is unknown which plans belong to it.`, {
     exitCode: EXIT.stale,
     remedy:

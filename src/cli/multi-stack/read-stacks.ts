@@ -19,23 +19,23 @@ import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
 import { getTextOptions, PLAIN_FORMAT } from '../output/present.ts';
 import {
-  formatApplyCommand,
-  formatSavedPlanCommand,
-  formatStacksCommand,
+  createApplyCommand,
+  createSavedPlanCommand,
+  createStacksCommand,
   lacksSink,
 } from '../reconcile/apply-command.ts';
 import { exitCodeOfPlan, listUnconsentedViolations, type PlanFlags, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { openPlanFolder, type PlanFolder } from './plan-folder.ts';
 import {
+  computeWorstExitCode,
   createCrossStackLookUps,
   createStacksReport,
-  findWorstExitCode,
   forEachStack,
   openStackFolder,
   planStackFolder,
   publishRun,
   recordClaims,
-  rejectConflictingStacks,
+  refuseConflictingStacks,
   runOnStacks,
   type StackResult,
   type StacksFlags,
@@ -61,12 +61,12 @@ export async function planStacks(
   return runOnStacks(paths, { flags, command: 'plan' }, context, async (run) => {
     const { selected } = run;
     const parts = await forEachStack(run, (folder) => planOne(run, folder, { flags, plans }));
-    const shown = await rejectConflictingStacks(run, parts, (folder) =>
+    const shown = await refuseConflictingStacks(run, parts, (folder) =>
       plans?.withdraw(formatPlanFileName(folder, selected.tree)),
     );
     await plans?.finish(selected);
     const planned = { paths: [selected.tree.root], flags, env: context.env };
-    const applyCommand = isApplicable(shown) ? formatStacksCommand(planned, { narrowing: flags, out }) : undefined;
+    const applyCommand = isApplicable(shown) ? createStacksCommand(planned, { filter: flags, out }) : undefined;
     return publishRun(run, shown, { applyCommand });
   });
 }
@@ -102,7 +102,7 @@ interface PlannedStack {
 function createPlanResult(plan: Plan, { run, folder, flags, out, locate }: PlannedStack): StackResult {
   const blocking = listUnconsentedViolations(plan, flags);
   const planned = { paths: [folder.folder], flags, env: run.context.env };
-  const applyCommand = out === undefined ? formatApplyCommand(planned) : formatSavedPlanCommand(out, planned);
+  const applyCommand = out === undefined ? createApplyCommand(planned) : createSavedPlanCommand(out, planned);
   return {
     report: { about: 'plan', plan, blocking: blocking },
     exitCode: exitCodeOfPlan(plan, blocking, flags),
@@ -152,7 +152,7 @@ export async function validateStacks(
         options: diagnostics.length === 0 ? {} : { locate: subject.locate },
       };
     });
-    return publishRun(run, await rejectConflictingStacks(run, parts));
+    return publishRun(run, await refuseConflictingStacks(run, parts));
   });
 }
 
@@ -179,7 +179,7 @@ export async function showDriftOfStacks(
         options: differs === EXIT.done && drift.diagnostics.length === 0 ? {} : { locate },
       };
     });
-    return publishRun(run, await rejectConflictingStacks(run, parts));
+    return publishRun(run, await refuseConflictingStacks(run, parts));
   });
 }
 
@@ -210,7 +210,7 @@ export async function showResourcesOfStacks(
     context.stdout.write(render([...found], asked));
     const failed = parts.filter(({ exitCode }) => exitCode !== EXIT.done);
     if (failed.length > 0) showFailedStacks(failed, run, context);
-    return findWorstExitCode(parts.map(({ exitCode }) => exitCode));
+    return computeWorstExitCode(parts.map(({ exitCode }) => exitCode));
   });
 }
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { findRoots } from '../../files/boundary.ts';
+import { listRoots } from '../../files/boundary.ts';
 import type { Diagnostic, Locate } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -140,7 +140,7 @@ export async function runOnSelected(
 
 /** Confines the files that manifests may name to the repository of the tree, else to the tree itself. */
 export function confineFilesToRepository<T extends Pick<Context, 'cwd' | 'root'>>(tree: string, context: T): T {
-  return { ...context, root: findRoots([tree], context).at(-1) };
+  return { ...context, root: listRoots([tree], context).at(-1) };
 }
 
 function getRoot(paths: readonly string[]): string {
@@ -245,7 +245,7 @@ export function recordClaims(
   { folder, account }: { readonly folder: StackFolder; readonly account: unknown },
   { claims, context }: Pick<StacksRun, 'claims' | 'context'>,
 ): void {
-  claims.note(folder, account, listStackClaims(source, context));
+  claims.add(folder, account, listStackClaims(source, context));
 }
 
 /** Plans a stack, with regard to earlier plans of the run. Throws if the new plan differs from `saved`. */
@@ -294,7 +294,7 @@ export function publishRun(
   parts: readonly StackPart[],
   { applyCommand, ...more }: PublishOptions = {},
 ): Promise<ExitCode> {
-  const exitCode = findWorstExitCode(parts.map((part) => part.exitCode));
+  const exitCode = computeWorstExitCode(parts.map((part) => part.exitCode));
   const report = { ...createStacksReport(run, parts), ...(applyCommand !== undefined && { applyCommand }) };
   return publishStacks(report, { flags: run.flags, exitCode, ...more }, run.context);
 }
@@ -317,7 +317,7 @@ const SEVERITY: readonly ExitCode[] = [
 ];
 
 /** Returns the most severe of the exit codes, or `done` if there are none. */
-export function findWorstExitCode(codes: readonly number[]): ExitCode {
+export function computeWorstExitCode(codes: readonly number[]): ExitCode {
   return SEVERITY.findLast((code) => codes.includes(code)) ?? EXIT.done;
 }
 
@@ -386,7 +386,8 @@ function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
       watch,
       notices,
       given: { apiKey },
-      onReached: ({ warning }: { readonly warning: string | undefined }) => announceService(settings, warning, context),
+      onConnected: ({ warning }: { readonly warning: string | undefined }) =>
+        announceService(settings, warning, context),
     };
     const account = shareAccount(parts, context, signal);
     accounts.push(account);
@@ -455,12 +456,16 @@ const SETTING_NAMES: Readonly<Record<Exclude<keyof RunSettings, 'keyEnv'>, strin
  * Adds an error to the result of each stack that claims the same unique value as another stack. The error names the
  * other stack. `withdraw` is called for each stack with such an error, to remove its plan.
  */
-export async function rejectConflictingStacks(
+export async function refuseConflictingStacks(
   run: StacksRun,
   parts: readonly StackPart[],
   withdraw: (folder: StackFolder) => Promise<void> | void = () => undefined,
 ): Promise<readonly StackPart[]> {
-  const errors = await listClaimConflicts(run.claims.listRivals(), (folder) => readClaims(run, folder), run.context);
+  const errors = await listClaimConflicts(
+    run.claims.findConflictingStacks(),
+    (folder) => readClaims(run, folder),
+    run.context,
+  );
   for (const folder of errors.keys()) await withdraw(folder);
   const { stacks } = run.selected;
   return parts.map((part, index) => {
@@ -481,7 +486,7 @@ function addConflicts({ options: { locate }, ...part }: StackPart, errors: reado
   return {
     ...part,
     report: withErrors(part.report, errors),
-    exitCode: findWorstExitCode([part.exitCode, EXIT.invalid]),
+    exitCode: computeWorstExitCode([part.exitCode, EXIT.invalid]),
     options: { ...(locate !== undefined && { locate }) },
   };
 }

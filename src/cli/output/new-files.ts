@@ -95,7 +95,7 @@ const WRITTEN_SCHEMA = join('.edgewise', 'manifest.schema.json');
  * there is neither, returns a schema to write to a new `.edgewise`: in the root of the repository, else beside the
  * outermost Defaults, else in the folder itself.
  */
-export function findEditorSchema(folder: string, { cwd, defaults }: EditorSchemaOptions): EditorSchema {
+export function chooseEditorSchema(folder: string, { cwd, defaults }: EditorSchemaOptions): EditorSchema {
   const start = resolve(cwd, folder);
   const packaged = listParents(start)
     .map((at) => join(at, PACKAGED_SCHEMA))

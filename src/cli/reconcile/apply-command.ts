@@ -18,7 +18,7 @@ export interface PlannedCommand {
  * Formats a command line that plans again from the same manifests, and applies the plan. The line can be pasted into a
  * shell, and needs no variable but the API key.
  */
-export function formatApplyCommand(planned: PlannedCommand): CommandLine {
+export function createApplyCommand(planned: PlannedCommand): CommandLine {
   return createCommandLine(listApplyWords(planned), planned.paths);
 }
 
@@ -36,7 +36,7 @@ function listApplyWords({ paths, flags, env }: PlannedCommand): readonly string[
  * Formats a command line that applies a saved plan. The line says where the API key and tokens are sent, because a plan
  * file must not decide that. With manifests, it also repeats the flags of the plan, because the plan is computed again.
  */
-export function formatSavedPlanCommand(file: string, { paths, flags, env }: PlannedCommand): CommandLine {
+export function createSavedPlanCommand(file: string, { paths, flags, env }: PlannedCommand): CommandLine {
   const isPlannedAgain = paths.length > 0;
   const options = CONNECTION.filter(({ isInPlan }) => isPlannedAgain || !isInPlan);
   const words = [
@@ -51,7 +51,7 @@ export function formatSavedPlanCommand(file: string, { paths, flags, env }: Plan
 }
 
 /** Flags that select some of the stacks. */
-interface Narrowing {
+interface StackFilter {
   readonly stack?: readonly string[];
   readonly changedSince?: string;
   readonly shard?: Pick<Shard, 'index' | 'total'>;
@@ -61,12 +61,12 @@ interface Narrowing {
  * Formats a command line that applies the plans of a run on many stacks: the plans in the folder `out` or, without
  * `out`, new plans of the selected stacks.
  */
-export function formatStacksCommand(
+export function createStacksCommand(
   planned: PlannedCommand,
-  { narrowing, out }: { readonly narrowing: Narrowing; readonly out: string | undefined },
+  { filter, out }: { readonly filter: StackFilter; readonly out: string | undefined },
 ): CommandLine {
-  if (out !== undefined) return formatSavedPlanCommand(out, planned);
-  const { stack = [], changedSince, shard } = narrowing;
+  if (out !== undefined) return createSavedPlanCommand(out, planned);
+  const { stack = [], changedSince, shard } = filter;
   const words = [
     '-R',
     ...stack.flatMap((name) => ['--stack', name]),
@@ -90,7 +90,7 @@ export function findShownCommand(
   const paths = manifests.length > 0 ? manifests : (plan.manifests ?? []);
   const isEnough = manifests.length > 0 || (isPlaceKnown && (paths.length > 0 || !plan.writes.some(createsToken)));
   if (lacksSink(plan) || !isEnough) return undefined;
-  return formatSavedPlanCommand(file, { paths, flags: { target: plan.targets, allowProtected: [] }, env });
+  return createSavedPlanCommand(file, { paths, flags: { target: plan.targets, allowProtected: [] }, env });
 }
 
 /** Whether apply would reject the plan because neither the Stack nor a flag names a sink for its new tokens. */

@@ -27,7 +27,7 @@ import { refuseInputs } from '../output/output-files.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { type Execution, executePlan, showPlanFirst } from './execute-plan.ts';
-import { createPlanLocate, findManifests, readPlanFile } from './plan-file.ts';
+import { createPlanLocate, readPlanFile, resolveManifests } from './plan-file.ts';
 import {
   listUnconsentedViolations,
   type PlanFlags,
@@ -140,7 +140,7 @@ async function readPolicies({ policies: paths = [] }: ApplyFlags, context: Conte
  */
 export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
   const saved = await readSaved(file, context);
-  const paths = findManifests({ name: file, manifests: saved.plan.manifests }, flags.manifests ?? [], context);
+  const paths = resolveManifests({ name: file, manifests: saved.plan.manifests }, flags.manifests ?? [], context);
   if (paths.length > 0) {
     refuseTwiceApproved(flags);
     return applyManifests(paths, { flags, mode: 'apply', saved }, context);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { findRoots, resolvePathWithin } from '../../files/boundary.ts';
+import { listRoots, resolvePathWithin } from '../../files/boundary.ts';
 import { InputError, type ReadBudget, readInput } from '../../files/read-input.ts';
 import type { Locate } from '../../model/diagnostic.ts';
 import { describeError } from '../../model/errors.ts';
@@ -25,7 +25,7 @@ interface NamedManifests {
  * any of these is not in this checkout. The file cannot choose what is applied, because the plan is computed again from
  * these manifests, and must be the same. Returns none for `--no-manifests`, by which the user trusts the plan.
  */
-export function findManifests(
+export function resolveManifests(
   { name, manifests }: NamedManifests,
   given: readonly string[] | false,
   { cwd, root, stderr }: Pick<Context, 'cwd' | 'root' | 'stderr'>,
@@ -38,7 +38,7 @@ export function findManifests(
       exitCode: EXIT.invalid,
       remedy: `Add --manifests with their path. ${trust}`,
     });
-  const roots = findRoots([], { cwd, root });
+  const roots = listRoots([], { cwd, root });
   const isThere = (path: string): boolean => {
     const whole = resolve(cwd, path);
     return path !== '-' && existsSync(whole) && 'real' in resolvePathWithin(whole, roots);

@@ -1,5 +1,5 @@
 import type { LintCode } from '../../model/diagnostic.ts';
-import { type Explanation, formatDocument, joinDocuments } from '../explanation.ts';
+import { type Explanation, joinDocuments, renderManifest } from '../explanation.ts';
 
 /** Creates examples of lint: a manifest before and after the correction. */
 function createExamples(bad: string, good: string): Pick<Explanation, 'bad' | 'good'> {
@@ -7,7 +7,7 @@ function createExamples(bad: string, good: string): Pick<Explanation, 'bad' | 'g
 }
 
 function formatEdge(...lines: readonly string[]): string {
-  return formatDocument('TCPEdge', 'postgres', 'spec:', '  backend:', '    backend_id: bkdhr_blue', ...lines);
+  return renderManifest('TCPEdge', 'postgres', 'spec:', '  backend:', '    backend_id: bkdhr_blue', ...lines);
 }
 
 function formatPolicy(expression: string, action: string): string {
@@ -21,11 +21,11 @@ function formatPolicy(expression: string, action: string): string {
 }
 
 function formatPool(weight: number): string {
-  return formatDocument('WeightedBackend', 'pool', 'spec:', '  backends:', `    bkdhr_blue: ${weight}`);
+  return renderManifest('WeightedBackend', 'pool', 'spec:', '  backends:', `    bkdhr_blue: ${weight}`);
 }
 
 function formatCredential(...lines: readonly string[]): string {
-  return formatDocument('Credential', 'agent', ...lines);
+  return renderManifest('Credential', 'agent', ...lines);
 }
 
 function formatSink(text: string): string {
@@ -38,11 +38,11 @@ function formatSink(text: string): string {
     '        - -c',
     `        - ${text}`,
   ];
-  return formatDocument('Stack', 'shop', ...command);
+  return renderManifest('Stack', 'shop', ...command);
 }
 
 function formatCertificate(...more: readonly string[]): string {
-  return formatDocument(
+  return renderManifest(
     'SSHUserCertificate',
     'alice',
     'spec:',
@@ -53,14 +53,14 @@ function formatCertificate(...more: readonly string[]): string {
 }
 
 function formatRestriction(type: string, ...lines: readonly string[]): string {
-  return formatDocument('IPRestriction', type, 'spec:', `  type: ${type}`, '  ip_policy_ids: [ipp_office]', ...lines);
+  return renderManifest('IPRestriction', type, 'spec:', `  type: ${type}`, '  ip_policy_ids: [ipp_office]', ...lines);
 }
 
 function formatBreaker(...lines: readonly string[]): string {
   const fields = ['tripped_duration: 10', 'rolling_window: 60', 'num_buckets: 6', ...lines].map(
     (line) => `    ${line}`,
   );
-  return formatDocument(
+  return renderManifest(
     'HTTPSEdgeRoute',
     'cart',
     'spec:',
@@ -71,10 +71,10 @@ function formatBreaker(...lines: readonly string[]): string {
   );
 }
 
-const OFFICE = formatDocument('External', 'office', 'spec:', '  id: ipp_office');
+const OFFICE = renderManifest('External', 'office', 'spec:', '  id: ipp_office');
 
 function formatEndpoints(policy: string): string {
-  return formatDocument(
+  return renderManifest(
     'IPRestriction',
     'endpoints',
     'spec:',
@@ -121,7 +121,7 @@ export const LINT_EXPLANATIONS = {
     meaning: 'An edge accepts connections but has no enabled backend to forward them to.',
     remedy: 'Add `spec.backend`, or enable it. If another tool sets it, add `lifecycle.ignore: [backend]`.',
     ...createExamples(
-      formatDocument('TCPEdge', 'postgres', 'spec:', '  hostports: ["1.tcp.example.net:20001"]'),
+      renderManifest('TCPEdge', 'postgres', 'spec:', '  hostports: ["1.tcp.example.net:20001"]'),
       formatEdge('  hostports: ["1.tcp.example.net:20001"]'),
     ),
   },

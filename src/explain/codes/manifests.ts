@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of manifests look like that
 
 import type { DiagnosticCode } from '../../model/diagnostic.ts';
-import { type Explanation, formatDocument, joinDocuments } from '../explanation.ts';
+import { type Explanation, joinDocuments, renderManifest } from '../explanation.ts';
 
-const POOL = formatDocument(
+const POOL = renderManifest(
   'WeightedBackend',
   'pool',
   'spec:',
@@ -14,7 +14,7 @@ const POOL = formatDocument(
 
 /** Creates a `Stack` whose manifests are printed by a command. */
 function formatRenderedStack(command: string): string {
-  return formatDocument('Stack', 'shop', 'spec:', `  render: ${command}`);
+  return renderManifest('Stack', 'shop', 'spec:', `  render: ${command}`);
 }
 
 /** Codes about files and their text. */
@@ -33,12 +33,12 @@ export const READING_EXPLANATIONS = {
       'Move the file into the repository. Where several checkouts belong together, name the folder that holds them with `--root`. A token folder elsewhere is named with `--token-directory`, a certificate authority with `--ca-file`, a policy with `--policies`.',
     bad: {
       command: 'validate stack',
-      files: { 'stack/edgewise.yaml': formatDocument('Stack', 'shop', 'spec:', '  policies: [../../rules.yaml]') },
+      files: { 'stack/edgewise.yaml': renderManifest('Stack', 'shop', 'spec:', '  policies: [../../rules.yaml]') },
     },
     good: {
       files: {
-        'stack/edgewise.yaml': formatDocument('Stack', 'shop', 'spec:', '  policies: [../rules.yaml]'),
-        'rules.yaml': formatDocument(
+        'stack/edgewise.yaml': renderManifest('Stack', 'shop', 'spec:', '  policies: [../rules.yaml]'),
+        'rules.yaml': renderManifest(
           'Policy',
           'any',
           'spec:',
@@ -56,7 +56,7 @@ export const READING_EXPLANATIONS = {
       command: 'validate',
       files: {
         'pool.yaml': {
-          latin1: formatDocument(
+          latin1: renderManifest(
             'WeightedBackend',
             'pool',
             'spec:',
@@ -69,7 +69,7 @@ export const READING_EXPLANATIONS = {
     },
     good: {
       files: {
-        'pool.yaml': formatDocument(
+        'pool.yaml': renderManifest(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -114,7 +114,7 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'pool.yaml': formatDocument(
+        'pool.yaml': renderManifest(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -126,7 +126,7 @@ export const READING_EXPLANATIONS = {
     },
     good: {
       files: {
-        'pool.yaml': formatDocument(
+        'pool.yaml': renderManifest(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -144,7 +144,7 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'pool.yaml': formatDocument(
+        'pool.yaml': renderManifest(
           'WeightedBackend',
           'pool',
           'spec: &pool',
@@ -156,7 +156,7 @@ export const READING_EXPLANATIONS = {
     },
     good: {
       files: {
-        'pool.yaml': formatDocument(
+        'pool.yaml': renderManifest(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -175,12 +175,12 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate --env REGION',
       files: {
-        'agents.yaml': formatDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com'),
+        'agents.yaml': renderManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com'),
       },
     },
     good: {
       files: {
-        'agents.yaml': formatDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
+        'agents.yaml': renderManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
       },
     },
   },
@@ -192,12 +192,12 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'agents.yaml': formatDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com'),
+        'agents.yaml': renderManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com'),
       },
     },
     good: {
       files: {
-        'agents.yaml': formatDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
+        'agents.yaml': renderManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
       },
     },
   },
@@ -209,7 +209,7 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'pool.yaml': formatDocument(
+        'pool.yaml': renderManifest(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -221,7 +221,7 @@ export const READING_EXPLANATIONS = {
     },
     good: {
       files: {
-        'pool.yaml': formatDocument(
+        'pool.yaml': renderManifest(
           'WeightedBackend',
           'pool',
           'spec:',
@@ -239,12 +239,12 @@ export const READING_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'agents.yaml': formatDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION-eu}.example.com'),
+        'agents.yaml': renderManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION-eu}.example.com'),
       },
     },
     good: {
       files: {
-        'agents.yaml': formatDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
+        'agents.yaml': renderManifest('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
       },
     },
   },
@@ -261,7 +261,7 @@ function createCorrection(text: string): Explanation['good'] {
 }
 
 function formatEdge(...lines: readonly string[]): string {
-  return formatDocument('TCPEdge', 'postgres', 'spec:', ...lines);
+  return renderManifest('TCPEdge', 'postgres', 'spec:', ...lines);
 }
 
 const BACKEND = ['  backend:', '    backend_id: bkdhr_blue'] as const;
@@ -273,7 +273,7 @@ export const FIELD_EXPLANATIONS = {
     meaning:
       'Every document needs `apiVersion: edgewise/v1` and a kind that edgewise knows. `edgewise explain` lists the kinds. Manifests of other programs belong in another folder.',
     remedy: 'Correct the kind or the apiVersion, or move the document out of the folder.',
-    bad: createFileExample(formatDocument('TcpEdges', 'postgres', 'spec:', PORT, ...BACKEND)),
+    bad: createFileExample(renderManifest('TcpEdges', 'postgres', 'spec:', PORT, ...BACKEND)),
     good: createCorrection(formatEdge(PORT, ...BACKEND)),
   },
   'unknown-field': {
@@ -307,8 +307,8 @@ export const FIELD_EXPLANATIONS = {
   'out-of-range': {
     meaning: 'A number is smaller or larger than the field allows, or a list has too few members.',
     remedy: 'Choose a value in the range that the message names.',
-    bad: createFileExample(formatDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 20000')),
-    good: createCorrection(formatDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 10000')),
+    bad: createFileExample(renderManifest('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 20000')),
+    good: createCorrection(renderManifest('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 10000')),
   },
   'too-long': {
     meaning:
@@ -324,8 +324,8 @@ export const FIELD_EXPLANATIONS = {
       'A name has 1 to 63 lower-case letters, digits, `.`, `_` and `-`, and starts and ends with a letter or a digit. It becomes part of the mark, of addresses and of file names.',
     remedy:
       'Choose a valid name. If the resource already exists under another name, write that name in `lifecycle.renamed_from`.',
-    bad: createFileExample(formatDocument('TCPEdge', 'Postgres Main', 'spec:', PORT, ...BACKEND)),
-    good: createCorrection(formatDocument('TCPEdge', 'postgres-main', 'spec:', PORT, ...BACKEND)),
+    bad: createFileExample(renderManifest('TCPEdge', 'Postgres Main', 'spec:', PORT, ...BACKEND)),
+    good: createCorrection(renderManifest('TCPEdge', 'postgres-main', 'spec:', PORT, ...BACKEND)),
   },
   'reserved-metadata': {
     meaning:
@@ -336,13 +336,13 @@ export const FIELD_EXPLANATIONS = {
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
-const STACK = formatDocument('Stack', 'production');
-const EDGE = formatDocument('TCPEdge', 'postgres', 'spec:', '  backend: { backend_id: bkdhr_blue }');
+const STACK = renderManifest('Stack', 'production');
+const EDGE = renderManifest('TCPEdge', 'postgres', 'spec:', '  backend: { backend_id: bkdhr_blue }');
 const OWNED = EDGE.replace('  name: postgres\n', '  name: postgres\n  labels: { team: data }\n');
 
 /** Creates a policy about a label that names the owner of each resource. */
 function formatPolicy(require: string, ...more: readonly string[]): string {
-  return formatDocument(
+  return renderManifest(
     'Policy',
     'owned',
     'spec:',
@@ -397,7 +397,7 @@ export const POLICY_EXPLANATIONS = {
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
 function formatPolicyTest(policy: string): string {
-  return formatDocument(
+  return renderManifest(
     'PolicyTest',
     'owned',
     'spec:',

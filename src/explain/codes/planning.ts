@@ -1,11 +1,11 @@
 import type { DiagnosticCode } from '../../model/diagnostic.ts';
-import { type Explanation, formatDocument, formatMarkedMetadata, type LiveResources } from '../explanation.ts';
+import { type Explanation, type LiveResources, renderManifest, renderMarkedMetadata } from '../explanation.ts';
 
-const STACK = formatDocument('Stack', 'production');
-const CREDENTIAL = formatDocument('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]');
+const STACK = renderManifest('Stack', 'production');
+const CREDENTIAL = renderManifest('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]');
 const POOL = formatPool();
 
-const TAKEN_POOL = formatDocument(
+const TAKEN_POOL = renderManifest(
   'WeightedBackend',
   'taken',
   'spec:',
@@ -16,19 +16,19 @@ const TAKEN_POOL = formatDocument(
 );
 
 function formatPool(...more: readonly string[]): string {
-  return formatDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 1', ...more);
+  return renderManifest('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 1', ...more);
 }
 
 function formatIngress(domain: string, ...more: readonly string[]): string {
-  return formatDocument('AgentIngress', 'agents', 'spec:', `  domain: ${domain}`, ...more);
+  return renderManifest('AgentIngress', 'agents', 'spec:', `  domain: ${domain}`, ...more);
 }
 
 function formatRestriction(...lines: readonly string[]): string {
-  return formatDocument('IPRestriction', 'api', 'spec:', '  type: api', '  ip_policy_ids: [ipp_office]', ...lines);
+  return renderManifest('IPRestriction', 'api', 'spec:', '  type: api', '  ip_policy_ids: [ipp_office]', ...lines);
 }
 
 function formatCertificate(from: string): string {
-  return formatDocument(
+  return renderManifest(
     'SSHUserCertificate',
     'alice',
     'spec:',
@@ -55,13 +55,13 @@ function createLivePools(marks: Readonly<Record<string, readonly [stack: string,
   const pools = Object.entries(marks).map(([id, [stack, name]]) => ({
     id,
     backends: { bkdhr_blue: 1 },
-    metadata: formatMarkedMetadata(stack, name),
+    metadata: renderMarkedMetadata(stack, name),
   }));
   return { WeightedBackend: pools };
 }
 
 function createLiveIngress(domain: string, ourName?: string): LiveResources {
-  const metadata = ourName === undefined ? '' : formatMarkedMetadata('production', ourName);
+  const metadata = ourName === undefined ? '' : renderMarkedMetadata('production', ourName);
   return { AgentIngress: [{ id: 'agin_live', domain, metadata }] };
 }
 
@@ -74,14 +74,14 @@ const USED_POOL: LiveResources = {
 /** A weighted backend of the stack `production`, and an edge of the stack `web` that uses the weighted backend. */
 const USED_BY_WEB: LiveResources = {
   ...USED_POOL,
-  TCPEdge: [{ id: 'edgtcp_web', backend: { backend_id: 'bkdwd_pool' }, metadata: formatMarkedMetadata('web', 'shop') }],
+  TCPEdge: [{ id: 'edgtcp_web', backend: { backend_id: 'bkdwd_pool' }, metadata: renderMarkedMetadata('web', 'shop') }],
 };
 
 /** Creates an edge whose backend is a weighted backend of the stack `network`. */
 function formatShopEdge(pool: string): string {
   return [
-    formatDocument('External', 'pool', 'spec:', '  stack: network', `  resource: WeightedBackend/${pool}`),
-    formatDocument(
+    renderManifest('External', 'pool', 'spec:', '  stack: network', `  resource: WeightedBackend/${pool}`),
+    renderManifest(
       'TCPEdge',
       'shop',
       'spec:',
@@ -94,7 +94,7 @@ function formatShopEdge(pool: string): string {
 /** Creates an `IPRestriction` for each type. The first has the name `one`, the second `two`. */
 function formatRestrictions(...types: readonly string[]): string {
   const documents = types.map((type, index) =>
-    formatDocument('IPRestriction', NAMES[index] ?? '', 'spec:', `  type: ${type}`, '  ip_policy_ids: [ipp_office]'),
+    renderManifest('IPRestriction', NAMES[index] ?? '', 'spec:', `  type: ${type}`, '  ip_policy_ids: [ipp_office]'),
   );
   return documents.join('---\n');
 }
@@ -104,7 +104,7 @@ function createLiveRestrictions(...types: readonly string[]): LiveResources {
     id: `ipx_${NAMES[index]}`,
     type,
     ip_policy_ids: ['ipp_office'],
-    metadata: formatMarkedMetadata('production', NAMES[index] ?? ''),
+    metadata: renderMarkedMetadata('production', NAMES[index] ?? ''),
   }));
   return { IPRestriction: restrictions };
 }
@@ -136,7 +136,7 @@ export const PLANNING_EXPLANATIONS = {
     bad: createPlanExample(CREDENTIAL),
     good: {
       files: {
-        'edgewise.yaml': formatDocument(
+        'edgewise.yaml': renderManifest(
           'Stack',
           'production',
           'spec:',
@@ -164,7 +164,7 @@ export const PLANNING_EXPLANATIONS = {
       files: { 'a/edgewise.yaml': STACK, 'a/pool.yaml': POOL, 'b/pool.yaml': TAKEN_POOL },
       live: createLivePools({ bkdwd_pool: ['production', 'pool'], bkdwd_taken: ['production', 'taken'] }),
     },
-    good: { files: { 'b/edgewise.yaml': formatDocument('Stack', 'web') } },
+    good: { files: { 'b/edgewise.yaml': renderManifest('Stack', 'web') } },
   },
   'taken-elsewhere': {
     meaning:
@@ -176,7 +176,7 @@ export const PLANNING_EXPLANATIONS = {
       files: {
         'a/edgewise.yaml': STACK,
         'a/pool.yaml': POOL,
-        'b/edgewise.yaml': `${formatDocument('Stack', 'web')}---\n${TAKEN_POOL}`,
+        'b/edgewise.yaml': `${renderManifest('Stack', 'web')}---\n${TAKEN_POOL}`,
       },
       live: createLivePools({ bkdwd_pool: ['production', 'pool'], bkdwd_taken: ['production', 'taken'] }),
     },
@@ -242,13 +242,13 @@ export const PLANNING_EXPLANATIONS = {
             id: 'cr_live',
             acl: ['bind:*.example.com'],
             owner_id: 'usr_bot',
-            metadata: formatMarkedMetadata('production', 'agent', { delivered: true, fields: { owner_id: '28_t9O' } }),
+            metadata: renderMarkedMetadata('production', 'agent', { delivered: true, fields: { owner_id: '28_t9O' } }),
           },
         ],
       },
     }),
     good: createCorrection(
-      formatDocument('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]', '  owner_id: usr_bot'),
+      renderManifest('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]', '  owner_id: usr_bot'),
     ),
   },
   'adopt-suggested': {

@@ -2,17 +2,17 @@ import type { DiagnosticCode } from '../../model/diagnostic.ts';
 import { toFieldDigest } from '../../model/mark.ts';
 import {
   type Explanation,
-  formatDocument,
-  formatMarkedMetadata,
   joinDocuments,
   type LiveResources,
+  renderManifest,
+  renderMarkedMetadata,
 } from '../explanation.ts';
 
-const STACK = formatDocument('Stack', 'production');
+const STACK = renderManifest('Stack', 'production');
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
 
 function formatCertificate(...more: readonly string[]): string {
-  return formatDocument(
+  return renderManifest(
     'SSHUserCertificate',
     'alice',
     'spec:',
@@ -32,13 +32,13 @@ function createLiveCertificate(after: string, until: string): LiveResources {
     principals: ['alice'],
     valid_after: after,
     valid_until: until,
-    metadata: formatMarkedMetadata('production', 'alice'),
+    metadata: renderMarkedMetadata('production', 'alice'),
   };
   return { SSHUserCertificate: [certificate] };
 }
 
 function formatIngress(domain: string): string {
-  return formatDocument(
+  return renderManifest(
     'AgentIngress',
     'agents',
     'spec:',
@@ -48,7 +48,7 @@ function formatIngress(domain: string): string {
 }
 
 function createLiveIngress(domain: string): LiveResources {
-  const metadata = formatMarkedMetadata('production', 'agents');
+  const metadata = renderMarkedMetadata('production', 'agents');
   const ingress = {
     id: 'agin_live',
     created_at: '2026-03-01T11:00:00Z',
@@ -65,7 +65,7 @@ function inStack(text: string): Readonly<Record<string, string>> {
 
 const LIVE_POOL: LiveResources = {
   WeightedBackend: [
-    { id: 'bkdwd_pool', backends: { bkdhr_blue: 1 }, metadata: formatMarkedMetadata('production', 'pool') },
+    { id: 'bkdwd_pool', backends: { bkdhr_blue: 1 }, metadata: renderMarkedMetadata('production', 'pool') },
   ],
 };
 
@@ -73,7 +73,7 @@ const WEIGHTS = { bkdhr_blue: 1 };
 const APPLIED = { fields: { backends: toFieldDigest(WEIGHTS) } };
 const APPLIED_POOL: LiveResources = {
   WeightedBackend: [
-    { id: 'bkdwd_pool', backends: WEIGHTS, metadata: formatMarkedMetadata('production', 'pool', APPLIED) },
+    { id: 'bkdwd_pool', backends: WEIGHTS, metadata: renderMarkedMetadata('production', 'pool', APPLIED) },
   ],
 };
 
@@ -124,13 +124,13 @@ export const RUN_EXPLANATIONS = {
       command: 'apply --yes',
       files: inStack(formatPool('pool', 2)),
       live: LIVE_POOL,
-      meanwhile: {
+      concurrentRequest: {
         before: 'PATCH /backends/weighted/bkdwd_pool',
         request: 'PATCH /backends/weighted/bkdwd_pool',
         body: '{ "description": "changed by hand" }',
       },
     },
-    good: { meanwhile: null },
+    good: { concurrentRequest: null },
   },
   'created-twice': {
     meaning:
@@ -139,16 +139,16 @@ export const RUN_EXPLANATIONS = {
     bad: {
       command: 'apply --yes',
       files: inStack(formatPool('pool', 1)),
-      meanwhile: {
+      concurrentRequest: {
         before: 'POST /backends/weighted',
         request: 'POST /backends/weighted',
         body: JSON.stringify({
           backends: { bkdhr_blue: 1 },
-          metadata: formatMarkedMetadata('production', 'pool'),
+          metadata: renderMarkedMetadata('production', 'pool'),
         }),
       },
     },
-    good: { meanwhile: null },
+    good: { concurrentRequest: null },
   },
   'concurrent-apply': {
     meaning:
@@ -158,16 +158,16 @@ export const RUN_EXPLANATIONS = {
     bad: {
       command: 'apply --yes',
       files: inStack(formatEdge('postgres', 20_001)),
-      meanwhile: {
+      concurrentRequest: {
         before: 'POST /edges/tcp',
         request: 'POST /edges/tcp',
         body: JSON.stringify({
           hostports: ['1.tcp.example.net:20001'],
-          metadata: formatMarkedMetadata('production', 'postgres'),
+          metadata: renderMarkedMetadata('production', 'postgres'),
         }),
       },
     },
-    good: { meanwhile: null },
+    good: { concurrentRequest: null },
   },
   'untrusted-setting': {
     meaning:
@@ -177,7 +177,7 @@ export const RUN_EXPLANATIONS = {
     bad: {
       command: 'plan --untrusted',
       files: {
-        'edgewise.yaml': formatDocument(
+        'edgewise.yaml': renderManifest(
           'Stack',
           'production',
           'spec:',
@@ -186,7 +186,7 @@ export const RUN_EXPLANATIONS = {
         ),
       },
     },
-    good: { files: { 'edgewise.yaml': formatDocument('Stack', 'production') } },
+    good: { files: { 'edgewise.yaml': renderManifest('Stack', 'production') } },
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
 
@@ -195,11 +195,11 @@ function formatDefaults(...lines: readonly string[]): string {
 }
 
 function formatPool(name: string, weight = 1, ...more: readonly string[]): string {
-  return formatDocument('WeightedBackend', name, 'spec:', '  backends:', `    bkdhr_blue: ${weight}`, ...more);
+  return renderManifest('WeightedBackend', name, 'spec:', '  backends:', `    bkdhr_blue: ${weight}`, ...more);
 }
 
 function formatEdge(name: string, port: number, backend = 'bkdhr_blue'): string {
-  return formatDocument(
+  return renderManifest(
     'TCPEdge',
     name,
     'spec:',
@@ -268,16 +268,16 @@ export const RELATION_EXPLANATIONS = {
       command: 'validate',
       files: {
         'names.yaml': joinDocuments(
-          formatDocument('External', 'office', 'spec:', '  id: External/headquarters'),
-          formatDocument('External', 'headquarters', 'spec:', '  id: External/office'),
+          renderManifest('External', 'office', 'spec:', '  id: External/headquarters'),
+          renderManifest('External', 'headquarters', 'spec:', '  id: External/office'),
         ),
       },
     },
     good: {
       files: {
         'names.yaml': joinDocuments(
-          formatDocument('External', 'office', 'spec:', '  id: External/headquarters'),
-          formatDocument('External', 'headquarters', 'spec:', '  id: ipp_office'),
+          renderManifest('External', 'office', 'spec:', '  id: External/headquarters'),
+          renderManifest('External', 'headquarters', 'spec:', '  id: ipp_office'),
         ),
       },
     },
@@ -296,13 +296,13 @@ export const RELATION_EXPLANATIONS = {
     bad: {
       command: 'validate',
       files: {
-        'edgewise.yaml': formatDocument('Stack', 'production', 'spec:', '  kinds: [TCPEdge]'),
+        'edgewise.yaml': renderManifest('Stack', 'production', 'spec:', '  kinds: [TCPEdge]'),
         'pool.yaml': formatPool('pool'),
       },
     },
     good: {
       files: {
-        'edgewise.yaml': formatDocument('Stack', 'production', 'spec:', '  kinds: [TCPEdge, WeightedBackend]'),
+        'edgewise.yaml': renderManifest('Stack', 'production', 'spec:', '  kinds: [TCPEdge, WeightedBackend]'),
       },
     },
   },
@@ -334,7 +334,7 @@ export const RELATION_EXPLANATIONS = {
       command: 'validate',
       files: {
         'edgewise.yaml': STACK,
-        'stack.yaml': formatDocument('Stack', 'staging'),
+        'stack.yaml': renderManifest('Stack', 'staging'),
         'pool.yaml': formatPool('pool'),
       },
     },
@@ -352,6 +352,6 @@ export const RELATION_EXPLANATIONS = {
         'web/edgewise.yaml': STACK,
       },
     },
-    good: { files: { 'web/edgewise.yaml': formatDocument('Stack', 'web') } },
+    good: { files: { 'web/edgewise.yaml': renderManifest('Stack', 'web') } },
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;

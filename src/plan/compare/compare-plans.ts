@@ -24,8 +24,8 @@ import { listSent, mapSavedChanges, type SavedChange } from '../saved/saved-chan
  */
 export function comparePlans(before: Plan, after: Plan): PlanComparison {
   const [earlier, later] = [createSide(before, after), createSide(after, before)];
-  const more = listExtraChanges(later, earlier);
-  const less = listExtraChanges(earlier, later);
+  const more = diffPlans(later, earlier);
+  const less = diffPlans(earlier, later);
   const mismatch = findMismatch(before, after);
   return { before, after, ...(mismatch !== undefined && { mismatch }), more, less: withoutMirrored(less, more) };
 }
@@ -46,7 +46,7 @@ function createSide(plan: Plan, other: Plan): Side {
   };
 }
 
-function listExtraChanges(side: Side, other: Side): ExtraChanges {
+function diffPlans(side: Side, other: Side): ExtraChanges {
   const counterparts = new Map(other.plan.changes.map((change) => [formatChangeAddress(change), change]));
   const changes = side.plan.changes.flatMap((change): readonly ExtraChange[] => {
     if (change.action === 'no-op') return [];

@@ -22,7 +22,7 @@ import { listCheckedFields, listModules, listSavedChanges, listSent, type SavedC
 /** The result of `checkPlan`: stale values, and the writes that an earlier apply has done. */
 export interface PlanCheck {
   /** If not empty, the plan is stale and must not be applied. */
-  readonly moved: readonly StaleItem[];
+  readonly stale: readonly StaleItem[];
   /** Writes that an earlier apply has done. Value: the id of the resource, if known. */
   readonly done: ReadonlyMap<WriteId, string | undefined>;
   /** Addresses of updates whose fields all have the desired value. The mark may still be the old one. */
@@ -63,9 +63,9 @@ export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
   const subjects = listSavedChanges(plan);
   const checks = subjects.map((subject) => checkChange(subject, { ...found, changes: plan.changes }));
   return {
-    moved: [
-      ...checks.flatMap(({ moved }) => moved),
-      ...listMovedFiles(plan, found),
+    stale: [
+      ...checks.flatMap(({ stale }) => stale),
+      ...listStaleFiles(plan, found),
       ...listNameMismatches(plan, found),
       ...listStillAwaited(plan, found),
     ],
@@ -98,7 +98,7 @@ function readFileText({ kind, computed }: LiveResource): string | undefined {
 }
 
 /** Lists files whose planned content is not the live value: the plan file was edited, or the value changed. */
-function listMovedFiles({ files, changes }: Plan, found: PlanLookUp): readonly StaleItem[] {
+function listStaleFiles({ files, changes }: Plan, found: PlanLookUp): readonly StaleItem[] {
   return files.flatMap(({ address, path, text }): readonly StaleItem[] => {
     const change = changes.find((one) => one.address === address && one.duplicateOf === undefined);
     const live = change && found.start(change);
@@ -108,13 +108,13 @@ function listMovedFiles({ files, changes }: Plan, found: PlanLookUp): readonly S
 }
 
 interface ChangeCheck {
-  readonly moved: readonly StaleItem[];
+  readonly stale: readonly StaleItem[];
   readonly done: ReadonlyMap<WriteId, string | undefined>;
   /** Whether every field has the value that the change sets. */
   readonly isMet?: boolean;
 }
 
-const UNMOVED: ChangeCheck = { moved: [], done: new Map() };
+const UNCHANGED: ChangeCheck = { stale: [], done: new Map() };
 
 interface Context extends PlanLookUp {
   readonly changes: readonly Change[];
@@ -124,7 +124,7 @@ function checkChange(subject: SavedChange, context: Context): ChangeCheck {
   const { action } = subject.change;
   switch (action) {
     case 'no-op':
-      return UNMOVED;
+      return UNCHANGED;
     case 'create':
       return checkCreate(subject, context);
     case 'release':
@@ -147,7 +147,7 @@ function checkChange(subject: SavedChange, context: Context): ChangeCheck {
  */
 function checkCreate(subject: SavedChange, context: Context): ChangeCheck {
   const exists = context.findCreated(subject.change);
-  if (exists === undefined) return UNMOVED;
+  if (exists === undefined) return UNCHANGED;
   const abandoned = context.abandoned(subject.change);
   const checks = abandoned.map((live) => checkAbandoned(subject, live, context));
   if (abandoned.includes(exists)) return checks.reduce(merge);
@@ -159,16 +159,17 @@ function checkCreate(subject: SavedChange, context: Context): ChangeCheck {
 function checkAbandoned(subject: SavedChange, live: LiveResource, context: Context): ChangeCheck {
   const finding = findDifferentCreation(subject, live, context);
   if (finding !== undefined) return finding;
-  const { moved } = createStaleCheck(subject.change, `exists already as ${live.id}, and its token was not delivered`);
-  return { ...UNMOVED, moved: moved.map((one) => ({ ...one, isAbandoned: true })) };
+  const { stale } = createStaleCheck(subject.change, `exists already as ${live.id}, and its token was not delivered`);
+  return { ...UNCHANGED, stale: stale.map((one) => ({ ...one, isAbandoned: true })) };
 }
 
 /** Returns how an existing resource differs from the one that the plan would create; `undefined` if it does not. */
 function findDifferentCreation(subject: SavedChange, exists: LiveResource, context: Context): ChangeCheck | undefined {
   const whole = (message: string): ChangeCheck =>
     createStaleCheck(subject.change, `exists already as ${exists.id}, and ${message}`);
-  const fields = listMovedFields(subject, exists, context).filter(({ field }) => field !== undefined);
-  if (fields.length > 0) return merge(whole('differs from what the plan would create'), { ...UNMOVED, moved: fields });
+  const fields = listStaleFields(subject, exists, context).filter(({ field }) => field !== undefined);
+  if (fields.length > 0)
+    return merge(whole('differs from what the plan would create'), { ...UNCHANGED, stale: fields });
   return hasMarkOf(subject, exists, context) ? undefined : whole('its mark differs from the planned one');
 }
 
@@ -178,7 +179,7 @@ function checkDelete(subject: SavedChange, context: Context): ChangeCheck {
   if (live === undefined) return createDoneCheck(subject, ['delete'], change.live?.id);
   if (isLast(change, live, context))
     return createStaleCheck(change, `${live.id} is no longer a duplicate: the other one is gone`);
-  return { moved: listMovedFields(withoutDesired(subject), live, context), done: new Map() };
+  return { stale: listStaleFields(withoutDesired(subject), live, context), done: new Map() };
 }
 
 /** Whether deleting a duplicate would leave no resource with its address. */
@@ -195,7 +196,7 @@ function checkRelease(subject: SavedChange, context: Context): ChangeCheck {
   const live = context.start(subject.change);
   if (live === undefined) return createGoneCheck(subject.change);
   if (live.mark === undefined) return createDoneCheck(subject, ['release'], live.id);
-  return { moved: listMovedFields(withoutDesired(subject), live, context), done: new Map() };
+  return { stale: listStaleFields(withoutDesired(subject), live, context), done: new Map() };
 }
 
 /**
@@ -218,16 +219,16 @@ function isDeletedFirst({ writes }: SavedChange): boolean {
 function checkUpdate(subject: SavedChange, context: Context): ChangeCheck {
   const live = context.start(subject.change);
   if (live === undefined) return createGoneCheck(subject.change);
-  const moved = listMovedFields(subject, live, context);
-  const isAsWanted = moved.length === 0 && isAsDesired(subject, live, context);
+  const stale = listStaleFields(subject, live, context);
+  const isAsWanted = stale.length === 0 && isAsDesired(subject, live, context);
   const isOfFields = subject.change.differences.every(({ field }) => field !== undefined);
   const isMet = isAsWanted && isOfFields && subject.change.differences.length > 0;
   const isDone = isAsWanted && hasMarkOf(subject, live, context);
-  return { moved, isMet, done: new Map(isDone ? subject.writes.map(({ id }) => [id, live.id]) : []) };
+  return { stale, isMet, done: new Map(isDone ? subject.writes.map(({ id }) => [id, live.id]) : []) };
 }
 
 function createDoneCheck({ writes }: SavedChange, types: readonly WriteType[], id: string | undefined): ChangeCheck {
-  return { moved: [], done: new Map(writes.filter(({ type }) => types.includes(type)).map((write) => [write.id, id])) };
+  return { stale: [], done: new Map(writes.filter(({ type }) => types.includes(type)).map((write) => [write.id, id])) };
 }
 
 function createGoneCheck(change: Change): ChangeCheck {
@@ -235,7 +236,7 @@ function createGoneCheck(change: Change): ChangeCheck {
 }
 
 function createStaleCheck(change: Change, message: string): ChangeCheck {
-  return { moved: [{ address: formatChangeAddress(change), message }], done: new Map() };
+  return { stale: [{ address: formatChangeAddress(change), message }], done: new Map() };
 }
 
 function withoutDesired(subject: SavedChange): SavedChange {
@@ -243,14 +244,14 @@ function withoutDesired(subject: SavedChange): SavedChange {
 }
 
 function merge(left: ChangeCheck, right: ChangeCheck): ChangeCheck {
-  return { moved: [...left.moved, ...right.moved], done: new Map([...left.done, ...right.done]) };
+  return { stale: [...left.stale, ...right.stale], done: new Map([...left.done, ...right.done]) };
 }
 
 /**
  * Lists the fields whose live value is neither the old value, nor the desired value, nor a value that a write of the
  * plan sets temporarily. Also reports a changed mark.
  */
-function listMovedFields(subject: SavedChange, live: LiveResource, { ids }: PlanLookUp): readonly StaleItem[] {
+function listStaleFields(subject: SavedChange, live: LiveResource, { ids }: PlanLookUp): readonly StaleItem[] {
   const { change, kind } = subject;
   const address = formatChangeAddress(change);
   const desired = resolveSpec(change.kind, change.desired ?? {}, ids);

@@ -149,7 +149,7 @@ function pickFacts(live: LiveResource): Pick<ResourceDrift, 'id' | 'validUntil'>
   return { id: live.id, ...readValidUntil(live) };
 }
 
-type Compared = Pick<ResourceDrift, 'state' | 'differences' | 'moved' | 'dangers'>;
+type Compared = Pick<ResourceDrift, 'state' | 'differences' | 'driftedFields' | 'dangers'>;
 
 /** Compares field by field. A field that still has its value from planning time is pending; any other has drifted. */
 function compareSpecs(change: Change, live: LiveResource, { ids }: PlanLookUp): Compared {
@@ -198,21 +198,21 @@ function isReplaceDone({ action, live: start }: Change, live: LiveResource): boo
 function compareDigests(change: Change, live: LiveResource): Compared {
   if (change.live?.digest === computeLiveDigest(live)) return { state: 'in-sync', differences: [] };
   const kind = getKind(change.kind);
-  const moved = listMoved(kind, live, change.live?.mark);
+  const driftedFields = listDriftedFields(kind, live, change.live?.mark);
   const differences = compareProtection(change, live);
   if (differences.length > 0) {
     const dangers = listDriftDangers({ kind: kind.name, fields: differences, expected: {}, live: {} });
     return {
       state: 'drifted',
       differences,
-      ...(moved.length > 0 && { moved }),
+      ...(driftedFields.length > 0 && { driftedFields }),
       ...(dangers.length > 0 && { dangers }),
     };
   }
-  if (moved.length === 0 && isPartlyUnknown(kind, live) && isSameMark(change.live?.mark, live.mark))
+  if (driftedFields.length === 0 && isPartlyUnknown(kind, live) && isSameMark(change.live?.mark, live.mark))
     return { state: 'in-sync', differences: [] };
   const state: DriftState = 'drifted';
-  return { state, differences: [], moved: moved.length === 0 ? ['metadata'] : moved };
+  return { state, differences: [], driftedFields: driftedFields.length === 0 ? ['metadata'] : driftedFields };
 }
 
 /** Whether digests cannot be compared, because the service does not show every field. */
@@ -220,7 +220,7 @@ function isPartlyUnknown(kind: Kind, { spec }: LiveResource): boolean {
   return kind.specFields.some(([name, { type }]) => isFieldHidden(type, spec[name]));
 }
 
-function listMoved(kind: Kind, { spec }: LiveResource, mark: Mark | undefined): readonly string[] {
+function listDriftedFields(kind: Kind, { spec }: LiveResource, mark: Mark | undefined): readonly string[] {
   const isMoved = (name: string, field: Field): boolean =>
     !isFieldHidden(field.type, spec[name]) && toFieldDigest(spec[name] ?? null) !== findAppliedDigest(kind, name, mark);
   const applied = new Set(listApplied(kind, mark));

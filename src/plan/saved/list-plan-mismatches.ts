@@ -48,8 +48,8 @@ export function listPlanMismatches(saved: Plan, made: Plan, check: FileCheck): r
   ];
   if (lines.length > 0) return lines;
   const before = check.before ?? again;
-  const whole = describeDifferentFacts(listFindings(saved), listFindings(before));
-  if (!isStarted) return [...describeDifferentFacts(listFacts(saved), listFacts(again)), ...whole];
+  const whole = describeDifferentFacts(collectFindings(saved), collectFindings(before));
+  if (!isStarted) return [...describeDifferentFacts(collectFacts(saved), collectFacts(again)), ...whole];
   const open = new Set(
     [...shown.values()]
       .filter((one) => !renewed.has(one.change.address) && isUntouched(one, check))
@@ -63,8 +63,8 @@ export function listPlanMismatches(saved: Plan, made: Plan, check: FileCheck): r
   const scope = { ...saved, takeOver: listOpenTakeOvers(file, again, open) };
   return [
     ...describeDifferentFacts(
-      { ...listScope(scope), 'the notes on changes': listOpen(file, deleted.again) },
-      { ...listScope(again), 'the notes on changes': listOpen(again, deleted.file) },
+      { ...collectScope(scope), 'the notes on changes': listOpen(file, deleted.again) },
+      { ...collectScope(again), 'the notes on changes': listOpen(again, deleted.file) },
     ),
     ...whole,
   ];
@@ -212,7 +212,7 @@ function formatShort(value: Json | undefined): string {
 type PlanFacts = Readonly<Record<string, Json>>;
 
 /** The settings that limit a plan. A partial apply does not change them. */
-function listScope({ targets, takeOver, settings: { guard, kinds }, ownerLabel }: Plan): PlanFacts {
+function collectScope({ targets, takeOver, settings: { guard, kinds }, ownerLabel }: Plan): PlanFacts {
   return {
     'the targets': [...targets].sort(),
     'the stacks to take over from': [...takeOver].sort(),
@@ -228,12 +228,12 @@ function omitUnchecked({ unchecked: _, ...rehearsal }: NonNullable<Plan['rehears
 }
 
 /** The parts of a plan that a user approves in addition to its effects and findings. */
-function listFacts(plan: Plan): PlanFacts {
+function collectFacts(plan: Plan): PlanFacts {
   const { changes, externals, awaitedReferences = {}, suppressedDeletes = [] } = plan;
   const named = Object.entries(externals).filter(([address]) => !Object.keys(awaitedReferences).includes(address));
   const notes = changes.flatMap((change) => listChangeFacts(change));
   return {
-    ...listScope(plan),
+    ...collectScope(plan),
     'the names of ids': Object.fromEntries(named),
     'the cross-stack references': Object.entries(awaitedReferences)
       .map(([address, { stack, resource }]) => `${address} is ${resource} of the stack ${stack}`)
@@ -244,7 +244,7 @@ function listFacts(plan: Plan): PlanFacts {
 }
 
 /** The diagnostics, violations and rehearsal of a plan, in a form that can be compared. */
-function listFindings({ diagnostics, violations, rehearsal }: Plan): PlanFacts {
+function collectFindings({ diagnostics, violations, rehearsal }: Plan): PlanFacts {
   return {
     'the diagnostics': diagnostics
       .map(({ code, severity, message }) => removeDurations(`${severity} ${code}: ${message}`))

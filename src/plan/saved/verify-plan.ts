@@ -123,8 +123,8 @@ function findWriteFinding(writes: readonly ShownWrite[], computed: readonly Show
   if (extra !== undefined) return `${extra.id} belongs to no change of the plan`;
   const missing = computed.find(({ id }) => !found.has(id));
   if (missing !== undefined) return `${missing.id} is missing`;
-  const moved = writes.find(({ id }, index) => computed[index]?.id !== id);
-  if (moved !== undefined) return `${moved.id} is in the wrong place`;
+  const misplaced = writes.find(({ id }, index) => computed[index]?.id !== id);
+  if (misplaced !== undefined) return `${misplaced.id} is in the wrong place`;
   const index = writes.findIndex((write, at) => !isSameJson(asJson(write), asJson(computed[at])));
   const write = writes[index];
   if (write === undefined) return undefined;

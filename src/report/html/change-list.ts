@@ -171,12 +171,12 @@ ${fields.map((field) => renderField(field, renderPlace(field)))}</table>
 }
 
 function renderField({ path, notes, forcesReplace, inline, lines }: FieldView, place: Html | undefined): Html {
-  const remarks = [
-    ...notes.map((note) => html` <span class="remark">${note}</span>`),
-    ...(place === undefined ? [] : [html` <span class="remark">${place}</span>`]),
+  const details = [
+    ...notes.map((note) => html` <span class="detail">${note}</span>`),
+    ...(place === undefined ? [] : [html` <span class="detail">${place}</span>`]),
   ];
   const value = inline === undefined ? renderLines(lines) : renderInline(inline);
-  return html`<tr${forcesReplace ? html` class="forces"` : ''}><th scope="row">${path}${remarks}</th><td>${value}</td></tr>
+  return html`<tr${forcesReplace ? html` class="forces"` : ''}><th scope="row">${path}${details}</th><td>${value}</td></tr>
 `;
 }
 
@@ -397,10 +397,10 @@ interface DriftPlace extends Place {
 }
 
 function createDriftItem(resource: DriftedView, { state, index, isOpen, renderPlace }: DriftPlace): Item {
-  const { kind, address, id, owner, reason, expected, moved, dangers, fields, pending, next } = resource;
+  const { kind, address, id, owner, reason, expected, driftedFields, dangers, fields, pending, next } = resource;
   const place = renderPlace(resource);
   const renderFieldPlace = createFieldPlaces(resource, { fields: [...fields, ...pending], renderPlace });
-  const size = fields.length + pending.length + moved.length;
+  const size = fields.length + pending.length + driftedFields.length;
   return {
     anchor: getResourceAnchor(index),
     group: state,
@@ -417,7 +417,7 @@ function createDriftItem(resource: DriftedView, { state, index, isOpen, renderPl
       ...renderClauses(dangers, fields),
       owner === undefined ? undefined : html`<p>${formatOwnerNote(owner)}</p>\n`,
       place === undefined ? undefined : html`<p>${place}</p>\n`,
-      ...moved.map((name) => html`<p><code>${name}</code>: ${CHANGED_VALUE_UNKNOWN}</p>\n`),
+      ...driftedFields.map((name) => html`<p><code>${name}</code>: ${CHANGED_VALUE_UNKNOWN}</p>\n`),
       renderFields(`Fields of ${address}: expected and live`, fields, renderFieldPlace),
       next === undefined ? undefined : html`<p>${NEXT_APPLY}: ${next}</p>\n`,
       renderFields(`Fields of ${address}: live and next apply`, pending, renderFieldPlace),

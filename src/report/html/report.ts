@@ -188,7 +188,7 @@ function createDriftPage({ drift }: DriftReport, options: FormatOptions): HtmlPa
     ],
     body: [
       ...(isPart ? [] : [renderDriftCounts(view.counts), renderDangers(view.dangerCount, dangers)]),
-      html`${view.remarks.map((remark) => html`<p class="note">${remark}</p>\n`)}`,
+      html`${view.hints.map((hint) => html`<p class="note">${hint}</p>\n`)}`,
       ...renderDrifted(view, renderPlace),
       renderDiagnostics(view.diagnostics),
       renderUnmanaged(view.unmanaged),
@@ -293,8 +293,8 @@ function renderFile({ address, path, outcome, message = '' }: FileView): Html {
 
 function renderApplied(applied: readonly AppliedView[]): Html {
   const rows = applied.map(
-    ({ name, id = '', remark = '' }) =>
-      html`<tr><th scope="row"><code>${name}</code></th><td><code>${id}</code></td><td>${remark}</td></tr>\n`,
+    ({ name, id = '', note = '' }) =>
+      html`<tr><th scope="row"><code>${name}</code></th><td><code>${id}</code></td><td>${note}</td></tr>\n`,
   );
   return html`<details class="requests" open><summary><h2>${formatCount(applied.length, 'write')} applied</h2></summary>
 <table class="grid" aria-label="Applied writes"><thead><tr><th scope="col">Write</th><th scope="col">Id</th><th scope="col">Note</th></tr></thead>
@@ -353,7 +353,7 @@ function listDangers(
     const anchor = findAnchor(address);
     const name = html`<code>${address}</code>`;
     const place = renderPlace(danger);
-    return html`<strong>${group}</strong> ${anchor === undefined ? name : html`<a href="#${anchor}">${name}</a>`} ${renderClause(danger)}${owner === undefined ? '' : html` <span class="remark">${formatOwnerNote(owner)}</span>`}${place === undefined ? '' : html` ${place}`}`;
+    return html`<strong>${group}</strong> ${anchor === undefined ? name : html`<a href="#${anchor}">${name}</a>`} ${renderClause(danger)}${owner === undefined ? '' : html` <span class="detail">${formatOwnerNote(owner)}</span>`}${place === undefined ? '' : html` ${place}`}`;
   });
 }
 

@@ -27,10 +27,10 @@ import { quoteIfNeeded } from '../view/escape.ts';
 import { formatBrief, type ResourceNames } from '../view/field-view.ts';
 import { collectPlanNames } from '../view/plan-view.ts';
 import { redactDrift } from '../view/redact.ts';
-import { findNotStarted, formatWriteName } from '../view/wording.ts';
+import { formatWriteName, indexNotStarted } from '../view/wording.ts';
 
 /**
- * A remark about one resource or source position, for formats that do not show a whole plan (annotations, findings,
+ * An annotation about one resource or source position, for formats that do not show a whole plan (annotations, findings,
  * test cases). Texts are printable; each format escapes them only for its own syntax.
  */
 export interface Annotation {
@@ -47,7 +47,7 @@ export interface Annotation {
   /** The group of the danger. Present only for the rules `danger` and `drift-danger`. */
   readonly group?: DangerGroup;
   readonly address?: string;
-  /** The path of the manifest field that the remark is about. */
+  /** The path of the manifest field that the annotation is about. */
   readonly field?: string;
   readonly place?: SourcePlace;
   readonly related?: Diagnostic['related'];
@@ -58,7 +58,7 @@ export interface Annotation {
 }
 
 /** Maps each rule that is not a diagnostic code to its meaning. */
-export const OTHER_RULES = {
+export const NON_DIAGNOSTIC_RULES = {
   protect: 'The plan would delete or replace a protected resource.',
   'delete-share': 'The plan would delete more of what is owned than the guard allows.',
   'nothing-described': 'The plan would delete resources, and its manifests describe nothing that the stack owns.',
@@ -81,12 +81,12 @@ export const OTHER_RULES = {
   failure: 'The command did not complete.',
 } as const;
 
-type OtherRule = keyof typeof OTHER_RULES;
+type NonDiagnosticRule = keyof typeof NON_DIAGNOSTIC_RULES;
 
-/** All remarks of a report: errors first, then warnings, then notices. */
+/** All annotations of a report: errors first, then warnings, then notices. */
 export function listAnnotations(report: Report, options: FormatOptions): readonly Annotation[] {
-  const remarks = [...listUnordered(report, options)].map((remark) => withPlace(remark, options));
-  return LEVELS.flatMap((level) => remarks.filter((remark) => remark.level === level));
+  const annotations = [...listUnordered(report, options)].map((annotation) => withPlace(annotation, options));
+  return LEVELS.flatMap((level) => annotations.filter((annotation) => annotation.level === level));
 }
 
 const LEVELS = ['error', 'warning', 'notice'] as const;
@@ -95,42 +95,45 @@ function listUnordered(report: Report, options: FormatOptions): readonly Annotat
   switch (report.about) {
     case 'plan':
       return [
-        ...report.blocking.map(createViolationRemark),
-        ...report.plan.diagnostics.map(createDiagnosticRemark),
-        ...listChangesRemarks(report.plan),
+        ...report.blocking.map(createViolationAnnotation),
+        ...report.plan.diagnostics.map(createDiagnosticAnnotation),
+        ...listChangesAnnotations(report.plan),
       ];
     case 'comparison':
-      return listComparisonRemarks(report);
+      return listComparisonAnnotations(report);
     case 'apply':
-      return [...listResultRemarks(report.result, options), ...report.plan.diagnostics.map(createDiagnosticRemark)];
+      return [
+        ...listResultAnnotations(report.result, options),
+        ...report.plan.diagnostics.map(createDiagnosticAnnotation),
+      ];
     case 'drift':
-      return listDriftRemarks(report.drift, options);
+      return listDriftAnnotations(report.drift, options);
     case 'validation':
-      return report.validation.diagnostics.map(createDiagnosticRemark);
+      return report.validation.diagnostics.map(createDiagnosticAnnotation);
     case 'failure':
-      return listFailureRemarks(report.failure);
+      return listFailureAnnotations(report.failure);
     default:
       return assertNever(report);
   }
 }
 
-/** If a remark has no place, adds the position of its field or, without a field, of its resource's manifest. */
-function withPlace(remark: Annotation, { locate }: FormatOptions): Annotation {
-  if (remark.place !== undefined || remark.address === undefined) return remark;
-  const place = locate?.(stripDuplicateId(remark.address), remark.field);
-  return place === undefined ? remark : { ...remark, place: toPrintablePlace(place) };
+/** If an annotation has no place, adds the position of its field or, without a field, of its resource's manifest. */
+function withPlace(annotation: Annotation, { locate }: FormatOptions): Annotation {
+  if (annotation.place !== undefined || annotation.address === undefined) return annotation;
+  const place = locate?.(stripDuplicateId(annotation.address), annotation.field);
+  return place === undefined ? annotation : { ...annotation, place: toPrintablePlace(place) };
 }
 
-/** The related places of a remark, one text for each, for formats that show only one place. */
+/** The related places of an annotation, one text for each, for formats that show only one place. */
 export function listRelatedTexts({ related = [] }: Annotation): readonly string[] {
   return related.map(({ message, place: { file, line, column } }) => `${message}: ${file}:${line}:${column}`);
 }
 
-/** Joins all remarks on writes that were not started into one remark, for formats that show each remark separately. */
-export function joinNotStarted(remarks: readonly Annotation[]): readonly Annotation[] {
-  const found = remarks.filter(({ isNotStarted }) => isNotStarted);
+/** Joins all annotations on writes that were not started into one annotation, for formats that show each annotation separately. */
+export function joinNotStarted(annotations: readonly Annotation[]): readonly Annotation[] {
+  const found = annotations.filter(({ isNotStarted }) => isNotStarted);
   const [first] = found;
-  if (first === undefined || found.length === 1) return remarks;
+  if (first === undefined || found.length === 1) return annotations;
   const { rule, level, nature } = first;
   const one = {
     rule,
@@ -141,17 +144,17 @@ export function joinNotStarted(remarks: readonly Annotation[]): readonly Annotat
       found.some(({ isOutOfReach }) => isOutOfReach),
     ),
   };
-  return remarks
-    .filter((remark) => remark === first || remark.isNotStarted !== true)
-    .map((remark) => (remark === first ? one : remark));
+  return annotations
+    .filter((annotation) => annotation === first || annotation.isNotStarted !== true)
+    .map((annotation) => (annotation === first ? one : annotation));
 }
 
-function createDiagnosticRemark(diagnostic: Diagnostic): Annotation {
+function createDiagnosticAnnotation(diagnostic: Diagnostic): Annotation {
   const { code, severity, ...rest } = toPrintableDiagnostic(diagnostic);
   return { rule: toPrintable(code), level: severity, nature: 'finding', ...rest };
 }
 
-function createViolationRemark({ rule, message, remedy, addresses, places = [] }: GuardViolation): Annotation {
+function createViolationAnnotation({ rule, message, remedy, addresses, places = [] }: GuardViolation): Annotation {
   const [address, ...others] = addresses;
   const said = others.length === 0 ? message : `${message} ${formatList(addresses)}`;
   const related = places.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) }));
@@ -169,7 +172,7 @@ function createViolationRemark({ rule, message, remedy, addresses, places = [] }
   };
 }
 
-/** The maximum number of addresses that a remark lists. */
+/** The maximum number of addresses that an annotation lists. */
 const MAX_LISTED = 10;
 
 function formatList(addresses: readonly string[]): string {
@@ -177,47 +180,47 @@ function formatList(addresses: readonly string[]): string {
   return `They are ${[...addresses.slice(0, MAX_LISTED), ...more].join(', ')}.`;
 }
 
-function listChangesRemarks(plan: Plan): readonly Annotation[] {
+function listChangesAnnotations(plan: Plan): readonly Annotation[] {
   const names = collectPlanNames(plan);
-  return plan.changes.flatMap((change) => listChangeRemarks(change, names));
+  return plan.changes.flatMap((change) => listChangeAnnotations(change, names));
 }
 
-function listChangeRemarks(change: Change, names: ResourceNames): readonly Annotation[] {
+function listChangeAnnotations(change: Change, names: ResourceNames): readonly Annotation[] {
   const { action, differences } = change;
   const drifted = differences.filter(({ origin }) => origin === 'drift' || origin === 'both');
   const address = formatChangeAddress(change);
   return [
-    ...(action === 'delete' || action === 'replace' ? [createLossRemark(change, action)] : []),
+    ...(action === 'delete' || action === 'replace' ? [createLossAnnotation(change, action)] : []),
     ...listDangerViews([change], names).map((one) =>
-      createRemark('danger', 'warning', `${one.address} ${one.said} (${one.group})`, {
+      createAnnotation('danger', 'warning', `${one.address} ${one.said} (${one.group})`, {
         address,
         nature: 'danger',
         group: one.group,
         field: one.stated,
       }),
     ),
-    ...(drifted.length === 0 ? [] : [createDriftRemark(change.address, drifted, 'notice')]),
+    ...(drifted.length === 0 ? [] : [createDriftAnnotation(change.address, drifted, 'notice')]),
   ];
 }
 
-function createLossRemark(change: Change, action: 'delete' | 'replace'): Annotation {
+function createLossAnnotation(change: Change, action: 'delete' | 'replace'): Annotation {
   const { reason, live } = change;
   const address = formatChangeAddress(change);
   const id = live === undefined ? '' : ` (${quoteIfNeeded(live.id)})`;
   const said = reason === undefined ? '' : `: ${toPrintable(reason)}`;
-  return createRemark(action, 'warning', `${quoteIfNeeded(address)}${id} will be ${action}d${said}`, {
+  return createAnnotation(action, 'warning', `${quoteIfNeeded(address)}${id} will be ${action}d${said}`, {
     address,
     nature: 'danger',
   });
 }
 
-function createDriftRemark(
+function createDriftAnnotation(
   address: string,
   differences: readonly Difference[],
   level: Annotation['level'],
 ): Annotation {
   const fields = differences.map(({ path }) => toPrintable(path)).join(', ');
-  return createRemark(
+  return createAnnotation(
     'drift',
     level,
     `${quoteIfNeeded(address)}: ${fields} changed at the service; the apply sets the values of the manifest`,
@@ -225,22 +228,22 @@ function createDriftRemark(
   );
 }
 
-/** Remarks on dangers come first, remarks on unmanaged resources last. */
-function listDriftRemarks(compared: Drift, options: FormatOptions): readonly Annotation[] {
+/** Annotations on dangers come first, annotations on unmanaged resources last. */
+function listDriftAnnotations(compared: Drift, options: FormatOptions): readonly Annotation[] {
   const drift = redactDrift(compared);
   const names = collectDriftNames(drift);
   return [
-    ...drift.resources.flatMap((resource) => listDriftDangerRemarks(resource, names)),
-    ...drift.diagnostics.map(createDiagnosticRemark),
-    ...drift.resources.flatMap((resource) => listResourceRemarks(resource, names)),
-    ...createDriftView(drift, options).unmanaged.map(createUnmanagedRemark),
+    ...drift.resources.flatMap((resource) => listDriftDangerAnnotations(resource, names)),
+    ...drift.diagnostics.map(createDiagnosticAnnotation),
+    ...drift.resources.flatMap((resource) => listResourceAnnotations(resource, names)),
+    ...createDriftView(drift, options).unmanaged.map(createUnmanagedAnnotation),
   ];
 }
 
-function listDriftDangerRemarks(resource: ResourceDrift, names: ResourceNames): readonly Annotation[] {
+function listDriftDangerAnnotations(resource: ResourceDrift, names: ResourceNames): readonly Annotation[] {
   const address = formatAddress(resource);
   return listDriftDangerViews([resource], { names }).map(({ said, group, stated }) =>
-    createRemark('drift-danger', 'error', `${quoteIfNeeded(address)} ${said} (${group})`, {
+    createAnnotation('drift-danger', 'error', `${quoteIfNeeded(address)} ${said} (${group})`, {
       address,
       group,
       field: stated,
@@ -248,28 +251,28 @@ function listDriftDangerRemarks(resource: ResourceDrift, names: ResourceNames): 
   );
 }
 
-function createUnmanagedRemark({ kind, id, description }: UnmanagedView): Annotation {
+function createUnmanagedAnnotation({ kind, id, description }: UnmanagedView): Annotation {
   const message = `${kind} ${id} is unmanaged${description === '' ? '' : `: ${description}`}`;
   return { rule: 'unmanaged', level: 'notice', nature: 'finding', message, remedy: UNMANAGED_WORDING.hint };
 }
 
-/** The maximum number of characters of a value in a remark. */
+/** The maximum number of characters of a value in an annotation. */
 const MAX_VALUE = 200;
 
-function listResourceRemarks(resource: ResourceDrift, names: ResourceNames): readonly Annotation[] {
+function listResourceAnnotations(resource: ResourceDrift, names: ResourceNames): readonly Annotation[] {
   const { state } = resource;
-  const { reason, expected, moved, fields, pending, next } = createDriftedView(resource, { names });
+  const { reason, expected, driftedFields, fields, pending, next } = createDriftedView(resource, { names });
   const address = formatAddress(resource);
   const why = [
     ...fields.map((field) => `${formatBrief(field, MAX_VALUE)} (${field.notes.join(', ')})`),
-    ...moved.map((name) => `${name}: ${CHANGED_VALUE_UNKNOWN}`),
+    ...driftedFields.map((name) => `${name}: ${CHANGED_VALUE_UNKNOWN}`),
     ...[reason, expected].filter((text) => text !== undefined),
     ...(next === undefined ? [] : [`${NEXT_APPLY}: ${next}`]),
     ...pending.map((field) => formatBrief(field, MAX_VALUE)),
   ].join('; ');
-  const tell = (rule: OtherRule, what: string): readonly Annotation[] => {
+  const tell = (rule: NonDiagnosticRule, what: string): readonly Annotation[] => {
     const message = `${quoteIfNeeded(address)} ${what}${why === '' ? '' : `: ${why}`}`;
-    return [createRemark(rule, 'warning', message, { address })];
+    return [createAnnotation(rule, 'warning', message, { address })];
   };
   switch (state) {
     case 'in-sync':
@@ -295,30 +298,35 @@ function listResourceRemarks(resource: ResourceDrift, names: ResourceNames): rea
   }
 }
 
-function listResultRemarks(
+function listResultAnnotations(
   { outcomes, files, tokens, diagnostics }: ApplyResult,
   options: FormatOptions,
 ): readonly Annotation[] {
-  const notStarted = findNotStarted(outcomes);
+  const notStarted = indexNotStarted(outcomes);
   return [
-    ...diagnostics.map(createDiagnosticRemark),
-    ...outcomes.flatMap((outcome) => listOutcomeRemarks(outcome, { options, notStarted })),
+    ...diagnostics.map(createDiagnosticAnnotation),
+    ...outcomes.flatMap((outcome) => listOutcomeAnnotations(outcome, { options, notStarted })),
     ...files
       .filter(({ outcome }) => outcome !== 'applied')
       .map(({ address, path, message = 'not written' }) =>
-        createRemark('file-failed', 'error', `${toPrintable(path)}: ${toPrintable(message)}`, { address }),
+        createAnnotation('file-failed', 'error', `${toPrintable(path)}: ${toPrintable(message)}`, { address }),
       ),
     ...tokens
       .filter(({ rescued }) => rescued)
       .map(({ address, place }) =>
-        createRemark('token-rescued', 'warning', `${quoteIfNeeded(address)}: its token is in ${toPrintable(place)}`, {
-          address,
-        }),
+        createAnnotation(
+          'token-rescued',
+          'warning',
+          `${quoteIfNeeded(address)}: its token is in ${toPrintable(place)}`,
+          {
+            address,
+          },
+        ),
       ),
   ];
 }
 
-function listOutcomeRemarks(
+function listOutcomeAnnotations(
   outcome: Outcome,
   { options, notStarted }: { readonly options: FormatOptions; readonly notStarted: ReadonlyMap<string, unknown> },
 ): readonly Annotation[] {
@@ -328,13 +336,18 @@ function listOutcomeRemarks(
     case 'applied':
       return [];
     case 'failed':
-      return [createFailedRemark(outcome, options)];
+      return [createFailedAnnotation(outcome, options)];
     case 'skipped':
       return [
         {
-          ...createRemark('write-skipped', 'warning', `${formatWriteName(write)}: ${toPrintable(outcome.message)}`, {
-            address,
-          }),
+          ...createAnnotation(
+            'write-skipped',
+            'warning',
+            `${formatWriteName(write)}: ${toPrintable(outcome.message)}`,
+            {
+              address,
+            },
+          ),
           isNotStarted: notStarted.has(write.id),
           isOutOfReach: isUnreachable(outcome),
         },
@@ -344,21 +357,21 @@ function listOutcomeRemarks(
   }
 }
 
-/** The place of the remark is the field that the service named or, if it named none, the manifest of the resource. */
-function createFailedRemark(
+/** The place of the annotation is the field that the service named or, if it named none, the manifest of the resource. */
+function createFailedAnnotation(
   failed: Extract<Outcome, { readonly outcome: 'failed' }>,
   options: FormatOptions,
 ): Annotation {
   const { write, message } = failed;
   const place = locateFailedWrite(failed, options);
-  const remark = createRemark('write-failed', 'error', `${formatWriteName(write)}: ${toPrintable(message)}`, {
+  const annotation = createAnnotation('write-failed', 'error', `${formatWriteName(write)}: ${toPrintable(message)}`, {
     address: write.address,
   });
-  return place === undefined ? remark : { ...remark, place };
+  return place === undefined ? annotation : { ...annotation, place };
 }
 
-function listFailureRemarks({ command, diagnostics = [], error }: Failure): readonly Annotation[] {
-  const found = diagnostics.map(createDiagnosticRemark);
+function listFailureAnnotations({ command, diagnostics = [], error }: Failure): readonly Annotation[] {
+  const found = diagnostics.map(createDiagnosticAnnotation);
   if (error === undefined) return found;
   const remedy = error instanceof Error ? findApiErrorRemedy(error, command) : error.remedy;
   const failure: Annotation = {
@@ -374,21 +387,21 @@ function listFailureRemarks({ command, diagnostics = [], error }: Failure): read
 /**
  * For `apply`, a change that was not approved is an error. All other differences are notices, because they are allowed.
  */
-function listComparisonRemarks(report: ComparisonReport): readonly Annotation[] {
+function listComparisonAnnotations(report: ComparisonReport): readonly Annotation[] {
   const { parts } = createComparisonView(report);
   const isApply = report.command === 'apply';
   return parts.flatMap(({ part, heading, changes }) =>
     changes.map(({ address, action, fields, notes }) => {
       const more = [...fields.map(({ path }) => path), ...notes].join(', ');
       const message = `${heading}: ${action} ${address}${more === '' ? '' : ` (${more})`}`;
-      if (isApply && part === 'more') return createRemark('not-approved', 'error', message, { address });
-      return createRemark('plan-differs', 'notice', message, { address });
+      if (isApply && part === 'more') return createAnnotation('not-approved', 'error', message, { address });
+      return createAnnotation('plan-differs', 'notice', message, { address });
     }),
   );
 }
 
-function createRemark(
-  rule: OtherRule,
+function createAnnotation(
+  rule: NonDiagnosticRule,
   level: Annotation['level'],
   message: string,
   {

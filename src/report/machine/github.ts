@@ -26,21 +26,23 @@ import { type Annotation, joinNotStarted, listAnnotations, listRelatedTexts } fr
  * from outside as a command. Source: "Workflow commands for GitHub Actions".
  */
 export function renderGithubReport(report: Report, options: FormatOptions): string {
-  const remarks = joinNotStarted(listAnnotations(report, options));
-  const notices = remarks.filter(({ level }) => level === 'notice');
-  const shown = remarks.filter((remark) => remark.level !== 'notice' || notices.indexOf(remark) < MAX_NOTICES);
+  const annotations = joinNotStarted(listAnnotations(report, options));
+  const notices = annotations.filter(({ level }) => level === 'notice');
+  const shown = annotations.filter(
+    (annotation) => annotation.level !== 'notice' || notices.indexOf(annotation) < MAX_NOTICES,
+  );
   const left = notices.length - MAX_NOTICES;
   const more = left > 0 ? ` ${formatCount(left, 'notice')} left out.` : '';
   const summary = formatCommand('notice', { title: 'edgewise' }, `${summarizeReport(report)}${more}`);
-  return [...shown.map((remark) => formatAnnotation(remark, options)), summary, ''].join('\n');
+  return [...shown.map((annotation) => formatAnnotation(annotation, options)), summary, ''].join('\n');
 }
 
 /** The errors and warnings of each stack as annotations, then one notice that summarizes the run. */
 export function renderStacksGithub(run: StacksReport, options: FormatOptions): string {
   const shown = run.parts.flatMap(({ report, options: own }) => {
     const whole = { ...options, ...own };
-    const remarks = joinNotStarted(listAnnotations(report, whole)).filter(({ level }) => level !== 'notice');
-    return remarks.map((remark) => formatAnnotation(remark, whole));
+    const annotations = joinNotStarted(listAnnotations(report, whole)).filter(({ level }) => level !== 'notice');
+    return annotations.map((annotation) => formatAnnotation(annotation, whole));
   });
   const { headline, summary: sentences } = createStacksView(run);
   const summary = formatCommand('notice', { title: 'edgewise' }, `${headline}\n${sentences}`);
@@ -50,9 +52,9 @@ export function renderStacksGithub(run: StacksReport, options: FormatOptions): s
 /** GitHub shows at most ten annotations of each level for a step. The tenth notice is the summary. */
 const MAX_NOTICES = 9;
 
-function formatAnnotation(remark: Annotation, options: FormatOptions): string {
-  const { rule, level, message, remedy, place } = remark;
-  const text = [message, ...listRelatedTexts(remark), ...(remedy === undefined ? [] : [remedy])].join('\n');
+function formatAnnotation(annotation: Annotation, options: FormatOptions): string {
+  const { rule, level, message, remedy, place } = annotation;
+  const text = [message, ...listRelatedTexts(annotation), ...(remedy === undefined ? [] : [remedy])].join('\n');
   return formatCommand(level, { ...findPosition(place, options), title: `edgewise: ${rule}` }, text);
 }
 

@@ -6,7 +6,7 @@ import { type Annotation, listAnnotations, listRelatedTexts } from './annotation
 
 /**
  * A report as JUnit test results, with a suite for each kind of resource. A suite has a passing case for each resource
- * without a remark, and a failing or skipped case for each remark that is not a danger. Planned changes do not fail.
+ * without an annotation, and a failing or skipped case for each annotation that is not a danger. Planned changes do not fail.
  * Files to write have their own suite. Source: the schema of the Jenkins JUnit plugin.
  */
 export function renderJunitReport(report: Report, options: FormatOptions): string {
@@ -46,16 +46,16 @@ export interface JunitCase {
   readonly suite: string;
   readonly name: string;
   /** Absent if the case passes. */
-  readonly remark?: Annotation;
+  readonly annotation?: Annotation;
 }
 
 function listCases(report: Report, options: FormatOptions): readonly JunitCase[] {
-  const remarks = listAnnotations(report, options).filter(({ nature }) => nature !== 'danger');
-  const told = new Set(remarks.flatMap(({ address }) => (address === undefined ? [] : [address])));
-  const passed = [...new Set(listAddresses(report))].filter((address) => !told.has(address));
-  const failed = remarks.map((remark): JunitCase => {
-    const { rule, address = remark.place?.file ?? 'run' } = remark;
-    return { suite: findSuite(remark.address), name: `${address}: ${rule}`, remark };
+  const annotations = listAnnotations(report, options).filter(({ nature }) => nature !== 'danger');
+  const failing = new Set(annotations.flatMap(({ address }) => (address === undefined ? [] : [address])));
+  const passed = [...new Set(listAddresses(report))].filter((address) => !failing.has(address));
+  const failed = annotations.map((annotation): JunitCase => {
+    const { rule, address = annotation.place?.file ?? 'run' } = annotation;
+    return { suite: findSuite(annotation.address), name: `${address}: ${rule}`, annotation };
   });
   return [
     ...failed,
@@ -103,7 +103,9 @@ function listAddresses(report: Report): readonly string[] {
 }
 
 function renderCounts(cases: readonly JunitCase[]): string {
-  const counted = Map.groupBy(cases, ({ remark }) => (remark === undefined ? 'passed' : chooseElement(remark)));
+  const counted = Map.groupBy(cases, ({ annotation }) =>
+    annotation === undefined ? 'passed' : chooseElement(annotation),
+  );
   const count = (element: Element): number => counted.get(element)?.length ?? 0;
   return ` tests="${cases.length}" failures="${count('failure')}" errors="${count('error')}" skipped="${count('skipped')}"`;
 }
@@ -115,19 +117,19 @@ function chooseElement({ rule, nature }: Annotation): Element {
   return nature === 'failure' ? 'error' : 'failure';
 }
 
-function renderCase({ suite, name, remark }: JunitCase): readonly string[] {
+function renderCase({ suite, name, annotation }: JunitCase): readonly string[] {
   const start = `    <testcase classname="edgewise.${escapeXml(suite)}" name="${escapeXml(name)}" time="0"`;
-  if (remark === undefined) return [`${start}/>`];
-  const element = chooseElement(remark);
-  const type = element === 'skipped' ? '' : ` type="${escapeXml(remark.level)}"`;
-  const body = element === 'skipped' ? '/>' : `>${escapeXml(renderDetails(remark))}</${element}>`;
-  return [`${start}>`, `      <${element} message="${escapeXml(remark.message)}"${type}${body}`, '    </testcase>'];
+  if (annotation === undefined) return [`${start}/>`];
+  const element = chooseElement(annotation);
+  const type = element === 'skipped' ? '' : ` type="${escapeXml(annotation.level)}"`;
+  const body = element === 'skipped' ? '/>' : `>${escapeXml(renderDetails(annotation))}</${element}>`;
+  return [`${start}>`, `      <${element} message="${escapeXml(annotation.message)}"${type}${body}`, '    </testcase>'];
 }
 
-function renderDetails(remark: Annotation): string {
-  const { message, remedy, place } = remark;
+function renderDetails(annotation: Annotation): string {
+  const { message, remedy, place } = annotation;
   const where = place === undefined ? [] : [`${place.file}:${place.line}:${place.column}`, place.excerpt];
-  return [message, ...where, ...listRelatedTexts(remark), ...(remedy === undefined ? [] : [remedy])].join('\n');
+  return [message, ...where, ...listRelatedTexts(annotation), ...(remedy === undefined ? [] : [remedy])].join('\n');
 }
 
 /** Source: XML 1.0, 2.2 Characters, 2.4 Character Data, 3.3.3 Attribute-Value Normalization. */

@@ -4,7 +4,7 @@ import { toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions, Report, StacksReport } from '../report.ts';
 import { type FilePosition, findFilePosition } from '../view/diagnostic-view.ts';
-import { type Annotation, joinNotStarted, listAnnotations, OTHER_RULES } from './annotations.ts';
+import { type Annotation, joinNotStarted, listAnnotations, NON_DIAGNOSTIC_RULES } from './annotations.ts';
 
 /**
  * A report as a SARIF log: a result for each diagnostic or danger, and a notification if the run failed. Successful
@@ -32,12 +32,12 @@ interface Subject {
 }
 
 function renderLog(subjects: readonly Subject[], run: FormatOptions): string {
-  const remarks = subjects.flatMap(({ report, options, stack }) =>
-    joinNotStarted(listAnnotations(report, options)).map((remark) => ({ remark, options, stack })),
+  const annotations = subjects.flatMap(({ report, options, stack }) =>
+    joinNotStarted(listAnnotations(report, options)).map((annotation) => ({ annotation, options, stack })),
   );
-  const findings = remarks.filter(({ remark: { nature } }) => nature === 'finding' || nature === 'danger');
-  const failures = remarks.flatMap(({ remark }) => (remark.nature === 'failure' ? [remark] : []));
-  const rules = [...new Set(findings.map(({ remark }) => remark.rule))].sort();
+  const findings = annotations.filter(({ annotation: { nature } }) => nature === 'finding' || nature === 'danger');
+  const failures = annotations.flatMap(({ annotation }) => (annotation.nature === 'failure' ? [annotation] : []));
+  const rules = [...new Set(findings.map(({ annotation }) => annotation.rule))].sort();
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -54,7 +54,9 @@ function renderLog(subjects: readonly Subject[], run: FormatOptions): string {
         invocations: [createInvocation(failures, run)],
         results: createResults(findings, rules),
         properties: {
-          dangers: countDangers(findings.flatMap(({ remark: { group } }) => (group === undefined ? [] : [{ group }]))),
+          dangers: countDangers(
+            findings.flatMap(({ annotation: { group } }) => (group === undefined ? [] : [{ group }])),
+          ),
         },
       },
     ],
@@ -67,7 +69,7 @@ function findVersion(report: Report, { version }: FormatOptions): { readonly ver
   return 'plan' in report ? { version: report.plan.tool.version } : {};
 }
 
-const MEANINGS: Readonly<Record<string, string>> = { ...DIAGNOSTIC_CODES, ...OTHER_RULES };
+const MEANINGS: Readonly<Record<string, string>> = { ...DIAGNOSTIC_CODES, ...NON_DIAGNOSTIC_RULES };
 
 function createRule(id: string, { describeRule }: FormatOptions): object {
   const text = Object.hasOwn(MEANINGS, id) ? MEANINGS[id] : undefined;
@@ -112,12 +114,12 @@ function createInvocation(
 }
 
 interface Finding extends Pick<Subject, 'options' | 'stack'> {
-  readonly remark: Annotation;
+  readonly annotation: Annotation;
 }
 
 function createResults(findings: readonly Finding[], rules: readonly string[]): readonly object[] {
   const seen = new Map<string, number>();
-  return findings.map(({ remark: finding, options, stack }) => {
+  return findings.map(({ annotation: finding, options, stack }) => {
     const { rule, level, message, remedy, place, group, related = [] } = finding;
     const properties = { ...(stack !== undefined && { stack }), ...(group !== undefined && { group }) };
     const digest = computeFingerprint(finding, options);

@@ -257,14 +257,14 @@ export function renderPolicyTestsJunit({ cases }: PolicyTestResult): string {
       const one = { suite: toPrintable(policy), name: toPrintable(name) };
       if (failure === undefined) return one;
       const message = toPrintable(failure);
-      const remark = {
+      const annotation = {
         rule: 'policy',
         level: 'error',
         nature: 'finding',
         message,
         place: toPrintablePlace(place),
       } as const;
-      return { ...one, remark };
+      return { ...one, annotation };
     }),
   );
 }

@@ -61,31 +61,31 @@ export function listChangeSections(changes: readonly ChangeView[], context: Tabl
   const isFolded = changes.length > MAX_OPEN_DIFFS || countLines(diffs) > MAX_OPEN_LINES;
   const rows: RowContext = { ...context, room: isFolded && changes.length <= MAX_WHOLE_ROWS ? WHOLE : SHORT };
   return [
-    ...listTablePieces(open, rows),
-    ...(folded.length === 0 ? [] : listFoldedPieces(folded, rows)),
-    { text: context.footnote === undefined ? '' : `${escapeProse(context.footnote)}\n\n`, weight: 'create' },
-    ...listDiffPieces(diffs, isFolded),
+    ...listTableSections(open, rows),
+    ...(folded.length === 0 ? [] : listFoldedSections(folded, rows)),
+    { text: context.footnote === undefined ? '' : `${escapeProse(context.footnote)}\n\n`, priority: 'create' },
+    ...listDiffSections(diffs, isFolded),
   ];
 }
 
-function listTablePieces(changes: readonly ChangeView[], context: RowContext): readonly Section[] {
+function listTableSections(changes: readonly ChangeView[], context: RowContext): readonly Section[] {
   const heads = ['', 'Resource', 'What', ...(context.hasOwners ? ['Owner'] : [])];
   return [
-    { text: `${renderRow(heads)}${renderRow(heads.map(() => '---'))}`, weight: 'always' },
-    ...changes.map((change) => createRowPiece(change, context)),
-    { text: '\n', weight: 'always' },
+    { text: `${renderRow(heads)}${renderRow(heads.map(() => '---'))}`, priority: 'always' },
+    ...changes.map((change) => createRowSection(change, context)),
+    { text: '\n', priority: 'always' },
   ];
 }
 
-function listFoldedPieces(changes: readonly ChangeView[], context: RowContext): readonly Section[] {
+function listFoldedSections(changes: readonly ChangeView[], context: RowContext): readonly Section[] {
   const counts = [...Map.groupBy(changes, ({ action }) => action)].map(([action, { length }]) => `${length} ${action}`);
   return listFoldSections(
     { code: `${changes.length} more`, rest: counts.join(', ') },
-    listTablePieces(changes, { ...context, linkTo: (place) => context.linkTo(place, 'text') }),
+    listTableSections(changes, { ...context, linkTo: (place) => context.linkTo(place, 'text') }),
   );
 }
 
-function createRowPiece(change: ChangeView, { hasOwners, linkTo, locate, room }: RowContext): Section {
+function createRowSection(change: ChangeView, { hasOwners, linkTo, locate, room }: RowContext): Section {
   const { action, glyph, address, id, owner, fields } = change;
   const names = [address, ...(id === undefined || change.change.duplicateOf === undefined ? [] : [id])].map(renderCode);
   const { at, linkField } = createRowLinks(change, { linkTo, locate });
@@ -93,12 +93,12 @@ function createRowPiece(change: ChangeView, { hasOwners, linkTo, locate, room }:
   const cells = [
     `${renderCode(glyph)}&nbsp;${action}${isDrift ? '<br>reverts drift' : ''}`,
     [...names, ...(at === '' ? [] : [at])].join('<br>'),
-    listRemarks(change, { room, linkField }).join('<br>'),
+    listDetails(change, { room, linkField }).join('<br>'),
     ...(hasOwners ? [owner === undefined ? '' : escapeProse(owner)] : []),
   ];
   return {
     text: renderRow(cells),
-    weight: action,
+    priority: action,
     names: [`row of resources to ${action}`, `rows of resources to ${action}`],
   };
 }
@@ -121,8 +121,8 @@ export function createRowLinks(
   };
 }
 
-/** The remarks on a change in its row: protection, reason, traits, notes and fields. */
-function listRemarks(change: ChangeView, options: BriefOptions): readonly string[] {
+/** The notes on a change in its row: protection, reason, traits, notes and fields. */
+function listDetails(change: ChangeView, options: BriefOptions): readonly string[] {
   const { action, reason, notes, protect, traits, fields, dangers } = change;
   const isWhole = action === 'create' || action === 'delete';
   return [
@@ -156,10 +156,10 @@ export function listBriefs(
 ): readonly string[] {
   const hidden = fields.length - room.fields;
   const briefs = fields.slice(0, room.fields).map((field) => {
-    const remarks = field.notes.length === 0 ? '' : ` (${escapeProse(field.notes.join(', '))})`;
+    const notes = field.notes.length === 0 ? '' : ` (${escapeProse(field.notes.join(', '))})`;
     const danger = dangers.find((one) => isCoveredByDanger(one, field));
-    if (danger !== undefined) return `${renderCode(shortenNames(field.path))}: ${linkToDanger(danger)}${remarks}`;
-    return [`${renderCode(formatBrief(field, room.value))}${remarks}`, linkField(field)].filter(Boolean).join(' ');
+    if (danger !== undefined) return `${renderCode(shortenNames(field.path))}: ${linkToDanger(danger)}${notes}`;
+    return [`${renderCode(formatBrief(field, room.value))}${notes}`, linkField(field)].filter(Boolean).join(' ');
   });
   return hidden > 0 ? [...briefs, `and ${formatCount(hidden, 'more field')}`] : briefs;
 }
@@ -190,16 +190,16 @@ function countLines(diffs: readonly Diff[]): number {
 }
 
 /** One section for each action, so that the sections can be omitted one by one from a comment that is too long. */
-function listDiffPieces(diffs: readonly Diff[], isFolded: boolean): readonly Section[] {
+function listDiffSections(diffs: readonly Diff[], isFolded: boolean): readonly Section[] {
   const shown = diffs.filter(({ lines }) => lines.length > 0);
-  const pieces = shown.map(({ action, lines }): Section => {
+  const sections = shown.map(({ action, lines }): Section => {
     const names = [`diff of resources to ${action}`, `diffs of resources to ${action}`] as const;
-    return { text: `${renderFence('diff', lines)}\n\n`, weight: `${action}-fields`, names };
+    return { text: `${renderFence('diff', lines)}\n\n`, priority: `${action}-fields`, names };
   });
-  if (!isFolded || pieces.length === 0) return pieces;
+  if (!isFolded || sections.length === 0) return sections;
   const resources = shown.reduce((sum, one) => sum + one.resources, 0);
   const rest = `${formatCount(countLines(shown), 'line')} on ${formatCount(resources, 'resource')}`;
-  return listFoldSections({ code: 'Diff', rest }, pieces);
+  return listFoldSections({ code: 'Diff', rest }, sections);
 }
 
 /**
@@ -211,12 +211,12 @@ export function listDiffLines(fields: readonly FieldView[], unchanged = 0): read
 }
 
 function listFieldLines({ path, notes, inline, lines }: FieldView): readonly string[] {
-  const remark = notes.length === 0 ? '' : `  (${notes.join(', ')})`;
-  if (inline === undefined) return [`  ${path}:${remark}`, ...lines.map(formatDiffLine)];
+  const note = notes.length === 0 ? '' : `  (${notes.join(', ')})`;
+  if (inline === undefined) return [`  ${path}:${note}`, ...lines.map(formatDiffLine)];
   const { from, to, is } = inline;
-  if (is !== undefined) return [`  ${path}: ${is}${remark}`];
-  const before = from === undefined ? [] : [`- ${path}: ${from}${to === undefined ? remark : ''}`];
-  return [...before, ...(to === undefined ? [] : [`+ ${path}: ${to}${remark}`])];
+  if (is !== undefined) return [`  ${path}: ${is}${note}`];
+  const before = from === undefined ? [] : [`- ${path}: ${from}${to === undefined ? note : ''}`];
+  return [...before, ...(to === undefined ? [] : [`+ ${path}: ${to}${note}`])];
 }
 
 function formatDiffLine({ role, text }: FieldLine): string {
@@ -311,7 +311,7 @@ export function renderDangerSection(
   // Only rows of fields link to a danger, so a danger without a field needs no anchor.
   const target = path === undefined ? '' : renderAnchor(anchor);
   const text = `> - ${lead ?? ''}**${group}** ${renderCode(address)}${whose} ${said}${link === '' ? '' : ` ${link}`}${target}\n`;
-  return { text, weight: 'delete', names: ['danger', 'dangers'] };
+  return { text, priority: 'delete', names: ['danger', 'dangers'] };
 }
 
 /** Escapes prose, except that text in backticks becomes code. */
@@ -325,5 +325,5 @@ function escapeQuotingProse(text: string): string {
 export function wrapInCaution(dangerCount: string, items: readonly Section[]): readonly Section[] {
   if (items.length === 0) return [];
   const heading = `> [!CAUTION]\n> **${escapeProse(dangerCount)}**\n>\n`;
-  return [{ text: heading, weight: 'always' }, ...items, { text: '\n', weight: 'always' }];
+  return [{ text: heading, priority: 'always' }, ...items, { text: '\n', priority: 'always' }];
 }

@@ -49,17 +49,17 @@ function listLimits({ compared, isAgainstPlan, notes }: DriftView): readonly str
 }
 
 function createParagraph(text: string): Section {
-  return { text: `${text}\n\n`, weight: 'always' };
+  return { text: `${text}\n\n`, priority: 'always' };
 }
 
-/** Resources that differ, by state; then remarks, diagnostics, unmanaged resources and coverage. */
+/** Resources that differ, by state; then hints, diagnostics, unmanaged resources and coverage. */
 export function listDriftSections(view: DriftView, drift: Drift, options: FormatOptions): readonly Section[] {
   const context = { hasOwners: view.hasOwners, linkTo: createDriftLinks(drift, options), locate: options.locate };
   return [
-    ...view.groups.flatMap((group) => listGroupPieces(group, context)),
-    ...view.remarks.map((remark) => createParagraph(escapeProse(remark))),
+    ...view.groups.flatMap((group) => listGroupSections(group, context)),
+    ...view.hints.map((hint) => createParagraph(escapeProse(hint))),
     ...view.diagnostics.map(renderDiagnosticSection),
-    ...listUnmanagedPieces(view.unmanaged),
+    ...listUnmanagedSections(view.unmanaged),
     createParagraph(escapeProse(view.coverage)),
     createParagraph(renderFooter({ made: getProvenance(drift), tool: { version: options.version ?? '' } }, options)),
   ];
@@ -77,33 +77,33 @@ function getProvenance({ at, against, commit }: Drift): NonNullable<Plan['made']
   return { at, ...(against === undefined && commit !== undefined && { commit }) };
 }
 
-function listGroupPieces({ heading, resources }: DriftGroup, context: TableContext): readonly Section[] {
+function listGroupSections({ heading, resources }: DriftGroup, context: TableContext): readonly Section[] {
   const heads = ['Resource', 'What happened', 'Next apply', ...(context.hasOwners ? ['Owner'] : [])];
   return [
-    { text: `### ${escapeProse(heading)}\n\n`, weight: 'always' },
-    { text: `${renderRow(heads)}${renderRow(heads.map(() => '---'))}`, weight: 'always' },
+    { text: `### ${escapeProse(heading)}\n\n`, priority: 'always' },
+    { text: `${renderRow(heads)}${renderRow(heads.map(() => '---'))}`, priority: 'always' },
     ...resources.map((one) => createDriftRow(one, context)),
-    { text: '\n', weight: 'always' },
-    ...resources.flatMap(listDetailPieces),
+    { text: '\n', priority: 'always' },
+    ...resources.flatMap(listDetailSections),
   ];
 }
 
 function createDriftRow(resource: DriftedView, { hasOwners, ...context }: TableContext): Section {
-  const { address, id, owner = '', reason, expected, dangers, moved, fields, pending, next } = resource;
+  const { address, id, owner = '', reason, expected, dangers, driftedFields, fields, pending, next } = resource;
   const { at, linkField } = createRowLinks(resource, context);
   const name = [renderCode(address), ...(id === undefined ? [] : [renderCode(id)]), ...(at === '' ? [] : [at])];
   const what = [
     ...[reason, expected].flatMap((text) => (text === undefined ? [] : [escapeProse(text)])),
     ...listBriefs(fields, { dangers, linkField }),
-    ...moved.map((path) => `${renderCode(path)}: ${escapeProse(CHANGED_VALUE_UNKNOWN)}`),
+    ...driftedFields.map((path) => `${renderCode(path)}: ${escapeProse(CHANGED_VALUE_UNKNOWN)}`),
   ];
   const then = [...(next === undefined ? [] : [escapeProse(next)]), ...listBriefs(pending, { linkField })];
   const cells = [name, what, then, ...(hasOwners ? [[escapeProse(owner)]] : [])].map((lines) => lines.join('<br>'));
-  return { text: renderRow(cells), weight: 'update', names: ['row of a resource', 'rows of resources'] };
+  return { text: renderRow(cells), priority: 'update', names: ['row of a resource', 'rows of resources'] };
 }
 
 /** The differing fields of a resource as a diff. Empty if the table shows all of them uncut. */
-function listDetailPieces({ address, fields, pending }: DriftedView): readonly Section[] {
+function listDetailSections({ address, fields, pending }: DriftedView): readonly Section[] {
   const isWhole = [fields, pending].every((some) => !listBriefs(some).some((brief) => CUT.test(brief)));
   if (isWhole) return [];
   const lines = [
@@ -111,20 +111,20 @@ function listDetailPieces({ address, fields, pending }: DriftedView): readonly S
     ...(pending.length === 0 ? [] : ['@@ live and next apply @@', ...listDiffLines(pending)]),
   ];
   const text = `${renderDetails({ code: address, rest: 'in full' }, renderFence('diff', lines))}\n\n`;
-  return [{ text, weight: 'update-fields', names: ['field list of a resource', 'field lists of resources'] }];
+  return [{ text, priority: 'update-fields', names: ['field list of a resource', 'field lists of resources'] }];
 }
 
 const CUT = /…|^and \d+ more/;
 
-function listUnmanagedPieces(unmanaged: readonly UnmanagedView[]): readonly Section[] {
+function listUnmanagedSections(unmanaged: readonly UnmanagedView[]): readonly Section[] {
   if (unmanaged.length === 0) return [];
   return [
-    { text: `### ${escapeProse(UNMANAGED_WORDING.heading)}\n\n`, weight: 'always' },
+    { text: `### ${escapeProse(UNMANAGED_WORDING.heading)}\n\n`, priority: 'always' },
     ...unmanaged.map((one): Section => {
       const said = one.description === '' ? '' : ` ${escapeProse(one.description)}`;
       const text = `- ${one.kind} ${renderCode(one.id)}${said}\n`;
-      return { text, weight: 'unchanged', names: ['unmanaged resource', 'unmanaged resources'] };
+      return { text, priority: 'unchanged', names: ['unmanaged resource', 'unmanaged resources'] };
     }),
-    { text: `\n${escapeProse(UNMANAGED_WORDING.hint)}\n\n`, weight: 'always' },
+    { text: `\n${escapeProse(UNMANAGED_WORDING.hint)}\n\n`, priority: 'always' },
   ];
 }

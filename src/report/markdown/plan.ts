@@ -31,12 +31,12 @@ export function listHeadSections(
 ): readonly Section[] {
   const { title, notes, violations, diagnostics } = view;
   return [
-    ...(isPart ? [] : [{ text: `## ${escapeProse(view.headline)}\n\n`, weight: 'always' } as const]),
+    ...(isPart ? [] : [{ text: `## ${escapeProse(view.headline)}\n\n`, priority: 'always' } as const]),
     {
       text: `${[`${title}.`, ...notes.slice(0, 1), view.requests].filter(Boolean).map(escapeProse).join(' ')}\n\n`,
-      weight: 'always',
+      priority: 'always',
     },
-    ...violations.map(createViolationPiece),
+    ...violations.map(createViolationSection),
     ...diagnostics.filter(({ severity }) => severity === 'error').map(renderDiagnosticSection),
     ...(isPart ? [] : listDangerSections(view, linkToDanger)),
   ];
@@ -51,12 +51,12 @@ export function listPlanSections(view: PlanView, context: Pick<TableContext, 'li
     ...(changes.length === 0
       ? []
       : listChangeSections(changes, { hasOwners, footnote: isUnsure ? CREATED : undefined, ...context })),
-    ...listListPieces('files', view.files),
-    ...listListPieces('suppressedDeletes', view.suppressedDeletes),
+    ...listListSections('files', view.files),
+    ...listListSections('suppressedDeletes', view.suppressedDeletes),
     ...view.diagnostics.filter(({ severity }) => severity === 'warning').map(renderDiagnosticSection),
-    ...listLintPieces(view.lint),
-    ...listListPieces('unchanged', view.unchanged),
-    ...listGraphPieces(view),
+    ...listLintSections(view.lint),
+    ...listListSections('unchanged', view.unchanged),
+    ...listGraphSections(view),
   ];
 }
 
@@ -66,7 +66,7 @@ export function listPlanSections(view: PlanView, context: Pick<TableContext, 'li
  */
 export function listCommandSections(view: PlanView, command: CommandLine | undefined): readonly Section[] {
   if (command === undefined || command.line.length > MAX_COMMAND || !view.isApplicable) return [];
-  return [{ text: `${formatApplyLead(command)}\n\n${renderFence('sh', [command.line])}\n\n`, weight: 'always' }];
+  return [{ text: `${formatApplyLead(command)}\n\n${renderFence('sh', [command.line])}\n\n`, priority: 'always' }];
 }
 
 /** The requests of a plan, for `--verbose`. */
@@ -77,10 +77,10 @@ export function listCallSections(writes: readonly WriteView[]): readonly Section
     return `[${number}] ${method} ${path}: ${reason}${waits.join('')}`;
   });
   const text = `${renderDetails({ code: 'Requests', rest: REQUESTS_ORDER }, renderFence('text', lines))}\n\n`;
-  return [{ text, weight: 'calls', names: ['list of requests', 'lists of requests'] }];
+  return [{ text, priority: 'calls', names: ['list of requests', 'lists of requests'] }];
 }
 
-function createViolationPiece({ rule, message, remedy, addresses, places = [] }: GuardViolation): Section {
+function createViolationSection({ rule, message, remedy, addresses, places = [] }: GuardViolation): Section {
   const hidden = addresses.length - MAX_LISTED;
   const more = hidden > 0 ? ` and ${hidden} more` : '';
   const lines = [
@@ -91,7 +91,7 @@ function createViolationPiece({ rule, message, remedy, addresses, places = [] }:
     '>',
     `> ${escapeProse(remedy)}`,
   ];
-  return { text: `${lines.join('\n')}\n\n`, weight: 'refusal', names: ['safety rule', 'safety rules'] };
+  return { text: `${lines.join('\n')}\n\n`, priority: 'refusal', names: ['safety rule', 'safety rules'] };
 }
 
 function formatPosition({ message, place }: NonNullable<GuardViolation['places']>[number]): string {
@@ -118,12 +118,12 @@ function joinParts(parts: PlanView['parts']): readonly ChangeView[] {
 }
 
 /** A list of sentences below its heading. Empty if there are no sentences. */
-function listListPieces(list: keyof typeof LIST_HEADINGS, sentences: readonly string[]): readonly Section[] {
-  return listItemPieces(list, sentences.map(escapeProse));
+function listListSections(list: keyof typeof LIST_HEADINGS, sentences: readonly string[]): readonly Section[] {
+  return listItemSections(list, sentences.map(escapeProse));
 }
 
 /** Lint warnings by rule. Positions are formatted as code, so that users can copy them. */
-function listLintPieces(lint: PlanView['lint']): readonly Section[] {
+function listLintSections(lint: PlanView['lint']): readonly Section[] {
   const items = lint.map(({ rule, places }) => {
     const texts = places.map(
       ({ position, said }) => (position === undefined ? '' : `${renderCode(position)} `) + escapeProse(said),
@@ -132,23 +132,23 @@ function listLintPieces(lint: PlanView['lint']): readonly Section[] {
   });
   const text = items.map((item) => `- Lint ${item}\n`).join('');
   const names = ['list of lint warnings', 'lists of lint warnings'] as const;
-  return items.length === 0 ? [] : [{ text: `${text}\n`, weight: 'warning', names }];
+  return items.length === 0 ? [] : [{ text: `${text}\n`, priority: 'warning', names }];
 }
 
-function listItemPieces(list: keyof typeof LIST_HEADINGS, items: readonly string[]): readonly Section[] {
+function listItemSections(list: keyof typeof LIST_HEADINGS, items: readonly string[]): readonly Section[] {
   if (items.length === 0) return [];
   const heading = LIST_HEADINGS[list];
-  const weight = list === 'unchanged' ? 'unchanged' : 'warning';
+  const priority = list === 'unchanged' ? 'unchanged' : 'warning';
   const text = `${heading}:\n\n${items.map((one) => `- ${one}\n`).join('')}\n`;
-  return [{ text, weight, names: [`list "${heading}"`, `lists "${heading}"`] }];
+  return [{ text, priority, names: [`list "${heading}"`, `lists "${heading}"`] }];
 }
 
 /** A graph of the dependencies between writes. Empty if references alone explain the order of the writes. */
-function listGraphPieces({ writes, isOrderTelling }: PlanView): readonly Section[] {
+function listGraphSections({ writes, isOrderTelling }: PlanView): readonly Section[] {
   const lines = isOrderTelling ? renderMermaidLines(writes) : [];
   if (lines.length === 0) return [];
   const text = `${renderDetails({ code: 'Order', rest: 'which request waits for which' }, renderFence('mermaid', lines))}\n\n`;
-  return [{ text, weight: 'graph', names: ['graph', 'graphs'] }];
+  return [{ text, priority: 'graph', names: ['graph', 'graphs'] }];
 }
 
 /** The maximum number of writes in a graph. A larger graph is unreadable. */
@@ -174,16 +174,16 @@ function escapeLabel(text: string): string {
 export function listComparisonHeadSections({ title, summary, remedy, isRefused }: ComparisonView): readonly Section[] {
   const said = [`**${escapeProse(summary)}**`, ...(remedy === undefined ? [] : [escapeProse(remedy)])].join(' ');
   return [
-    { text: `## ${escapeProse(title)}\n\n`, weight: 'always' },
-    { text: `${isRefused ? '> [!CAUTION]\n> ' : ''}${said}\n\n`, weight: 'always' },
+    { text: `## ${escapeProse(title)}\n\n`, priority: 'always' },
+    { text: `${isRefused ? '> [!CAUTION]\n> ' : ''}${said}\n\n`, priority: 'always' },
   ];
 }
 
 /** The differences between two plans, shown like a plan. */
 export function listComparisonSections({ parts }: ComparisonView, linkTo: LinkTo): readonly Section[] {
   return parts.flatMap(({ heading, changes, files }: ComparisonPart) => [
-    { text: `### ${escapeProse(heading)}\n\n`, weight: 'always' } as const,
+    { text: `### ${escapeProse(heading)}\n\n`, priority: 'always' } as const,
     ...listChangeSections(changes, { hasOwners: false, linkTo }),
-    ...listListPieces('files', files),
+    ...listListSections('files', files),
   ]);
 }

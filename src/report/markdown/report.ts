@@ -40,7 +40,7 @@ import {
 /** A report as a comment on a pull request. If the comment would be too long, omits sections and names them. */
 export function renderMarkdownReport(report: Report, options: FormatOptions): string {
   const { command, stack, head, body } = createComment(report, options);
-  const marker: Section = { text: `${renderMarker(command, stack)}\n\n`, weight: 'always' };
+  const marker: Section = { text: `${renderMarker(command, stack)}\n\n`, priority: 'always' };
   return `${joinSections([marker, ...head], body).trimEnd()}\n`;
 }
 
@@ -102,7 +102,7 @@ function createPlanComment({ plan, blocking }: PlanReport, options: FormatOption
     body: [
       ...listPlanSections(view, { linkTo: createLinks(plan, options), locate: options.locate }),
       ...(verbose ? listCallSections(view.writes) : []),
-      { text: `${renderFooter(plan, options)}\n\n`, weight: 'always' },
+      { text: `${renderFooter(plan, options)}\n\n`, priority: 'always' },
       ...listCommandSections(view, applyCommand),
     ],
   };
@@ -122,13 +122,13 @@ function createApplyComment({ plan, result }: ApplyReport, options: FormatOption
   return {
     command: plan.mode,
     stack: plan.stack,
-    head: listResultHeadPieces(ended),
+    head: listResultHeadSections(ended),
     body: [
-      ...listResultPieces(ended),
-      { text: `## ${PLAN_HEADING}\n\n`, weight: 'always' },
+      ...listResultSections(ended),
+      { text: `## ${PLAN_HEADING}\n\n`, priority: 'always' },
       ...listDangerSections(view, createDangerLinks(createLinks(plan, options), options)),
       ...listPlanSections(view, { linkTo: createLinks(plan, options), locate: options.locate }),
-      { text: `${renderFooter(plan, options)}\n\n`, weight: 'always' },
+      { text: `${renderFooter(plan, options)}\n\n`, priority: 'always' },
     ],
   };
 }
@@ -143,7 +143,7 @@ function createValidationComment({ command, validation }: ValidationReport): Com
   return {
     command,
     ...(validation.stack !== undefined && { stack: validation.stack }),
-    head: [{ text: `## Manifests\n\n**${conclusion}**\n\n`, weight: 'always' }],
+    head: [{ text: `## Manifests\n\n**${conclusion}**\n\n`, priority: 'always' }],
     body: diagnostics.map(renderDiagnosticSection),
   };
 }
@@ -151,27 +151,27 @@ function createValidationComment({ command, validation }: ValidationReport): Com
 function createFailureComment(failure: Failure): Comment {
   const { diagnostics, error } = createFailureView(failure);
   const lines = error === undefined ? [] : [...error.lines, ...(error.remedy?.split('\n') ?? [])];
-  const why: Section = { text: lines.length === 0 ? '' : `${renderFence('text', lines)}\n\n`, weight: 'always' };
+  const why: Section = { text: lines.length === 0 ? '' : `${renderFence('text', lines)}\n\n`, priority: 'always' };
   return {
     command: failure.command ?? 'edgewise',
     ...(failure.stack !== undefined && { stack: failure.stack }),
-    head: [{ text: `## ${escapeProse(formatNoResult(failure.command))}\n\n`, weight: 'always' }, why],
+    head: [{ text: `## ${escapeProse(formatNoResult(failure.command))}\n\n`, priority: 'always' }, why],
     body: diagnostics.map(renderDiagnosticSection),
   };
 }
 
 /** The top of an apply's result: its title, its totals, and the next steps for the user. */
-function listResultHeadPieces({ title, isComplete, summary, next }: ApplyView): readonly Section[] {
+function listResultHeadSections({ title, isComplete, summary, next }: ApplyView): readonly Section[] {
   const steps = next.map((step) => `- ${escapeProse(step)}\n`).join('');
   return [
-    { text: `## ${escapeProse(title)}\n\n`, weight: 'always' },
-    { text: `**${isComplete ? '' : INCOMPLETE_PREFIX}${escapeProse(summary)}.**\n\n`, weight: 'always' },
-    { text: steps === '' ? '' : `${RESULT_HEADINGS.next}:\n\n${steps}\n`, weight: 'always' },
+    { text: `## ${escapeProse(title)}\n\n`, priority: 'always' },
+    { text: `**${isComplete ? '' : INCOMPLETE_PREFIX}${escapeProse(summary)}.**\n\n`, priority: 'always' },
+    { text: steps === '' ? '' : `${RESULT_HEADINGS.next}:\n\n${steps}\n`, priority: 'always' },
   ];
 }
 
 /** The result of each write, with failures first; then tokens and files. */
-function listResultPieces({
+function listResultSections({
   failed,
   skipped,
   notStarted,
@@ -181,21 +181,21 @@ function listResultPieces({
   diagnostics,
 }: ApplyView): readonly Section[] {
   return [
-    ...(notStarted === undefined ? [] : [{ text: `${escapeProse(notStarted)}\n\n`, weight: 'always' } as const]),
-    ...listTablePieces(
+    ...(notStarted === undefined ? [] : [{ text: `${escapeProse(notStarted)}\n\n`, priority: 'always' } as const]),
+    ...listTableSections(
       ['', 'Write', 'What'],
-      [...failed.map(createFailedPiece), ...skipped.map(createSkippedPiece), ...applied.map(createAppliedPiece)],
+      [...failed.map(createFailedSection), ...skipped.map(createSkippedSection), ...applied.map(createAppliedSection)],
     ),
-    ...listTablePieces(
+    ...listTableSections(
       ['', 'Token of', 'Place'],
       tokens.map(({ address, place, rescued }) =>
-        createRowPiece([rescued ? '**rescued**' : 'delivered', renderCode(address), renderCode(place)], 'of a token'),
+        createRowSection([rescued ? '**rescued**' : 'delivered', renderCode(address), renderCode(place)], 'of a token'),
       ),
     ),
-    ...listTablePieces(
+    ...listTableSections(
       ['', 'File', 'What'],
       files.map(({ address, path, outcome, message = '' }) =>
-        createRowPiece(
+        createRowSection(
           [outcome, renderCode(path), `${renderCode(address)} ${escapeProse(message)}`.trim()],
           'of a file',
         ),
@@ -205,29 +205,29 @@ function listResultPieces({
   ];
 }
 
-function listTablePieces(heading: readonly string[], rows: readonly Section[]): readonly Section[] {
+function listTableSections(heading: readonly string[], rows: readonly Section[]): readonly Section[] {
   if (rows.length === 0) return [];
   const head = `${renderRow(heading)}${renderRow(heading.map(() => '---'))}`;
-  return [{ text: head, weight: 'always' }, ...rows, { text: '\n', weight: 'always' }];
+  return [{ text: head, priority: 'always' }, ...rows, { text: '\n', priority: 'always' }];
 }
 
-function createRowPiece(cells: readonly string[], what: string, weight: Section['weight'] = 'warning'): Section {
-  return { text: renderRow(cells), weight, names: [`row ${what}`, `rows ${what}`] };
+function createRowSection(cells: readonly string[], what: string, priority: Section['priority'] = 'warning'): Section {
+  return { text: renderRow(cells), priority, names: [`row ${what}`, `rows ${what}`] };
 }
 
-function createFailedPiece({ name, request, sentences, place }: FailedView): Section {
+function createFailedSection({ name, request, sentences, place }: FailedView): Section {
   const where = request === undefined ? '' : `${renderCode(request)}: `;
   const at = place === undefined ? '' : ` at ${renderCode(`${place.file}:${place.line}:${place.column}`)}`;
   const why = `${where}${sentences.map(escapeProse).join('. ')}`;
-  return createRowPiece(['**failed**', `${renderCode(name)}${at}`, why], 'of what failed', 'error');
+  return createRowSection(['**failed**', `${renderCode(name)}${at}`, why], 'of what failed', 'error');
 }
 
-function createSkippedPiece({ name, reasons }: SkippedView): Section {
+function createSkippedSection({ name, reasons }: SkippedView): Section {
   const shown = reasons.slice(0, 5).map(escapeProse).join('; ');
-  return createRowPiece(['**skipped**', renderCode(name), shown], 'of what was skipped', 'warning');
+  return createRowSection(['**skipped**', renderCode(name), shown], 'of what was skipped', 'warning');
 }
 
-function createAppliedPiece({ name, id, remark }: AppliedView): Section {
-  const what = [...(id === undefined ? [] : [renderCode(id)]), ...(remark === undefined ? [] : [escapeProse(remark)])];
-  return createRowPiece(['applied', renderCode(name), what.join(': ')], 'of what was applied', 'create');
+function createAppliedSection({ name, id, note }: AppliedView): Section {
+  const what = [...(id === undefined ? [] : [renderCode(id)]), ...(note === undefined ? [] : [escapeProse(note)])];
+  return createRowSection(['applied', renderCode(name), what.join(': ')], 'of what was applied', 'create');
 }

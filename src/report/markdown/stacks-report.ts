@@ -33,25 +33,25 @@ export function renderStacksMarkdown(run: StacksReport, options: FormatOptions):
   const busy = sortRows(view).filter((index) => rows[index]?.isQuiet === false);
   const hasTable = busy.length > MAX_FOLDS;
   const head: readonly Section[] = [
-    { text: `${renderMarker(`${run.command}-stacks`, run.root)}\n\n`, weight: 'always' },
-    { text: `## ${escapeProse(headline)}\n\n${escapeProse(summary)}\n\n`, weight: 'always' },
+    { text: `${renderMarker(`${run.command}-stacks`, run.root)}\n\n`, priority: 'always' },
+    { text: `## ${escapeProse(headline)}\n\n${escapeProse(summary)}\n\n`, priority: 'always' },
     ...wrapInCaution(
       dangerCount,
       dangers.flatMap((one) => listDangersOfStack(one, links(one.index))),
     ),
-    ...(hasTable ? listTablePieces(busy.flatMap((index) => rows[index] ?? [])) : []),
+    ...(hasTable ? listTableSections(busy.flatMap((index) => rows[index] ?? [])) : []),
   ];
   const isFolded = busy.length > MAX_OPEN_STACKS && !hasTable;
   const body = busy.flatMap((index): readonly Section[] => {
     const [row, part] = [rows[index], run.parts[index]];
-    return row === undefined || part === undefined ? [] : listPartPieces({ row, part, isFolded }, options);
+    return row === undefined || part === undefined ? [] : listPartSections({ row, part, isFolded }, options);
   });
   const footers = body.filter(isFooter).slice(0, 1);
-  const quiet = listQuietPieces(
+  const quiet = listQuietSections(
     rows.filter(({ isQuiet }) => isQuiet),
     run,
   );
-  return `${joinSections(head, [...body.filter((piece) => !isFooter(piece)), ...quiet, ...footers]).trimEnd()}\n`;
+  return `${joinSections(head, [...body.filter((section) => !isFooter(section)), ...quiet, ...footers]).trimEnd()}\n`;
 }
 
 /** Returns a function that takes the index of a stack and returns its LinkToDanger. */
@@ -73,12 +73,12 @@ function listDangersOfStack({ title, owner, dangers }: StackDangers, linkTo: Lin
  * The report of one stack below its headline. The report of a failed or refused stack is not folded, because a fold
  * cannot show a caution box.
  */
-function listPartPieces(
+function listPartSections(
   { row, part, isFolded }: { readonly row: StackRow; readonly part: StackPart; readonly isFolded: boolean },
   options: FormatOptions,
 ): readonly Section[] {
-  const pieces = listReportSections(part.report, { ...options, ...part.options, isPart: true });
-  const [inner, footers] = [pieces.filter((piece) => !isFooter(piece)), pieces.filter(isFooter)];
+  const sections = listReportSections(part.report, { ...options, ...part.options, isPart: true });
+  const [inner, footers] = [sections.filter((section) => !isFooter(section)), sections.filter(isFooter)];
   const shown = inner.map(lowerHeading).map(makeDispensable);
   const said = row.time === '' ? row.said : `${row.said} · at least ${row.time}`;
   if (isFolded && !row.isBad) return [...listFoldSections({ code: row.title, rest: said }, shown), ...footers];
@@ -87,8 +87,8 @@ function listPartPieces(
 }
 
 /** Lowers a heading by one level, so that it is below the heading of its stack. */
-function lowerHeading(piece: Section): Section {
-  return /^#+ /.test(piece.text) ? { ...piece, text: `#${piece.text}` } : piece;
+function lowerHeading(section: Section): Section {
+  return /^#+ /.test(section.text) ? { ...section, text: `#${section.text}` } : section;
 }
 
 /** Whether a section is the last line of a comment, which is the same for all stacks. */
@@ -97,32 +97,36 @@ function isFooter({ text }: Section): boolean {
 }
 
 /** A table with the headline of each stack. It is never omitted. */
-function listTablePieces(rows: readonly StackRow[]): readonly Section[] {
+function listTableSections(rows: readonly StackRow[]): readonly Section[] {
   const hasTime = rows.some(({ time }) => time !== '');
   const columns = ['Stack', 'Folder', 'Result', ...(hasTime ? ['Least time'] : [])];
   const cells = ({ name, folder, said, time }: StackRow) => [name, folder, said, ...(hasTime ? [time] : [])];
   return [
-    { text: `${renderRow(columns)}${renderRow(columns.map(() => '---'))}`, weight: 'always' },
-    ...rows.map((row): Section => ({ text: renderRow(cells(row).map(escapeProse)), weight: 'always' })),
-    { text: '\n', weight: 'always' },
+    { text: `${renderRow(columns)}${renderRow(columns.map(() => '---'))}`, priority: 'always' },
+    ...rows.map((row): Section => ({ text: renderRow(cells(row).map(escapeProse)), priority: 'always' })),
+    { text: '\n', priority: 'always' },
   ];
 }
 
-function listQuietPieces(rows: readonly StackRow[], run: StacksReport): readonly Section[] {
+function listQuietSections(rows: readonly StackRow[], run: StacksReport): readonly Section[] {
   if (rows.length === 0) return [];
   const names = ['name of a stack', 'names of stacks'] as const;
   const items = rows.map((row, index): Section => {
-    return { text: `${index === 0 ? '' : ', '}${escapeProse(formatQuietTitle(row))}`, weight: 'unchanged', names };
+    return { text: `${index === 0 ? '' : ', '}${escapeProse(formatQuietTitle(row))}`, priority: 'unchanged', names };
   });
-  return [{ text: `${formatQuietLead(run, rows)}: `, weight: 'always' }, ...items, { text: '\n\n', weight: 'always' }];
+  return [
+    { text: `${formatQuietLead(run, rows)}: `, priority: 'always' },
+    ...items,
+    { text: '\n\n', priority: 'always' },
+  ];
 }
 
-const DISPENSABLE = { weight: 'refusal', names: ['summary of a stack', 'summaries of stacks'] } as const;
+const DISPENSABLE = { priority: 'refusal', names: ['summary of a stack', 'summaries of stacks'] } as const;
 
 /**
  * Allows omitting a section that a comment on a single stack always shows. Otherwise, two hundred stacks would not fit
  * into a comment.
  */
-function makeDispensable(piece: Section): Section {
-  return piece.weight === 'always' && piece.fold === undefined ? { ...piece, ...DISPENSABLE } : piece;
+function makeDispensable(section: Section): Section {
+  return section.priority === 'always' && section.fold === undefined ? { ...section, ...DISPENSABLE } : section;
 }

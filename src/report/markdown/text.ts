@@ -90,11 +90,11 @@ function renderDetailsStart({ code, rest }: Summary): string {
 }
 
 /** Puts sections into one fold. Each section can be omitted; if all are, the fold is omitted too. */
-export function listFoldSections(summary: Summary, pieces: readonly Section[]): readonly Section[] {
+export function listFoldSections(summary: Summary, sections: readonly Section[]): readonly Section[] {
   return [
-    { text: renderDetailsStart(summary), weight: 'always', fold: 'start' },
-    ...pieces,
-    { text: '</details>\n\n', weight: 'always', fold: 'end' },
+    { text: renderDetailsStart(summary), priority: 'always', fold: 'start' },
+    ...sections,
+    { text: '</details>\n\n', priority: 'always', fold: 'end' },
   ];
 }
 
@@ -138,16 +138,16 @@ function shortenText(text: string, most = MAX_CHARACTERS): string {
 /** A section of a comment. It can be omitted without breaking the Markdown of other sections. */
 export interface Section {
   readonly text: string;
-  /** Sections with a lower weight are omitted first. */
-  readonly weight: Weight;
+  /** Sections with a lower priority are omitted first. */
+  readonly priority: Priority;
   /** Nouns that name the section in the note on omitted sections. Absent if the note does not mention it. */
   readonly names?: readonly [one: string, several: string];
   /** The start or the end of a fold. Both are omitted if no section remains between them. */
   readonly fold?: 'start' | 'end';
 }
 
-/** All weights in ascending order. Sections with the last weight are never omitted. */
-const WEIGHTS = [
+/** All priorities in ascending order. Sections with the last priority are never omitted. */
+const PRIORITIES = [
   'unchanged',
   'calls',
   'graph',
@@ -169,7 +169,7 @@ const WEIGHTS = [
   'always',
 ] as const;
 
-type Weight = (typeof WEIGHTS)[number];
+type Priority = (typeof PRIORITIES)[number];
 
 /**
  * The maximum length of a comment on GitHub, in characters. Edgewise counts UTF-16 units; a text has at least as many
@@ -181,50 +181,52 @@ export const MAX_COMMENT = 65_536;
 const RESERVE = 1500;
 
 /**
- * Joins sections. If they are too long for a comment, omits sections with a lower weight first and, among equal
- * weights, the last sections first.
+ * Joins sections. If they are too long for a comment, omits sections with a lower priority first and, among equal
+ * priorities, the last sections first.
  */
 export function joinSections(head: readonly Section[], body: readonly Section[]): string {
   const whole = [...head, ...body];
   const kept = new Set(whole);
   let length = whole.reduce((sum, { text }) => sum + text.length, 0);
   const limit = length <= MAX_COMMENT ? MAX_COMMENT : MAX_COMMENT - RESERVE;
-  for (const piece of listByWeight(whole)) {
+  for (const section of listByWeight(whole)) {
     if (length <= limit) break;
-    kept.delete(piece);
-    length -= piece.text.length;
+    kept.delete(section);
+    length -= section.text.length;
   }
-  const isKept = (piece: Section): boolean => kept.has(piece);
-  const note = renderLeftOut(whole.filter((piece) => !isKept(piece)));
+  const isKept = (section: Section): boolean => kept.has(section);
+  const note = renderLeftOut(whole.filter((section) => !isKept(section)));
   const shown = [...head.filter(isKept), note, ...withoutEmptyFolds(body.filter(isKept))];
   return shown.map(({ text }) => text).join('');
 }
 
-function withoutEmptyFolds(pieces: readonly Section[]): readonly Section[] {
-  const isEmpty = (index: number): boolean => pieces[index]?.fold === 'start' && pieces[index + 1]?.fold === 'end';
-  return pieces.filter((_, index) => !isEmpty(index) && !isEmpty(index - 1));
+function withoutEmptyFolds(sections: readonly Section[]): readonly Section[] {
+  const isEmpty = (index: number): boolean => sections[index]?.fold === 'start' && sections[index + 1]?.fold === 'end';
+  return sections.filter((_, index) => !isEmpty(index) && !isEmpty(index - 1));
 }
 
 /** A diagnostic in a code block, so that the caret of an excerpt stays in its column. */
 export function renderDiagnosticSection(diagnostic: Diagnostic): Section {
   const { severity } = diagnostic;
   const lines = listDiagnosticLines(diagnostic).map(({ label, text }) => `${label} ${text}`.trimEnd());
-  return { text: `${renderFence('text', lines)}\n\n`, weight: severity, names: [severity, `${severity}s`] };
+  return { text: `${renderFence('text', lines)}\n\n`, priority: severity, names: [severity, `${severity}s`] };
 }
 
-function listByWeight(pieces: readonly Section[]): readonly Section[] {
-  const groups = Map.groupBy(pieces, ({ weight }) => weight);
-  return WEIGHTS.filter((weight) => weight !== 'always').flatMap((weight) => (groups.get(weight) ?? []).toReversed());
+function listByWeight(sections: readonly Section[]): readonly Section[] {
+  const groups = Map.groupBy(sections, ({ priority }) => priority);
+  return PRIORITIES.filter((priority) => priority !== 'always').flatMap((priority) =>
+    (groups.get(priority) ?? []).toReversed(),
+  );
 }
 
-function renderLeftOut(pieces: readonly Section[]): Section {
+function renderLeftOut(sections: readonly Section[]): Section {
   const counts = Map.groupBy(
-    pieces.flatMap(({ names }) => (names === undefined ? [] : [names])),
+    sections.flatMap(({ names }) => (names === undefined ? [] : [names])),
     ([one]) => one,
   );
   const parts = [...counts.values()].flatMap((names) =>
     names.slice(0, 1).map((name) => formatCount(names.length, ...name)),
   );
   const text = parts.length === 0 ? '' : `> [!NOTE]\n> Too long for a comment. Left out: ${parts.join(', ')}.\n\n`;
-  return { text, weight: 'always' };
+  return { text, priority: 'always' };
 }

@@ -63,8 +63,8 @@ function renderApplied(applied: readonly AppliedView[], { color, width }: TextOp
     0,
     ...applied.map(({ name }) => countColumns(name)).filter((columns) => columns <= MAX_NAME_COLUMNS),
   );
-  return applied.flatMap(({ name, id = '', remark }) => {
-    const more = remark === undefined ? id : `${id} (${remark})`.trimStart();
+  return applied.flatMap(({ name, id = '', note }) => {
+    const more = note === undefined ? id : `${id} (${note})`.trimStart();
     if (more !== '' && isTooWide(`  ${padToColumns(name, column)}  ${more}`, width))
       return [`  ${name}`, ...wrapBehind('      ', more, { width, rest: 6 }).map((line) => paint('muted', line))];
     return `  ${padToColumns(name, column)}  ${paint('muted', more)}`.trimEnd();

@@ -162,12 +162,12 @@ function renderHeading(
   notes: readonly string[],
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): readonly string[] {
-  const remark = notes.join(', ');
+  const note = notes.join(', ');
   const headings = breakBehind('    ', `${path}:`, { width, rest: 4 });
-  if (remark === '') return headings;
-  if (headings.length === 1 && !isTooWide(`    ${path}: ${remark}`, width))
-    return [`    ${path}: ${paint('muted', remark)}`];
-  return [...headings, ...wrapBehind('      ', remark, { width, rest: 6 }).map((line) => paint('muted', line))];
+  if (note === '') return headings;
+  if (headings.length === 1 && !isTooWide(`    ${path}: ${note}`, width))
+    return [`    ${path}: ${paint('muted', note)}`];
+  return [...headings, ...wrapBehind('      ', note, { width, rest: 6 }).map((line) => paint('muted', line))];
 }
 
 interface InlineLayout extends TextOptions {
@@ -186,19 +186,19 @@ function renderInline(
     const after = to === undefined ? [] : [style('added', to)];
     return [...before, ...after, ...(is === undefined ? [] : [is])].join(' → ');
   };
-  const remark = notes.length === 0 ? '' : `(${notes.join(', ')})`;
+  const note = notes.length === 0 ? '' : `(${notes.join(', ')})`;
   const plain = joinValues(createPainter(false));
   if (isTooWide(`    ${path}${plain}`, width))
     return [
-      ...renderHeading(path.trimEnd().replace(/:$/, ''), remark === '' ? [] : [remark], { paint, width }),
+      ...renderHeading(path.trimEnd().replace(/:$/, ''), note === '' ? [] : [note], { paint, width }),
       ...(isTooWide(`      ${plain}`, width)
         ? renderValues({ from, to: to ?? is }, { paint, width })
         : [`      ${joinValues(paint)}`]),
     ];
   const line = `    ${path}${joinValues(paint)}`;
-  if (remark === '') return [line];
-  const muted = paint('muted', remark);
-  return isTooWide(`    ${path}${plain}  ${remark}`, width) ? [line, `      ${muted}`] : [`${line}  ${muted}`];
+  if (note === '') return [line];
+  const muted = paint('muted', note);
+  return isTooWide(`    ${path}${plain}  ${note}`, width) ? [line, `      ${muted}`] : [`${line}  ${muted}`];
 }
 
 /** The old and the new value, each on separate lines. */

@@ -111,10 +111,10 @@ function listCompactReasons({ dangers, reason }: DriftedView): Parameters<typeof
 }
 
 /** The paths of fields, each with a word on its change, because the line has no room for values. */
-function listCompactFields({ moved, fields, pending }: DriftedView): readonly string[] {
+function listCompactFields({ driftedFields, fields, pending }: DriftedView): readonly string[] {
   const drifted = new Set(fields.map(({ path }) => path));
   return [
-    ...moved.map((name) => `${name} changed`),
+    ...driftedFields.map((name) => `${name} changed`),
     ...fields.map(({ path, notes }) => `${path} ${notes.join(', ')}`),
     ...pending.map(({ path }) => path).filter((path) => !drifted.has(path)),
   ];
@@ -125,13 +125,13 @@ function formatHeading({ address, id }: DriftedView): string {
 }
 
 function renderResource(resource: DriftedView, options: TextOptions): readonly string[] {
-  const { owner, reason, expected, moved, fields, next, pending } = resource;
+  const { owner, reason, expected, driftedFields, fields, next, pending } = resource;
   const heading = wrapHeading(formatHeading(resource), options);
   const whose = owner === undefined ? undefined : formatOwnerNote(owner);
   const why = [whose, reason, expected].flatMap((text) =>
     text === undefined ? [] : wrapBehind('    ', text, { width: options.width, rest: 6 }),
   );
-  const lost = moved.map((name) => `    ${name}: ${CHANGED_VALUE_UNKNOWN}`);
+  const lost = driftedFields.map((name) => `    ${name}: ${CHANGED_VALUE_UNKNOWN}`);
   const inner = { ...options, width: options.width === 0 ? 0 : options.width - INDENT.length };
   const planned = renderFields(pending, inner).map((line) => INDENT + line);
   const then = next === undefined ? [] : [`${NEXT_APPLY}: ${next}`];
@@ -153,7 +153,7 @@ function renderTotals(view: DriftView, options: TextOptions): readonly string[] 
   const found = countSeverities(view.diagnostics);
   const lines: readonly (readonly [Style, string])[] = [
     ['strong', view.summary],
-    ...view.remarks.map((remark): readonly [Style, string] => ['warning', remark]),
+    ...view.hints.map((hint): readonly [Style, string] => ['warning', hint]),
     ['muted', view.coverage],
     ['muted', view.requests],
     ['warning', found === '' ? '' : `${found}: see above.`],

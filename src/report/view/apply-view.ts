@@ -12,11 +12,11 @@ import { formatPlanTitle } from './plan-wording.ts';
 import {
   type ApplyTotals,
   countApplyTotals,
-  findNotStarted,
   formatCount,
   formatNameList,
   formatSubject,
   formatWriteName,
+  indexNotStarted,
   isFullyApplied,
 } from './wording.ts';
 
@@ -52,7 +52,7 @@ export interface AppliedView {
   readonly name: string;
   readonly id?: string;
   /** How Edgewise knows that the write was applied. Absent if the response said so. */
-  readonly remark?: string;
+  readonly note?: string;
 }
 
 /** A write that the service rejected, or whose effect is unknown. */
@@ -93,7 +93,7 @@ export function createApplyView(
 ): ApplyView {
   const { outcomes, tokens, files, diagnostics } = result;
   const totals = countApplyTotals(result);
-  const notStarted = findNotStarted(outcomes);
+  const notStarted = indexNotStarted(outcomes);
   const skipped = outcomes.filter((one) => one.outcome === 'skipped').filter(({ write }) => !notStarted.has(write.id));
   const ends = new Map(outcomes.map(({ write, outcome }) => [write.id, outcome]));
   return {
@@ -116,11 +116,11 @@ export function createApplyView(
 }
 
 function createAppliedView(one: Applied): AppliedView {
-  const remark = formatAppliedRemark(one);
+  const note = formatAppliedNote(one);
   return {
     name: formatWriteName(one.write),
     ...(one.id !== undefined && { id: quoteIfNeeded(one.id) }),
-    ...(remark !== undefined && { remark }),
+    ...(note !== undefined && { note }),
   };
 }
 
@@ -185,7 +185,7 @@ export const INCOMPLETE_PREFIX = 'Incomplete: ';
 export const PLAN_HEADING = 'The plan';
 
 /** Says how Edgewise knows that a write was applied, if no response said so. */
-function formatAppliedRemark(one: Extract<Outcome, { readonly outcome: 'applied' }>): string | undefined {
+function formatAppliedNote(one: Extract<Outcome, { readonly outcome: 'applied' }>): string | undefined {
   if ('alreadyDone' in one) return 'already done';
   return 'found' in one ? 'the response could not be used; found by its mark' : undefined;
 }

@@ -20,8 +20,8 @@ import type { FormatOptions, Report } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
 import {
   type FieldView,
-  findFieldType,
   formatFieldPath,
+  getFieldType,
   isEmpty,
   type KnownType,
   listBriefValues,
@@ -314,7 +314,7 @@ function formatGapLeads({ writes = 0, limitMs }: Danger): readonly [string, stri
 
 /** Returns, for example, `has the deny rule `europe` changed (policy.inbound[0]): expressions "…" → "…"`. */
 function createRuleClause({ danger, path = '', from, to }: Danger, { kind, names, tense }: ClauseContext): Clause {
-  const type = kind === undefined ? undefined : findFieldType(kind, path);
+  const type = kind === undefined ? undefined : getFieldType(kind, path);
   const rule = formatRuleName(type, to ?? from ?? null);
   const parts = listRuleParts(type, { from, to }, names);
   const verb = tense === 'planned' ? 'will have' : 'has';
@@ -362,7 +362,7 @@ function listRuleParts(
 const MAX_VALUE = 240;
 
 function formatSides(kind: Kind | undefined, { danger, path = '', from, to }: Danger, names: ResourceNames): string {
-  const type = kind === undefined ? undefined : findFieldType(kind, path);
+  const type = kind === undefined ? undefined : getFieldType(kind, path);
   const [before, after] = [from, to].map((side) => formatValue(type, side, names));
   if (danger === 'lets-in') return `+ ${after}`;
   if (danger === 'address-released') return `${before}`;

@@ -67,7 +67,7 @@ export interface DriftView {
   /** One sentence with the number of live resources that stacks manage. */
   readonly coverage: string;
   /** Sentences on unknown facts about the drift, and on what the user can do. */
-  readonly remarks: readonly string[];
+  readonly hints: readonly string[];
   /** One sentence on the number of read requests. Empty in a part of a longer report. */
   readonly requests: string;
   readonly diagnostics: readonly Diagnostic[];
@@ -99,7 +99,7 @@ export interface DriftedView {
   /**
    * The names of drifted fields whose old value is unknown, because a saved plan stores only the digest of the value.
    */
-  readonly moved: readonly string[];
+  readonly driftedFields: readonly string[];
   /** Changes at the service: the expected and the live values. */
   readonly fields: readonly FieldView[];
   /** Changes of the manifest: the live and the desired values. */
@@ -142,7 +142,7 @@ export function createDriftView(
       unmanaged: countBy(unowned.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
       foreign: countBy(unowned.flatMap(({ stack }) => stack ?? [])),
     }),
-    remarks: listRemarks(drift),
+    hints: listHints(drift),
     requests: isPart ? '' : formatReadSentence(drift.requests),
     diagnostics: drift.diagnostics.map(toPrintableDiagnostic),
   };
@@ -223,7 +223,7 @@ export const UNMANAGED_WORDING = {
 /** The label before the effect of the next apply on a resource. */
 export const NEXT_APPLY = 'next apply';
 
-function listRemarks(drift: Drift): readonly string[] {
+function listHints(drift: Drift): readonly string[] {
   const { resources, diagnostics, violations, against } = drift;
   const isDrifted = resources.some(isDriftedResource);
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
@@ -272,7 +272,7 @@ export function collectDriftNames({ resources, externals }: Pick<Drift, 'resourc
 }
 
 export function createDriftedView(resource: ResourceDrift, { names, locate }: DriftScene): DriftedView {
-  const { address, kind, id, owner, reason, moved = [], differences } = resource;
+  const { address, kind, id, owner, reason, driftedFields = [], differences } = resource;
   const context = { kind: findKind(kind), names };
   const next = formatNextClause(resource);
   const first = differences.find(isOfService) ?? differences[0];
@@ -289,7 +289,7 @@ export function createDriftedView(resource: ResourceDrift, { names, locate }: Dr
     change: { address, ...findPlace(resource, locate) },
     ...(first !== undefined && { stated: formatFieldPath(first.path, context) }),
     dangers: listDriftDangerViews([resource], { names, locate }),
-    moved: moved.map(quoteIfNeeded),
+    driftedFields: driftedFields.map(quoteIfNeeded),
     fields: differences.filter(isOfService).map((one) => createDriftedFieldView(one, context)),
     pending: differences
       .filter(({ origin }) => origin === 'manifest' || origin === 'both')

@@ -18,7 +18,7 @@ export interface FieldView {
   readonly path: string;
   /** The path with names instead of ids. Absent for tokens, and for fields of added and removed resources. */
   readonly stated?: string;
-  /** Short remarks, such as `forces replacement` and `drifted`. */
+  /** Short notes, such as `forces replacement` and `drifted`. */
   readonly notes: readonly string[];
   readonly forcesReplace: boolean;
   /** Absent for the fields of an added or removed resource. */
@@ -56,7 +56,7 @@ const CONTEXT_LINES = 2;
 
 export function createDifferenceView(difference: Difference, { kind, names, origins = {} }: FieldContext): FieldView {
   const { path, from, to, origin, forcesReplace } = difference;
-  const type = kind === undefined ? undefined : findFieldType(kind, path);
+  const type = kind === undefined ? undefined : getFieldType(kind, path);
   const label = `${formatPathLabel(path)}${formatKeyName(parsePath(path) ?? [], { kind, names })}`;
   const stated = formatFieldPath(path, { kind, names });
   const base = { path: label, stated, notes: listNotes(difference, type, origins), forcesReplace, origin };
@@ -72,7 +72,7 @@ export function createDifferenceView(difference: Difference, { kind, names, orig
 /** A field's change at the service: its expected and live values, and a note in words. */
 export function createDriftedFieldView(drifted: DriftedField, { kind, names }: FieldContext): FieldView {
   const { path, expected, live, origin } = drifted;
-  const type = kind === undefined ? undefined : findFieldType(kind, path);
+  const type = kind === undefined ? undefined : getFieldType(kind, path);
   const label = `${formatPathLabel(path)}${formatKeyName(parsePath(path) ?? [], { kind, names })}`;
   const stated = formatFieldPath(path, { kind, names });
   const base = { path: label, stated, notes: [formatServiceChange(drifted, type)], forcesReplace: false, origin };
@@ -199,7 +199,7 @@ function formatKeyName(path: FieldPath, { kind, names }: FieldContext): string {
   const [last] = path.slice(-1);
   const name = typeof last === 'string' ? names.get(last) : undefined;
   if (name === undefined || kind === undefined) return '';
-  return isReferenceMap(findFieldType(kind, formatPath(path.slice(0, -1)))) ? ` (${quoteIfNeeded(name)})` : '';
+  return isReferenceMap(getFieldType(kind, formatPath(path.slice(0, -1)))) ? ` (${quoteIfNeeded(name)})` : '';
 }
 
 /** Renders long text line by line, and members of a plain list without bullets. */
@@ -521,7 +521,7 @@ function indent(lines: readonly string[]): readonly string[] {
 export type KnownType = FieldType | undefined;
 
 /** The type of the value at a path of a kind's spec, such as `policy.inbound[0].name`. */
-export function findFieldType(kind: Kind, path: string): KnownType {
+export function getFieldType(kind: Kind, path: string): KnownType {
   const steps = parsePath(path);
   if (steps?.[0] !== 'lifecycle') return steps?.reduce<KnownType>(findInnerType, toResourceType(kind));
   return steps.slice(1).reduce<KnownType>(findInnerType, objectOf(kind.lifecycle));

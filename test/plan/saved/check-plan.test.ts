@@ -15,11 +15,11 @@ describe('a saved plan', () => {
     const world = new World();
     await world.migrate([route({ request_headers: {}, user_agent_filter: {} })]);
     const plan = await world.plan([route({ request_headers: { remove: ['x-debug'] }, user_agent_filter: {} })]);
-    expect((await world.check(plan)).moved).toEqual([]);
+    expect((await world.check(plan)).stale).toEqual([]);
     await world.call('PUT', `${routePath}/user_agent_filter`, { deny: ['bot'] });
-    expect((await world.check(plan)).moved).toEqual([]);
+    expect((await world.check(plan)).stale).toEqual([]);
     await world.call('PUT', `${routePath}/request_headers`, { remove: ['x-other'] });
-    expect((await world.check(plan)).moved).toMatchObject([{ address: 'HTTPSEdgeRoute/a', field: 'request_headers' }]);
+    expect((await world.check(plan)).stale).toMatchObject([{ address: 'HTTPSEdgeRoute/a', field: 'request_headers' }]);
   });
 
   it('that deletes first goes on when it broke off after the delete', async () => {
@@ -41,7 +41,7 @@ describe('a saved plan', () => {
     const plan = await world.plan([certificate(['bob'])]);
     const { id } = assertDefined(findOwned(world, 'SSHUserCertificate', 'a'), 'the certificate');
     await world.call('DELETE', `/ssh_user_certificates/${id}`);
-    expect((await world.check(plan)).moved).toEqual([{ address: 'SSHUserCertificate/a', message: `${id} is gone` }]);
+    expect((await world.check(plan)).stale).toEqual([{ address: 'SSHUserCertificate/a', message: `${id} is gone` }]);
   });
 
   it('that replaces what has a duplicate does not take the duplicate for the new one', async () => {
@@ -60,7 +60,7 @@ describe('a saved plan', () => {
     const wanted = { ...certificate(['alice']), lifecycle: { protect: true, ignore: [] } };
     const plan = await world.plan([wanted]);
     await world.migrate([certificate(['alice'])]);
-    expect((await world.check(plan)).moved).toMatchObject([{ message: expect.stringContaining('its mark differs') }]);
+    expect((await world.check(plan)).stale).toMatchObject([{ message: expect.stringContaining('its mark differs') }]);
   });
 });
 
@@ -81,8 +81,8 @@ function certificate(principals: readonly string[]): TestResource {
 }
 
 async function resume(world: World, plan: Plan): Promise<void> {
-  const { moved, ...known } = await world.check(plan);
-  expect(moved).toEqual([]);
+  const { stale, ...known } = await world.check(plan);
+  expect(stale).toEqual([]);
   const { outcomes } = await world.apply(plan, known);
   expect(outcomes.filter(({ outcome }) => outcome !== 'applied')).toEqual([]);
 }

@@ -136,6 +136,7 @@ function resolveBody(write: Write, { ids, now, by }: WriteInputs): JsonObject | 
       };
     case 'update':
     case 'adopt':
+    case 'take-over':
       return {
         ...resolveSpecReferences(kind, write.body, ids),
         ...(write.mark !== undefined && createMetadata(write.mark)),

@@ -76,6 +76,7 @@ function listSent(write: Write): readonly string[] {
   switch (write.type) {
     case 'update':
     case 'adopt':
+    case 'take-over':
       return [...Object.keys(write.body), ...(write.mark === undefined ? [] : ['metadata'])];
     case 'vacate':
     case 'release':

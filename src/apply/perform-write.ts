@@ -67,6 +67,7 @@ async function perform(write: Write, context: WriteContext): Promise<Outcome> {
       return redeliver(write, context);
     case 'update':
     case 'adopt':
+    case 'take-over':
     case 'release':
     case 'vacate':
       return change(write, context);

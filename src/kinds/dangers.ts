@@ -191,7 +191,7 @@ function compareAdmitted(
   const isKnown = (member: Json) => typeof member === 'string' && patterns.some((pattern) => pattern.test(member));
   const admitted = found.filter((member) => !isKnown(member));
   if (admitted.length === 0) return [];
-  return [{ danger: 'lets-in', path: formatPath(path), to: joinMembers(to, admitted) }];
+  return [{ danger: 'access-widened', path: formatPath(path), to: joinMembers(to, admitted) }];
 }
 
 /** Whether `*` is a wildcard in the members of a list. */
@@ -304,7 +304,7 @@ function listLockouts(kind: Kind, from: Spec | undefined, to: Spec | undefined):
 }
 
 /**
- * Lists traffic that is no longer served. For a deleted resource, lists only the released addresses, because lost
+ * Lists traffic that is no longer served. For a deleted resource, lists only the removed addresses, because lost
  * targets and shares follow from the deletion.
  */
 function listTrafficFacts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Fact[] {
@@ -328,7 +328,7 @@ function listTrafficFacts(kind: Kind, from: Spec | undefined, to: Spec | undefin
 function compareServed(from: Json | undefined, to: Json | undefined, name: string): readonly Fact[] {
   const { lost, found } = compareMembers(from, to);
   if (lost.length === 0) return [];
-  return [createMemberFact(found.length === 0 ? 'address-released' : 'address-changed', from, to, [name])];
+  return [createMemberFact(found.length === 0 ? 'address-removed' : 'address-changed', from, to, [name])];
 }
 
 function compareTarget(from: Json | undefined, to: Json | undefined, path: string): readonly Fact[] {

@@ -50,6 +50,7 @@ function toOperationAction({ type }: Write): WriteAction {
     case 'redeliver':
     case 'update':
     case 'adopt':
+    case 'take-over':
     case 'release':
     case 'vacate':
       return 'update';
@@ -74,6 +75,7 @@ function createPath(write: Write, created: CreatedIds): string {
       return toResourcePath(kind, { id: created.get(write.address) ?? ID_PLACEHOLDER });
     case 'update':
     case 'adopt':
+    case 'take-over':
     case 'release':
     case 'vacate':
     case 'delete':

@@ -503,7 +503,7 @@ function createLongestMark({ kind, stack, name, spec, lifecycle }: MarkContent) 
     name,
     protect: lifecycle.protect,
     delivered: kind.oneTimeFields.length > 0,
-    ...(lifecycle.renamedFrom !== undefined && { was: lifecycle.renamedFrom }),
+    ...(lifecycle.renamedFrom !== undefined && { previousName: lifecycle.renamedFrom }),
     fields: Object.fromEntries(fields),
   };
 }

@@ -7,9 +7,12 @@ import type { Spec } from './state.ts';
 import type { PlannedTokenSink } from './token-sink.ts';
 
 /** The actions that change a resource, in the order of reports: destructive actions first. */
-export const CHANGE_ACTIONS = ['delete', 'replace', 'update', 'release', 'adopt', 'create'] as const;
+export const CHANGE_ACTIONS = ['delete', 'replace', 'update', 'release', 'take-over', 'adopt', 'create'] as const;
 
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
+
+/** Actions that most plans lack. A report omits their number if it is 0. */
+const RARE_ACTIONS: ReadonlySet<Action> = new Set(['release', 'take-over']);
 
 /** All actions, in the order of reports. */
 export const ACTIONS = [...CHANGE_ACTIONS, 'no-op'] as const;
@@ -86,7 +89,7 @@ export interface Change {
   /** Whether the manifest sets `lifecycle.protect`. If so, the mark will record it. */
   readonly protect?: boolean;
   /** The former name of the resource. The mark will record it. */
-  readonly was?: string;
+  readonly previousName?: string;
   /**
    * The owner of the resource, from the label or annotation that the Stack names. If there is no manifest, the owner
    * comes from the mark, or else from the metadata. The mark records the owner unless the text is too long.
@@ -111,16 +114,34 @@ export function isProtected({ protect, live }: Change): boolean {
 
 export type Totals = Readonly<Record<Action, number>>;
 
-/** Number of resources by action, under the names that JSON output uses: `unchanged` instead of `no-op`. */
-export type ShownTotals = Readonly<Record<Exclude<Action, 'no-op'> | 'unchanged', number>>;
+/**
+ * Number of resources by action, under the names that JSON output and policies use: `unchanged` instead of `no-op`, and
+ * `takeOver`, because names in policies contain no hyphen.
+ */
+export type ShownTotals = Readonly<Record<Exclude<Action, 'no-op' | 'take-over'> | 'unchanged' | 'takeOver', number>>;
+
+/** The actions whose numbers a report shows, in the order of reports. */
+export function listCountedActions<T extends Action>(actions: readonly T[], totals: Totals): readonly T[] {
+  return actions.filter((action) => totals[action] > 0 || !RARE_ACTIONS.has(action));
+}
+
+/** Formats an action for people, as a verb. */
+export function formatAction(action: Action): string {
+  return action === 'take-over' ? 'take over' : action;
+}
+
+/** Whether an action, or the write that does it, gives an existing resource the mark of this stack. */
+export function changesOwner<T extends string>(action: T): action is T & ('adopt' | 'take-over') {
+  return action === 'adopt' || action === 'take-over';
+}
 
 export function countActions(changes: readonly Change[]): Totals {
-  const totals = { delete: 0, replace: 0, update: 0, release: 0, adopt: 0, create: 0, 'no-op': 0 };
+  const totals = { delete: 0, replace: 0, update: 0, release: 0, 'take-over': 0, adopt: 0, create: 0, 'no-op': 0 };
   for (const { action } of changes) totals[action] += 1;
   return totals;
 }
 
 export function countShownActions(changes: readonly Change[]): ShownTotals {
-  const { 'no-op': unchanged, ...totals } = countActions(changes);
-  return { ...totals, unchanged };
+  const { 'no-op': unchanged, 'take-over': takeOver, ...totals } = countActions(changes);
+  return { ...totals, takeOver, unchanged };
 }

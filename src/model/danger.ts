@@ -16,12 +16,12 @@ export const DANGER_GROUPS = Object.keys(GROUPS) as readonly DangerGroup[]; // `
  * as the table of its kind describes.
  * - `restriction-removed`, `restriction-disabled`: an enforced restriction is removed or switched off.
  * - `unrestricted`: no restriction applies to the resource.
- * - `lets-in`: the list members in `to` get access.
+ * - `access-widened`: the list members in `to` get access.
  * - `restriction-changed`: the list members in `to` replace those in `from`. The effect on access is not known.
  * - `rule-removed`, `rule-changed`, `rule-added`, `rules-reordered`: a change to the rules of a policy that is in
  *   force.
  * - `lockout`: the change may lock out the user who applies it.
- * - `address-released`: the resource no longer serves the addresses in `from`.
+ * - `address-removed`: the resource no longer serves the addresses in `from`.
  * - `address-changed`: the resource serves the addresses in `to` instead of those in `from`.
  * - `target-removed`, `target-disabled`: the traffic has no target any more.
  * - `no-weight`: no member of the backend gets traffic.
@@ -37,14 +37,14 @@ export type DangerName =
   | 'restriction-removed'
   | 'restriction-disabled'
   | 'unrestricted'
-  | 'lets-in'
+  | 'access-widened'
   | 'rule-removed'
   | 'rule-changed'
   | 'rule-added'
   | 'rules-reordered'
   | 'restriction-changed'
   | 'lockout'
-  | 'address-released'
+  | 'address-removed'
   | 'address-changed'
   | 'target-removed'
   | 'target-disabled'
@@ -63,14 +63,14 @@ const NAMES: Readonly<Record<DangerName, true>> = {
   'restriction-removed': true,
   'restriction-disabled': true,
   unrestricted: true,
-  'lets-in': true,
+  'access-widened': true,
   'rule-removed': true,
   'rule-changed': true,
   'rule-added': true,
   'rules-reordered': true,
   'restriction-changed': true,
   lockout: true,
-  'address-released': true,
+  'address-removed': true,
   'address-changed': true,
   'target-removed': true,
   'target-disabled': true,

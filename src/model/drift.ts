@@ -136,7 +136,7 @@ export interface Drift {
 /** Numbers of live resources, by owner: this stack, another stack, or none. Counts only kinds that were read. */
 export interface Coverage {
   readonly owned: number;
-  readonly foreign: number;
+  readonly ofOtherStacks: number;
   readonly unmanaged: number;
   /** Share of live resources that this or another stack owns, 0 to 1. If there are no live resources: 1. */
   readonly share: number;
@@ -160,7 +160,7 @@ export function countCoverage({ resources, kinds, unowned }: Drift): Coverage {
   const foreign = unowned.filter(({ stack }) => stack !== undefined).length;
   const unmanaged = unowned.length - foreign;
   const all = owned + foreign + unmanaged;
-  return { owned, foreign, unmanaged, share: all === 0 ? 1 : (owned + foreign) / all };
+  return { owned, ofOtherStacks: foreign, unmanaged, share: all === 0 ? 1 : (owned + foreign) / all };
 }
 
 export function countDriftStates({ resources }: Pick<Drift, 'resources'>): Readonly<Record<DriftState, number>> {

@@ -13,10 +13,10 @@ export interface Mark {
   /** Only for credentials: whether the token was delivered to its sink. */
   readonly delivered: boolean;
   /**
-   * The former name. Set only in a chain of renames, where `name` is the former name of another resource. `was`
-   * distinguishes the two until the other resource gets its new name.
+   * The former name. Set only in a chain of renames, where `name` is the former name of another resource, to distinguish
+   * the two until the other resource gets its new name. In the mark, its key is `was`: metadata has little room.
    */
-  readonly was?: string;
+  readonly previousName?: string;
   /**
    * The owner when the mark was last written, so that reports can name the owner if the manifest is gone. Absent if no
    * owner was set, or if the text was too long.
@@ -49,7 +49,7 @@ export interface MarkDraft {
   readonly name: string;
   readonly protect: boolean;
   readonly delivered: boolean;
-  readonly was?: string;
+  readonly previousName?: string;
   readonly owner?: string;
   /** The metadata of the user: everything but the mark. */
   readonly user: string | JsonObject;
@@ -103,7 +103,7 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
     name: mark.name,
     ...(mark.protect && { protect: true }),
     ...(mark.delivered && { delivered: true }),
-    ...(mark.was !== undefined && { was: mark.was }),
+    ...(mark.previousName !== undefined && { was: mark.previousName }),
     ...(mark.owner !== undefined && { owner: mark.owner }),
     ...(mark.by !== undefined && { by: mark.by }),
     ...(Object.keys(mark.fields).length > 0 && { fields: mark.fields }),
@@ -160,7 +160,7 @@ function parseMark(value: Json): Mark | string {
     name,
     protect: protect === true,
     delivered: delivered === true,
-    ...(typeof was === 'string' && isResourceName(was) && { was }),
+    ...(typeof was === 'string' && isResourceName(was) && { previousName: was }),
     ...(typeof owner === 'string' && { owner }),
     ...(typeof by === 'string' && { by }),
     fields: keepTexts(fields),

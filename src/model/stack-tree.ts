@@ -69,8 +69,8 @@ export interface StackTree {
   /** Sorted by folder. */
   readonly stacks: readonly StackFolder[];
   /** Manifest files without a `Stack` in their folder or above it. */
-  readonly unowned: readonly string[];
-  /** The files among `unowned` that take over resources from a stack. */
+  readonly filesWithoutStack: readonly string[];
+  /** The files among `filesWithoutStack` that take over resources from a stack. */
   readonly strays: readonly StrayFile[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -90,7 +90,7 @@ export interface TreeChanges {
   readonly since: string;
   readonly changed: readonly StackChange[];
   /** Changed files below the root that belong to no stack. */
-  readonly unowned: readonly string[];
+  readonly filesWithoutStack: readonly string[];
 }
 
 /** One of `total` parts into which all stacks are divided, so that several machines can each run one part. */
@@ -124,7 +124,7 @@ export interface StackListing {
   readonly changes?: TreeChanges;
   readonly shard?: Shard;
   /** Manifest files that belong to no stack. */
-  readonly unowned: readonly string[];
+  readonly filesWithoutStack: readonly string[];
   /** Only if plan files are applied: names of the stacks without a plan file. */
   readonly unplanned?: readonly string[];
 }

@@ -10,7 +10,7 @@ declare const BRAND: unique symbol;
 
 /** The parts of a write that its id depends on. */
 type WriteSubject =
-  | { readonly type: 'create' | 'deliver' | 'redeliver' | 'update' | 'adopt'; readonly address: Address }
+  | { readonly type: 'create' | 'deliver' | 'redeliver' | 'update' | 'adopt' | 'take-over'; readonly address: Address }
   | {
       readonly type: 'delete' | 'release';
       readonly address: Address;
@@ -65,9 +65,12 @@ export interface UpdateWrite extends WriteBase {
   readonly mark?: MarkDraft;
 }
 
-/** Writes the mark of this stack to an existing resource, and changes fields that differ. */
+/**
+ * Writes the mark of this stack to an existing resource that has no mark (`adopt`) or that of another stack
+ * (`take-over`), and changes fields that differ.
+ */
 export interface AdoptWrite extends WriteBase {
-  readonly type: 'adopt';
+  readonly type: 'adopt' | 'take-over';
   readonly resourceId: string;
   readonly body: JsonObject;
   readonly mark: MarkDraft;
@@ -152,6 +155,8 @@ function formatWriteId(subject: WriteSubject): string {
     case 'update':
     case 'adopt':
       return `${subject.type} ${address}`;
+    case 'take-over':
+      return `take over ${address}`;
     case 'redeliver':
       return `deliver ${address} again`;
     case 'delete':
@@ -162,7 +167,7 @@ function formatWriteId(subject: WriteSubject): string {
     case 'remove-module':
       return `remove ${subject.module} of ${address}`;
     case 'vacate':
-      return `release ${subject.field} of ${address}`;
+      return `vacate ${subject.field} of ${address}`;
     default:
       return assertNever(subject);
   }

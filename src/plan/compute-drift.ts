@@ -1,6 +1,6 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import { formatAddress } from '../model/address.ts';
-import type { Change, Difference } from '../model/change.ts';
+import { type Change, changesOwner, type Difference } from '../model/change.ts';
 import type { Drift, DriftedField, DriftState, NextAction, ResourceDrift, UnownedResource } from '../model/drift.ts';
 import { assertNever } from '../model/errors.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
@@ -75,9 +75,9 @@ function findUnowned(
 ): ResourceDrift | undefined {
   const fields = differences.map(toDriftedField);
   const base = { address, kind, state: 'unowned', differences: fields, ...(owner !== undefined && { owner }) } as const;
-  if (action === 'adopt' && found !== undefined) {
-    const reason = `${describeUnownedReason(found)}; its manifest adopts it: ${formatAdoptLine(found)}`;
-    return { ...base, id: found.id, reason, next: 'adopt' };
+  if (found !== undefined && changesOwner(action)) {
+    const how = action === 'adopt' ? `adopts it: ${formatAdoptLine(found)}` : 'takes it over';
+    return { ...base, id: found.id, reason: `${describeUnownedReason(found)}; its manifest ${how}`, next: action };
   }
   if (candidate !== undefined) {
     const reason = `${describeUnownedReason(candidate)}; to adopt it, add to its manifest: ${formatAdoptLine(candidate)}`;
@@ -164,6 +164,7 @@ function computeState(change: Change): DriftState {
     case 'release':
       return 'to-prune';
     case 'adopt':
+    case 'take-over':
       return 'unowned';
     case 'update':
     case 'replace':

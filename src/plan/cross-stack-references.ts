@@ -13,7 +13,7 @@ import {
 } from '../model/state.ts';
 
 /** The desired state, with ids in place of references to resources of other stacks, as far as the ids are known. */
-interface ResolvedForeign {
+interface ResolvedReferences {
   readonly desired: DesiredState;
   /**
    * References to resources that another stack of the run will create, by the address of the `External`. Their ids are
@@ -28,7 +28,7 @@ interface ResolvedForeign {
  * `isCreated`: the plan creates it. `gone`: the reason why it will not exist after the run. `undefined`: no plan of the
  * run contains the resource, so the live state decides.
  */
-export type FindPlanned = (foreign: CrossStackReference, liveId: string | undefined) => PlannedResource | undefined;
+export type FindPlanned = (reference: CrossStackReference, liveId: string | undefined) => PlannedResource | undefined;
 
 export type PlannedResource = { readonly id: string } | { readonly isCreated: true } | { readonly gone: string };
 
@@ -51,7 +51,7 @@ export function resolveCrossStackReferences(
   desired: DesiredState,
   live: LiveState,
   { findPlanned = () => undefined, isInRun = () => false }: Run,
-): ResolvedForeign {
+): ResolvedReferences {
   const { crossStackReferences } = desired;
   if (crossStackReferences === undefined) return { desired, awaited: {}, diagnostics: [] };
   const ids = new Map<string, string>();
@@ -80,7 +80,7 @@ export function resolveCrossStackReferences(
     awaited: Object.fromEntries([...awaited].filter(([address]) => used.has(address))),
     diagnostics: [...desired.resources.values()].flatMap((resource) =>
       listMissing(resource, {
-        foreign: crossStackReferences,
+        references: crossStackReferences,
         gone,
         isInRun,
         isKnown: (address) => ids.has(address) || waiting.has(address),
@@ -113,17 +113,20 @@ function listEntry(address: Address, ids: ReadonlyMap<string, string>): readonly
   return id === undefined ? [] : [[address, id]];
 }
 
-interface Foreign {
-  readonly foreign: ReadonlyMap<string, CrossStackReference>;
+interface CrossStackContext {
+  readonly references: ReadonlyMap<string, CrossStackReference>;
   /** Why a referenced resource will not exist after the run, by the address of the `External`. */
   readonly gone: ReadonlyMap<string, string>;
   readonly isKnown: (address: string) => boolean;
   readonly isInRun: (stack: string) => boolean;
 }
 
-function listMissing(resource: DesiredResource, { foreign, gone, isKnown, isInRun }: Foreign): readonly Diagnostic[] {
+function listMissing(
+  resource: DesiredResource,
+  { references, gone, isKnown, isInRun }: CrossStackContext,
+): readonly Diagnostic[] {
   return listReferences(getKind(resource.kind), resource.spec).flatMap(({ value, path }): readonly Diagnostic[] => {
-    const named = foreign.get(value);
+    const named = references.get(value);
     if (named === undefined || isKnown(value)) return [];
     const where = `spec.${formatPath(path)} names ${value}`;
     const why = gone.get(value);

@@ -91,17 +91,17 @@ function pickDesiredSide(
   return { spec, protect, ...(getKind(kind).role === 'owned' && { stack }) };
 }
 
-/** If an address is released or changed, adds to the danger which resource of the plan will serve that address. */
+/** If an address is removed or changed, adds to the danger which resource of the plan will serve that address. */
 function withClaimant(fact: Danger, kind: Kind, { findClaimant }: DangerContext): Danger {
   const { danger, path = '', from = null } = fact;
-  if (danger !== 'address-released' && danger !== 'address-changed') return fact;
+  if (danger !== 'address-removed' && danger !== 'address-changed') return fact;
   const members = isJsonArray(from)
     ? from.map((member) => ({ member, spec: { [path]: [member] } }))
     : [{ member: from, spec: { [path]: from } }];
   const claimants = members.map(({ member, spec }) => ({ member, claimant: findClaimant(kind, spec) }));
   const [first] = claimants;
   if (
-    danger === 'address-released' &&
+    danger === 'address-removed' &&
     first?.claimant !== undefined &&
     claimants.every(({ claimant }) => claimant === first.claimant)
   )

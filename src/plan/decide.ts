@@ -3,10 +3,9 @@ import { isRotatable } from '../kinds/kind.ts';
 import { formatKindTitles } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import type { Address } from '../model/address.ts';
-import type { Action, Difference } from '../model/change.ts';
+import { type Action, changesOwner, type Difference } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
-import type { Mark } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
 import { findSink, type SinkSettings, type TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
@@ -110,7 +109,7 @@ function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Deci
   const renewal = findRenewal(pair, form.written, context);
   const action = chooseAction(pair, differences, renewal.reason !== undefined);
   const notes = [...(action === 'replace' ? [] : renewal.notes), ...describeKept(kept)];
-  const reasons = [describeMove(pair, context.stack), renewal.reason].filter((reason) => reason !== undefined);
+  const reasons = [describeMove(pair, action), renewal.reason].filter((reason) => reason !== undefined);
   const reason = reasons.length === 0 ? undefined : reasons.join('; ');
   return { pair, action, reason, differences, notes, kept, form };
 }
@@ -144,16 +143,17 @@ function describeKept(kept: readonly string[]): readonly string[] {
 
 function chooseAction(pair: Pair, differences: readonly Difference[], isDue: boolean): Action {
   if (isDue || differences.some(({ forcesReplace }) => forcesReplace)) return 'replace';
-  if (pair.by === 'adopt') return 'adopt';
+  if (pair.by === 'adopt') return pair.live?.mark === undefined ? 'adopt' : 'take-over';
   return differences.length > 0 ? 'update' : 'no-op';
 }
 
 /** The former name or stack of a renamed or taken over resource. `undefined` for other resources. */
-function describeMove({ kind, formerName, live, by }: Pair, stack: string): string | undefined {
+function describeMove({ kind, formerName, live, by }: Pair, action: Action): string | undefined {
   if (formerName !== undefined) return `renamed from ${kind.name}/${formerName}`;
   const mark = by === 'adopt' ? live?.mark : undefined;
-  if (mark === undefined || mark.stack === stack) return undefined;
-  return `taken over from the stack ${mark.stack}, where it is ${kind.name}/${mark.name}`;
+  if (mark === undefined) return undefined;
+  const from = `from the stack ${mark.stack}, where it is ${kind.name}/${mark.name}`;
+  return action === 'take-over' ? from : `taken over ${from}`;
 }
 
 function describeDelete({ by }: Pair, mode: Plan['mode']): string | undefined {
@@ -162,7 +162,7 @@ function describeDelete({ by }: Pair, mode: Plan['mode']): string | undefined {
 }
 
 function keepsId({ action }: Decision): boolean {
-  return action === 'update' || action === 'adopt' || action === 'no-op';
+  return action === 'update' || changesOwner(action) || action === 'no-op';
 }
 
 function listReferencedAddresses(pair: Pair): readonly Address[] {
@@ -346,24 +346,18 @@ export function findTokenSink(decision: Decision, settings: TokenSettings): Plan
   return sink && toPlannedTokenSink(sink);
 }
 
-/** Notes on the token of a credential that is adopted or renamed. */
+/** Notes on the token of a credential that is adopted, taken over or renamed. */
 export function describeTokens(decision: Decision): readonly string[] {
   if (decision.pair.kind.oneTimeFields.length === 0) return [];
-  const { formerName, live } = decision.pair;
-  if (decision.action === 'adopt') return [describeAdoptedToken(live?.mark)];
+  const { formerName } = decision.pair;
+  if (decision.action === 'adopt') return [TOKEN_UNKNOWN];
+  if (decision.action === 'take-over') return [TOKEN_STAYS];
   return decision.action === 'update' && formerName !== undefined ? [TOKEN_STAYS] : [];
 }
 
-/**
- * The note on the token of an adopted credential. It never says where the token is: even a credential with a mark may
- * have been adopted, rather than created, by its former stack.
- */
-function describeAdoptedToken(mark: Mark | undefined): string {
-  return mark === undefined
-    ? 'its token is unknown: the service showed it only once, when it was created'
-    : TOKEN_STAYS;
-}
+const TOKEN_UNKNOWN = 'its token is unknown: the service showed it only once, when it was created';
 
+/** Does not say where the token is: its former stack may have adopted the credential instead of creating it. */
 const TOKEN_STAYS = 'its token stays where it is: no file is moved';
 
 /** A warning for each credential that would be created without a token sink. Apply refuses such a plan. */

@@ -1,6 +1,6 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
-import { type Action, type Change, formatChangeAddress, isProtected } from '../model/change.ts';
+import { type Action, type Change, formatAction, formatChangeAddress, isProtected } from '../model/change.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
@@ -85,7 +85,7 @@ function listProtected({ changes, mode }: GuardInput): readonly GuardViolation[]
     const remedy = action === 'replace' ? BEFORE_REPLACE : mode === 'apply' ? BEFORE_DELETE : BEFORE_DESTROY;
     return {
       rule: 'protect',
-      message: `${address} is protected, and this plan would ${action} it.`,
+      message: `${address} is protected, and this plan would ${formatAction(action)} it.`,
       remedy: `${remedy} and apply that first, or allow it with --allow-protected ${address}.`,
       addresses: [address],
     };

@@ -31,7 +31,7 @@ export interface Pair {
   /** The former name, if the live mark still has it because only the manifest was renamed so far. */
   readonly formerName?: string | undefined;
   /** The former name to record in the new mark. Absent if none needs to be recorded. */
-  readonly was?: string | undefined;
+  readonly previousName?: string | undefined;
   /**
    * Whether a duplicate of the live resource is a credential whose token was not delivered. If so, an earlier
    * replacement was interrupted.
@@ -73,7 +73,12 @@ export function matchResources(
       });
       continue;
     }
-    const subject = { address: resource.address, kind, desired: resource, was: renames.findNameToRecord(resource) };
+    const subject = {
+      address: resource.address,
+      kind,
+      desired: resource,
+      previousName: renames.findNameToRecord(resource),
+    };
     const adoption = marked.live.length === 0 ? adoptions.find(resource) : undefined;
     if (adoption !== undefined && 'code' in adoption) diagnostics.push(adoption);
     if (adoption !== undefined && !('code' in adoption))
@@ -111,7 +116,7 @@ function groupOwned(desired: DesiredState, live: LiveState): Owned {
 
 /** Creates a pair for the live resource that is kept, and one for each of its duplicates. */
 function pairMarked(
-  subject: Pick<Pair, 'address' | 'kind' | 'desired' | 'was'>,
+  subject: Pick<Pair, 'address' | 'kind' | 'desired' | 'previousName'>,
   { live: marked, formerName }: MarkedResources,
 ): readonly Pair[] {
   const { address, kind, desired } = subject;
@@ -244,7 +249,7 @@ class Adoptions {
     const [first, ...more] = same;
     if (first === undefined || more.length === 0) return first && checkAdoption(resource, first, this.#ownership);
     const ids = same.map(({ id }) => id).sort();
-    return refuse(resource, {
+    return createRefusal(resource, {
       message: `the stacks of --take-over have several resources with this name: ${ids.join(', ')}`,
       remedy: 'Write the id of the one that you mean in lifecycle.adopt.',
     });
@@ -314,7 +319,7 @@ function checkAdoption(
   if (mark === undefined) return found;
   if (!isOffered(mark.stack, ownership)) return explainRefusal(resource, found, ownership);
   if (!mark.protect || resource.lifecycle.protect) return found;
-  return refuse(resource, {
+  return createRefusal(resource, {
     message: `${id} is protected by the stack ${mark.stack}, and would no longer be protected`,
     remedy: 'Add lifecycle.protect: true to the manifest. Once the resource is in this stack, you can remove it.',
   });
@@ -327,11 +332,11 @@ function isOffered(stack: string, ownership: Ownership): boolean {
 function explainRefusal(resource: DesiredResource, { id, mark }: LiveResource, { stack }: Ownership): Diagnostic {
   const owner = toAddress(resource.kind, mark?.name ?? '');
   if (mark?.stack === stack)
-    return refuse(resource, {
+    return createRefusal(resource, {
       message: `${id} belongs to ${owner} of this stack`,
       remedy: `If ${owner} was renamed, use lifecycle.renamed_from: ${mark.name} instead.`,
     });
-  return refuse(resource, {
+  return createRefusal(resource, {
     message: `${id} belongs to ${owner} of the stack ${mark?.stack}`,
     remedy: [
       'Agree with the owner of that stack that the resource moves here. Then remove its document there, and write here instead:',
@@ -352,7 +357,7 @@ function createMissingWarning(resource: DesiredResource, id: string): Diagnostic
   };
 }
 
-function refuse(
+function createRefusal(
   resource: DesiredResource,
   { message, remedy }: { readonly message: string; readonly remedy: string },
 ): Diagnostic {
@@ -462,7 +467,7 @@ class Renames {
 }
 
 function isRenamed({ lifecycle }: DesiredResource, { mark }: LiveResource): boolean {
-  return lifecycle.renamedFrom !== undefined && mark?.was === lifecycle.renamedFrom;
+  return lifecycle.renamedFrom !== undefined && mark?.previousName === lifecycle.renamedFrom;
 }
 
 function findFormerAddress({ kind, lifecycle }: DesiredResource): Address | undefined {

@@ -2,7 +2,7 @@ import { listClaims } from '../kinds/claims.ts';
 import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { type Change, formatChangeAddress } from '../model/change.ts';
+import { type Change, changesOwner, formatChangeAddress } from '../model/change.ts';
 import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
 import { isJsonArray, type Json } from '../model/json.ts';
 import {
@@ -143,6 +143,7 @@ function listAwaitedAddresses(kind: Kind, write: DraftWrite) {
     case 'create':
     case 'update':
     case 'adopt':
+    case 'take-over':
       return listUnresolvedFields(kind, { ...write.mark?.pending, ...write.body });
     case 'deliver':
     case 'redeliver':
@@ -184,6 +185,7 @@ function removesReference(write: DraftWrite, field: string): boolean {
       return write.module === field;
     case 'update':
     case 'adopt':
+    case 'take-over':
     case 'release':
     case 'vacate':
       return write.body[field] !== undefined;
@@ -215,34 +217,34 @@ function isKept({ duplicateOf }: Planned['change']): boolean {
 
 /** A write that claims a unique value depends on the write that frees it. */
 function addClaimDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
-  const releases = new Map(planned.flatMap(listReleases));
+  const vacating = new Map(planned.flatMap(listVacated));
   for (const { change, kind, writes } of planned) {
     const claim = writes.find(isClaim);
     if (claim === undefined) continue;
     for (const { key } of listClaims(kind, change.desired ?? {})) {
-      const release = releases.get(key);
-      if (release === undefined) continue;
-      dependencies.addClaim(claim.id, release);
-      if (writes.some(({ type, id }) => type === 'delete' && id === release)) dependencies.remove(release, claim.id);
+      const vacate = vacating.get(key);
+      if (vacate === undefined) continue;
+      dependencies.addClaim(claim.id, vacate);
+      if (writes.some(({ type, id }) => type === 'delete' && id === vacate)) dependencies.remove(vacate, claim.id);
     }
   }
 }
 
 function isClaim({ type }: DraftWrite): boolean {
-  return type === 'create' || type === 'update' || type === 'adopt';
+  return type === 'create' || type === 'update' || changesOwner(type);
 }
 
 /**
  * The unique values that a change frees, each with the write that frees it. A replace frees all values of the old
  * resource, even those that the new resource claims.
  */
-function listReleases({ change, kind, writes }: Planned): readonly (readonly [claim: string, write: WriteId])[] {
+function listVacated({ change, kind, writes }: Planned): readonly (readonly [claim: string, write: WriteId])[] {
   const removal = writes.find(({ type }) => type === 'delete');
-  const release = removal ?? writes.find(({ type }) => type === 'update' || type === 'adopt');
-  if (change.live?.spec === undefined || release === undefined) return [];
+  const write = removal ?? writes.find(({ type }) => type === 'update' || changesOwner(type));
+  if (change.live?.spec === undefined || write === undefined) return [];
   const kept = removal === undefined ? listClaims(kind, change.desired ?? {}) : [];
   const keys = new Set(kept.map(({ key }) => key));
-  return listClaims(kind, change.live.spec).flatMap(({ key }) => (keys.has(key) ? [] : [[key, release.id] as const]));
+  return listClaims(kind, change.live.spec).flatMap(({ key }) => (keys.has(key) ? [] : [[key, write.id] as const]));
 }
 
 /** All writes by id, including those that were added to break cycles, and their ids in a valid order. */
@@ -294,7 +296,7 @@ function isOfCreation(draft: DraftWrite | undefined): boolean {
  */
 function vacateFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext): boolean {
   const draft = drafts.get(id);
-  const isPatch = draft?.type === 'update' || draft?.type === 'adopt';
+  const isPatch = draft?.type === 'update' || draft?.type === 'adopt' || draft?.type === 'take-over';
   const owner = owners.get(id);
   const vacate = isPatch && owner !== undefined ? createVacateWrite(owner, draft) : undefined;
   if (vacate === undefined || drafts.has(vacate.id)) return false;

@@ -6,7 +6,7 @@ import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, findClearValue } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { toName } from '../model/address.ts';
-import type { Change } from '../model/change.ts';
+import { type Change, changesOwner } from '../model/change.ts';
 import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject, toByteLength } from '../model/json.ts';
 import {
@@ -56,6 +56,7 @@ export function listWrites(change: Change, stack: string): readonly DraftWrite[]
     }
     case 'update':
     case 'adopt':
+    case 'take-over':
       return kind.role === 'attached' ? listAttachmentWrites(kind, change) : listUpdateWrites(kind, change, stack);
     default:
       return assertNever(change.action);
@@ -136,7 +137,7 @@ function listUpdateWrites(kind: Kind, change: Change, stack: string): readonly D
   const patched = changed.filter((name) => name !== 'metadata' && !removed.includes(name) && !isImmutable(kind, name));
   if (patched.length === 0 && !isMarked) return removals;
   const parts = { body: createPatchBody(kind, change, patched), mark: isMarked ? mark : undefined, patched };
-  if (change.action !== 'adopt') {
+  if (!changesOwner(change.action)) {
     const dependsOn = removals.map(({ id }) => id);
     return [...removals, createPatchWrite(change, { ...parts, dependsOn })];
   }
@@ -153,10 +154,11 @@ interface Patch extends Pick<DraftWrite<AdoptWrite>, 'body' | 'dependsOn'> {
 function createPatchWrite(change: Change, { mark, patched, ...parts }: Patch): DraftWrite<UpdateWrite | AdoptWrite> {
   const { address, kind } = change;
   const base = { address, kind, resourceId: getLive(change).id, ...parts };
-  if (change.action === 'adopt') {
-    const id = toWriteId({ type: 'adopt', address });
+  const { action } = change;
+  if (changesOwner(action)) {
+    const id = toWriteId({ type: action, address });
     const reason = patched.length === 0 ? 'sets its mark' : `sets its mark and ${patched.join(', ')}`;
-    return { type: 'adopt', id, ...base, mark: assertDefined(mark, `mark of ${address}`), reason };
+    return { type: action, id, ...base, mark: assertDefined(mark, `mark of ${address}`), reason };
   }
   const id = toWriteId({ type: 'update', address });
   return { type: 'update', id, ...base, ...(mark !== undefined && { mark }), reason: describePatch(change, patched) };
@@ -295,14 +297,14 @@ function findWrittenValue(name: string, field: Field, { written, normal }: Desir
 
 /** The mark that a change sets, before the token of a new credential is delivered. */
 function createMarkDraft(change: Change, stack: string): MarkDraft {
-  const { address, desired = {}, live, ignored = [], kept = [], protect = false, was } = change;
+  const { address, desired = {}, live, ignored = [], kept = [], protect = false, previousName } = change;
   const kind = getKind(change.kind);
   const user = desired['metadata'];
   const draft: MarkDraft = {
     stack,
     name: toName(address),
     protect,
-    ...(was !== undefined && { was }),
+    ...(previousName !== undefined && { previousName }),
     delivered: isDelivered(kind, change),
     user: typeof user === 'string' || isJsonObject(user) ? user : '',
     ...computeDigests(kind, desired, {
@@ -332,8 +334,7 @@ function pickOwner(kind: Kind, draft: MarkDraft, owner: string | undefined): Pic
 /** Whether the new mark records a delivered token. True if an unmarked credential is adopted: its token is in use. */
 function isDelivered(kind: Kind, { action, live }: Change): boolean {
   if (action === 'create' || action === 'replace') return false;
-  const isAdopted = action === 'adopt' && live?.mark === undefined;
-  return isAdopted ? kind.oneTimeFields.length > 0 : live?.mark?.delivered === true;
+  return action === 'adopt' ? kind.oneTimeFields.length > 0 : live?.mark?.delivered === true;
 }
 
 /** Whether the mark of a live resource needs no update. */
@@ -350,7 +351,7 @@ function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
 
 /** Returns the mark with the digests of all fields. `created` must contain every id that the draft waits for. */
 export function resolveMark(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
-  const { stack, name, protect, delivered, was, owner } = draft;
+  const { stack, name, protect, delivered, previousName, owner } = draft;
   const fields = { ...draft.fields };
   for (const [field, value] of Object.entries(resolveSpecReferences(kind, draft.pending, created)))
     fields[field] = toFieldDigest(normalizeField(assertDefined(kind.fields[field], field), value));
@@ -359,7 +360,7 @@ export function resolveMark(kind: Kind, draft: MarkDraft, created: CreatedIds): 
     name,
     protect,
     delivered,
-    ...(was !== undefined && { was }),
+    ...(previousName !== undefined && { previousName }),
     ...(owner !== undefined && { owner }),
     fields,
   };

@@ -56,6 +56,7 @@ export const TYPES = {
     update: 'int',
     replace: 'int',
     delete: 'int',
+    takeOver: 'int',
     adopt: 'int',
     release: 'int',
     unchanged: 'int',

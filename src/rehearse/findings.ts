@@ -401,7 +401,7 @@ interface AddressedResource {
 
 /** Whether a write may start or end a gap. */
 export function canCauseGap(write: Write): boolean {
-  if (write.type !== 'update' && write.type !== 'adopt') return true;
+  if (write.type !== 'update' && write.type !== 'adopt' && write.type !== 'take-over') return true;
   const { fields } = getKind(write.kind);
   return Object.keys(write.body).some((name) => {
     const field = fields[name];

@@ -28,7 +28,12 @@ export async function findChanges(tree: StackTree, since: string, context: Host)
   return {
     since,
     changed: listChanges(causes, context),
-    unowned: listUnowned(files, { root: resolveRealPath(tree.root, context), findOwner, causes, context }),
+    filesWithoutStack: listFilesWithoutStack(files, {
+      root: resolveRealPath(tree.root, context),
+      findOwner,
+      causes,
+      context,
+    }),
   };
 }
 
@@ -169,7 +174,7 @@ export function dependsOn(stack: StackFolder, other: StackFolder): boolean {
   return stack !== other && stack.needs.includes(other.name) && stack.baseUrl === other.baseUrl;
 }
 
-function listUnowned(
+function listFilesWithoutStack(
   { all }: ChangedFiles,
   { root, findOwner, causes, context }: Omit<Places, 'places'> & { readonly root: string },
 ): readonly string[] {

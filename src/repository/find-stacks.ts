@@ -48,12 +48,12 @@ export function findStacks(root: string, context: FindContext): StackTree {
       context,
     ),
   );
-  const unowned = members.get(undefined) ?? [];
+  const outside = members.get(undefined) ?? [];
   return {
     root,
     stacks,
-    unowned: unowned.filter(({ standsApart }) => !standsApart).map(({ file }) => file),
-    strays: unowned.filter(({ takes }) => takes.length > 0),
+    filesWithoutStack: outside.filter(({ standsApart }) => !standsApart).map(({ file }) => file),
+    strays: outside.filter(({ takes }) => takes.length > 0),
     // Unreadable files in the folder of a stack are not reported here, but when that stack is read.
     diagnostics: [
       ...(unreadable.get(undefined) ?? []).map(({ diagnostic }) => diagnostic),

@@ -36,10 +36,10 @@ export function createPlannedResources(): PlannedResources {
       const known = find(account);
       for (const change of plan.changes) if (isReferable(getKind(change.kind))) noteChange(change, plan.stack, known);
     },
-    of: (account) => (foreign, liveId) => {
+    of: (account) => (reference, liveId) => {
       const { resources, changedIds } = find(account);
       const gone = liveId === undefined ? undefined : changedIds.get(liveId);
-      return resources.get(toKey(foreign)) ?? (gone === undefined ? undefined : { gone });
+      return resources.get(toKey(reference)) ?? (gone === undefined ? undefined : { gone });
     },
   };
 }
@@ -55,6 +55,7 @@ function noteChange(change: Change, stack: string, { resources, changedIds }: Ac
       return;
     case 'update':
     case 'adopt':
+    case 'take-over':
     case 'no-op':
       if (live === undefined) return;
       resources.set(key, { id: live.id });

@@ -68,8 +68,11 @@ export function resolveShard({ shard, names }: StackFilter, { env }: Pick<Host, 
   return shard ?? (names.length === 0 ? findShard(env) : undefined);
 }
 
-function createNothingFoundError({ root, unowned }: StackTree): StackError {
-  const there = unowned.length === 0 ? 'no manifest at all' : `${unowned.length} manifest files, but no Stack document`;
+function createNothingFoundError({ root, filesWithoutStack }: StackTree): StackError {
+  const there =
+    filesWithoutStack.length === 0
+      ? 'no manifest at all'
+      : `${filesWithoutStack.length} manifest files, but no Stack document`;
   return new StackError(`There is no stack below ${root}: ${there}.`, {
     reason: 'invalid',
     remedy:

@@ -67,9 +67,9 @@ const RESOURCE_DRIFT_SCHEMA = z.looseObject({
   ),
   driftedFields: optional(z.array(text)),
   reason: optional(text),
-  next: optional(z.enum(['create', 'update', 'replace', 'delete', 'adopt', 'release', 'write-file'])).describe(
-    'What the next apply does to the resource.',
-  ),
+  next: optional(
+    z.enum(['create', 'update', 'replace', 'delete', 'take-over', 'adopt', 'release', 'write-file']),
+  ).describe('What the next apply does to the resource.'),
   dangers: optional(z.array(DANGER_SCHEMA)).describe('Dangers of the changes at the service.'),
   validUntil: optional(text),
 });
@@ -230,15 +230,15 @@ const summary = z.looseObject({
   ...every,
   command: z.string().nullable(),
   ok: z.boolean().describe('Same value as `ok` in the output of `--format json`.'),
-  exit_code: z.int().nullable(),
+  exitCode: z.int().nullable(),
   changes: optional(z.record(z.string(), z.int())).describe('Only for a plan: number of resources by action.'),
-  files_to_write: optional(z.int()).describe('Only for a plan: number of files that apply writes.'),
+  filesToWrite: optional(z.int()).describe('Only for a plan: number of files that apply writes.'),
   violations: optional(z.array(VIOLATION_SCHEMA)).describe(
     'Only for a plan: the safety rules that it breaks without consent.',
   ),
   interrupted: optional(z.boolean()),
   totals: optional(
-    z.strictObject({ applied: z.int(), already_done: z.int(), failed: z.int(), skipped: z.int() }),
+    z.strictObject({ applied: z.int(), alreadyDone: z.int(), failed: z.int(), skipped: z.int() }),
   ).describe('Only for an apply: number of writes by outcome.'),
   tokens: optional(z.array(z.looseObject({ address: z.string(), place: z.string(), rescued: z.boolean() }))),
   files: optional(z.array(z.looseObject({ address: z.string(), path: z.string(), outcome }))),
@@ -260,7 +260,7 @@ const EVENT_SCHEMA = z
       format: z.literal(1),
       command: z.string(),
       stack: z.string(),
-      base_url: z.string(),
+      baseUrl: z.string(),
       writes: z.int(),
     }),
     z.looseObject({ event: z.literal('write-started'), ...every, ...aWrite }),

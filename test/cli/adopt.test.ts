@@ -70,7 +70,7 @@ describe('a resource that was adopted and is gone', () => {
     const renamed = STACK.replace('name: test', 'name: other') + toAdopting(EDGE, id);
     await write({ 'edgewise.yaml': renamed });
     const { exitCode, stdout } = await edgewise('apply --yes --take-over test');
-    expect(stdout).toContain(`adopt: taken over from the stack test, where it is TCPEdge/a`);
+    expect(stdout).toContain(`take over: from the stack test, where it is TCPEdge/a`);
     expect(stdout).not.toContain('adopt-missing');
     expect(exitCode).toBe(0);
   });
@@ -87,12 +87,12 @@ describe('a resource that bears no mark', () => {
     expect(withoutReads(stdout)).toMatchInlineSnapshot(`
       "Drift of stack test on https://api.test
 
-      Not managed: no mark of this stack:
+      Unowned: without the mark of this stack:
         TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)
           it has no mark; its manifest adopts it: lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
           next apply: adopts it, and sets the values of the manifest
 
-      0 missing, 0 drifted, 1 not managed, 0 pending, 0 to prune; 0 in sync.
+      0 missing, 0 drifted, 1 unowned, 0 pending, 0 to prune; 0 in sync.
       Live resources of the kinds that were read: 0 of this stack, 1 unmanaged (TCPEdge 1).
       Reading took … requests.
       "
@@ -118,9 +118,9 @@ describe('a resource that bears no mark', () => {
     await wipe(server, `${path}/${String(id)}`);
     const { exitCode, stdout } = await edgewise('drift');
     expect(exitCode).toBe(2);
-    expect(stdout).toContain(`Not managed: no mark of this stack:\n  ${kind}/`);
+    expect(stdout).toContain(`Unowned: without the mark of this stack:\n  ${kind}/`);
     expect(stdout).toContain(`it has no mark; to adopt it, add to its manifest: lifecycle: { adopt: ${String(id)} }`);
-    expect(stdout).toContain('0 missing, 0 drifted, 1 not managed, 0 pending, 0 to prune; 0 in sync.');
+    expect(stdout).toContain('0 missing, 0 drifted, 1 unowned, 0 pending, 0 to prune; 0 in sync.');
     const planned = await edgewise('plan');
     expect(planned.stdout).toMatch(kind === 'TCPEdge' ? /error\[claimed-elsewhere\]/ : /warning\[adopt-suggested\]/);
     expect(planned.stdout).toContain(`adopt: ${String(id)}`);

@@ -324,7 +324,7 @@ spec:
     await write({ 'edgewise.yaml': TWO.replace(`${old}"]`, `${old}"]\n  description: in git`) });
     const { stdout } = await edgewise('drift');
     expect(stdout).toContain(
-      '0 missing, 0 drifted, 1 drifted and pending, 1 not managed, 0 pending, 0 to prune; 0 in sync.',
+      '0 missing, 0 drifted, 1 drifted and pending, 1 unowned, 0 pending, 0 to prune; 0 in sync.',
     );
     expect(stdout).toContain(`adopt: ${second?.id}`);
     expect(stdout).not.toContain('Missing');
@@ -385,7 +385,7 @@ spec:
     const request = { method: 'PATCH', headers: AUTHORIZED, body: '{"metadata":""}' };
     await server.handle(new Request(`https://api.test/edges/tcp/${live?.id}`, request));
     const later = await edgewise('drift --against later.json');
-    expect(later.stdout).toMatch(/Not managed: [\s\S]*TCPEdge\/[ab] [\s\S]*it has no mark/);
+    expect(later.stdout).toMatch(/Unowned: [\s\S]*TCPEdge\/[ab] [\s\S]*it has no mark/);
     expect(later.stdout).toContain('2 of this stack, 1 unmanaged (TCPEdge 1)');
     const { exitCode, stdout } = await edgewise('drift --against plan.json');
     expect([exitCode, later.exitCode]).toEqual([2, 2]);

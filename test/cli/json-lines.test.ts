@@ -45,7 +45,7 @@ describe('json-lines', () => {
     const words = events.map(({ event }) => event);
     expect(words.slice(0, 3)).toEqual(['start', 'diagnostic', 'diagnostic']);
     expect(words.slice(3, -1).sort()).toEqual(['write-done', 'write-done', 'write-started', 'write-started']);
-    expect(events.at(-1)).toMatchObject({ command: 'apply', ok: true, exit_code: 0, totals: { applied: 2 } });
+    expect(events.at(-1)).toMatchObject({ command: 'apply', ok: true, exitCode: 0, totals: { applied: 2 } });
     expect(writes.filter((text) => text.startsWith('{"event":"write-started"'))).toHaveLength(2);
     expect(await readFile(join(folder, 'events.jsonl'), 'utf8')).toBe(stdout);
   });
@@ -62,10 +62,10 @@ describe('json-lines', () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': `${TWO}  colour: red\n` });
     const invalid = readEvents((await edgewise('apply --yes --format json-lines')).stdout);
     expect(invalid.map(({ event }) => event)).toEqual(['diagnostic', 'summary']);
-    expect(invalid.at(-1)).toMatchObject({ command: 'apply', ok: false, exit_code: 3 });
+    expect(invalid.at(-1)).toMatchObject({ command: 'apply', ok: false, exitCode: 3 });
     await write({ 'edgewise.yaml': STACK });
     const refused = await edgewise('apply --yes --format json-lines', { env: { EDGEWISE_API_KEY: 'wrong' } });
-    expect(readEvents(refused.stdout).at(-1)).toMatchObject({ ok: false, exit_code: refused.exitCode });
+    expect(readEvents(refused.stdout).at(-1)).toMatchObject({ ok: false, exitCode: refused.exitCode });
     const nothing = readEvents((await edgewise('apply --yes --format json-lines')).stdout);
     expect(nothing.map(({ event }) => event)).toEqual(['start', 'summary']);
   });
@@ -87,7 +87,7 @@ describe('json-lines', () => {
     expect(events.at(-1)).toMatchObject({
       interrupted: true,
       ok: false,
-      exit_code: 130,
+      exitCode: 130,
       totals: { applied: 0, skipped: 2 },
     });
   });
@@ -110,7 +110,7 @@ describe('json-lines', () => {
     expect(exitCode).toBe(70);
     const events = readEvents(stdout);
     expect(events.map(({ event }) => event)).toEqual(['start', 'diagnostic', 'write-started', 'summary']);
-    expect(events.at(-1)).toMatchObject({ command: 'apply', ok: false, exit_code: 70, error: 'a bug' });
+    expect(events.at(-1)).toMatchObject({ command: 'apply', ok: false, exitCode: 70, error: 'a bug' });
     expect(await readFile(join(folder, 'events.jsonl'), 'utf8')).toBe(stdout);
   });
 });

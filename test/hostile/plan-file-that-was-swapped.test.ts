@@ -244,11 +244,11 @@ describe('with --manifests, a plan file that takes over', () => {
     });
     await workspace.edgewise('apply theirs.yaml --yes');
     expect(await workspace.edgewise('plan m --take-over theirs -o plan.json')).toMatchObject({ exitCode: 0 });
-    expect(read(workspace, 'plan.json')).toMatchObject({ takeOver: ['theirs'], changes: [{ action: 'adopt' }] });
+    expect(read(workspace, 'plan.json')).toMatchObject({ takeOver: ['theirs'], changes: [{ action: 'take-over' }] });
     workspace.recorder.take();
     for (const flags of ['', ' --take-over others']) {
       const { exitCode, stderr } = await workspace.edgewise(`apply plan.json --manifests m --yes${flags}`);
-      expect(stderr).toContain('TCPEdge/door: create by the manifests, adopt by the file');
+      expect(stderr).toContain('TCPEdge/door: create by the manifests, take over by the file');
       expect(exitCode).toBe(6);
       expect(listWrites(workspace)).toEqual([]);
     }

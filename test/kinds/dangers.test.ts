@@ -155,7 +155,7 @@ const CASES: readonly (readonly [
     'Credential',
     { acl: ['bind:a.test'] },
     { acl: ['bind:a.test', 'bind:b.test'] },
-    ['secrets lets-in acl: → ["bind:b.test"]'],
+    ['secrets access-widened acl: → ["bind:b.test"]'],
     [],
   ],
   [
@@ -164,7 +164,7 @@ const CASES: readonly (readonly [
     { acl: ['bind:*.a.test'] },
     { acl: ['bind:b.a.test'] },
     [],
-    ['secrets lets-in acl: → ["bind:*.a.test"]'],
+    ['secrets access-widened acl: → ["bind:*.a.test"]'],
   ],
   [
     'an ACL of everything',
@@ -187,7 +187,7 @@ const CASES: readonly (readonly [
     'SSHUserCertificate',
     CERTIFICATE,
     { ...CERTIFICATE, principals: ['alice', 'bob'] },
-    ['secrets lets-in principals: → ["bob"]'],
+    ['secrets access-widened principals: → ["bob"]'],
     [],
   ],
   [
@@ -222,7 +222,7 @@ const CASES: readonly (readonly [
     'TCPEdge',
     { hostports: ['a.test:1', 'b.test:1'] },
     { hostports: ['a.test:1'] },
-    ['traffic address-released hostports: ["b.test:1"]'],
+    ['traffic address-removed hostports: ["b.test:1"]'],
     [],
   ],
   [
@@ -238,7 +238,7 @@ const CASES: readonly (readonly [
     'TCPEdge',
     { hostports: ['a.test:1'], ip_restriction: POLICIES, backend: { backend_id: 'bkdhr_one' } },
     undefined,
-    ['traffic address-released hostports: ["a.test:1"]'],
+    ['traffic address-removed hostports: ["a.test:1"]'],
     [],
   ],
   [

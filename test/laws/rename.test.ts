@@ -62,12 +62,12 @@ describe('a stack that is taken over by one of another name', () => {
       const heir = { ...state, stack: { ...state.stack, name: 'heir' } };
       const plan = await world.migrate(heir, { takeOver: [state.stack.name] });
       const owned = stack.filter(({ kind }) => getKind(kind).role === 'owned');
-      const adopted = plan.changes.filter(({ action }) => action === 'adopt');
-      expect(adopted.map(({ differences }) => differences.map(({ path }) => path))).toEqual(
+      const taken = plan.changes.filter(({ action }) => action === 'take-over');
+      expect(taken.map(({ differences }) => differences.map(({ path }) => path))).toEqual(
         owned.map(() => ['mark.stack']),
       );
-      expect(plan.writes.map((write) => [write.type, write.type === 'adopt' && write.mark.stack])).toEqual(
-        owned.map(() => ['adopt', 'heir']),
+      expect(plan.writes.map((write) => [write.type, write.type === 'take-over' && write.mark.stack])).toEqual(
+        owned.map(() => ['take-over', 'heir']),
       );
       expect(withoutMetadata(world)).toEqual(held);
       expect(listTouched(await world.plan(heir))).toEqual([]);

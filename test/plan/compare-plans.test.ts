@@ -26,7 +26,10 @@ function token(directory: string) {
 function adopt(id: string, stack?: string) {
   const mark = stack === undefined ? {} : { mark: { stack, name: 'a', protect: false, delivered: false, fields: {} } };
   const live = { id, digest: '', spec: toNormal('TCPEdge/a', {}), ...mark };
-  return makeChange('TCPEdge/a', 'adopt', { live, desired: toNormal('TCPEdge/a', {}) });
+  return makeChange('TCPEdge/a', stack === undefined ? 'adopt' : 'take-over', {
+    live,
+    desired: toNormal('TCPEdge/a', {}),
+  });
 }
 
 function weight(key: string, from: number, to: number) {

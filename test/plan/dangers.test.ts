@@ -49,7 +49,7 @@ describe('the dangers of', () => {
       ip_restriction: { ip_policy_ids: ['ipp_1'] },
     });
     expect(await listDangers(edge, '')).toEqual([
-      { group: 'traffic', danger: 'address-released', path: 'hostports', from: ['a.test:1'] },
+      { group: 'traffic', danger: 'address-removed', path: 'hostports', from: ['a.test:1'] },
     ]);
     expect(await listDangers(toManifest('IPRestriction', 'one', RESTRICTION), '')).toEqual([
       { group: 'access', danger: 'restriction-removed' },
@@ -96,7 +96,7 @@ describe('the dangers of', () => {
     await write({ 'edgewise.yaml': STACK.replace('test', 'other') + toManifest('TCPEdge', 'one', {}, { lifecycle }) });
     const { changes } = JSON.parse((await edgewise('plan --format json')).stdout);
     expect(changes).toMatchObject([
-      { action: 'adopt', dangers: [{ group: 'protection', danger: 'handed-over', from: 'test', to: 'other' }] },
+      { action: 'take-over', dangers: [{ group: 'protection', danger: 'handed-over', from: 'test', to: 'other' }] },
     ]);
   });
 

@@ -39,13 +39,13 @@ describe('a policy', () => {
   });
 
   it.each<[string, readonly string[]]>([
-    ['true', ['create', 'update', 'replace', 'delete', 'adopt', 'release']],
-    ['size(after.hostports) > 0', ['create', 'update', 'replace', 'adopt']],
-    ['"owner" in labels', ['create', 'update', 'replace', 'adopt']],
-    ['size(before.hostports) > 0', ['update', 'replace', 'delete', 'adopt', 'release']],
-    ['size(before.hostports) < size(after.hostports)', ['create', 'update', 'replace', 'adopt']],
+    ['true', ['create', 'update', 'replace', 'delete', 'take-over', 'adopt', 'release']],
+    ['size(after.hostports) > 0', ['create', 'update', 'replace', 'take-over', 'adopt']],
+    ['"owner" in labels', ['create', 'update', 'replace', 'take-over', 'adopt']],
+    ['size(before.hostports) > 0', ['update', 'replace', 'delete', 'take-over', 'adopt', 'release']],
+    ['size(before.hostports) < size(after.hostports)', ['create', 'update', 'replace', 'take-over', 'adopt']],
   ])('that says no actions and requires %s is about %j', (require, expected) => {
-    const actions = ['create', 'update', 'replace', 'delete', 'adopt', 'release', 'no-op'] as const;
+    const actions = ['create', 'update', 'replace', 'delete', 'take-over', 'adopt', 'release', 'no-op'] as const;
     expect(actions.filter((action) => asks({}, { action }, require))).toEqual(expected);
   });
 

@@ -144,7 +144,7 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
   ['will no longer be protected', withMark(update('TCPEdge/a', {}, {}), { ...MARK, protect: true })],
   [
     'will be taken from the stack other',
-    { ...withMark(update('TCPEdge/a', {}, {}), { ...MARK, stack: 'other' }), action: 'adopt' },
+    { ...withMark(update('TCPEdge/a', {}, {}), { ...MARK, stack: 'other' }), action: 'take-over' },
   ],
   [
     'will belong to no stack: it belongs to production',

@@ -100,7 +100,7 @@ const change: fc.Arbitrary<Change> = fc.record(
     address,
     duplicateOf: text,
     kind: kindName,
-    action: fc.constantFrom('create', 'update', 'replace', 'delete', 'adopt', 'no-op'),
+    action: fc.constantFrom('create', 'update', 'replace', 'delete', 'take-over', 'adopt', 'no-op'),
     reason: text,
     token,
     notes: fc.array(text, { maxLength: 2 }),

@@ -174,7 +174,16 @@ test('changes are in reading order, whatever the order of the plan', () => {
   const view = createPlanView(makePlan({ changes: actions.map((action) => makeChange(`TCPEdge/${action}`, action)) }));
   const changes = view.parts.flatMap((part) => part.changes);
   expect(changes.map(({ action }) => action)).toEqual(['delete', 'replace', 'update', 'adopt', 'create']);
-  expect(view.totals).toEqual({ delete: 1, replace: 1, update: 1, release: 0, adopt: 1, create: 1, 'no-op': 1 });
+  expect(view.totals).toEqual({
+    delete: 1,
+    replace: 1,
+    update: 1,
+    release: 0,
+    'take-over': 0,
+    adopt: 1,
+    create: 1,
+    'no-op': 1,
+  });
 });
 
 test('a change that also takes drift back stands in both parts, each time with its own fields', () => {

@@ -235,7 +235,7 @@ describe('a hand-over in git', () => {
     await write({ 'live/a/edgewise.yaml': String(a), 'live/b/edgewise.yaml': `${b}${taken}` });
     const { stdout } = await edgewise('plan -R live', { now });
     expect(stdout).toMatch(new RegExp(`^» Credential/agent .*${inUse}`, 'm'));
-    expect(stdout).toContain('1 to adopt, 0 to create');
+    expect(stdout).toContain('1 to take over, 0 to adopt, 0 to create');
     expect(stdout).not.toContain(String(old));
   });
 

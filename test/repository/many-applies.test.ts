@@ -69,7 +69,7 @@ describe('applies of many stacks', () => {
       expect(own).toEqual(['start', 'diagnostic', 'write-started', 'write-done', 'summary']);
     }
     expect(events.filter(({ stack }) => stack === 'broken').map(({ event }) => event)).toEqual(['summary']);
-    expect(events.at(-1)).toMatchObject({ event: 'run-summary', exit_code: 3 });
+    expect(events.at(-1)).toMatchObject({ event: 'run-summary', exitCode: 3 });
     expect(readFileSync(`${workspace.folder}/events.txt`, 'utf8')).toBe(stdout);
   });
 

@@ -9,7 +9,7 @@ import {
   renderStacksJson,
 } from '../../report/machine/stacks.ts';
 import { renderStacksText } from '../../report/text/lists.ts';
-import { describeStacks, listUnownedLines } from '../../report/view/stacks-view.ts';
+import { describeStacks, listFilesWithoutStack } from '../../report/view/stacks-view.ts';
 import { selectStacks } from '../../repository/select-stacks.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -52,11 +52,11 @@ export function defineStacks(command: Command, act: CommandAction): void {
 
 async function printStacks(root: string, flags: Flags, context: Context): Promise<ExitCode> {
   const { tree, ...selected } = await selectStacks(root, toStackFilter(flags), confineFilesToRepository(root, context));
-  const listing = { root, total: tree.stacks.length, unowned: tree.unowned, ...selected };
+  const listing = { root, total: tree.stacks.length, filesWithoutStack: tree.filesWithoutStack, ...selected };
   context.stdout.write(render(listing, flags, context));
   if (flags.format === 'table' || flags.format === 'json') return EXIT.done;
   // The formats for programs do not contain the summary, so write it to stderr.
-  for (const line of [describeStacks(listing), ...listUnownedLines(listing)])
+  for (const line of [describeStacks(listing), ...listFilesWithoutStack(listing)])
     context.stderr.write(`${toPrintable(line)}\n`);
   return EXIT.done;
 }

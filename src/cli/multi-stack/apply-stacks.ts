@@ -233,7 +233,7 @@ async function selectPlans(root: string, files: readonly string[], context: Cont
     stacks.push({ ...named, inputs: [], policies: [], needs, takes: [], isRendered: false });
   }
   refuseDuplicatePlans(stacks);
-  return { tree: { root, stacks, unowned: [], strays: [], diagnostics: [] }, stacks };
+  return { tree: { root, stacks, filesWithoutStack: [], strays: [], diagnostics: [] }, stacks };
 }
 
 function refuseDuplicatePlans(stacks: readonly StackFolder[]): void {

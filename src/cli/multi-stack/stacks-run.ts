@@ -7,7 +7,7 @@ import { toPrintable } from '../../model/printable.ts';
 import type { Shard, StackFolder } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
 import type { CommandLine, Report, StackPart, StacksReport } from '../../report/report.ts';
-import { describeStacks, listUnownedLines } from '../../report/view/stacks-view.ts';
+import { describeStacks, listFilesWithoutStack } from '../../report/view/stacks-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import {
   type ClaimRegistry,
@@ -115,7 +115,7 @@ export async function runOnSelected(
   context: Context,
   task: (run: StacksRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  for (const line of listUnownedLines(createListing(selected))) context.stderr.write(`${toPrintable(line)}\n`);
+  for (const line of listFilesWithoutStack(createListing(selected))) context.stderr.write(`${toPrintable(line)}\n`);
   const { signal, stopListening } = listenForInterrupts(context);
   const pool = createAccountPool(context, signal);
   try {
@@ -151,7 +151,7 @@ function getRoot(paths: readonly string[]): string {
 }
 
 function createListing({ tree, ...selected }: SelectedStacks) {
-  return { root: tree.root, total: tree.stacks.length, unowned: tree.unowned, ...selected };
+  return { root: tree.root, total: tree.stacks.length, filesWithoutStack: tree.filesWithoutStack, ...selected };
 }
 
 /**

@@ -232,7 +232,7 @@ export const PLANNING_EXPLANATIONS = {
   },
   'unset-field-kept': {
     meaning:
-      'The manifest set this field when it was last applied, and no longer sets it. The service chooses the value only when it creates a resource, and its choice depends on who sends the request. So the resource keeps its value. After the next apply the field counts as not managed. If a certificate is valid for much longer than usual, the removed line may have been `lifecycle.valid_for`.',
+      'The manifest set this field when it was last applied, and no longer sets it. The service chooses the value only when it creates a resource, and its choice depends on who sends the request. So the resource keeps its value. After the next apply the field counts as unmanaged. If a certificate is valid for much longer than usual, the removed line may have been `lifecycle.valid_for`.',
     remedy:
       'To keep the value, set it in the manifest. Another value replaces the resource. To let the service choose again, replace it with --rotate.',
     bad: createPlanExample(CREDENTIAL, {
@@ -307,7 +307,7 @@ export const PLANNING_EXPLANATIONS = {
     meaning:
       'Before a plan is shown, edgewise applies it to a copy of the account in memory. Something that is there before and after the plan is missing for some of its writes. For example, a hostport that moves belongs to no edge, an edge has no backend, or a restriction is off.',
     remedy:
-      'Apply the plan in a maintenance window. A unique value is always released before another resource takes it.',
+      'Apply the plan in a maintenance window. A unique value is always vacated before another resource takes it.',
     bad: createPlanExample(formatRestrictions('dashboard', 'endpoints'), {
       live: createLiveRestrictions('endpoints', 'dashboard'),
     }),

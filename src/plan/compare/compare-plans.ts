@@ -6,7 +6,7 @@ import { fillAllLeftOut } from '../../kinds/read-response.ts';
 import { mapReferencesIn } from '../../kinds/references.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { findInnerType } from '../../kinds/walk.ts';
-import { type Change, type Difference, formatChangeAddress } from '../../model/change.ts';
+import { type Change, changesOwner, type Difference, formatChangeAddress } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
 import { assertNever } from '../../model/errors.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
@@ -202,6 +202,7 @@ function listFields(own: ChangeOfSide, other: ChangeOfSide): readonly ExtraField
       );
     case 'update':
     case 'adopt':
+    case 'take-over':
       return listOwnDifferences(own, other);
     case 'no-op':
       return [];
@@ -286,8 +287,8 @@ function listTraits(change: Change, other: Change): readonly ExtraField[] {
   const named = (one: Change): readonly (readonly [string, Json | undefined])[] => [
     ['id', isIdStated(kind, one) ? one.live?.id : undefined],
     ...(kind.role === 'attached' ? listPathFields(kind) : []).map((name) => [name, one.live?.spec?.[name]] as const),
-    ['mark.stack', one.action === 'adopt' ? one.live?.mark?.stack : undefined],
-    ['mark.was', one.was],
+    ['mark.stack', changesOwner(one.action) ? one.live?.mark?.stack : undefined],
+    ['mark.previousName', one.previousName],
     ['lifecycle.protect', one.protect],
     ['lifecycle.ignore', one.ignored?.toSorted()],
     ['lifecycle.valid_for', one.validForMs],
@@ -301,9 +302,9 @@ function listTraits(change: Change, other: Change): readonly ExtraField[] {
   });
 }
 
-/** Whether a user wrote the id of the live resource, as in an adoption or for an attached kind. */
+/** Whether a user wrote the id of the live resource, as in an adoption or a take-over, or for an attached kind. */
 function isIdStated({ role }: Kind, { action }: Change): boolean {
-  return role === 'attached' || action === 'adopt';
+  return role === 'attached' || changesOwner(action);
 }
 
 /**

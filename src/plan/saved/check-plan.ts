@@ -135,6 +135,7 @@ function checkChange(subject: SavedChange, context: Context): ChangeCheck {
       return checkReplace(subject, context);
     case 'update':
     case 'adopt':
+    case 'take-over':
       return checkUpdate(subject, context);
     default:
       return assertNever(action);

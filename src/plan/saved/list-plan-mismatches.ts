@@ -2,7 +2,7 @@ import { mapReferences } from '../../kinds/references.ts';
 import type { CreatedIds } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Address } from '../../model/address.ts';
-import { type Change, formatChangeAddress } from '../../model/change.ts';
+import { type Change, formatAction, formatChangeAddress } from '../../model/change.ts';
 import { isSameJson, type Json, type JsonObject, toCanonicalJson } from '../../model/json.ts';
 import type { Plan, PlannedFile } from '../../model/plan.ts';
 import type { ExtraChange, ExtraField } from '../../model/plan-comparison.ts';
@@ -184,7 +184,9 @@ function describeExtraChange(
   const address = formatChangeAddress(change);
   const { own, other: theirs } = direction;
   if (other === undefined || (other.action !== change.action && fields.length === 0))
-    return [`${address}: ${change.action} by ${own}, ${other?.action ?? 'nothing'} by ${theirs}`];
+    return [
+      `${address}: ${formatAction(change.action)} by ${own}, ${other === undefined ? 'nothing' : formatAction(other.action)} by ${theirs}`,
+    ];
   return [
     ...fields.map((field) => `${address}: ${describeField(field, direction)}`),
     ...dangers.map(({ danger }) => `${address}: the danger "${danger}" is shown by ${own} only`),
@@ -258,7 +260,7 @@ function listChangeFacts(change: Change): readonly string[] {
   const { action, reason, notes = [], kept = [], labels = {}, annotations = {}, owner, live } = change;
   const address = formatChangeAddress(change);
   return [
-    `${address}: ${action} ${live?.id ?? ''}${reason === undefined ? '' : ` because ${removeDurations(reason)}`}`,
+    `${address}: ${formatAction(action)} ${live?.id ?? ''}${reason === undefined ? '' : ` because ${removeDurations(reason)}`}`,
     ...notes.map((note) => `${address}: ${removeDurations(note)}`),
     ...kept.map((field) => `${address}: ${field} is kept`),
     ...Object.entries({ ...labels, ...annotations }).map(([name, value]) => `${address}: ${name}=${value}`),

@@ -66,6 +66,7 @@ function getBody(write: Write): Readonly<Record<string, Json>> {
     case 'create':
     case 'update':
     case 'adopt':
+    case 'take-over':
     case 'release':
     case 'vacate':
       return write.body;

@@ -7,8 +7,10 @@ import { isResourceName, parseAddress, toAddress, toName } from '../../model/add
 import {
   type Action,
   type Change,
+  changesOwner,
   countShownActions,
   type Difference,
+  formatAction,
   formatChangeAddress,
 } from '../../model/change.ts';
 import { countDangers } from '../../model/danger.ts';
@@ -201,6 +203,7 @@ const SHAPES: Readonly<Record<Action, { readonly hasLive: boolean; readonly hasD
   create: { hasLive: false, hasDesired: true },
   update: { hasLive: true, hasDesired: true },
   replace: { hasLive: true, hasDesired: true },
+  'take-over': { hasLive: true, hasDesired: true },
   adopt: { hasLive: true, hasDesired: true },
   delete: { hasLive: true, hasDesired: false },
   release: { hasLive: true, hasDesired: false },
@@ -214,7 +217,7 @@ function findShapeFinding(kind: Kind, { action, address, live, desired, duplicat
     return `is not an address of the kind ${kind.name}`;
   if (hasLive !== (live !== undefined)) return hasLive ? 'has no live resource' : 'has a live resource';
   if (hasDesired !== (desired !== undefined))
-    return hasDesired ? 'has no desired spec' : `has a desired spec, although it is a ${action}`;
+    return hasDesired ? 'has no desired spec' : `has a desired spec, although it is a ${formatAction(action)}`;
   if (duplicateOf !== undefined && !isId(duplicateOf)) return 'is a duplicate of what has no valid id';
   if (live === undefined) return undefined;
   if (!isId(live.id)) return 'has a live resource without a valid id';
@@ -263,12 +266,12 @@ function findOwnerFinding(
   const { mark } = live;
   if (mark === undefined) return action === 'adopt' ? undefined : 'is about an unmanaged resource';
   if (mark.stack !== stack) {
-    // A credential that is handed over without its token is replaced instead of adopted.
-    const mayTake = action === 'adopt' || (action === 'replace' && kind.oneTimeFields.length > 0);
+    // A credential that is taken over without its token is replaced.
+    const mayTake = action === 'take-over' || (action === 'replace' && kind.oneTimeFields.length > 0);
     const isTaken = mayTake && takeOver.includes(mark.stack);
     return isTaken ? undefined : `is about a resource of the stack ${mark.stack}, which the plan does not take over`;
   }
-  if (action === 'adopt') return 'adopts a resource that the stack already owns';
+  if (changesOwner(action)) return 'gets a mark that it already has';
   const isRenamed = differences.length > 0 && action !== 'delete' && action !== 'release';
   const isOwn = mark.name === toName(address);
   return isOwn || isRenamed || duplicateOf !== undefined ? undefined : 'is about a resource of another name';

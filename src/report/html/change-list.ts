@@ -1,4 +1,4 @@
-import { ACTIONS } from '../../model/change.ts';
+import { ACTIONS, formatAction, listCountedActions } from '../../model/change.ts';
 import { DANGER_GROUPS, type DangerGroup } from '../../model/danger.ts';
 import { DRIFT_STATES, type DriftState } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
@@ -209,7 +209,7 @@ function renderLine({ role, text }: FieldLine): Html {
 
 /** The counts of resources by action, and of files to write. */
 export function renderPlanCounts({ totals, files }: Pick<PlanView, 'totals' | 'files'>): Html {
-  const actions = ACTIONS.filter((action) => action !== 'release' || totals.release > 0);
+  const actions = listCountedActions(ACTIONS, totals);
   const counts = actions.map((action) => ({ look: action, label: ACTION_LABELS[action], number: totals[action] }));
   const written = { look: 'update', label: formatFileLabel(files), number: files.length };
   return renderCounts('Resources by action', files.length === 0 ? counts : [...counts, written]);
@@ -340,7 +340,7 @@ function createFieldPlaces(
 
 function renderAction({ action, reason, isContinued, protect }: ChangeView): Html {
   const why = isContinued ? `, ${SEE_ABOVE}` : reason === undefined ? '' : `: ${reason}`;
-  return html`<span class="word">${action}</span>${why}${protect ? html` <span class="badge">protected</span>` : ''}`;
+  return html`<span class="word">${formatAction(action)}</span>${why}${protect ? html` <span class="badge">protected</span>` : ''}`;
 }
 
 function renderUnchanged({ fields, unchanged }: ChangeView): Html | undefined {

@@ -82,9 +82,9 @@ h1 { margin-top: 0.9rem; }
 
 .delete, .failed, .missing { --tint: var(--red); --wash: var(--red-wash); }
 .create, .applied { --tint: var(--green); --wash: var(--green-wash); }
-.update, .adopt, .drifted, .drifted-and-pending, .skipped { --tint: var(--amber); --wash: var(--amber-wash); }
+.update, .adopt, .take-over, .drifted, .drifted-and-pending, .skipped { --tint: var(--amber); --wash: var(--amber-wash); }
 .replace, .differs, .unowned, .file-differs { --tint: var(--violet); --wash: var(--violet-wash); }
-.adopt, .pending { --tint: var(--blue); --wash: var(--blue-wash); }
+.adopt, .take-over, .pending { --tint: var(--blue); --wash: var(--blue-wash); }
 .no-op, .in-sync { --tint: var(--edge); --wash: var(--raised); }
 .counts li, .glyph, .word { color: var(--tint); }
 .counts li.zero { color: var(--line); }

@@ -1,5 +1,5 @@
 import { formatAddress, stripDuplicateId } from '../../model/address.ts';
-import { type Change, type Difference, formatChangeAddress } from '../../model/change.ts';
+import { type Change, type Difference, formatAction, formatChangeAddress } from '../../model/change.ts';
 import type { DangerGroup } from '../../model/danger.ts';
 import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
 import type { Drift, ResourceDrift } from '../../model/drift.ts';
@@ -286,7 +286,7 @@ function listResourceAnnotations(resource: ResourceDrift, names: ResourceNames):
     case 'missing':
       return tell('drift', 'does not exist');
     case 'unowned':
-      return tell('drift', 'is not managed');
+      return tell('drift', 'exists without the mark of this stack');
     case 'file-differs':
       return tell('drift', 'has a file that differs');
     case 'pending':
@@ -393,7 +393,7 @@ function listComparisonAnnotations(report: ComparisonReport): readonly Annotatio
   return parts.flatMap(({ part, heading, changes }) =>
     changes.map(({ address, action, fields, notes }) => {
       const more = [...fields.map(({ path }) => path), ...notes].join(', ');
-      const message = `${heading}: ${action} ${address}${more === '' ? '' : ` (${more})`}`;
+      const message = `${heading}: ${formatAction(action)} ${address}${more === '' ? '' : ` (${more})`}`;
       if (isApply && part === 'more') return createAnnotation('not-approved', 'error', message, { address });
       return createAnnotation('plan-differs', 'notice', message, { address });
     }),

@@ -1,4 +1,4 @@
-import { countActions } from '../../model/change.ts';
+import { countShownActions } from '../../model/change.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { countDriftStates, type Drift, hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
@@ -93,38 +93,37 @@ function createSummary(
     case 'plan': {
       const { plan, blocking } = report;
       const ok = !hasErrors(plan.diagnostics) && blocking.length === 0;
-      const { 'no-op': unchanged, ...changes } = countActions(plan.changes);
       const dangers = countReportDangers([report]);
-      const numbers = { changes: { ...changes, unchanged }, dangers, files_to_write: plan.files.length };
-      return { command: 'plan', ok, exit_code: exitCode, ...numbers, violations: blocking };
+      const numbers = { changes: countShownActions(plan.changes), dangers, filesToWrite: plan.files.length };
+      return { command: 'plan', ok, exitCode, ...numbers, violations: blocking };
     }
     case 'apply': {
       const { plan, result } = report;
       const { interrupted, tokens, files } = result;
       const { applied, alreadyDone, failed, skipped } = countApplyTotals(result);
-      const totals = { applied, already_done: alreadyDone, failed, skipped };
+      const totals = { applied, alreadyDone, failed, skipped };
       const ok = isFullyApplied(result);
-      return { command: plan.mode, ok, exit_code: exitCode, interrupted, totals, tokens, files };
+      return { command: plan.mode, ok, exitCode, interrupted, totals, tokens, files };
     }
     case 'comparison': {
       const { command, comparison } = report;
       const within = isCoveredBy(comparison);
-      return { command, ok: command === 'diff' || within, exit_code: exitCode, same: isSamePlan(comparison), within };
+      return { command, ok: command === 'diff' || within, exitCode, same: isSamePlan(comparison), within };
     }
     case 'drift':
       return {
         command: 'drift',
         ok: !hasErrors(report.drift.diagnostics),
-        exit_code: exitCode,
+        exitCode,
         drifted: hasDrift(report.drift),
         dangers: countReportDangers([report]),
         counts: countDriftStates(report.drift),
       };
     case 'validation':
-      return { command: report.command, ok: !hasErrors(report.validation.diagnostics), exit_code: exitCode };
+      return { command: report.command, ok: !hasErrors(report.validation.diagnostics), exitCode };
     case 'failure': {
       const { command = null, error } = report.failure;
-      return { command, ok: false, exit_code: exitCode, ...(error !== undefined && { error: error.message }) };
+      return { command, ok: false, exitCode, ...(error !== undefined && { error: error.message }) };
     }
     default:
       return assertNever(report);
@@ -166,7 +165,7 @@ export function renderEventLine(
 export function listStartEvents(plan: Plan): readonly EventBody[] {
   const { mode, stack, baseUrl, writes, diagnostics } = plan;
   return [
-    { event: 'start', format: EVENT_FORMAT, command: mode, stack, base_url: baseUrl, writes: writes.length },
+    { event: 'start', format: EVENT_FORMAT, command: mode, stack, baseUrl, writes: writes.length },
     ...diagnostics.map((diagnostic) => ({ event: 'diagnostic', diagnostic })),
   ];
 }

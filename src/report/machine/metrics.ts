@@ -152,7 +152,7 @@ function listAccountSamples(drift: Drift, labels: Sample['labels']): readonly Sa
     const ofKind = (one: { readonly kind: string }): boolean => one.kind === kind;
     const { resources, unowned } = drift;
     const part = { ...drift, resources: resources.filter(ofKind), unowned: unowned.filter(ofKind) };
-    const { owned, foreign, unmanaged } = countCoverage(part);
+    const { owned, ofOtherStacks: foreign, unmanaged } = countCoverage(part);
     return [
       { labels: { ...labels, kind, managed: 'yes' }, value: owned + foreign },
       { labels: { ...labels, kind, managed: 'no' }, value: unmanaged },

@@ -24,7 +24,7 @@ import { type JunitCase, renderSuites } from './junit.ts';
 
 /** The stacks of a folder tree as a JSON document. */
 export function renderStacksJson(listing: StackListing): string {
-  const { root, total, stacks, changes, shard, unowned } = listing;
+  const { root, total, stacks, changes, shard, filesWithoutStack } = listing;
   return renderJsonDocument({
     format: 1,
     command: 'stacks',
@@ -34,7 +34,7 @@ export function renderStacksJson(listing: StackListing): string {
     ...(changes !== undefined && { since: changes.since }),
     ...(shard !== undefined && { shard: { index: shard.index, total: shard.total, from: shard.from } }),
     stacks: stacks.map((stack) => createStackDocument(stack, listing)),
-    unowned: changes?.unowned ?? unowned,
+    filesWithoutStack: changes?.filesWithoutStack ?? filesWithoutStack,
   });
 }
 
@@ -108,11 +108,11 @@ export function renderStacksJsonLines(run: StacksReport, options: FormatOptions)
   const { at = new Date(0), exitCode = null, sent = { text: '', count: 0 } } = options;
   const stacks = run.parts.map(({ name, folder, exitCode: own, report }, index) => {
     const summary = rows[index]?.said ?? '';
-    return { stack: name, folder, exit_code: own, summary, dangers: countReportDangers([report]) };
+    return { stack: name, folder, exitCode: own, summary, dangers: countReportDangers([report]) };
   });
   const { command } = run;
   const dangers = countReportDangers(run.parts.map(({ report }) => report));
-  const last = { event: 'run-summary', command, exit_code: exitCode, headline, summary, dangers, stacks };
+  const last = { event: 'run-summary', command, exitCode, headline, summary, dangers, stacks };
   const lines = [...events, last].map((body, index) =>
     renderEventLine(body, { seq: sent.count + index + 1, time: at }),
   );

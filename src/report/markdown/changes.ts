@@ -1,3 +1,4 @@
+import { formatAction } from '../../model/change.ts';
 import type { Locate, ManifestStart } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -78,7 +79,9 @@ function listTableSections(changes: readonly ChangeView[], context: RowContext):
 }
 
 function listFoldedSections(changes: readonly ChangeView[], context: RowContext): readonly Section[] {
-  const counts = [...Map.groupBy(changes, ({ action }) => action)].map(([action, { length }]) => `${length} ${action}`);
+  const counts = [...Map.groupBy(changes, ({ action }) => action)].map(
+    ([action, { length }]) => `${length} ${formatAction(action)}`,
+  );
   return listFoldSections(
     { code: `${changes.length} more`, rest: counts.join(', ') },
     listTableSections(changes, { ...context, linkTo: (place) => context.linkTo(place, 'text') }),
@@ -91,7 +94,7 @@ function createRowSection(change: ChangeView, { hasOwners, linkTo, locate, room 
   const { at, linkField } = createRowLinks(change, { linkTo, locate });
   const isDrift = fields.some(({ origin }) => origin === 'drift');
   const cells = [
-    `${renderCode(glyph)}&nbsp;${action}${isDrift ? '<br>reverts drift' : ''}`,
+    `${renderCode(glyph)}&nbsp;${formatAction(action)}${isDrift ? '<br>reverts drift' : ''}`,
     [...names, ...(at === '' ? [] : [at])].join('<br>'),
     listDetails(change, { room, linkField }).join('<br>'),
     ...(hasOwners ? [owner === undefined ? '' : escapeProse(owner)] : []),
@@ -99,7 +102,7 @@ function createRowSection(change: ChangeView, { hasOwners, linkTo, locate, room 
   return {
     text: renderRow(cells),
     priority: action,
-    names: [`row of resources to ${action}`, `rows of resources to ${action}`],
+    names: [`row of resources to ${formatAction(action)}`, `rows of resources to ${formatAction(action)}`],
   };
 }
 
@@ -179,7 +182,7 @@ interface Diff {
 function createDiff(action: ChangeView['action'], changes: readonly ChangeView[]): Diff {
   const shown = changes.filter(({ fields, lost }) => fields.length + lost.length > 0);
   const lines = shown.flatMap(({ address, id, fields, lost, unchanged }) => [
-    `@@ ${action} ${address}${id === undefined ? '' : ` (${id})`} @@`,
+    `@@ ${formatAction(action)} ${address}${id === undefined ? '' : ` (${id})`} @@`,
     ...listDiffLines([...fields, ...lost], unchanged),
   ]);
   return { action, lines, resources: shown.length };
@@ -193,7 +196,8 @@ function countLines(diffs: readonly Diff[]): number {
 function listDiffSections(diffs: readonly Diff[], isFolded: boolean): readonly Section[] {
   const shown = diffs.filter(({ lines }) => lines.length > 0);
   const sections = shown.map(({ action, lines }): Section => {
-    const names = [`diff of resources to ${action}`, `diffs of resources to ${action}`] as const;
+    const verb = formatAction(action);
+    const names = [`diff of resources to ${verb}`, `diffs of resources to ${verb}`] as const;
     return { text: `${renderFence('diff', lines)}\n\n`, priority: `${action}-fields`, names };
   });
   if (!isFolded || sections.length === 0) return sections;

@@ -1,3 +1,4 @@
+import { formatAction } from '../../model/change.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { TextOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
@@ -70,7 +71,7 @@ export function renderCompactChange(change: ChangeView, drifted: readonly FieldV
     {
       heading: formatHeading(change),
       column: layout.actionColumn,
-      said: protect ? `${action} (protected)` : action,
+      said: protect ? `${formatAction(action)} (protected)` : formatAction(action),
       why,
       fields: action === 'create' ? [] : [...change.fields, ...drifted].map(({ path }) => path),
       paint: (text) => createPainter(layout.color)(style, text),
@@ -96,7 +97,7 @@ function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeL
   const paint = createPainter(color);
   const style = getStyle(change.action);
   const styled = paint(style, heading);
-  const action = formatAction(change);
+  const action = formatActionLine(change);
   if (width > 0 && actionColumn > width - MIN_ACTION_COLUMNS) {
     const isShort = countColumns(`${heading}  ${action}`) <= width;
     if (isShort) return [`${styled}  ${action}`];
@@ -108,9 +109,9 @@ function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeL
   return [styled + first.slice(heading.length), ...rest];
 }
 
-function formatAction({ action, reason, protect, isContinued }: ChangeView): string {
-  if (isContinued) return `${action}, ${SEE_ABOVE}`;
-  return `${action}${reason === undefined ? '' : `: ${reason}`}${protect ? ' (protected)' : ''}`;
+function formatActionLine({ action, reason, protect, isContinued }: ChangeView): string {
+  if (isContinued) return `${formatAction(action)}, ${SEE_ABOVE}`;
+  return `${formatAction(action)}${reason === undefined ? '' : `: ${reason}`}${protect ? ' (protected)' : ''}`;
 }
 
 function getStyle(action: ChangeView['action']): Style {
@@ -122,6 +123,7 @@ function getStyle(action: ChangeView['action']): Style {
     case 'update':
     case 'release':
     case 'adopt':
+    case 'take-over':
       return 'changed';
     case 'create':
       return 'added';

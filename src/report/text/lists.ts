@@ -11,7 +11,7 @@ import {
   createStacksView,
   describeStacks,
   formatStackTitle,
-  listUnownedLines,
+  listFilesWithoutStack,
   type StackRow,
 } from '../view/stacks-view.ts';
 import { formatCount } from '../view/wording.ts';
@@ -127,7 +127,7 @@ export function renderStacksText(listing: StackListing, { color }: Pick<TextOpti
   ];
   const [heading = '', ...lines] = stacks.length === 0 ? [] : renderTable(stacks, columns);
   const table = stacks.length === 0 ? [] : [paint('strong', heading), ...lines, ''];
-  const words = [describeStacks(listing), ...listUnownedLines(listing)].map((line) => `${toPrintable(line)}\n`);
+  const words = [describeStacks(listing), ...listFilesWithoutStack(listing)].map((line) => `${toPrintable(line)}\n`);
   return `${table.map((line) => `${line}\n`).join('')}${words.join('')}`;
 }
 

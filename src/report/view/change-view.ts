@@ -2,7 +2,14 @@ import { renderTimeSpan } from '../../kinds/duration.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { isUnset } from '../../kinds/normalize.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
-import { CHANGE_ACTIONS, type Change, type ChangeAction, type Difference, isProtected } from '../../model/change.ts';
+import {
+  CHANGE_ACTIONS,
+  type Change,
+  type ChangeAction,
+  changesOwner,
+  type Difference,
+  isProtected,
+} from '../../model/change.ts';
 import type { Diagnostic, ManifestStart } from '../../model/diagnostic.ts';
 import { overlaps, parsePath } from '../../model/field-path.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
@@ -127,13 +134,14 @@ const GLYPHS: Readonly<Record<ChangeAction, string>> = {
   replace: '±',
   update: '~',
   release: '«',
+  'take-over': '»',
   adopt: '»',
   create: '+',
 };
 
 /**
  * Notes on the origins of differences. Origins that readers expect have no note: changes of the manifest and, for an
- * adoption, all differences (see `findOrigins`).
+ * adoption or a take-over, all differences (see `findOrigins`).
  */
 const ORIGINS: OriginWords = {
   drift: 'reverts',
@@ -197,7 +205,7 @@ export function createChangeView(
 }
 
 function findOrigins(action: ChangeAction): OriginWords {
-  return action === 'adopt' ? {} : ORIGINS;
+  return changesOwner(action) ? {} : ORIGINS;
 }
 
 function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart {
@@ -213,7 +221,7 @@ function formatReason({ action, reason, live }: Change): string | undefined {
 /** The number of fields that the change keeps, without fields at their defaults. */
 function countUnchanged({ action, kind: kindName, desired, differences }: Change): number {
   const kind = findKind(kindName);
-  const isKept = action === 'update' || action === 'replace' || action === 'adopt';
+  const isKept = action === 'update' || action === 'replace' || changesOwner(action);
   if (kind === undefined || desired === undefined || !isKept) return 0;
   const paths = differences.map(({ path }) => parsePath(path) ?? []);
   return listLeaves(kind, desired).filter(({ path }) => !paths.some((changed) => overlaps(changed, path))).length;
@@ -232,17 +240,17 @@ function formatWarningNote(diagnostic: Diagnostic): string {
  * itself, so that an edit of the plan file cannot remove them.
  */
 function listChangeNotes(change: Change): readonly string[] {
-  const { action, live, token, notes = [], validForMs, ignored = [], was, dangers = [] } = change;
+  const { action, live, token, notes = [], validForMs, ignored = [], previousName, dangers = [] } = change;
   const isMade = action === 'create' || action === 'replace';
   // The `token` danger, if there is one, already names the token sink.
   const isTokenSaid = dangers.some(({ danger, to }) => danger === 'token' && to !== undefined);
-  const isWasKnown = was === undefined || live?.mark?.name === was || live?.mark?.was === was;
+  const isNameKnown = previousName === undefined || [live?.mark?.name, live?.mark?.previousName].includes(previousName);
   return [
     ...(token === undefined || isTokenSaid ? [] : [formatTokenNote(token)]),
     ...notes,
     ...(isMade && validForMs !== undefined ? [`valid for ${renderTimeSpan(validForMs)} from its creation`] : []),
     ...(ignored.length === 0 ? [] : [`left to others: ${ignored.join(', ')}`]),
-    ...(isWasKnown ? [] : [`its mark still has its former name, ${was}`]),
+    ...(isNameKnown ? [] : [`its mark still has its former name, ${previousName}`]),
   ].map(toPrintable);
 }
 

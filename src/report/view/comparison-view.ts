@@ -1,6 +1,6 @@
 import { renderTimeSpan } from '../../kinds/duration.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
-import type { Change } from '../../model/change.ts';
+import { type Change, formatAction } from '../../model/change.ts';
 import {
   type ExtraChange,
   type ExtraChanges,
@@ -148,7 +148,7 @@ function createExtraChangeView(extra: ExtraChange, { other: word, names }: PartC
   if (other === undefined) return createChangeView(share, names);
   if (other.action !== action && fields.length === 0) {
     const view = createChangeView(share, names);
-    return { ...view, notes: [`${word}: ${other.action}`, ...view.notes] };
+    return { ...view, notes: [`${word}: ${formatAction(other.action)}`, ...view.notes] };
   }
   const context = { kind: findKind(change.kind), names };
   const said = [...listDangerViews([{ ...change, dangers }], names).map(formatDangerNote), ...notes.map(toPrintable)];

@@ -220,7 +220,7 @@ interface ClauseContext {
 const LEADS = {
   'restriction-disabled': ['have this disabled:', 'has this disabled:'],
   'restriction-changed': ['have another restriction:', 'has another restriction:'],
-  'address-released': ['no longer be reached at', 'is no longer reached at'],
+  'address-removed': ['no longer be reached at', 'is no longer reached at'],
   'address-changed': ['be reached elsewhere:', 'is reached elsewhere:'],
   'target-removed': ['lead nowhere:', 'leads nowhere:'],
   'target-disabled': ['lead nowhere, since this is disabled:', 'leads nowhere, since this is disabled:'],
@@ -238,7 +238,7 @@ function createClause(danger: Danger, context: ClauseContext): Clause {
   switch (danger.danger) {
     case 'restriction-disabled':
     case 'restriction-changed':
-    case 'address-released':
+    case 'address-removed':
     case 'address-changed':
     case 'target-removed':
     case 'target-disabled':
@@ -256,7 +256,7 @@ function createClause(danger: Danger, context: ClauseContext): Clause {
         ? { lead, values: '' }
         : { lead: `${lead}:`, values: `${path} ${formatSides(kind, danger, names)}` };
     }
-    case 'lets-in':
+    case 'access-widened':
       return danger.group === 'secrets'
         ? clause(['allow more:', 'allows more:'])
         : clause(['let in more:', 'lets in more:']);
@@ -294,7 +294,7 @@ function createClause(danger: Danger, context: ClauseContext): Clause {
 }
 
 function findLeads(danger: keyof typeof LEADS, { action }: Change): readonly [string, string] {
-  const isDeleted = danger === 'address-released' && action === 'delete';
+  const isDeleted = danger === 'address-removed' && action === 'delete';
   return isDeleted ? ['be deleted, and no longer be reached at', LEADS[danger][1]] : LEADS[danger];
 }
 
@@ -364,8 +364,8 @@ const MAX_VALUE = 240;
 function formatSides(kind: Kind | undefined, { danger, path = '', from, to }: Danger, names: ResourceNames): string {
   const type = kind === undefined ? undefined : getFieldType(kind, path);
   const [before, after] = [from, to].map((side) => formatValue(type, side, names));
-  if (danger === 'lets-in') return `+ ${after}`;
-  if (danger === 'address-released') return `${before}`;
+  if (danger === 'access-widened') return `+ ${after}`;
+  if (danger === 'address-removed') return `${before}`;
   // A disabled field keeps its values, so show the same values only once.
   const isDisabled = danger === 'restriction-disabled' || danger === 'target-disabled';
   return isDisabled && typeof from !== 'boolean' ? `(${before})` : `${before} → ${after}`;

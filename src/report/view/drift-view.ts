@@ -140,7 +140,7 @@ export function createDriftView(
     summary: formatDriftSummary(drift),
     coverage: formatCoverageSentence(countCoverage(drift), {
       unmanaged: countBy(unowned.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
-      foreign: countBy(unowned.flatMap(({ stack }) => stack ?? [])),
+      ofOtherStacks: countBy(unowned.flatMap(({ stack }) => stack ?? [])),
     }),
     hints: listHints(drift),
     requests: isPart ? '' : formatReadSentence(drift.requests),
@@ -324,6 +324,8 @@ function formatNextClause({ id, next, differences }: ResourceDrift): string | un
       return `replaces it, which gives it a new id${formatForcingFields(differences)}`;
     case 'adopt':
       return 'adopts it, and sets the values of the manifest';
+    case 'take-over':
+      return 'takes it over, and sets the values of the manifest';
     case 'release':
       return 'removes its mark';
     case 'write-file':
@@ -360,7 +362,7 @@ const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> =
   'drifted-and-pending': 'Changed at the service and in the manifests',
   differs: 'Different; it is unknown who changed it',
   missing: 'Missing: never applied, or deleted at the service',
-  unowned: 'Not managed: no mark of this stack',
+  unowned: 'Unowned: without the mark of this stack',
   'file-differs': 'In sync, but its file differs',
   pending: 'Changed in the manifests and not applied yet',
   'to-prune': 'To prune: no longer in a manifest',
@@ -371,7 +373,7 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
   'drifted-and-pending': 'drifted and pending',
   differs: 'different',
   missing: 'missing',
-  unowned: 'not managed',
+  unowned: 'unowned',
   'file-differs': 'file differs',
   pending: 'pending',
   'to-prune': 'to prune',
@@ -393,7 +395,7 @@ export function formatDriftSummary(drift: Pick<Drift, 'resources'>): string {
     `${drifted} drifted`,
     ...(both === 0 ? [] : [`${both} drifted and pending`]),
     ...(differs === 0 ? [] : [`${differs} different`]),
-    ...(unowned === 0 ? [] : [`${unowned} not managed`]),
+    ...(unowned === 0 ? [] : [`${unowned} unowned`]),
     ...(counts['file-differs'] === 0 ? [] : [`${counts['file-differs']} with a file that differs`]),
   ];
   return `${[...sums, `${pending} pending`, `${toPrune} to prune`].join(', ')}; ${inSync} in sync.`;
@@ -409,10 +411,11 @@ type Counts = readonly (readonly [word: string, number: number])[];
 
 function formatCoverageSentence(
   coverage: Coverage,
-  { unmanaged, foreign }: { readonly unmanaged: Counts; readonly foreign: Counts },
+  { unmanaged, ofOtherStacks }: { readonly unmanaged: Counts; readonly ofOtherStacks: Counts },
 ): string {
   const list = (counts: Counts): string => counts.map(([word, number]) => `${word} ${number}`).join(', ');
-  const others = coverage.foreign === 0 ? '' : `, ${coverage.foreign} of other stacks (${list(foreign)})`;
+  const others =
+    coverage.ofOtherStacks === 0 ? '' : `, ${coverage.ofOtherStacks} of other stacks (${list(ofOtherStacks)})`;
   const nobodys = coverage.unmanaged === 0 ? '' : ` (${list(unmanaged)})`;
   return `Live resources of the kinds that were read: ${coverage.owned} of this stack${others}, ${coverage.unmanaged} unmanaged${nobodys}.`;
 }

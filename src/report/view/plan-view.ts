@@ -282,6 +282,7 @@ const NOUNS: Readonly<Record<ChangeAction, string>> = {
   replace: 'replace',
   update: 'update',
   release: 'release',
+  'take-over': 'take-over',
   adopt: 'adoption',
   create: 'create',
 };

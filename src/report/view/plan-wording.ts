@@ -1,6 +1,13 @@
 import { findIdTypeTitle } from '../../kinds/paths.ts';
 import { findKind, KINDS } from '../../kinds/tables/registry.ts';
-import { type Action, CHANGE_ACTIONS, type Change, formatChangeAddress, type Totals } from '../../model/change.ts';
+import {
+  type Action,
+  CHANGE_ACTIONS,
+  type Change,
+  formatChangeAddress,
+  listCountedActions,
+  type Totals,
+} from '../../model/change.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -69,6 +76,7 @@ export const ACTION_LABELS: Readonly<Record<Action, string>> = {
   replace: 'to replace',
   update: 'to update',
   release: 'to release',
+  'take-over': 'to take over',
   adopt: 'to adopt',
   create: 'to create',
   'no-op': 'unchanged',
@@ -115,9 +123,9 @@ function countLeftOut(diagnostics: readonly Diagnostic[]): number {
   return diagnostics.filter(({ code }) => code === 'write-left-out').length;
 }
 
-/** Returns, for example, `1 to delete, 0 to replace, …; 3 unchanged`. Omits 0 releases, because they are rare. */
+/** Returns, for example, `1 to delete, 0 to replace, …; 3 unchanged`. Omits rare actions that do not occur. */
 export function formatActionCounts(totals: Totals): string {
-  const actions = CHANGE_ACTIONS.filter((action) => action !== 'release' || totals.release > 0).map(
+  const actions = listCountedActions(CHANGE_ACTIONS, totals).map(
     (action) => `${totals[action]} ${ACTION_LABELS[action]}`,
   );
   return `${actions.join(', ')}; ${totals['no-op']} ${ACTION_LABELS['no-op']}`;

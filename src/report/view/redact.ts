@@ -91,6 +91,7 @@ function redactWrite(write: Write): Write {
   switch (write.type) {
     case 'create':
     case 'adopt':
+    case 'take-over':
       return { ...write, body: without(write.body), mark: unmarked(write.mark) };
     case 'update':
       return { ...write, body: without(write.body), ...(write.mark !== undefined && { mark: unmarked(write.mark) }) };

@@ -362,9 +362,9 @@ function formatStacks(count: number): string {
 const MAX_LISTED = 10;
 
 /** Lines on manifests and changed files that belong to no stack. */
-export function listUnownedLines({ unowned, changes }: StackListing): readonly string[] {
-  const changed = changes?.unowned ?? [];
-  const rest = unowned.filter((file) => !changed.includes(file));
+export function listFilesWithoutStack({ filesWithoutStack, changes }: StackListing): readonly string[] {
+  const changed = changes?.filesWithoutStack ?? [];
+  const rest = filesWithoutStack.filter((file) => !changed.includes(file));
   return [
     ...(changed.length === 0 ? [] : [`Changed, but part of no stack: ${formatFiles(changed)}.`]),
     ...(changes !== undefined || rest.length === 0

@@ -139,8 +139,9 @@ function listRows(fields: Readonly<Record<string, Field>>): readonly FieldRow[] 
   }));
 }
 
-function formatFieldNote({ required, lifecycle }: Field): string {
+function formatFieldNote({ required, lifecycle, serviceDefault }: Field): string {
   if (required) return ', required';
+  if (serviceDefault) return ', default chosen by the service';
   return lifecycle === 'computed' || lifecycle === 'one-time' ? ', given by the service' : '';
 }
 

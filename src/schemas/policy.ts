@@ -22,7 +22,9 @@ export const createPolicySpecSchema = once(() =>
         .string()
         .min(1)
         .meta({ examples: [`\${change.address} has no owner.`] })
-        .describe(`The text of the finding. A part in \`\${}\` is a CEL expression with the variables of \`require\`.`),
+        .describe(
+          `The text of the finding. A part in \`\${}\` is a CEL expression with the variables of \`require\`; \`$\${\` is a literal \`\${\`.`,
+        ),
       severity: z
         .enum(['error', 'warning'])
         .default('error')
@@ -80,7 +82,7 @@ const createCaseSchema = once(() =>
       expect: z
         .enum(EXPECTATIONS)
         .describe(
-          'The expected result: `allow`, `refuse` or `warn`; `no-match` if the rule does not apply to the change.',
+          'The expected result. `allow`: the rule is true. `refuse` and `warn`: it is false, and the severity is `error` or `warning`. `no-match`: the policy does not apply to the change.',
         ),
       message: z.string().min(1).optional().describe('Text that the message must contain.'),
     })

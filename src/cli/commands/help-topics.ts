@@ -78,7 +78,10 @@ function renderSettings(helper: Help): string {
   const head = ['Flag', 'Environment', 'spec of the Stack', 'Default'];
   const others = RUN_SETTINGS.map((setting) => [formatLabel(setting), formatMeaning(setting)] as const);
   return [
-    renderText(`${PRECEDENCE} Those of the connection: edgewise help connection.`, helper),
+    renderText(
+      `${PRECEDENCE} edgewise explain settings shows the values for a stack, and where each is set. edgewise explain Stack lists all fields of spec. Those of the connection: edgewise help connection.`,
+      helper,
+    ),
     renderTable([head, ...rows]),
     renderItems('The others:', others, helper),
   ].join('\n');

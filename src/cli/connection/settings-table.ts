@@ -81,7 +81,7 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
   { about: 'proxy for both', environment: ['ALL_PROXY', 'all_proxy'] },
   {
     about:
-      'hosts that are reached without a proxy: names, `.suffixes` or addresses, each with an optional port, or `*`',
+      'hosts that are reached without a proxy: names, `.suffixes` or addresses (not ranges), each with an optional port, or `*`',
     environment: ['NO_PROXY', 'no_proxy'],
   },
 ];
@@ -122,6 +122,11 @@ export const RUN_SETTINGS: readonly Setting[] = [
     default: 'set by an indexed Job of Kubernetes or `parallel` of GitLab',
   },
   {
+    about: 'command that prints the manifests of a stack; it runs only with the flag',
+    flag: '--render',
+    stack: 'render',
+  },
+  {
     about: 'extra input files of a stack, as patterns; a change to one counts as a change of the stack',
     stack: 'inputs',
   },
@@ -158,7 +163,7 @@ export const RUN_SETTINGS: readonly Setting[] = [
   },
   {
     about:
-      'level of the logs on stderr: trace, debug, info, warn, error, fatal or silent; `serve` logs at info by default',
+      'level of the logs on stderr: trace, debug, info, warn, error, fatal or silent; `serve` logs at info by default. At debug, each request is a line of JSON with the operation id of the service; at trace, with headers, sizes and times. No level logs bodies, the API key or tokens',
     environment: ['EDGEWISE_LOG_LEVEL'],
     default: 'warn',
   },

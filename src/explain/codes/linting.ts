@@ -87,7 +87,7 @@ function formatEndpoints(policy: string): string {
 export const LINT_EXPLANATIONS = {
   'cel-syntax': {
     meaning:
-      'An expression of a policy is not valid CEL. The service may reject it, or accept it and apply the rule to no traffic. A `deny` rule then lets everybody in.',
+      'An expression of a policy is not valid CEL. The service may reject it, or accept it and apply the rule to no traffic. A `deny` rule then lets everybody in. Lint knows CEL with optional fields, but without messages (`Name{field: 1}`) and names that start with a dot. It does not check types or functions.',
     remedy: 'Correct the expression at the caret.',
     ...createExamples(
       formatPolicy("conn.client_ip = '192.0.2.1'", 'deny'),
@@ -158,7 +158,7 @@ export const LINT_EXPLANATIONS = {
   },
   'restriction-locks-out': {
     meaning:
-      'An IP restriction that is enforced on the API, the dashboard or agents can lock out the user who applies it. A plan that writes one warns as `lockout`.',
+      'An IP restriction that is enforced on the API, the dashboard or agents can lock out the user who applies it. A plan that writes one always warns as `lockout`, so for plans only the severity `error` has an effect.',
     remedy:
       'Make sure that its IP policies allow the address that edgewise runs from. Then add the finding to `lint.allow`.',
     ...createExamples(
@@ -189,7 +189,7 @@ export const LINT_EXPLANATIONS = {
   },
   'literal-id': {
     meaning:
-      'The manifests write out an id although an External, HTTPSEdge or HTTPSEdgeRoute document gives it a name. When the id changes, one of the two places is easily forgotten.',
+      'The manifests write out an id although an External, HTTPSEdge or HTTPSEdgeRoute document gives it a name. When the id changes, one of the two places is easily forgotten. Lint sends no request, so it knows only these ids.',
     remedy: 'Write the address instead of the id.',
     ...createExamples(
       joinDocuments(OFFICE, formatEndpoints('ipp_office')),

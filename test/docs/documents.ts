@@ -24,16 +24,3 @@ export function listCodeBlocks(language: string): readonly CodeBlock[] {
     }),
   );
 }
-
-/** The rows of the table below a heading of a document, without its head. */
-export function listTableRows(file: string, heading: string): readonly (readonly string[])[] {
-  const [, section = ''] = (DOCUMENTS.get(file) ?? '').split(new RegExp(`^## ${heading}$`, 'm'));
-  const [table = ''] = /^\|[\s\S]*?(?=\n\n)/m.exec(section) ?? [];
-  const rows = table.split('\n').map((line) =>
-    line
-      .split(/(?<!\\)\|/)
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
-  return rows.slice(2);
-}

@@ -1,9 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { CONNECTION_SETTINGS, RUN_SETTINGS } from '../../src/cli/connection/settings-table.ts';
-import { EXIT } from '../../src/cli/exit-code.ts';
 import { runCommand } from '../cli/fake-context.ts';
-import { DOCUMENTS, listCodeBlocks, listTableRows } from './documents.ts';
+import { DOCUMENTS, listCodeBlocks } from './documents.ts';
 
 const README = DOCUMENTS.get('README.md') ?? '';
 
@@ -52,6 +50,16 @@ describe('the README', () => {
   });
 });
 
+/** Pages that each say in their first two lines for whom they are. The examples and the project's own pages too. */
+const PAGES = [...DOCUMENTS, ...globSync('.github/*.md').map((file) => [file, readFileSync(file, 'utf8')] as const)];
+
+it.each(PAGES)('%s says first for whom it is, and what they can do after it', (_, document) => {
+  const [title = '', empty, ...lines] = document.split('\n');
+  expect(title).toMatch(/^# /);
+  expect(empty).toBe('');
+  expect(lines.slice(0, 2).join(' ')).toMatch(/^For .*\. After this page,? /);
+});
+
 describe('the version', () => {
   const { version }: { readonly version: string } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -72,46 +80,6 @@ describe('the version', () => {
         what,
       ).toBe(true);
     expect(page.split('\n').length).toBeLessThan(27);
-  });
-});
-
-describe('docs/command-line.md', () => {
-  it('lists every exit code', () => {
-    const codes = listTableRows('docs/command-line.md', 'Exit codes').map(([code]) => Number(code));
-    expect(codes).toEqual(Object.values(EXIT));
-  });
-
-  it('lists every command, and no other', async () => {
-    const listed = listTableRows('docs/command-line.md', 'Commands').flatMap(([cell = '']) =>
-      Array.from(cell.matchAll(/edgewise (\S+?)[ `]/g), ([, name]) => name),
-    );
-    const { stdout } = await runCommand(['--help'], { cwd: '/' });
-    const known = Array.from(stdout.matchAll(/^ {2}([a-z-]+)(?: \S+)* {2,}/gm), ([, name]) => name);
-    expect(known).toContain('abuse-report');
-    expect(new Set(listed)).toEqual(new Set(known.filter((name) => name !== 'help' && !name?.startsWith('-'))));
-  });
-
-  it('says how each setting can be stated, as the help does', () => {
-    const cells = listTableRows('docs/command-line.md', 'Settings').map((row) => row.join(' '));
-    for (const { flag, environment = [], stack } of [...CONNECTION_SETTINGS, ...RUN_SETTINGS]) {
-      // `api.timeouts.connect`, `.headers`: the last step is enough.
-      const ways = [
-        ...(flag === undefined ? [] : [flag.split(' ')[0]]),
-        ...environment,
-        stack?.split('.').at(-1) ?? '',
-      ];
-      expect(
-        cells.find((cell) => ways.every((way) => cell.includes(way ?? ''))),
-        ways.join(' '),
-      ).toBeDefined();
-    }
-  });
-
-  it('lists every environment variable that is read, and no other', () => {
-    const source = globSync('src/cli/**/*.ts').map((file) => readFileSync(file, 'utf8'));
-    expect(listVariables(listTableRows('docs/command-line.md', 'Settings').flat().join(' '))).toEqual(
-      listVariables(source.join('\n')),
-    );
   });
 });
 
@@ -136,7 +104,3 @@ describe('documents', () => {
     expect(flags.filter((flag) => !new RegExp(`(^|[ ,])${flag}($|[ ,])`, 'm').test(stdout))).toEqual([]);
   });
 });
-
-function listVariables(text: string): ReadonlySet<string> {
-  return new Set(text.match(/\bEDGEWISE_[A-Z_]+\b/g));
-}

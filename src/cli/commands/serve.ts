@@ -47,9 +47,13 @@ export function defineServe(command: Command, act: CommandAction): void {
     )
     .option(
       '--faults <file>',
-      'faults to simulate: late, lost, broken and wrong answers, as YAML or JSON (default: nothing)',
+      'faults to simulate: late, lost, broken and wrong answers, as YAML or JSON; edgewise schema faults describes them (default: nothing)',
     )
-    .option('--rate-limit <limit>', 'answer 429 above this, such as 120/60s (default: none)', parseRateLimitFlag)
+    .option(
+      '--rate-limit <limit>',
+      'answer 429 above this, such as 120/60s, whatever the key (default: none)',
+      parseRateLimitFlag,
+    )
     .option('--version-header <name>', 'name of the header that carries the API version', DEFAULT_VERSION_HEADER);
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
   addExamples(command, [

@@ -81,7 +81,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   },
   'references do not follow what the run hands over': {
     file: 'src/repository/planned-resources.ts',
-    from: 'return resources.get(toKey(foreign)) ??',
+    from: 'return resources.get(toKey(reference)) ??',
     to: 'return',
     noticedAs: /something is left to do after/,
     needsSeveral: true,
@@ -142,7 +142,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   },
   'a module is removed before the mark is taken': {
     file: 'src/plan/writes.ts',
-    from: "if (change.action !== 'adopt') {",
+    from: "if (!changesOwner(change.action)) {",
     to: 'if (change.address !== undefined) {',
     noticedAs: /before its mark was taken/,
     seenAt: 234,

@@ -95,7 +95,7 @@ const EFFECTS = [
   'stack/render',
   'stack/process-host',
   'stack/run-plan',
-  'repository/find-changes',
+  'repository/read-changes',
   'repository/git',
 ];
 

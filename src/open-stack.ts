@@ -108,7 +108,7 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: S
     // Imported only if a plan is rehearsed, because the import loads the whole bundled server.
     rehearse: async (...tried: Parameters<Rehearse>) => (await import('./rehearse/rehearse.ts')).rehearsePlan(...tried),
     openNeighbours: async (...asked: Parameters<OpenNeighbours>) =>
-      (await import('./repository/find-stacks.ts')).openNeighbours(...asked),
+      (await import('./repository/read-stack-tree.ts')).openNeighbours(...asked),
     ...(cwd !== undefined && { cwd }),
     ...(env !== undefined && { env }),
     ...(now !== undefined && { now }),

@@ -131,7 +131,7 @@ function resolveBody(write: Write, { ids, now, by }: WriteInputs): JsonObject | 
     case 'create':
       return {
         ...resolveSpecReferences(kind, write.body, ids),
-        ...renderValidity(write, now),
+        ...createValidity(write, now),
         ...createMetadata(write.mark),
       };
     case 'update':
@@ -161,7 +161,7 @@ function resolveBody(write: Write, { ids, now, by }: WriteInputs): JsonObject | 
  * The start and the end of a validity that begins now, in whole seconds, because services store no fractions. Empty if
  * the write has no `validForMs`.
  */
-function renderValidity({ kind, validForMs }: CreateWrite, now: Date): JsonObject {
+function createValidity({ kind, validForMs }: CreateWrite, now: Date): JsonObject {
   const { validity } = getKind(kind);
   if (validForMs === undefined || validity === undefined) return {};
   const startMs = Math.floor(now.getTime() / 1000) * 1000;

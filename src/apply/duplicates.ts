@@ -80,7 +80,7 @@ const BY_NAME = new WeakMap<readonly LiveResource[], ReadonlyMap<string | undefi
  * delivered or, if no token was delivered, the oldest. A list without the created resource is stale and is read again.
  * The promise rejects with the client's error if a list request fails.
  */
-export async function findConcurrentDuplicates(
+export async function listConcurrentDuplicates(
   { write, id }: CreatedResource,
   context: DuplicateContext,
 ): Promise<ConcurrentDuplicates> {
@@ -270,7 +270,7 @@ interface Seen extends Omit<ConcurrentDuplicates, 'winner'> {
 
 async function lookUp(made: CreatedResource, context: DuplicateContext): Promise<Seen> {
   try {
-    return await findConcurrentDuplicates(made, context);
+    return await listConcurrentDuplicates(made, context);
   } catch (error) {
     if (isExternalError(error)) return { winner: describeError(error), losers: [], isUnmarked: false };
     throw error;

@@ -167,7 +167,7 @@ const PIECE_LENGTH = 8;
  * are not letters or digits.
  */
 function redactToken(text: string, token: string): string {
-  const pieces = listPieces(token);
+  const pieces = splitPieces(token);
   const { letters, places } = extractLetters(text);
   let struck = '';
   let end = 0; // index after the last character that was copied or redacted
@@ -187,7 +187,7 @@ interface Pieces {
 }
 
 /** All sequences of PIECE_LENGTH letters and digits in each encoding of the token. A shorter encoding is one piece. */
-function listPieces(token: string): Pieces {
+function splitPieces(token: string): Pieces {
   const texts = new Set(listForms(token).flatMap(listRuns));
   return { texts, lengths: [...new Set(Array.from(texts, ({ length }) => length))] };
 }

@@ -90,7 +90,7 @@ function createCommandSink(settings: CommandSinkSettings, context: SinkContext):
   const [program = ''] = command;
   return {
     test: async () => {
-      await findProgram(program, context);
+      await checkProgram(program, context);
       if (test === undefined) return [];
       await runCommand({
         words: test,
@@ -128,7 +128,7 @@ function createEnvironment(env: SinkContext['env'], recipient?: TokenCredential)
 }
 
 /** Rejects if the program is neither the path of an executable file nor on the PATH. */
-async function findProgram(program: string, { cwd, env }: SinkContext): Promise<void> {
+async function checkProgram(program: string, { cwd, env }: SinkContext): Promise<void> {
   const folders = program.includes('/')
     ? [cwd]
     : (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');

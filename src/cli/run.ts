@@ -48,7 +48,7 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
     name = formatCommandName(command);
   });
   if (isUnknownCommand(argv, program)) {
-    return showFailure(createUnknownCommandError(argv, program), { flags: findFlags(argv) }, context);
+    return showFailure(createUnknownCommandError(argv, program), { flags: readFlags(argv) }, context);
   }
   try {
     await program.parseAsync(withDefaultWait(argv), { from: 'user' });
@@ -58,7 +58,7 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
     if (error.exitCode === 0) return EXIT.done;
     // No command was named, and commander wrote the overview to stderr.
     if (error.code === 'commander.help') return EXIT.invalid;
-    return showFailure(createParseError(error, argv), { flags: findFlags(argv) }, context);
+    return showFailure(createParseError(error, argv), { flags: readFlags(argv) }, context);
   }
 }
 
@@ -100,11 +100,11 @@ function formatCommandName(command: Command): string {
 }
 
 /** Finds the output flags in a command line that could not be parsed, to show the error in the requested format. */
-function findFlags(argv: readonly string[]): FormatFlags {
-  return { format: findFormat(argv), report: findReports(argv), color: !argv.includes('--no-color') };
+function readFlags(argv: readonly string[]): FormatFlags {
+  return { format: readFormat(argv), report: readReports(argv), color: !argv.includes('--no-color') };
 }
 
-function findReports(argv: readonly string[]): readonly ReportTarget[] {
+function readReports(argv: readonly string[]): readonly ReportTarget[] {
   const named = argv.flatMap((word, index) => {
     if (word.startsWith('--report=')) return [word.slice('--report='.length)];
     return word === '--report' ? [argv[index + 1] ?? ''] : [];
@@ -115,7 +115,7 @@ function findReports(argv: readonly string[]): readonly ReportTarget[] {
   });
 }
 
-function findFormat(argv: readonly string[]): FormatName {
+function readFormat(argv: readonly string[]): FormatName {
   const named = argv.flatMap((word, index) => {
     if (word.startsWith('--format=')) return [word.slice('--format='.length)];
     return word === '--format' ? [argv[index + 1] ?? ''] : [];

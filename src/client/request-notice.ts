@@ -59,7 +59,7 @@ export function withNotices(attempt: Attempt, options: NoticeOptions): Attempt {
   return async (request, count) => {
     const start = { method: request.method, path: redact(formatUrlPath(new URL(request.url))), attempt: count };
     const startedAt = now();
-    onRequest({ event: 'sent', ...start, headers: listHeaders(request.headers, redact) });
+    onRequest({ event: 'sent', ...start, headers: collectHeaders(request.headers, redact) });
     try {
       const answer = await attempt(request, count);
       onRequest({ event: 'answered', ...start, ms: now() - startedAt, ...describeAnswer(answer, redact) });
@@ -79,7 +79,7 @@ function describeAnswer({ response, body }: ReceivedResponse, redact: Redactor):
     status: response.status,
     operationId: findOperationId({ headers: response.headers, body: isSuccess(response) ? '' : body }, redact),
     bytes: Buffer.byteLength(body),
-    headers: listHeaders(response.headers, redact),
+    headers: collectHeaders(response.headers, redact),
   };
 }
 
@@ -90,7 +90,7 @@ function describeAnswer({ response, body }: ReceivedResponse, redact: Redactor):
 const PLAIN_HEADERS =
   /^(?:accept|accept-encoding|age|cache-control|content-(?:encoding|language|length|type)|date|etag|retry-after|server|user-agent|vary|(?:x-)?ratelimit-[\w-]+|(?:[\w-]+-)?(?:operation|request|trace|correlation)-id|[\w-]*version)$/;
 
-function listHeaders(headers: Readonly<Record<string, string>>, redact: Redactor): Readonly<Record<string, string>> {
+function collectHeaders(headers: Readonly<Record<string, string>>, redact: Redactor): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(headers)
       .filter(([name]) => PLAIN_HEADERS.test(name))

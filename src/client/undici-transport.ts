@@ -200,16 +200,16 @@ async function decodeBody(
   request: Pick<HttpRequest, 'method' | 'url'>,
 ): Promise<Buffer<ArrayBuffer>> {
   const decode = DECODERS[encoding.trim().toLowerCase()];
-  const refuse = (what: string, cause?: unknown) =>
+  const createRefusal = (what: string, cause?: unknown) =>
     new NetworkError(`${request.method} ${request.url}: the response ${what}`, { cause });
   if (encoding.trim().toLowerCase() === 'identity') return body;
-  if (decode === undefined) throw refuse('has an encoding that was not requested');
+  if (decode === undefined) throw createRefusal('has an encoding that was not requested');
   try {
     return await decode(body, { maxOutputLength: MAX_BODY_BYTES });
   } catch (error) {
     const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
     if (isTooLarge) throw createTooLargeError(request, [await decodeHead(body, decode)]);
-    throw refuse('cannot be decompressed', error);
+    throw createRefusal('cannot be decompressed', error);
   }
 }
 

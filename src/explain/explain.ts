@@ -1,4 +1,4 @@
-import { type Field, listInnerFields } from '../kinds/field.ts';
+import { collectInnerFields, type Field } from '../kinds/field.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { suggestRemedy } from '../manifest/suggest.ts';
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic.ts';
@@ -6,12 +6,12 @@ import { DOCUMENT_KINDS } from '../schemas/document.ts';
 import {
   type CodePage,
   createCodePage,
+  createFieldPage,
   createKindPage,
+  createSchemaPage,
   createSettingPage,
   type FieldPage,
   type FoundPage,
-  findFieldPage,
-  findSchemaPage,
   listSchemaPaths,
 } from './pages.ts';
 
@@ -52,14 +52,14 @@ export function explain(topic: string): ExplanationPage | UnknownTopic {
   if (isDiagnosticCode(topic)) return createCodePage(topic);
   const [kind = '', ...steps] = topic.replace(/\[\d*\]/g, '').split('.');
   if (!DOCUMENT_KINDS.includes(kind)) return explainByName(topic, [kind, ...steps]);
-  const found = findPage(kind, steps);
+  const found = createPage(kind, steps);
   return 'unknown' in found ? createUnknownField(found, { kind, steps }) : found;
 }
 
 /** Explains the field with this name. If several fields have the name, lists them. */
 function explainByName(topic: string, names: readonly string[]): ExplanationPage | UnknownTopic {
-  const [only, ...others] = findFields(names).flatMap(({ kind, steps }) => {
-    const page = findPage(kind, steps);
+  const [only, ...others] = listFields(names).flatMap(({ kind, steps }) => {
+    const page = createPage(kind, steps);
     return 'unknown' in page ? [] : [page];
   });
   if (only === undefined) return createUnknownTopic(topic, names[0] ?? '');
@@ -68,10 +68,10 @@ function explainByName(topic: string, names: readonly string[]): ExplanationPage
   return { about: 'fields', name: topic, fields };
 }
 
-export function listTopics(): TopicsPage {
+export function createTopicsPage(): TopicsPage {
   const codes = Object.entries(DIAGNOSTIC_CODES).map(([name, sentence]) => ({ name, sentence }));
   const kinds = DOCUMENT_KINDS.map((name) => {
-    const page = findPage(name, []);
+    const page = createPage(name, []);
     return { name, sentence: 'description' in page ? page.description : '' };
   });
   return { about: 'topics', kinds, codes };
@@ -86,28 +86,28 @@ function isDiagnosticCode(text: string): text is DiagnosticCode {
  */
 const OUTSIDE_SPEC: readonly string[] = ['apiVersion', 'kind', 'metadata', 'lifecycle', 'lint'];
 
-function findPage(kind: string, steps: readonly string[]): FoundPage {
+function createPage(kind: string, steps: readonly string[]): FoundPage {
   const inSpec = steps[0] === 'spec' ? steps.slice(1) : steps;
   const table = findKind(kind);
-  if (table === undefined) return findSetting(kind, steps);
+  if (table === undefined) return createSchemaSettingPage(kind, steps);
   if (inSpec.length === 0) return createKindPage(kind);
   const [part, name = '', ...more] = steps;
   const isSetting = part === 'lifecycle' && more.length === 0 && Object.hasOwn(table.lifecycle, name);
   const setting = isSetting ? table.lifecycle[name] : undefined;
   if (setting !== undefined) return createSettingPage(table, name, setting);
-  const found = findFieldPage(table, inSpec);
+  const found = createFieldPage(table, inSpec);
   const isOutside = steps[0] !== undefined && OUTSIDE_SPEC.includes(steps[0]);
-  return 'unknown' in found && isOutside ? findSchemaPage(kind, steps) : found;
+  return 'unknown' in found && isOutside ? createSchemaPage(kind, steps) : found;
 }
 
 /** Finds the page of a setting. The path may omit the leading `spec`. */
-function findSetting(kind: string, steps: readonly string[]): FoundPage {
+function createSchemaSettingPage(kind: string, steps: readonly string[]): FoundPage {
   const [first = 'spec'] = steps;
   const isFull = kind === 'List' || first === 'spec' || OUTSIDE_SPEC.includes(first);
-  const page = findSchemaPage(kind, isFull && (steps.length > 0 || kind === 'List') ? steps : ['spec', ...steps]);
-  if ('unknown' in page && first === 'lint') return findSchemaPage(kind, ['spec', ...steps]);
+  const page = createSchemaPage(kind, isFull && (steps.length > 0 || kind === 'List') ? steps : ['spec', ...steps]);
+  if ('unknown' in page && first === 'lint') return createSchemaPage(kind, ['spec', ...steps]);
   if (steps.length > 0 || 'unknown' in page) return page;
-  const whole = findSchemaPage(kind, []);
+  const whole = createSchemaPage(kind, []);
   return 'unknown' in whole ? whole : { ...whole, fields: page.fields };
 }
 
@@ -123,7 +123,7 @@ function createUnknownTopic(topic: string, first: string): UnknownTopic {
 type Unknown = Extract<FoundPage, { unknown: string }>;
 
 function createUnknownField({ unknown, before, known }: Unknown, { kind, steps }: FieldTarget): UnknownTopic {
-  const [deeper] = findFields(steps, [kind]);
+  const [deeper] = listFields(steps, [kind]);
   const near = suggestRemedy(unknown, known)?.replace(/^Did you mean `/, `Did you mean \`${before}.`);
   return {
     message: known.length === 0 ? `${before} has no fields.` : `${before} has no field ${unknown}.`,
@@ -141,7 +141,7 @@ interface FieldTarget {
 const SEARCHED = DOCUMENT_KINDS.filter((kind) => kind !== 'Defaults');
 
 /** Finds the fields and settings whose path ends with these names. A leading `spec` is ignored. */
-function findFields(names: readonly string[], kinds: readonly string[] = SEARCHED): readonly FieldTarget[] {
+function listFields(names: readonly string[], kinds: readonly string[] = SEARCHED): readonly FieldTarget[] {
   const wanted = names[0] === 'spec' && names.length > 1 ? names.slice(1) : names;
   const end = `.${wanted.join('.')}`;
   return kinds.flatMap((kind) =>
@@ -170,6 +170,6 @@ function listPaths(kind: string): readonly (readonly string[])[] {
 function listTablePaths(fields: Readonly<Record<string, Field>>): readonly (readonly string[])[] {
   return Object.entries(fields).flatMap(([name, { type }]) => [
     [name],
-    ...listTablePaths(listInnerFields(type)).map((inner) => [name, ...inner]),
+    ...listTablePaths(collectInnerFields(type)).map((inner) => [name, ...inner]),
   ]);
 }

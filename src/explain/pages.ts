@@ -1,4 +1,4 @@
-import { type Field, type FieldType, type Lifecycle, listInnerFields, type ReferenceType } from '../kinds/field.ts';
+import { collectInnerFields, type Field, type FieldType, type Lifecycle, type ReferenceType } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listReferableKinds } from '../kinds/references.ts';
@@ -117,8 +117,8 @@ export type FoundPage =
   | { readonly unknown: string; readonly before: string; readonly known: readonly string[] };
 
 /** Creates the page of the field at a path. If a step is unknown or the path is empty, returns the known steps. */
-export function findFieldPage(kind: Kind, steps: readonly string[]): FoundPage {
-  const way = findPathFields(kind, steps);
+export function createFieldPage(kind: Kind, steps: readonly string[]): FoundPage {
+  const way = resolvePathFields(kind, steps);
   if ('unknown' in way) return way;
   const field = way.fields.at(-1);
   if (field === undefined) return { unknown: '', before: kind.name, known: Object.keys(kind.fields) };
@@ -127,7 +127,7 @@ export function findFieldPage(kind: Kind, steps: readonly string[]): FoundPage {
     path: [kind.name, ...steps].join('.'),
     description: field.description,
     facts: listFacts(kind, { steps, fields: way.fields, field }),
-    fields: listRows(listInnerFields(field.type)),
+    fields: listRows(collectInnerFields(field.type)),
   };
 }
 
@@ -146,7 +146,7 @@ function formatFieldNote({ required, lifecycle, serviceDefault }: Field): string
 }
 
 /** Finds the fields along a path, the outermost first. */
-function findPathFields(
+function resolvePathFields(
   kind: Kind,
   steps: readonly string[],
 ):
@@ -159,7 +159,7 @@ function findPathFields(
     if (field === undefined)
       return { unknown: step, before: [kind.name, ...steps.slice(0, index)].join('.'), known: Object.keys(known) };
     fields.push(field);
-    known = listInnerFields(field.type);
+    known = collectInnerFields(field.type);
   }
   return { fields };
 }
@@ -311,16 +311,16 @@ function createFieldOrder(
  * Creates the page of a part of a document from the JSON Schema of the document's kind. Used for parts outside `spec`,
  * and for kinds that are not resources.
  */
-export function findSchemaPage(kind: string, steps: readonly string[]): FoundPage {
+export function createSchemaPage(kind: string, steps: readonly string[]): FoundPage {
   let found: Member = { schema: inlineDefs(createManifestJsonSchema(kind)), isRequired: true };
   for (const [index, step] of steps.entries()) {
-    const members: ReadonlyMap<string, Member> = listMembers(found.schema);
+    const members: ReadonlyMap<string, Member> = indexMembers(found.schema);
     const next = members.get(step) ?? members.get(ANY);
     if (next === undefined)
       return { unknown: step, before: [kind, ...steps.slice(0, index)].join('.'), known: [...members.keys()] };
     found = next;
   }
-  return createSchemaPage([kind, ...steps].join('.'), found);
+  return createMemberPage([kind, ...steps].join('.'), found);
 }
 
 /** Lists the paths of all parts of a document of a kind, except parts with arbitrary names. */
@@ -329,7 +329,7 @@ export function listSchemaPaths(kind: string): readonly (readonly string[])[] {
 }
 
 function listInner(schema: JsonObject): readonly (readonly string[])[] {
-  return [...listMembers(schema)].flatMap(([name, member]) =>
+  return [...indexMembers(schema)].flatMap(([name, member]) =>
     name === ANY ? [] : [[name], ...listInner(member.schema).map((inner) => [name, ...inner])],
   );
 }
@@ -342,9 +342,9 @@ interface Member {
   readonly isRequired: boolean;
 }
 
-function createSchemaPage(path: string, { schema, isRequired }: Member): FieldPage {
+function createMemberPage(path: string, { schema, isRequired }: Member): FieldPage {
   const isKind = !path.includes('.');
-  const members = [...listMembers(schema)];
+  const members = [...indexMembers(schema)];
   const hasChoice = listAlternatives(schema).length > 1;
   return {
     about: isKind ? 'kind' : 'field',
@@ -380,10 +380,10 @@ function removeEnvironmentPattern(pattern: string): string {
 }
 
 /** Maps the names of an object's fields to the fields. For a list, uses the fields of its members. */
-function listMembers(schema: JsonObject): ReadonlyMap<string, Member> {
+function indexMembers(schema: JsonObject): ReadonlyMap<string, Member> {
   const members = listAlternatives(schema).flatMap((alternative): (readonly [string, Member])[] => {
     const { properties, required, additionalProperties: rest, items } = alternative;
-    if (isJsonObject(items)) return [...listMembers(items)];
+    if (isJsonObject(items)) return [...indexMembers(items)];
     const names = isJsonArray(required) ? required : [];
     const stated = isJsonObject(properties) ? Object.entries(properties) : [];
     const any = isJsonObject(rest) && Object.keys(rest).length > 0 ? [[ANY, rest] as const] : [];

@@ -83,7 +83,7 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
   return {
     documents: [
       ...(options.stack === undefined ? [] : [{ kind: 'Stack', name: options.stack, text: stack }]),
-      ...renderAll(kept),
+      ...createDocuments(kept),
     ],
     resources: kept.length,
     leftOut: allLeftOut,
@@ -116,7 +116,7 @@ function nameResources(chosen: readonly LiveResource[], stack: string | undefine
   });
 }
 
-function renderAll(resources: readonly NamedResource[]): readonly ExportedDocument[] {
+function createDocuments(resources: readonly NamedResource[]): readonly ExportedDocument[] {
   const addresses = new Map(resources.map(({ kind, name, live }) => [live.id, toAddress(kind.name, name)]));
   const unknown = new Set(resources.flatMap(listReferredIds).filter((id) => !addresses.has(id)));
   const externals = assignNames([...unknown].map((id) => ({ id, base: chooseIdName(id), isFixed: false })));
@@ -130,10 +130,10 @@ function renderAll(resources: readonly NamedResource[]): readonly ExportedDocume
       text: renderManifestDocument(createDocument(resource, spec), createComment(resource)),
     };
   });
-  return [...renderExternals(externals), ...documents];
+  return [...createExternals(externals), ...documents];
 }
 
-function renderExternals(externals: ReadonlyMap<string, string>): readonly ExportedDocument[] {
+function createExternals(externals: ReadonlyMap<string, string>): readonly ExportedDocument[] {
   return [...externals]
     .sort(([, left], [, right]) => (left < right ? -1 : 1))
     .map(([id, name]) => ({

@@ -28,13 +28,13 @@ export type BoundaryResult = { readonly real: string } | { readonly finding: str
  *   it, otherwise the folder of the path.
  */
 export function listRoots(paths: readonly string[], { cwd, root }: BoundaryContext): readonly string[] {
-  const starts = paths.map((path) => findStartFolder(path, cwd));
+  const starts = paths.map((path) => resolveStartFolder(path, cwd));
   if (root === undefined) {
     const found = (starts.length === 0 ? [cwd] : starts).flatMap((start) => listRootsOfPath(start, cwd));
     return [...new Set(found)];
   }
   const top = resolveLinks(resolve(cwd, root));
-  const outside = starts.map((start) => findFolder(resolveLinks(start))).filter((folder) => !isBelow(folder, top));
+  const outside = starts.map((start) => resolveFolder(resolveLinks(start))).filter((folder) => !isBelow(folder, top));
   return [...new Set([top, ...outside])];
 }
 
@@ -42,9 +42,9 @@ function listRootsOfPath(start: string, cwd: string): readonly string[] {
   const repository = findRepository(start);
   if (repository !== undefined) return [resolveLinks(repository)];
   const [real, around] = [resolveLinks(start), resolveLinks(cwd)];
-  if (!isBelow(start, cwd)) return [findFolder(real)];
+  if (!isBelow(start, cwd)) return [resolveFolder(real)];
   // If the path is a link out of the working folder, its target is allowed too, because the user named it.
-  return isBelow(real, around) || findFolder(real) !== real ? [around] : [around, real];
+  return isBelow(real, around) || resolveFolder(real) !== real ? [around] : [around, real];
 }
 
 /** Returns the nearest folder with `.git` (a file in worktrees), from `start` upwards. `undefined` if there is none. */
@@ -61,7 +61,7 @@ export function findRepository(start: string): string | undefined {
  */
 export function resolveNamedPath(path: string, { cwd, root }: BoundaryContext): BoundaryResult {
   const whole = resolve(cwd, path);
-  const top = root === undefined ? findRepository(findFolder(whole)) : resolve(cwd, root);
+  const top = root === undefined ? findRepository(resolveFolder(whole)) : resolve(cwd, root);
   const mustCheck = top !== undefined && isBelow(whole, top) && !isInsideGit(relative(top, whole));
   return mustCheck ? resolvePathWithin(whole, [resolveLinks(top)]) : { real: resolveLinks(whole) };
 }
@@ -188,13 +188,13 @@ export function checkPathDepth(real: string, top: string): void {
  * Returns the folder in which the search for a repository starts: the path itself if it is a folder, otherwise its
  * folder. For standard input (`-`), pipes and devices: the working folder.
  */
-function findStartFolder(path: string, cwd: string): string {
+function resolveStartFolder(path: string, cwd: string): string {
   const whole = resolve(cwd, path);
   const found = path === '-' ? undefined : findStats(whole, statSync);
-  return path === '-' || (found !== undefined && !found.isFile() && !found.isDirectory()) ? cwd : findFolder(whole);
+  return path === '-' || (found !== undefined && !found.isFile() && !found.isDirectory()) ? cwd : resolveFolder(whole);
 }
 
-function findFolder(path: string): string {
+function resolveFolder(path: string): string {
   return findStats(path)?.isFile() === true ? dirname(path) : path;
 }
 

@@ -331,8 +331,8 @@ export function moduleOf(
 }
 
 /** Returns the fields of an object, or of the members of a list or map. Empty for other types. */
-export function listInnerFields(type: FieldType | undefined): Readonly<Record<string, Field>> {
-  if (type?.type === 'list' || type?.type === 'map') return listInnerFields(type.of);
+export function collectInnerFields(type: FieldType | undefined): Readonly<Record<string, Field>> {
+  if (type?.type === 'list' || type?.type === 'map') return collectInnerFields(type.of);
   return type?.type === 'object' ? type.fields : {};
 }
 

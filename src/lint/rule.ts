@@ -86,11 +86,11 @@ function listFieldPlaces(kind: Kind): readonly FieldPlace[] {
 }
 
 function collectField(object: JsonObject, { path, name, field }: FieldPlace, spots: SpecNode[]): void {
-  const value = getOwn(object, name);
+  const value = findOwn(object, name);
   if (isChecked(field, value)) collect({ path, type: field.type, field, value }, spots);
 }
 
-function getOwn(object: JsonObject, name: string): Json | undefined {
+function findOwn(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
@@ -127,5 +127,5 @@ function collect(spot: SpecNode, spots: SpecNode[]): void {
       collect({ path: [...path, index], type: type.of, value: member }, spots);
   } else if (type.type === 'object' && isJsonObject(value))
     for (const [name, field] of type.namedFields)
-      if (isChecked(field, getOwn(value, name))) collectField(value, { path: [...path, name], name, field }, spots);
+      if (isChecked(field, findOwn(value, name))) collectField(value, { path: [...path, name], name, field }, spots);
 }

@@ -10,7 +10,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml';
-import { type FieldType, listInnerFields, objectOf, type ReferenceType } from '../kinds/field.ts';
+import { collectInnerFields, type FieldType, objectOf, type ReferenceType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listReferableKinds } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
@@ -116,7 +116,7 @@ function listKnownSteps(table: Kind, names: readonly string[]): readonly string[
   let fields = table.fields;
   const end = names.findIndex((name) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    fields = listInnerFields(field?.type);
+    fields = collectInnerFields(field?.type);
     return field === undefined;
   });
   return end < 0 ? names : names.slice(0, end);
@@ -320,11 +320,11 @@ function findMember(tree: Tree, node: Node | null, step: string | number): Found
     const member = inner.items[Number(step)];
     return member === undefined ? undefined : { node: member, key: undefined };
   }
-  const found = isMap<Node, Node | null>(inner) ? listMembers(tree, inner).get(String(step)) : undefined;
+  const found = isMap<Node, Node | null>(inner) ? indexMembers(tree, inner).get(String(step)) : undefined;
   return found ?? (step === 0 ? { node: inner, key: undefined } : undefined);
 }
 
-function listMembers({ members }: Tree, map: YAMLMap<Node, Node | null>): ReadonlyMap<string, FoundNode> {
+function indexMembers({ members }: Tree, map: YAMLMap<Node, Node | null>): ReadonlyMap<string, FoundNode> {
   const known = members.get(map);
   if (known !== undefined) return known;
   const entries = map.items.map(

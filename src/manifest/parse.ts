@@ -275,8 +275,8 @@ function convert(node: unknown, walk: Walk, depth: number): Json {
   if (isAlias(node)) return resolveAlias(node, walk);
   if (!isScalar(node)) {
     if (!isMap(node) && !isSeq(node)) return null;
-    if (depth >= MAX_DEPTH) return refuseDepth(node, walk);
-    if (node.items.length > MAX_MEMBERS) return refuseMembers(node, walk);
+    if (depth >= MAX_DEPTH) return reportDepth(node, walk);
+    if (node.items.length > MAX_MEMBERS) return reportMembers(node, walk);
   }
   return node.anchor === undefined ? convertPlain(node, walk, depth) : keepAnchor(node, node.anchor, { walk, depth });
 }
@@ -329,7 +329,7 @@ function createAliasFinding(name: string, span: Span, walk: Walk): SyntaxFinding
   };
 }
 
-function refuseDepth(node: Node, walk: Walk): Json {
+function reportDepth(node: Node, walk: Walk): Json {
   const message = `this is nested more than ${MAX_DEPTH} levels deep`;
   walk.findings.push({
     code: 'yaml-syntax',
@@ -346,7 +346,7 @@ function refuseDepth(node: Node, walk: Walk): Json {
  */
 const MAX_MEMBERS = 20_000;
 
-function refuseMembers(node: YAMLMap | YAMLSeq, walk: Walk): Json {
+function reportMembers(node: YAMLMap | YAMLSeq, walk: Walk): Json {
   const what = isMap(node) ? 'keys' : 'members';
   walk.findings.push({
     code: 'yaml-syntax',

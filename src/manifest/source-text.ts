@@ -39,7 +39,7 @@ class CountedText implements SourceText {
   }
 
   toLine(offset: number): number {
-    return findLine(this.#listStarts(), offset);
+    return computeLine(this.#listStarts(), offset);
   }
 
   #listStarts(): Uint32Array {
@@ -97,11 +97,11 @@ interface Lines {
 }
 
 function toPlace(lines: Lines, span: Span): SourcePlace {
-  const line = findLine(lines.starts, span.start);
+  const line = computeLine(lines.starts, span.start);
   const column = span.start - (lines.starts[line - 1] ?? 0) + 1;
-  const rest = (getLine(lines, line) ?? '').length - column + 1;
+  const rest = (findLine(lines, line) ?? '').length - column + 1;
   const length = Math.max(1, Math.min(span.end - span.start, rest));
-  const excerpt = renderExcerpt((wanted) => getLine(lines, wanted), { line, column, length });
+  const excerpt = renderExcerpt((wanted) => findLine(lines, wanted), { line, column, length });
   return { file: lines.file, line, column, excerpt };
 }
 
@@ -117,7 +117,7 @@ function listLineStarts(text: string): Uint32Array {
   return starts;
 }
 
-function findLine(starts: Uint32Array, offset: number): number {
+function computeLine(starts: Uint32Array, offset: number): number {
   let [low, high] = [0, starts.length];
   while (high - low > 1) {
     const middle = (low + high) >>> 1;
@@ -127,7 +127,7 @@ function findLine(starts: Uint32Array, offset: number): number {
   return low + 1;
 }
 
-function getLine({ text, starts }: Lines, line: number): string | undefined {
+function findLine({ text, starts }: Lines, line: number): string | undefined {
   const start = starts[line - 1];
   if (start === undefined) return undefined;
   const end = starts[line];
@@ -180,7 +180,7 @@ interface Cut {
 }
 
 function cutAround(line: string, offset: number, length: number): Cut {
-  const start = findCutStart(line, offset, length);
+  const start = computeCutStart(line, offset, length);
   const head = listCells(line.slice(start, offset));
   const body = listCells(line.slice(offset, offset + Math.min(length, MAX_WIDTH)));
   const tail = listCells(line.slice(offset + length, offset + length + MAX_WIDTH));
@@ -193,7 +193,7 @@ function cutAround(line: string, offset: number, length: number): Cut {
 }
 
 /** Returns the offset at which the shown part of a line starts: 0 unless the caret would be cut off. */
-function findCutStart(line: string, offset: number, length: number): number {
+function computeCutStart(line: string, offset: number, length: number): number {
   if (line.length <= MAX_WIDTH || offset + Math.min(length, LEAD) <= MAX_WIDTH) return 0;
   const start = offset - LEAD;
   return /[\uDC00-\uDFFF]/.test(line.charAt(start)) ? start - 1 : start;

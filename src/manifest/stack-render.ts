@@ -74,7 +74,7 @@ export function decodeSource(source: ManifestBytes): SourceText | Diagnostic {
 const DECODER = new TextDecoder('utf-8');
 
 function createEncodingDiagnostic(source: SourceText, bytes: Uint8Array): Diagnostic {
-  const { index, offset } = findBadByte(source.text, bytes);
+  const { index, offset } = locateBadByte(source.text, bytes);
   const byte = (bytes[offset] ?? 0).toString(16).padStart(2, '0');
   return {
     code: 'file-not-utf8',
@@ -90,7 +90,7 @@ const REPLACEMENT_BYTES = [0xef, 0xbf, 0xbd] as const;
 const MARK_BYTES = [0xef, 0xbb, 0xbf] as const;
 
 /** Finds the first U+FFFD that the decoder inserted (not one that was in the file), and the byte that it replaces. */
-function findBadByte(text: string, bytes: Uint8Array): { readonly index: number; readonly offset: number } {
+function locateBadByte(text: string, bytes: Uint8Array): { readonly index: number; readonly offset: number } {
   let from = 0;
   let offset = holdsAt(bytes, 0, MARK_BYTES) ? MARK_BYTES.length : 0;
   for (let index = text.indexOf(REPLACEMENT); index >= 0; index = text.indexOf(REPLACEMENT, index + 1)) {

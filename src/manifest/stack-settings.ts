@@ -38,7 +38,7 @@ export function readStackSettings(document?: ManifestDocument, locator: Locator 
   const resolvePath = (path: string, ...stated: FieldPath): string =>
     document === undefined
       ? path
-      : resolveManifestPath(findSettingDocument(document, stated).position.source.file, path);
+      : resolveManifestPath(chooseSettingDocument(document, stated).position.source.file, path);
   const spec = value?.['spec'];
   const stated = createStackSpecSchema().parse(spec ?? {});
   const {
@@ -206,7 +206,7 @@ function toSteps(folder: string): Steps {
 }
 
 /** Returns the document that sets a setting of a Stack: the Stack itself, or one of its Defaults. */
-function findSettingDocument(stack: ManifestDocument, path: FieldPath): ManifestDocument {
+function chooseSettingDocument(stack: ManifestDocument, path: FieldPath): ManifestDocument {
   return stack.layers?.find(({ value }) => holdsPath(value, path)) ?? stack;
 }
 
@@ -217,7 +217,7 @@ function holdsPath(value: Json, [step, ...rest]: FieldPath): boolean {
 }
 
 export function locateSetting(stack: ManifestDocument, path: FieldPath, locator: Locator): SourcePlace {
-  return locateSource({ position: findSettingDocument(stack, path).position, path, target: 'value' }, locator);
+  return locateSource({ position: chooseSettingDocument(stack, path).position, path, target: 'value' }, locator);
 }
 
 export interface StackSetting {
@@ -348,7 +348,7 @@ export function listUnusedKinds(
   const spec = stack?.value['spec'];
   const kinds = isJsonObject(spec) ? spec['kinds'] : undefined;
   if (stack === undefined || !isJsonArray(kinds)) return [];
-  const { position } = findSettingDocument(stack, ['spec', 'kinds']);
+  const { position } = chooseSettingDocument(stack, ['spec', 'kinds']);
   const place = { position, path: ['spec', 'kinds'], target: 'value' } as const;
   return documents
     .filter(({ kind }) => findKind(kind) !== undefined && !kinds.includes(kind))
@@ -384,7 +384,7 @@ export function listDescribedHandOvers(
       target: 'value',
       related: [{ message: 'described here', place: toNamePlace(described) }],
     } as const;
-    return [{ document: findSettingDocument(stack, ['spec', 'handed_over']), finding }];
+    return [{ document: chooseSettingDocument(stack, ['spec', 'handed_over']), finding }];
   });
 }
 

@@ -330,13 +330,13 @@ function createResource(
     lifecycle: readLifecycle(document),
     ...readLabelsAndAnnotations(value),
     allow: readAllow(value),
-    findStart: () => findStart(position, locator),
+    locateStart: () => locateStart(position, locator),
     locate: (path = [], part = undefined) => locateSource({ position, path, target: 'value' }, locator, part),
   };
 }
 
 /** Returns the line where a document starts. Parses the document again only if it is a member of a `List`. */
-function findStart(position: Position, locator: Locator): ManifestStart {
+function locateStart(position: Position, locator: Locator): ManifestStart {
   const { source, span, base, origin } = position;
   const start = base.length === 0 ? skipToStart(source.text, span) : locator.locate(position, [], 'value').start;
   return { file: source.file, line: source.toLine(start), ...(origin !== undefined && { origin }) };

@@ -47,7 +47,7 @@ export interface DesiredResource {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   /** Returns the position of the first line of the manifest. Does not parse the manifest again. */
-  readonly findStart: () => ManifestStart;
+  readonly locateStart: () => ManifestStart;
   /** Returns the position of a path, or of the whole manifest. Parses the manifest again, so only for diagnostics. */
   readonly locate: (path?: FieldPath, part?: TextPart) => SourcePlace;
 }

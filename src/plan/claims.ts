@@ -100,7 +100,7 @@ function listConflictsOf(
         message: `${address}: ${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
         remedy: isLate ? LATE : formatRemedy(owner, pair),
         address,
-        place: desired.locate(['spec', ...findClaimPath(pair.kind, desired.spec, { field, key })]),
+        place: desired.locate(['spec', ...chooseClaimPath(pair.kind, desired.spec, { field, key })]),
       },
     ];
   });
@@ -118,7 +118,7 @@ export function listLateClaims({ diagnostics }: Pick<Plan, 'diagnostics'>): Read
 }
 
 /** Finds the path of a claimed value in a spec. Falls back to the top-level field. */
-function findClaimPath(kind: Kind, spec: Spec, { field, key }: Pick<Claim, 'field' | 'key'>): FieldPath {
+function chooseClaimPath(kind: Kind, spec: Spec, { field, key }: Pick<Claim, 'field' | 'key'>): FieldPath {
   return listClaims(kind, spec).find((claim) => claim.key === key)?.path ?? [field];
 }
 

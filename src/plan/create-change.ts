@@ -66,7 +66,7 @@ function pickText(texts: Json | undefined, name: string): string | undefined {
 function pickManifestFacts({
   labels,
   annotations,
-  findStart,
+  locateStart: findStart,
 }: DesiredResource): Pick<Change, 'labels' | 'annotations' | 'place'> {
   return {
     ...(Object.keys(labels).length > 0 && { labels }),

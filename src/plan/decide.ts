@@ -106,7 +106,7 @@ function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Deci
   const kept = context.keepDrift ? listDrifted(listSpecDifferences(compared)) : [];
   const form = kept.length === 0 ? asked : withLive(pair.kind, asked, live, kept);
   const differences = listDifferences({ ...compared, normal: form.normal, kept });
-  const renewal = findRenewal(pair, form.written, context);
+  const renewal = decideRenewal(pair, form.written, context);
   const action = chooseAction(pair, differences, renewal.reason !== undefined);
   const notes = [...(action === 'replace' ? [] : renewal.notes), ...describeKept(kept)];
   const reasons = [describeMove(pair, action), renewal.reason].filter((reason) => reason !== undefined);
@@ -221,7 +221,7 @@ interface Subject extends Pair {
  * Exception: a resource that another stack handed over without its token is renewed at once. If the length of the
  * validity differs, the resource is not due, because that difference replaces it anyway.
  */
-export function findRenewal(pair: Pair, written: Spec, context: RenewalContext): Renewal {
+export function decideRenewal(pair: Pair, written: Spec, context: RenewalContext): Renewal {
   const { desired, live } = pair;
   if (desired === undefined || live === undefined || pair.by === 'attachment') return NOT_DUE;
   const subject = { ...pair, desired, live };

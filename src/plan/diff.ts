@@ -54,8 +54,8 @@ function diffField(name: string, field: Field, from: Json, to: Json): readonly F
   return found.map((steps) => ({
     field: name,
     path: formatPath([name, ...steps]),
-    ...pickSide('from', getValueAt(from, steps), steps.length === 0),
-    ...pickSide('to', getValueAt(to, steps), steps.length === 0),
+    ...pickSide('from', findValueAt(from, steps), steps.length === 0),
+    ...pickSide('to', findValueAt(to, steps), steps.length === 0),
     forcesReplace: field.lifecycle === 'immutable',
   }));
 }
@@ -119,11 +119,11 @@ function listKeys(fields: Readonly<Record<string, Field>>, value: JsonObject): r
   return [...known, ...others.sort()];
 }
 
-function getValueAt(value: Json | undefined, path: FieldPath): Json | undefined {
+function findValueAt(value: Json | undefined, path: FieldPath): Json | undefined {
   const [step, ...rest] = path;
   if (step === undefined) return value;
-  if (isJsonArray(value)) return getValueAt(value[Number(step)], rest);
-  return isJsonObject(value) && Object.hasOwn(value, step) ? getValueAt(value[step], rest) : undefined;
+  if (isJsonArray(value)) return findValueAt(value[Number(step)], rest);
+  return isJsonObject(value) && Object.hasOwn(value, step) ? findValueAt(value[step], rest) : undefined;
 }
 
 /** A live resource, and the settings of its manifest that affect the comparison. */

@@ -46,14 +46,14 @@ export function createFindHolder(
 ): FindHolder {
   const holders = new Map<string, LiveResource>();
   const listed = new Set<string>();
-  const list = (kind: Kind): void => {
+  const index = (kind: Kind): void => {
     for (const resource of resources.get(kind.name) ?? [])
       if (resource.mark?.stack !== stack && !taken.has(resource.id))
         for (const { key } of listClaims(kind, resource.spec)) holders.set(key, resource);
     listed.add(kind.name);
   };
   return (kind, normal) => {
-    if (!listed.has(kind.name)) list(kind);
+    if (!listed.has(kind.name)) index(kind);
     const found = listClaims(kind, normal).flatMap(({ key }) => holders.get(key) ?? []);
     const counts = Map.groupBy(found, (holder) => holder);
     return [...counts].toSorted(([, left], [, right]) => right.length - left.length)[0]?.[0];

@@ -62,7 +62,7 @@ export function matchResources(
   const pairs: Pair[] = [];
   for (const resource of desired.resources.values()) {
     const kind = getKind(resource.kind);
-    const marked = renames.findMarked(resource);
+    const marked = renames.selectMarked(resource);
     if (kind.role === 'attached') {
       pairs.push({
         address: resource.address,
@@ -405,7 +405,7 @@ class Renames {
     this.#successors = new Map(renamed);
   }
 
-  findMarked(resource: DesiredResource): MarkedResources {
+  selectMarked(resource: DesiredResource): MarkedResources {
     const formerName = resource.lifecycle.renamedFrom;
     const settled = this.#settled(resource);
     if (formerName !== undefined && this.#takes(resource)) return { live: this.#offered(resource), formerName };

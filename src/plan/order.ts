@@ -263,7 +263,7 @@ function breakCycles(planned: readonly Planned[], dependencies: DependencyGraph)
   for (;;) {
     const { order, blocked } = sortByDependencies(drafts, dependencies);
     if (blocked.size === 0) return { drafts, order };
-    for (const cycle of findCycles(blocked, dependencies)) breakCycle(cycle, { drafts, owners, dependencies });
+    for (const cycle of listCycles(blocked, dependencies)) breakCycle(cycle, { drafts, owners, dependencies });
   }
 }
 
@@ -372,7 +372,7 @@ function countDependencies(
 }
 
 /** Returns one cycle for each group of blocked writes that depend on each other. */
-function findCycles(blocked: ReadonlySet<WriteId>, dependencies: DependencyGraph): readonly (readonly WriteId[])[] {
+function listCycles(blocked: ReadonlySet<WriteId>, dependencies: DependencyGraph): readonly (readonly WriteId[])[] {
   const seen = new Set<WriteId>();
   const cycles: WriteId[][] = [];
   for (const start of blocked) {

@@ -103,13 +103,13 @@ function createFinding(policy: Policy, { address, locate }: PolicySubject, found
     severity: found.isFailure ? 'error' : document.severity,
     ...found,
     address,
-    locate: () => locate(findPlacePath(policy)),
+    locate: () => locate(choosePlacePath(policy)),
     policyPlace: policy.locateRule(),
   };
 }
 
 /** Returns the path of a finding: the first field of `after` that the policy uses, otherwise the resource's name. */
-function findPlacePath({ names }: Policy): FieldPath {
+function choosePlacePath({ names }: Policy): FieldPath {
   const [first] = listNamedFields(names).filter(({ name }) => name.startsWith('after.'));
   return first === undefined ? ['metadata', 'name'] : ['spec', ...first.path];
 }

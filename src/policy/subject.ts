@@ -55,7 +55,7 @@ export function createChangeSubject(
     dangers: dangers.map((danger) => ({ ...danger })),
     differences: differences.map((difference) => ({ ...difference })),
     notes: [...(token === undefined ? [] : [formatTokenNote(token)]), ...notes],
-    ...toPlace(resource?.findStart()),
+    ...toPlace(resource?.locateStart()),
   };
   const before = change.live?.spec ?? {};
   return {
@@ -73,7 +73,7 @@ export function createChangeSubject(
 export function createResourceSubject(resource: DesiredResource, after: Spec, scene: PolicyRunContext): PolicySubject {
   const { address, kind, name, lifecycle, labels, annotations } = resource;
   const validForMs = parseDurationMs(String(lifecycle.settings['valid_for'] ?? '')) ?? 0;
-  const change = { address, kind, name, protect: lifecycle.protect, validForMs, ...toPlace(resource.findStart()) };
+  const change = { address, kind, name, protect: lifecycle.protect, validForMs, ...toPlace(resource.locateStart()) };
   const values = createCelValues({ change, before: {}, after, labels, annotations }, scene);
   return { kind, action: undefined, dangers: [], address, labels, locate: (path) => resource.locate(path), values };
 }

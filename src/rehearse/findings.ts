@@ -120,7 +120,7 @@ function createDoubtWarning(
     message: `${address}: the service ${verb} reject the request to ${write.id}${until ?? ''}: ${said}.`,
     remedy: doubt,
     address,
-    ...findPlace(write.address, desired, field),
+    ...locatePlace(write.address, desired, field),
   };
 }
 
@@ -128,7 +128,7 @@ function createRejection(
   { write, code, said, field }: RejectedWrite,
   { desired, referrers, plan }: RehearsedPlan,
 ): Rejection {
-  const { place } = findPlace(write.address, desired, field);
+  const { place } = locatePlace(write.address, desired, field);
   const isDeleted = code === 'in_use' && write.type === 'delete';
   const help = isDeleted ? referrers.formatRemedy(write.resourceId) : (REMEDIES[code] ?? CORRECT);
   const violation: GuardViolation = {
@@ -159,7 +159,7 @@ function createRemainingWarning(change: Change, desired: DesiredState): Diagnost
     message: `${formatChangeAddress(change)}: one apply is not enough: the next plan would still ${change.action} it${paths === '' ? '' : ` (${paths})`}.`,
     remedy: 'Apply this plan. Then plan again, and check the new plan before you apply it.',
     address: formatChangeAddress(change),
-    ...findPlace(change.address, desired, change.differences[0]?.path),
+    ...locatePlace(change.address, desired, change.differences[0]?.path),
   };
 }
 
@@ -178,11 +178,11 @@ function listGapWarnings(gaps: readonly Gap[], desired: DesiredState): readonly 
       ? `${address}: during ${time}, no resource has ${what}.`
       : `${address}: during ${time}, ${subject} exists without its ${what}.`;
     const remedy = 'Apply it in a maintenance window.';
-    return [{ code: 'rehearsal-gap', severity: 'warning', message, remedy, address, ...findPlace(address, desired) }];
+    return [{ code: 'rehearsal-gap', severity: 'warning', message, remedy, address, ...locatePlace(address, desired) }];
   });
 }
 
-function findPlace(address: string, { resources }: DesiredState, path?: string): Pick<Diagnostic, 'place'> {
+function locatePlace(address: string, { resources }: DesiredState, path?: string): Pick<Diagnostic, 'place'> {
   const resource = resources.get(address as Parameters<typeof resources.get>[0]); // a text that does not parse as an address is not found
   if (resource === undefined) return {};
   return { place: resource.locate(path === undefined ? undefined : ['spec', ...(parsePath(path) ?? [])]) };
@@ -209,16 +209,16 @@ export function createReferrers(input: PlanInput): Referrers {
   const isLater = ({ mark }: LiveResource): boolean =>
     mark !== undefined && (mark.stack === stack.name || isInRun(mark.stack));
   let referrers: ReadonlyMap<string, readonly LiveResource[]> | undefined;
-  const find = (id: string): readonly LiveResource[] => {
+  const listReferrers = (id: string): readonly LiveResource[] => {
     referrers ??= groupReferrers(live);
     return referrers.get(id) ?? [];
   };
   return {
     areInRun: (id) => {
-      const others = find(id).filter((one) => !isOurs(one));
+      const others = listReferrers(id).filter((one) => !isOurs(one));
       return others.length > 0 && others.every(isLater);
     },
-    formatRemedy: (id) => formatRemedy(find(id).filter((one) => !isOurs(one))),
+    formatRemedy: (id) => formatRemedy(listReferrers(id).filter((one) => !isOurs(one))),
   };
 }
 

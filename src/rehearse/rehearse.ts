@@ -118,7 +118,7 @@ async function applyAndRead(plan: Plan, { live, now }: PlanInput): Promise<Trial
     result,
     simulated: { refusals },
     gaps: watch.list(),
-    live: await readCopy(simulated, live, { places, written: listWritten(plan) }),
+    live: await readCopy(simulated, live, { places, written: groupWritten(plan) }),
   };
 }
 
@@ -167,7 +167,7 @@ const SINK = { test: async () => [], deliver: async () => 'nowhere' };
 const NO_SINKS: TokenSinks = { find: () => SINK, rescue: SINK };
 
 /** Maps an address to the fields that a plan writes. */
-function listWritten({ writes }: Plan): ReadonlyMap<string, ReadonlySet<string>> {
+function groupWritten({ writes }: Plan): ReadonlyMap<string, ReadonlySet<string>> {
   const byAddress = Map.groupBy(writes, ({ address }) => address);
   return new Map([...byAddress].map(([address, all]) => [address, new Set(all.flatMap(listWrittenFields))]));
 }

@@ -76,7 +76,7 @@ export function createSimulatedAccount({ live, now, onWrite }: CopyOptions): Sim
   });
   return {
     refusals,
-    find: (place) => (place.kind.role === 'owned' ? findOwned(client, place) : findAttachment(client, place)),
+    find: (place) => (place.kind.role === 'owned' ? findOwned(client, place) : createAttachment(client, place)),
     client: {
       ...client,
       list: async ({ name, path }) => {
@@ -174,7 +174,7 @@ async function findOwned(client: Client, { kind, id }: SimulatedPlace): Promise<
   return json === null ? undefined : readResource(kind, json);
 }
 
-async function findAttachment(client: Client, { kind, id, like }: SimulatedPlace): Promise<LiveResource> {
+async function createAttachment(client: Client, { kind, id, like }: SimulatedPlace): Promise<LiveResource> {
   const ids = toPathIds(kind, { id, spec: like?.spec ?? {} });
   const modules = Object.keys(kind.fields).filter((name) => kind.fields[name]?.hasPath === true);
   const responses = modules.map(

@@ -20,7 +20,7 @@ import type { Host } from '../stack/host.ts';
 export interface ClaimRegistry {
   /** Adds the claims of a stack. `account`: any value that is equal for stacks of one account. */
   readonly add: (folder: StackFolder, account: unknown, claims: readonly Pick<StackClaim, 'key' | 'range'>[]) => void;
-  readonly findConflictingStacks: () => ConflictingStacks;
+  readonly listConflicts: () => ConflictingStacks;
 }
 
 /** Maps each stack with conflicts to its conflicts. */
@@ -43,7 +43,7 @@ export function createClaimRegistry(): ClaimRegistry {
         if (!claimants.includes(folder)) known.set(key, [...claimants, folder]);
       }
     },
-    findConflictingStacks: () => {
+    listConflicts: () => {
       const conflicts = new Map<StackFolder, ClaimConflict[]>();
       for (const [scope, known] of ranges) {
         const range = scope === 'files' ? scope : 'account';

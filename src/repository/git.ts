@@ -25,7 +25,7 @@ export interface ChangedFiles {
  * Returns the differences between a commit and the working tree of the repository that contains `root`. Git starts no
  * shell, and no program that the repository configures. Rejects with a `StackError` if git fails.
  */
-export async function listChangedFiles(
+export async function readChangedFiles(
   root: string,
   since: string,
   { cwd, env: given, secrets = NO_SECRETS }: Pick<Host, 'cwd' | 'env' | 'secrets'>,
@@ -35,7 +35,7 @@ export async function listChangedFiles(
   const env = withoutSecrets(given, secrets);
   const git = (at: string, ...args: readonly string[]) => runGit(at, args, { env, timeoutMs });
   const top = realpathSync.native(resolve(folder, (await git(folder, 'rev-parse', '--show-cdup')).trim()));
-  const commit = await findCommit(
+  const commit = await getCommit(
     () => git(folder, 'rev-parse', '--verify', '--quiet', '--end-of-options', `${since}^{commit}`),
     since,
   );
@@ -109,7 +109,7 @@ function toGitPath(top: string, file: string): string {
   return relative(top, file).split(sep).join('/');
 }
 
-async function findCommit(ask: () => Promise<string>, since: string): Promise<string> {
+async function getCommit(ask: () => Promise<string>, since: string): Promise<string> {
   try {
     return (await ask()).trim();
   } catch (cause) {

@@ -55,7 +55,7 @@ function findMistakenTaker(subject: Subject): TakeOverStack | undefined {
     ({ owner, unread }) =>
       owner !== folder &&
       mayTakeOver([unread], folder, address) &&
-      (owner === undefined || findRelation(owner, subject) !== 'other account'),
+      (owner === undefined || computeRelation(owner, subject) !== 'other account'),
   );
   return found && { stack: found.owner?.name ?? '', doubt: found.unread.why };
 }
@@ -109,7 +109,7 @@ function listTakers(other: StackFolder, subject: Subject): readonly TakeOverStac
   const { folder, address } = subject;
   const found = other.takes.find((one) => one.stack === folder.name && one.resource === address);
   if (found === undefined && !mayTakeOver(other.unread, folder, address)) return [];
-  const relation = findRelation(other, subject);
+  const relation = computeRelation(other, subject);
   if (relation === 'other account') return [];
   const doubt = relation === 'same account' ? other.unread?.[0]?.why : relation.doubt;
   return [
@@ -141,7 +141,7 @@ function mayTakeOver(unread: readonly UnreadManifest[] = [], { name }: StackFold
 
 type Relation = 'same account' | 'other account' | { readonly doubt: string };
 
-function findRelation(other: StackFolder, { folder, tree, context }: Subject): Relation {
+function computeRelation(other: StackFolder, { folder, tree, context }: Subject): Relation {
   const { baseUrl, keyEnv } = other;
   if (baseUrl !== folder.baseUrl) return compareBaseUrls(other, folder, tree);
   if (other.keyEnv === folder.keyEnv || isEmbedded(baseUrl ?? '')) return 'same account';

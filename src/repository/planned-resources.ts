@@ -26,18 +26,18 @@ interface AccountResources {
 
 export function createPlannedResources(): PlannedResources {
   const accounts = new Map<string, AccountResources>();
-  const find = (account: string): AccountResources => {
+  const getAccount = (account: string): AccountResources => {
     const known = accounts.get(account) ?? { resources: new Map(), changedIds: new Map() };
     accounts.set(account, known);
     return known;
   };
   return {
     note: (account, plan) => {
-      const known = find(account);
+      const known = getAccount(account);
       for (const change of plan.changes) if (isReferable(getKind(change.kind))) noteChange(change, plan.stack, known);
     },
     of: (account) => (reference, liveId) => {
-      const { resources, changedIds } = find(account);
+      const { resources, changedIds } = getAccount(account);
       const gone = liveId === undefined ? undefined : changedIds.get(liveId);
       return resources.get(toKey(reference)) ?? (gone === undefined ? undefined : { gone });
     },

@@ -12,8 +12,8 @@ import {
 } from '../model/stack-tree.ts';
 import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
 import { loadStack } from '../stack/load-stack.ts';
-import { findChanges } from './find-changes.ts';
-import { findStacks, readDependencies } from './find-stacks.ts';
+import { readChanges } from './read-changes.ts';
+import { readDependencies, readStackTree } from './read-stack-tree.ts';
 
 export interface StackFilter {
   /** The names of the selected stacks. If empty, all stacks are selected. */
@@ -44,14 +44,14 @@ export interface SelectedStacks {
  */
 export async function selectStacks(root: string, filter: StackFilter, context: Host): Promise<SelectedStacks> {
   const { names, isOfPlans, since, baseUrl, keyEnv } = filter;
-  const found = findStacks(root, { ...context, baseUrl, keyEnv });
+  const found = readStackTree(root, { ...context, baseUrl, keyEnv });
   if (hasErrors(found.diagnostics)) throw new InvalidManifests(found.diagnostics);
   if (found.stacks.length === 0) throw createNothingFoundError(found);
   for (const name of names)
     if (!found.stacks.some((stack) => stack.name === name))
       throw isOfPlans === true ? createUnknownOfPlanError(name, found) : createUnknownError(name, found);
   const tree = await renderTree(found, context);
-  const changes = since === undefined ? undefined : await findChanges(tree, since, context);
+  const changes = since === undefined ? undefined : await readChanges(tree, since, context);
   const shard = resolveShard(filter, context);
   const named = tree.stacks.filter(({ name }) => names.length === 0 || names.includes(name));
   const changed = named.filter((stack) => changes?.changed.some((change) => change.stack === stack) ?? true);
@@ -140,10 +140,10 @@ function refuse(what: string): never {
  * changing the number of shards moves as few stacks as possible.
  */
 export function selectShard(stacks: readonly StackFolder[], { index, total }: Shard): readonly StackFolder[] {
-  return stacks.filter(({ name }) => findIndex(name, total) === index);
+  return stacks.filter(({ name }) => computeIndex(name, total) === index);
 }
 
-function findIndex(name: string, total: number): number {
+function computeIndex(name: string, total: number): number {
   const digests = Array.from({ length: total }, (_, at) => {
     const digest = createHash('sha256')
       .update(`${name}\n${at + 1}`)

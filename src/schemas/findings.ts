@@ -73,7 +73,7 @@ interface Scope {
 
 function createFindings(issue: Issue, scope: Scope): readonly SchemaFinding[] {
   const path = [...scope.base, ...toFieldPath(issue.path)];
-  const input = getValue(scope.value, path);
+  const input = findValue(scope.value, path);
   switch (issue.code) {
     case 'unrecognized_keys':
       return [...eachUnknownField(issue, scope)];
@@ -99,7 +99,7 @@ function toFieldPath(path: readonly PropertyKey[]): FieldPath {
   return path.map((step) => (typeof step === 'number' ? step : String(step)));
 }
 
-function getValue(value: Json, path: FieldPath): Json | undefined {
+function findValue(value: Json, path: FieldPath): Json | undefined {
   return path.reduce<Json | undefined>((inner, step) => {
     if (isJsonArray(inner)) return inner[Number(step)];
     return isJsonObject(inner) && Object.hasOwn(inner, step) ? inner[step] : undefined;
@@ -148,7 +148,7 @@ function createMissing(schema: Schema, path: FieldPath): SchemaFinding {
 }
 
 function createWrongType({ schema, value }: Scope, path: FieldPath, expected: readonly string[]): SchemaFinding {
-  const input = getValue(value, path) ?? null;
+  const input = findValue(value, path) ?? null;
   const wanted = [...new Set(expected.map((type) => TYPE_NAMES[type] ?? type))].join(' or ');
   const remedy = input === null ? formatValueRemedy(schema, path) : findTypeRemedy(input, expected);
   return {
@@ -203,7 +203,7 @@ function findBooleanRemedy(input: string): string | undefined {
 
 function createBadValue(scope: Scope, path: FieldPath, values: readonly z.core.util.Primitive[]): SchemaFinding {
   const known = values.map(String);
-  const input = getValue(scope.value, path);
+  const input = findValue(scope.value, path);
   if (typeof input !== 'string') return createWrongType(scope, path, [...new Set(values.map((value) => typeof value))]);
   const wanted = known.map((value) => `\`${value}\``).join(', ');
   return {

@@ -177,7 +177,7 @@ function findInList(
   { name, members }: { readonly name: string; readonly members: readonly Json[] },
 ): FirstIssue | undefined {
   for (let start = 0; start < members.length; ) {
-    const end = findEnd(members, start);
+    const end = computeEnd(members, start);
     if (end === start + 1 && countValues(members[start] ?? null, MOST_VALUES) > MOST_VALUES)
       return { message: `it has more than ${MOST_VALUES.toLocaleString('en')} values`, path: [name, start] };
     const [issue] = schema.safeParse({ ...rest, [name]: members.slice(start, end) }).error?.issues ?? [];
@@ -191,7 +191,7 @@ function findInList(
 const MOST_VALUES = 100_000;
 
 /** Returns the end, exclusive, of the part that begins at `start`. A part has at least one member. */
-function findEnd(members: readonly Json[], start: number): number {
+function computeEnd(members: readonly Json[], start: number): number {
   let left = PART_VALUES;
   let end = start;
   while (end < members.length && left > 0) {

@@ -156,11 +156,11 @@ function sign({ id, spec }: StoredResource, { identities, authorities }: Behavio
 
 function parsePublicKey(spec: Spec): Key {
   const key = parseSshPublicKey(String(spec['public_key']));
-  if (key === undefined) throw refuse('public_key', 'is not a complete SSH public key');
+  if (key === undefined) throw createFieldError('public_key', 'is not a complete SSH public key');
   return key;
 }
 
-function refuse(field: string, message: string): RequestError {
+function createFieldError(field: string, message: string): RequestError {
   return new RequestError(`${field} ${message}`, { code: 'invalid_field', details: { field } });
 }
 
@@ -169,13 +169,13 @@ function parseTime(spec: Spec, field: string): Date | undefined {
   if (typeof value !== 'string') return undefined;
   const time = new Date(value);
   if (time.getTime() >= 0 && time.getTime() < YEAR_10000) return time;
-  throw refuse(field, 'must be between the years 1970 and 9999');
+  throw createFieldError(field, 'must be between the years 1970 and 9999');
 }
 
 function computeDefaultUntil(after: Date): Date {
   const until = new Date(after.getTime() + DEFAULT_VALIDITY_MS);
   if (until.getTime() < YEAR_10000) return until;
-  throw refuse('valid_after', 'is too late: the default of valid_until would be after the year 9999');
+  throw createFieldError('valid_after', 'is too late: the default of valid_until would be after the year 9999');
 }
 
 function toTexts(value: Json | undefined): Readonly<Record<string, string>> {
@@ -283,7 +283,7 @@ const ABUSE_REPORT_BEHAVIOUR: Behaviour = {
     return { decisions };
   },
   compute: ({ spec, state }, now) => {
-    const decided = listDecided(state, now);
+    const decided = indexDecided(state, now);
     const hostnames = listHostnames(spec).map((hostname) => ({
       hostname,
       status: decided.get(hostname) ?? 'PENDING',
@@ -299,7 +299,7 @@ function listHostnames({ urls }: Spec): readonly string[] {
 }
 
 /** Maps each host name to its decision. Leaves out decisions whose time is still in the future. */
-function listDecided({ decisions }: JsonObject, now: Date): ReadonlyMap<string, string> {
+function indexDecided({ decisions }: JsonObject, now: Date): ReadonlyMap<string, string> {
   const all = (isJsonArray(decisions) ? decisions : []).filter(isJsonObject);
   const decided = all.filter(({ at }) => Date.parse(String(at)) <= now.getTime());
   return new Map(decided.map(({ hostname, status }) => [String(hostname), String(status)]));
@@ -346,9 +346,9 @@ function findPolicy(spec: Spec): JsonObject | undefined {
 function computeCertificateStatus(domain: string, requestedAt: number, now: number): JsonObject {
   const age = Math.max(0, now - requestedAt);
   const name = domain.toLowerCase();
-  if (name.endsWith('.invalid')) return renderDnsError(requestedAt, age);
+  if (name.endsWith('.invalid')) return createDnsError(requestedAt, age);
   if (!name.startsWith('retried.')) return computeRenewals(requestedAt, age);
-  return age < JOB_MS ? renderInternalError(requestedAt) : computeRenewals(requestedAt + JOB_MS, age - JOB_MS);
+  return age < JOB_MS ? createInternalError(requestedAt) : computeRenewals(requestedAt + JOB_MS, age - JOB_MS);
 }
 
 /**
@@ -369,7 +369,7 @@ function computeRenewals(requestedAt: number, age: number): JsonObject {
 }
 
 /** The status after a temporary error. The next attempt, after `JOB_MS`, succeeds. */
-function renderInternalError(requestedAt: number): JsonObject {
+function createInternalError(requestedAt: number): JsonObject {
   return {
     renews_at: null,
     provisioning_job: {
@@ -385,7 +385,7 @@ function renderInternalError(requestedAt: number): JsonObject {
  * The status after a permanent error. The service retries every hour without success. `age`: milliseconds since the
  * request.
  */
-function renderDnsError(requestedAt: number, age: number): JsonObject {
+function createDnsError(requestedAt: number, age: number): JsonObject {
   const retries = Math.floor(age / RETRY_MS) + 1;
   return {
     renews_at: null,

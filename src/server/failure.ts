@@ -54,7 +54,7 @@ export class RequestError extends Error {
   }
 }
 
-export function renderFailure(failure: RequestError, operationId: string): HttpResponse {
+export function createFailureResponse(failure: RequestError, operationId: string): HttpResponse {
   const body = {
     error_code: failure.code,
     status_code: failure.status,

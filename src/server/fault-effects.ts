@@ -44,13 +44,13 @@ export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: Fau
   if ('when' in rule && rule.when === 'after') await scene.forward(scene.request);
   switch (rule.fault) {
     case 'throttle':
-      return refuse(
+      return reject(
         429,
         'rate_limited',
         rule.retry_after === undefined ? {} : { 'retry-after': `${rule.retry_after}` },
       );
     case 'status':
-      return refuse(rule.code ?? 500, 'fault', {});
+      return reject(rule.code ?? 500, 'fault', {});
     case 'reset':
       throw new NetworkError(`${nameOf(scene)}: the connection was lost`);
     case 'hang':
@@ -68,7 +68,7 @@ export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: Fau
     case 'left_out':
       return leaveFieldsOut(chosen.random, rule, scene);
     case 'gone_cursor':
-      return refuseGoneCursor(rule.code ?? 404, scene);
+      return rejectGoneCursor(rule.code ?? 404, scene);
     case 'stale':
       return goBack(rule, scene);
     default:
@@ -87,7 +87,7 @@ function nameOf({ request }: FaultContext): string {
   return `${request.method} ${request.url}`;
 }
 
-function refuse(status: number, code: string, headers: Readonly<Record<string, string>>): HttpResponse {
+function reject(status: number, code: string, headers: Readonly<Record<string, string>>): HttpResponse {
   const body = {
     error_code: code,
     status_code: status,
@@ -152,12 +152,12 @@ async function leaveFieldsOut(
  * Rejects a request for a page if its cursor is the id of a resource that no longer exists. Otherwise forwards the
  * request.
  */
-async function refuseGoneCursor(code: number, { request, forward }: FaultContext): Promise<HttpResponse> {
+async function rejectGoneCursor(code: number, { request, forward }: FaultContext): Promise<HttpResponse> {
   const { origin, pathname, searchParams } = new URL(request.url);
   const cursor = searchParams.get('before_id');
   if (cursor === null) return forward(request);
   const found = await forward({ ...request, url: `${origin}${pathname}/${cursor}` });
-  return found.status === 404 ? refuse(code, 'gone_cursor', {}) : forward(request);
+  return found.status === 404 ? reject(code, 'gone_cursor', {}) : forward(request);
 }
 
 /**

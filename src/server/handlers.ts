@@ -45,11 +45,11 @@ export function listResources(service: Service, kind: Kind, call: HandlerRequest
 }
 
 export function getResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
-  return { status: 200, body: show(service, kind, findResource(service, kind, call.ids), call) };
+  return { status: 200, body: show(service, kind, getStored(service, kind, call.ids), call) };
 }
 
 export function updateResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
-  const before = findResource(service, kind, call.ids);
+  const before = getStored(service, kind, call.ids);
   const given = validateUpdate(kind, call.body);
   const resource = changeSpec(service, kind, before, given);
   const document = show(service, kind, resource, call);
@@ -57,7 +57,7 @@ export function updateResource(service: Service, kind: Kind, call: HandlerReques
 }
 
 export function deleteResource(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
-  const resource = findResource(service, kind, call.ids);
+  const resource = getStored(service, kind, call.ids);
   if (!resource.deletable) throw new RequestError(`${resource.id} cannot be deleted`, { code: 'forbidden' });
   const referrers = service.store.listReferrers(resource.id);
   if (referrers.size > 0) throw createInUseError(resource.id, referrers);
@@ -66,7 +66,7 @@ export function deleteResource(service: Service, kind: Kind, call: HandlerReques
 }
 
 /** Returns the resource that the path names. Throws `RequestError` if it does not exist. */
-function findResource(service: Service, kind: Kind, ids: HandlerRequest['ids']): StoredResource {
+function getStored(service: Service, kind: Kind, ids: HandlerRequest['ids']): StoredResource {
   const id = ids['id'] ?? '';
   const resource = service.store.listingOf(kind).find(id);
   if (resource === undefined)
@@ -117,7 +117,7 @@ function show(
   { baseUrl, revealed }: { readonly baseUrl: string; readonly revealed?: JsonObject },
 ): JsonObject {
   const computed = getBehaviour(kind).compute?.(resource, service.now()) ?? {};
-  return renderResource(kind, resource, { computed: { ...computed, ...revealed }, baseUrl });
+  return createResourceBody(kind, resource, { computed: { ...computed, ...revealed }, baseUrl });
 }
 
 const SHOWN_REFERRERS = 10;
@@ -136,7 +136,7 @@ export function replaceModule(
   module: OperationModule,
   call: HandlerRequest,
 ): HandlerResponse {
-  const holder = findHolder(service, kind, call.ids);
+  const holder = getHolder(service, kind, call.ids);
   const value = validateModule(kind, module, call.body);
   changeSpec(service, kind, holder, { [module.name]: value });
   return showModule(module, value, call);
@@ -148,7 +148,7 @@ export function getModule(
   module: OperationModule,
   call: HandlerRequest,
 ): HandlerResponse {
-  const value = findHolder(service, kind, call.ids).spec[module.name];
+  const value = getHolder(service, kind, call.ids).spec[module.name];
   if (value !== undefined) return showModule(module, value, call);
   throw new RequestError(`${module.name} is not set`, { code: 'not_found', details: { module: module.name } });
 }
@@ -159,7 +159,7 @@ export function deleteModule(
   module: OperationModule,
   call: HandlerRequest,
 ): HandlerResponse {
-  const holder = findHolder(service, kind, call.ids);
+  const holder = getHolder(service, kind, call.ids);
   const { [module.name]: removed, ...spec } = holder.spec;
   const isEmpty = !Object.keys(spec).some((name) => kind.fields[name]?.hasPath);
   if (removed === undefined) return { status: 204 };
@@ -179,8 +179,8 @@ export function createAttachment(service: Service, kind: Kind, ids: HandlerReque
   };
 }
 
-function findHolder(service: Service, kind: Kind, ids: HandlerRequest['ids']): StoredResource {
-  if (kind.role !== 'attached') return findResource(service, kind, ids);
+function getHolder(service: Service, kind: Kind, ids: HandlerRequest['ids']): StoredResource {
+  if (kind.role !== 'attached') return getStored(service, kind, ids);
   for (const [name, id] of Object.entries(ids)) {
     const type = kind.fields[name]?.type;
     const exists = type?.type === 'reference' && isIdOf(type, id) && isExternalId(service, id);
@@ -191,7 +191,7 @@ function findHolder(service: Service, kind: Kind, ids: HandlerRequest['ids']): S
 }
 
 function showModule(module: OperationModule, value: Json, { baseUrl }: HandlerRequest): HandlerResponse {
-  const body = renderField(module.field, value, baseUrl);
+  const body = createFieldValue(module.field, value, baseUrl);
   return { status: 200, body: body as JsonObject }; // a module that is set renders to an object
 }
 
@@ -214,23 +214,23 @@ const MAX_LIMIT = 100;
 export function parsePage(query: URLSearchParams, kind: Kind): PageRequest {
   const limit = query.get('limit') ?? String(MAX_LIMIT);
   if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT)
-    throw refuse('limit', `must be from 1 to ${MAX_LIMIT}`);
+    throw createError('limit', `must be from 1 to ${MAX_LIMIT}`);
   const before = query.get('before_id') ?? undefined;
   const prefixes = [kind.idPrefix];
   if (before !== undefined && !isIdOf({ prefixes }, before))
-    throw refuse('before_id', `must be an id ${describeIds({ prefixes })}`);
+    throw createError('before_id', `must be an id ${describeIds({ prefixes })}`);
   return { limit: Number(limit), before };
 }
 
 /** Throws `RequestError` for a repeated query parameter, and for a parameter that the operation does not have. */
 export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
-    if (!known.includes(name)) throw refuse(name, 'is not a query parameter of this operation');
-    if (query.getAll(name).length > 1) throw refuse(name, 'is given more than once');
+    if (!known.includes(name)) throw createError(name, 'is not a query parameter of this operation');
+    if (query.getAll(name).length > 1) throw createError(name, 'is given more than once');
   }
 }
 
-function refuse(name: string, message: string): RequestError {
+function createError(name: string, message: string): RequestError {
   return new RequestError(`${name} ${message}`, { code: 'bad_query', details: { field: name } });
 }
 
@@ -238,7 +238,7 @@ function refuse(name: string, message: string): RequestError {
  * Renders a resource for a response, with every field of its kind. `computed`: the values of the fields that only the
  * service sets.
  */
-export function renderResource(
+export function createResourceBody(
   kind: Kind,
   resource: StoredResource,
   options: { readonly computed: JsonObject; readonly baseUrl: string },
@@ -251,32 +251,32 @@ export function renderResource(
     uri: kind.uri === 'path' ? path : `${options.baseUrl}${path}`,
     created_at: resource.createdAt,
   };
-  return renderFields(kind.fields, known, options.baseUrl);
+  return createFieldValues(kind.fields, known, options.baseUrl);
 }
 
 /** Renders a field for a response. `value` is `undefined` if the field is not set. */
-export function renderField(field: Field, value: Json | undefined, baseUrl: string): Json {
+export function createFieldValue(field: Field, value: Json | undefined, baseUrl: string): Json {
   const given = value ?? field.default ?? null;
-  if (given !== null) return renderValue(field.type, given, baseUrl);
+  if (given !== null) return createValue(field.type, given, baseUrl);
   return isNullable(field) ? null : getDefaultValue(field);
 }
 
 type Fields = Readonly<Record<string, Field>>;
 
-function renderFields(fields: Fields, values: JsonObject, baseUrl: string): JsonObject {
+function createFieldValues(fields: Fields, values: JsonObject, baseUrl: string): JsonObject {
   const shown: Record<string, Json> = {};
   for (const [name, field] of Object.entries(fields))
-    shown[field.responseName ?? name] = renderField(field, values[name], baseUrl);
+    shown[field.responseName ?? name] = createFieldValue(field, values[name], baseUrl);
   return shown;
 }
 
-function renderValue(type: FieldType, value: Json, baseUrl: string): Json {
+function createValue(type: FieldType, value: Json, baseUrl: string): Json {
   if (type.type === 'reference')
     return type.isRefInResponse ? { id: value, uri: toReferenceUri(String(value), baseUrl) } : value;
   const isSingle = type.type === 'list' && !isJsonArray(value);
   return mapInner(type, isSingle ? [value] : value, {
-    visit: (inner, member) => renderValue(inner, member, baseUrl),
-    visitFields: ({ fields }, values) => renderFields(fields, values, baseUrl),
+    visit: (inner, member) => createValue(inner, member, baseUrl),
+    visitFields: ({ fields }, values) => createFieldValues(fields, values, baseUrl),
   });
 }
 

@@ -104,7 +104,7 @@ function formatDigits(value: number, length: number): string {
 export interface CertificateAuthorities {
   readonly getKey: (id: string) => PrivateKey;
   /** Maps the id of each authority that was used to its secret, in base64url. */
-  readonly listSecrets: () => Readonly<Record<string, string>>;
+  readonly getSecrets: () => Readonly<Record<string, string>>;
 }
 
 /** The DER header of a PKCS #8 ed25519 private key. The 32 secret bytes of the key follow. Source: RFC 8410. */
@@ -129,7 +129,7 @@ export function createCertificateAuthorities(
       keys.set(id, key);
       return key;
     },
-    listSecrets: () => Object.fromEntries([...known].map(([id, secret]) => [id, secret.toString('base64url')])),
+    getSecrets: () => Object.fromEntries([...known].map(([id, secret]) => [id, secret.toString('base64url')])),
   };
 }
 

@@ -85,10 +85,10 @@ function createHttpServer(server: Server): HttpServer {
   http.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     latest.set(incoming.socket, { incoming, outgoing });
     const failure = new RequestError('The only supported expectation is 100-continue', { code: 'expectation_failed' });
-    send(refuse(server, failure, incoming), outgoing);
+    send(reject(server, failure, incoming), outgoing);
   });
   http.on('connect', (incoming, socket) => {
-    endWith(socket, refuse(server, new RequestError('This server is not a proxy', { code: 'bad_request' }), incoming));
+    endWith(socket, reject(server, new RequestError('This server is not a proxy', { code: 'bad_request' }), incoming));
   });
   const refused = new WeakSet<Duplex>();
   http.on('clientError', (error, socket) => {
@@ -108,7 +108,7 @@ async function answer(server: Server, { incoming, outgoing }: Exchange): Promise
   } catch (error) {
     if (error instanceof TruncatedResponse) sendHalf(error.response, outgoing);
     else if (error instanceof NetworkError) breakOff(incoming, error);
-    else send(refuse(server, toRequestFailure(error), incoming), outgoing);
+    else send(reject(server, toRequestFailure(error), incoming), outgoing);
   }
 }
 
@@ -200,13 +200,13 @@ function refuseBytes(
     socket.destroy();
     return;
   }
-  const end = (): void => endWith(socket, refuse(server, failure, isItsBody ? incoming : undefined));
+  const end = (): void => endWith(socket, reject(server, failure, isItsBody ? incoming : undefined));
   if (outgoing === undefined || isItsBody || outgoing.writableFinished) end();
   else outgoing.once('finish', end);
 }
 
-function refuse(server: Server, failure: RequestError, incoming: IncomingMessage | undefined): HttpResponse {
-  return server.refuse(failure, { method: incoming?.method ?? '', path: incoming?.url ?? '' });
+function reject(server: Server, failure: RequestError, incoming: IncomingMessage | undefined): HttpResponse {
+  return server.reject(failure, { method: incoming?.method ?? '', path: incoming?.url ?? '' });
 }
 
 /**

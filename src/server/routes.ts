@@ -12,7 +12,7 @@ import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '.
 import { once } from '../model/once.ts';
 import { createOpenApiDocument } from '../schemas/openapi.ts';
 import { type Admission, type ApiKey, admitRequest } from './admission.ts';
-import { RequestError, renderFailure } from './failure.ts';
+import { createFailureResponse, RequestError } from './failure.ts';
 import {
   checkQuery,
   createResource,
@@ -84,9 +84,12 @@ function answerOrRefuse(routing: Routing, request: HttpRequest, env: RequestEnv)
   try {
     return answerRequest(routing, request, env);
   } catch (error) {
-    if (error instanceof RequestError) return renderFailure(error, env.operationId);
+    if (error instanceof RequestError) return createFailureResponse(error, env.operationId);
     env.onBug(error instanceof Error ? error : new Error(String(error)));
-    return renderFailure(new RequestError('This is a bug in the server', { code: 'internal_error' }), env.operationId);
+    return createFailureResponse(
+      new RequestError('This is a bug in the server', { code: 'internal_error' }),
+      env.operationId,
+    );
   }
 }
 
@@ -96,11 +99,11 @@ function answerRequest(routing: Routing, request: HttpRequest, env: RequestEnv):
   const path = toLocalPath(request, env.basePath);
   const [found, ids] = resolveTarget(router.match(method, path));
   if (found === 'document')
-    return renderResponse(env, 200, createOpenApiDocument({ versionHeader: admission.versionHeader }));
+    return createResponse(env, 200, createOpenApiDocument({ versionHeader: admission.versionHeader }));
   const caller = admitRequest(admission, request.headers);
   if (found === undefined) throw createNoRouteError(router, request.method, path);
   const { status, body } = answer(service, found, readCall(request, env, { operation: found, ids, caller }));
-  return renderResponse(env, status, body);
+  return createResponse(env, status, body);
 }
 
 /** Returns the target of a match, and the ids in the path. The target is `undefined` if no route matches the path. */
@@ -183,7 +186,7 @@ function createNoRouteError(router: Matcher, method: string, path: string): Requ
   });
 }
 
-function renderResponse({ operationId }: RequestEnv, status: number, body: unknown): HttpResponse {
+function createResponse({ operationId }: RequestEnv, status: number, body: unknown): HttpResponse {
   const id = { [OPERATION_ID_HEADER]: operationId };
   if (body === undefined) return { status, headers: id, body: '' };
   return { status, headers: { 'content-type': 'application/json', ...id }, body: JSON.stringify(body) };

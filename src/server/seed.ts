@@ -140,7 +140,7 @@ export function loadSeed(service: Service, { resources = {} }: ServerSeed): void
   for (const { place, kind, stored } of drafts)
     for (const { id, message } of listBadReferences(service, kind, stored.spec))
       if (!refused.has(id)) mistakes.add(place, message);
-  mistakes.refuse();
+  mistakes.createError();
 }
 
 /** An error lists at most this many mistakes, and counts the rest. */
@@ -170,7 +170,7 @@ class Mistakes {
     }
   }
 
-  refuse(): void {
+  createError(): void {
     const more = this.#count - this.#messages.length;
     const rest = more > 0 ? [`and ${more.toLocaleString('en')} more mistakes`] : [];
     if (this.#count > 0) throw new RangeError([...this.#messages, ...rest].join('\n'));
@@ -206,7 +206,7 @@ function placeResources(
 function parseCreatedAt({ created_at: createdAt }: SeedResource, now: () => Date): Date {
   if (createdAt === undefined) return now();
   const created = new Date(String(createdAt));
-  if (Number.isNaN(created.getTime())) throw refuse('created_at is not a time');
+  if (Number.isNaN(created.getTime())) throw createError('created_at is not a time');
   return created;
 }
 
@@ -255,14 +255,14 @@ const OWNER: ApiKey = { key: '', userId: DEFAULT_USER_ID, isAdmin: true, mayRepo
 
 function checkId(kind: Kind, id: string): void {
   if (kind.role === 'attached' || isIdOf({ prefixes: [kind.idPrefix] }, id)) return;
-  throw refuse(`id ${id} is not an id ${kind.idPrefix}_…`);
+  throw createError(`id ${id} is not an id ${kind.idPrefix}_…`);
 }
 
 function refuseTwice(service: Service, kind: Kind, id: string): void {
-  if (service.store.listingOf(kind).find(id) !== undefined) throw refuse(`${id} appears twice`);
+  if (service.store.listingOf(kind).find(id) !== undefined) throw createError(`${id} appears twice`);
 }
 
-function refuse(message: string): RequestError {
+function createError(message: string): RequestError {
   return new RequestError(message, { code: 'invalid_field' });
 }
 

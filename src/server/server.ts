@@ -5,7 +5,7 @@ import type { RateLimit } from '../model/stack.ts';
 import { type Transport, toTransport } from '../model/transport.ts';
 import { type ApiKey, createRateLimit, DEFAULT_USER_ID, indexApiKeys, parseApiKey } from './admission.ts';
 import { DEFAULT_ABUSE_REPORT_RULES } from './behaviours.ts';
-import { RequestError, renderFailure } from './failure.ts';
+import { createFailureResponse, RequestError } from './failure.ts';
 import { createCertificateAuthorities, createIdGenerator, toAuthorizedKey } from './id-generator.ts';
 import { createRoutes, MAX_REQUEST_BYTES, type RequestEnv, type Routes } from './routes.ts';
 import {
@@ -80,7 +80,7 @@ export interface Server {
   /**
    * Returns the error response for bytes that are not a valid HTTP request, and logs it like the response to a request.
    */
-  readonly refuse: (failure: RequestError, asked: Pick<RequestLogEntry, 'method' | 'path'>) => HttpResponse;
+  readonly reject: (failure: RequestError, asked: Pick<RequestLogEntry, 'method' | 'path'>) => HttpResponse;
   /** Returns the whole state. It contains the secrets of certificate authorities, but no credential tokens. */
   readonly snapshot: () => ServerSnapshot;
   /**
@@ -114,7 +114,7 @@ export function createServer(options: ServerOptions = {}): Server {
   const decorateServer = (decorate: Decorate): Server => ({
     ...createFaces(front, decorate),
     behind: (outer) => decorateServer((send, basePath) => outer(decorate(send, basePath), basePath)),
-    refuse: (failure, asked) => refuse(front, failure, asked),
+    reject: (failure, asked) => reject(front, failure, asked),
     snapshot: () => createSnapshot(service),
     withSnapshot: (seed) => {
       const { rateLimit: _, onRequest: __, existing: ___, ...rest } = options;
@@ -137,7 +137,7 @@ function createFaces(front: Front, decorate: Decorate): Faces {
     toTransport(inner, {
       maxBytes: MAX_REQUEST_BYTES,
       onBroken: ({ method, url }, cause) =>
-        refuse(front, createBodyError(cause), { method, path: toPathAndQuery(url) }),
+        reject(front, createBodyError(cause), { method, path: toPathAndQuery(url) }),
     });
   return {
     send,
@@ -149,7 +149,7 @@ function createFaces(front: Front, decorate: Decorate): Faces {
   };
 }
 
-/** The parts of a server that `respond` and `refuse` use. */
+/** The parts of a server that `respond` and `reject` use. */
 interface Front {
   readonly service: Service;
   readonly routes: Routes;
@@ -193,13 +193,13 @@ async function respond(
   return response;
 }
 
-function refuse(
+function reject(
   { service, onRequest }: Pick<Front, 'service' | 'onRequest'>,
   failure: RequestError,
   asked: Pick<RequestLogEntry, 'method' | 'path'>,
 ): HttpResponse {
   const operationId = service.identities.createOperationId();
-  const response = renderFailure(failure, operationId);
+  const response = createFailureResponse(failure, operationId);
   const error = failure.cause instanceof Error ? { error: failure.cause } : {};
   onRequest?.({ ...asked, status: failure.status, durationMs: 0, operationId, ...error });
   return { ...response, headers: { ...response.headers, connection: 'close' } };
@@ -221,7 +221,7 @@ function createSnapshot(service: Service): ServerSnapshot {
     ...(externals !== undefined && { externals: [...externals] }),
     resources: listSeedResources(service),
     ...(abuseReportRules !== DEFAULT_ABUSE_REPORT_RULES && { abuse_report_rules: abuseReportRules }),
-    certificate_authorities: service.authorities.listSecrets(),
+    certificate_authorities: service.authorities.getSecrets(),
     sequence: service.identities.sequence(),
   };
 }

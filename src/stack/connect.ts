@@ -40,7 +40,7 @@ export async function connectToService(
   host.secrets?.add('the API key', apiKey);
   if (given.transport !== undefined)
     return { send: toSend(given.transport), apiKey, baseUrl, warning: undefined, close: async () => undefined };
-  const proxy = findProxy(host.env);
+  const proxy = readProxy(host.env);
   const { send, close } = await host.openTransport({
     connections: settings.concurrency,
     timeouts: settings.timeouts,
@@ -91,7 +91,7 @@ async function findAuthorities({ baseUrl, caFile }: RunSettings, host: Host): Pr
  * Returns the proxies from the environment. As in curl, variables in lower case take precedence. HTTP_PROXY in upper
  * case is ignored, because CGI servers set it from a request header.
  */
-function findProxy(env: Host['env']): TransportSettings['proxy'] {
+function readProxy(env: Host['env']): TransportSettings['proxy'] {
   const all = env['all_proxy'] ?? env['ALL_PROXY'];
   const named = {
     http: checkProxy('http_proxy', env['http_proxy'] ?? all),

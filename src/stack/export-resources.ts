@@ -36,7 +36,7 @@ export interface ExportRequest {
  */
 export function createExportRequest(names: readonly string[], attached: readonly AttachableResource[]): LiveRequest {
   const identified = new Set(attached.map(({ kind }) => kind.name));
-  const listed = names.filter((name) => !identified.has(name)).map(findListedKind);
+  const listed = names.filter((name) => !identified.has(name)).map(getListedKind);
   return {
     kinds: OWNED_KINDS.filter((kind) => names.length === 0 || listed.includes(kind)),
     attachments: withoutDuplicates(attached.map(({ kind, ids }) => createAttachment(kind, ids))),
@@ -106,7 +106,7 @@ function listPathPrefixes(kind: Kind): readonly (readonly string[])[] {
   });
 }
 
-function findListedKind(name: string): Kind {
+function getListedKind(name: string): Kind {
   const kind = OWNED_KINDS.find((candidate) => candidate.name === name);
   if (kind !== undefined) return kind;
   const unlisted = ATTACHED_KINDS.find((candidate) => candidate.name === name);

@@ -39,7 +39,7 @@ export async function loadStack(
 ): Promise<LoadedStack> {
   const { sources, findings } = await loadLocated(paths, context);
   const above = readDefaultsOf(sources, paths, context);
-  const renders = findRenders([...sources, ...above.sources], createEnvironment(context));
+  const renders = listRenders([...sources, ...above.sources], createEnvironment(context));
   const named = new Set([...paths, ...renders.map(({ file }) => file)]);
   const folders = renders.map(({ file }) => resolve(context.cwd, dirname(file)));
   const isOwn = (folder: string): boolean => !folders.some((one) => isIn(resolve(context.cwd, folder), one));
@@ -63,7 +63,7 @@ export async function loadStack(
   const output = await runRender({ ...render, words }, context);
   if ('code' in output) return { sources: own, diagnostics: [...diagnostics, output], isPartial: true };
   return {
-    sources: [...own, { file: formatRenderSource(words, findOutputSource(render)), bytes: output }],
+    sources: [...own, { file: formatRenderSource(words, createOutputSource(render)), bytes: output }],
     diagnostics,
     isPartial: false,
   };
@@ -93,7 +93,7 @@ function readDefaultsOf(
  * Finds the render commands of the Stacks. If no Stack has one, returns the command of the nearest Defaults, to be run
  * in the folder of the Stack.
  */
-function findRenders(all: readonly ManifestBytes[], env: Environment): readonly StackRender[] {
+function listRenders(all: readonly ManifestBytes[], env: Environment): readonly StackRender[] {
   const sources = all.filter(({ file }) => file !== STDIN);
   const own = sources.flatMap((source) => findStackRender(source, env, 'Stack') ?? []);
   if (own.length > 0) return own;
@@ -108,7 +108,7 @@ function findRenders(all: readonly ManifestBytes[], env: Environment): readonly 
  * Returns the position of a render command if the Stack's file contains it, otherwise the start of that file. Paths in
  * the output of the command are relative to that file.
  */
-function findOutputSource({ file, place }: StackRender): RenderSource {
+function createOutputSource({ file, place }: StackRender): RenderSource {
   return place.file === file ? place : { file, line: 1 };
 }
 
@@ -161,7 +161,7 @@ export function refuseFilesOfOtherTools(
   const resolvePath = (path: string): string => resolve(cwd, path);
   const isFound = ({ file }: ManifestBytes): boolean =>
     file !== STDIN && !paths.includes(file) && parseRenderSource(file) === undefined;
-  const stacks = listStackFolders(sources);
+  const stacks = listFoldersOf(sources);
   const apart = sources
     .filter(({ bytes }) => !mayContainDefaults(bytes))
     .filter(({ file }) => !stacks.some((stack) => isIn(resolvePath(file), resolvePath(stack))));
@@ -170,7 +170,7 @@ export function refuseFilesOfOtherTools(
   const folder = paths.find((path) => isIn(resolvePath(first.file), resolvePath(path))) ?? '.';
   const top = listRoots([folder], { cwd, root })[0] ?? resolvePath(folder);
   const distance = (stack: string): number => relative(resolvePath(folder), resolvePath(stack)).split(sep).length;
-  const near = (stacks.length > 0 ? stacks : findStackFolders(relative(cwd, top) || '.', context))
+  const near = (stacks.length > 0 ? stacks : listStackFolders(relative(cwd, top) || '.', context))
     .toSorted((left, right) => distance(left) - distance(right))
     .slice(0, MAX_NEAREST);
   const files =
@@ -190,17 +190,17 @@ export function refuseFilesOfOtherTools(
   ]);
 }
 
-function listStackFolders(sources: readonly ManifestBytes[]): readonly string[] {
+function listFoldersOf(sources: readonly ManifestBytes[]): readonly string[] {
   const stacks = sources.filter(({ file, bytes }) => file !== STDIN && mayContainStack(bytes));
   return [...new Set(stacks.map(({ file }) => dirname(file)))];
 }
 
-function findStackFolders(top: string, { cwd, root, budget }: Host): readonly string[] {
+function listStackFolders(top: string, { cwd, root, budget }: Host): readonly string[] {
   const found: ManifestBytes[] = [];
   visitManifests(top, { cwd, root, budget }, (manifest) => {
     if (mayContainStack(manifest.bytes)) found.push(manifest);
   });
-  return listStackFolders(found);
+  return listFoldersOf(found);
 }
 
 /** Whether a file mentions neither edgewise nor one of its kinds. */

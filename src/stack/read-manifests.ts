@@ -78,12 +78,12 @@ export async function readManifests(
     readFile: createFieldFileReader({ cwd, onInput, roots, budget }),
     deepChecks: await loadChecks(loaded.sources),
   });
-  const refused = validated.state === undefined ? [] : findRefused(validated, roots, context);
+  const refused = validated.state === undefined ? [] : listRefused(validated, roots, context);
   const state = isLoaded && refused.length === 0 ? withRoots(validated.state, roots, given) : undefined;
   const subject = createSubject(validated, loaded.sources[0]?.file ?? paths[0] ?? '.');
   context.onSubject?.(subject);
-  const rules = await findPolicies({ ...validated, state, sources: loaded.sources }, policies, context);
-  const lintFindings = state === undefined || lint === undefined ? [] : await findLint(state, lint, context);
+  const rules = await loadRunPolicies({ ...validated, state, sources: loaded.sources }, policies, context);
+  const lintFindings = state === undefined || lint === undefined ? [] : await lintState(state, lint, context);
   const policyFindings = state === undefined || lint !== 'all' ? [] : await checkPolicies(state, rules, context);
   return {
     state,
@@ -103,7 +103,7 @@ export async function readManifests(
 }
 
 /** Reports paths that manifests name but must not use. Called before any file at these paths is read. */
-function findRefused(
+function listRefused(
   { state, stack }: ValidatedManifests,
   roots: readonly string[],
   { cwd }: Host,
@@ -149,7 +149,7 @@ function loadChecks(sources: readonly ManifestBytes[]): Promise<DeepFormatChecks
 }
 
 /** Lints manifests. Loads CEL only if a manifest contains an expression. */
-async function findLint(
+async function lintState(
   state: DesiredState,
   scope: NonNullable<ReadOptions['lint']>,
   { now }: Host,
@@ -159,7 +159,7 @@ async function findLint(
 }
 
 /** Loads the policies of a run. `paths`: further policies from the user. `undefined`: no policies are loaded at all. */
-async function findPolicies(
+async function loadRunPolicies(
   { rules, state, sources }: Pick<ValidatedManifests, 'rules' | 'state'> & Pick<LoadedManifests, 'sources'>,
   paths: readonly string[] | undefined,
   context: Host,
@@ -245,7 +245,7 @@ function listRefusedInStack({ stack }: DesiredState, context: NamedPathsContext)
     ...(file === '' ? [] : [{ path: ['spec', 'api', 'base_url'], named: file }]),
     ...(caFile === undefined ? [] : [{ path: ['spec', 'api', 'ca_file'], named: caFile }]),
     ...policies.map((one, index) => ({ path: ['spec', 'policies', index], named: one })),
-    ...inputs.map((one, index) => ({ path: ['spec', 'inputs', index], named: findFixedFolder(one) })),
+    ...inputs.map((one, index) => ({ path: ['spec', 'inputs', index], named: computeFixedFolder(one) })),
     ...listTokenFolders(tokens),
   ];
   return named.flatMap(({ path, named: one }): Diagnostic[] => {
@@ -272,7 +272,7 @@ function listTokenFolders({ default: all, credentials }: TokenSettings): readonl
 /**
  * Returns the folder that a glob pattern names before its first wildcard. Returns a path without wildcards unchanged.
  */
-function findFixedFolder(pattern: string): string {
+function computeFixedFolder(pattern: string): string {
   const at = pattern.search(/[*?[\\]/);
   return at < 0 ? pattern : dirname(`${pattern.slice(0, at)}_`);
 }

@@ -208,7 +208,7 @@ export function resolveManifestSettings(
     timeouts,
   });
   const given = { ...settings, baseUrl: isPlaced ? settings.baseUrl : undefined };
-  const wrong = (api.given ?? []).flatMap((one) => findDisagreement(one, { stored, given, cwd }));
+  const wrong = (api.given ?? []).flatMap((one) => listDisagreements(one, { stored, given, cwd }));
   if (wrong.length > 0) throw new InvalidManifests(wrong);
   return isPlaced ? settings : resolveSettings(stated, env, {});
 }
@@ -234,7 +234,7 @@ interface ComparedSettings {
   readonly cwd: string;
 }
 
-function findDisagreement(
+function listDisagreements(
   { name, locate }: TrustedSetting,
   { stored, given, cwd }: ComparedSettings,
 ): readonly Diagnostic[] {

@@ -232,12 +232,12 @@ export function shareAccount(parts: AccountParts, host: Host, signal: AbortSigna
 /** Lets plans that are applied at the same time share a request if they list the same kind at the same time. */
 function shareLists(write: Account['write']): Account['write'] {
   const shared = new WeakMap<Client, Client>();
-  const findShared = (client: Client): Client => {
+  const getShared = (client: Client): Client => {
     const known = shared.get(client) ?? { ...client, list: coalesceLists(client.list) };
     shared.set(client, known);
     return known;
   };
-  return (task) => write((client) => task(findShared(client)));
+  return (task) => write((client) => task(getShared(client)));
 }
 
 /** Runs a read. Returns its result, and the number of requests that it sent. */

@@ -3,7 +3,7 @@ import type { ExitCode } from '../../src/cli/exit-code.ts';
 import { run } from '../../src/cli/run.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
-import { openNeighbours } from '../../src/repository/find-stacks.ts';
+import { openNeighbours } from '../../src/repository/read-stack-tree.ts';
 
 /** What a command did, as a person would have seen it. */
 export interface CommandResult {

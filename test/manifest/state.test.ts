@@ -52,12 +52,14 @@ describe('valid manifests', () => {
     const list = `---\n${header}kind: List\nitems:\n  - { apiVersion: edgewise/v1, kind: TCPEdge, metadata: { name: inner } }\n`;
     const text = `# a\n\n---\n${header}${named('first', '{ team: data }')}--- # b\n\n# c\n${header}${named('next')}${list}`;
     const { resources } = toState({ 'stack.yaml': STACK_ONLY, 'a/edges.yaml': text });
-    expect([...resources.values()].map(({ name, labels, findStart }) => ({ name, labels, ...findStart() }))).toEqual([
+    expect(
+      [...resources.values()].map(({ name, labels, locateStart: findStart }) => ({ name, labels, ...findStart() })),
+    ).toEqual([
       { name: 'first', labels: { team: 'data' }, file: 'a/edges.yaml', line: 4 },
       { name: 'next', labels: {}, file: 'a/edges.yaml', line: 10 },
       { name: 'inner', labels: {}, file: 'a/edges.yaml', line: 17 },
     ]);
-    for (const { locate, findStart } of resources.values()) expect(locate().line).toBe(findStart().line);
+    for (const { locate, locateStart: findStart } of resources.values()) expect(locate().line).toBe(findStart().line);
   });
 
   it('name the id of each External, at the end of its chain', () => {

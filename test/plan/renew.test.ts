@@ -4,7 +4,7 @@ import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
 import { assertDefined, InvariantError } from '../../src/model/errors.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { findRenewal, listExpiredManifests } from '../../src/plan/decide.ts';
+import { decideRenewal, listExpiredManifests } from '../../src/plan/decide.ts';
 import type { Pair } from '../../src/plan/match.ts';
 import { findValidForMs, listValidityDifference } from '../../src/plan/validity.ts';
 
@@ -28,7 +28,7 @@ function toPair(kind: Kind, settings: Spec, live: Spec = {}): Pair {
       allow: {},
       labels: {},
       annotations: {},
-      findStart: () => ({ file: '', line: 1 }),
+      locateStart: () => ({ file: '', line: 1 }),
       lifecycle: { protect: false, ignore: [], adopt: undefined, settings },
       locate: () => ({ file: 'm.yaml', line: 1, column: 1, excerpt: '' }),
     },
@@ -43,7 +43,7 @@ function toDayAfter(days: number): Date {
 
 /** What is said of the pair so many days after the creation. */
 function renewalAfter(days: number, pair: Pair, written: Spec = {}) {
-  return findRenewal(pair, written, { now: toDayAfter(days), rotate: [] });
+  return decideRenewal(pair, written, { now: toDayAfter(days), rotate: [] });
 }
 
 /** Valid from the creation on, for so many days. */
@@ -158,7 +158,7 @@ describe('a certificate', () => {
 describe('--rotate', () => {
   it('is a reason by itself', () => {
     const pair = toPair(CREDENTIAL, {});
-    const rotate = (address: string) => findRenewal(pair, {}, { now: toDayAfter(0), rotate: [address] }).reason;
+    const rotate = (address: string) => decideRenewal(pair, {}, { now: toDayAfter(0), rotate: [address] }).reason;
     expect(rotate('Credential/it')).toBe('requested with --rotate');
     expect(rotate('Credential/other')).toBeUndefined();
   });

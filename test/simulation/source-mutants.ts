@@ -142,7 +142,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   },
   'a module is removed before the mark is taken': {
     file: 'src/plan/writes.ts',
-    from: "if (!changesOwner(change.action)) {",
+    from: 'if (!changesOwner(change.action)) {',
     to: 'if (change.address !== undefined) {',
     noticedAs: /before its mark was taken/,
     seenAt: 234,
@@ -169,7 +169,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     metBy: ['repository/many-plans'],
   },
   'a change of an inner stack is one of the outer': {
-    file: 'src/repository/find-changes.ts',
+    file: 'src/repository/read-changes.ts',
     from: ' && !(await wasStack(owner, files))',
     to: '',
     noticedAs: /counts as changed/,

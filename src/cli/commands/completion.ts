@@ -7,7 +7,7 @@ import { listAddresses, loadManifests } from '../../manifest/load.ts';
 import { parseAddress } from '../../model/address.ts';
 import { DIAGNOSTIC_CODES } from '../../model/diagnostic.ts';
 import { checkPath } from '../../report/machine/stacks.ts';
-import { listStackNames } from '../../repository/find-stacks.ts';
+import { indexStackNames } from '../../repository/read-stack-tree.ts';
 import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -44,7 +44,7 @@ export function defineWordCompletion(command: Command, act: CommandAction, progr
 
 /** Writes the candidates for the last word. Shows no errors, because the user is still typing. */
 async function complete(program: Command, words: readonly string[], context: Context): Promise<ExitCode> {
-  const found = await find(program, words, context).catch(() => undefined);
+  const found = await computeCompletion(program, words, context).catch(() => undefined);
   const lines = (found?.candidates ?? []).map(({ word, about }) => `${word}\t${about.replace(/\s+/g, ' ')}\n`);
   context.stdout.write(`${lines.join('')}${found?.takesFiles === true ? ':files\n' : ''}`);
   return EXIT.done;
@@ -53,7 +53,7 @@ async function complete(program: Command, words: readonly string[], context: Con
 /** Maximum time to search manifests for addresses or stack names. The user would notice a longer delay. */
 const PATIENCE_MS = 300;
 
-async function find(program: Command, words: readonly string[], context: Context): Promise<Completion> {
+async function computeCompletion(program: Command, words: readonly string[], context: Context): Promise<Completion> {
   const { cwd, now } = context;
   // Completion is synchronous, but reading manifests is not. So a first pass finds out which manifests to read.
   let paths: readonly string[] | undefined;
@@ -90,7 +90,7 @@ function namesExistingStacks({ command }: WordContext): boolean {
 function listNames({ operands }: WordContext, { cwd, now }: Pick<Context, 'cwd' | 'now'>): readonly Candidate[] {
   const until = now().getTime() + PATIENCE_MS;
   const [root = '.'] = listPaths(operands);
-  const names = listStackNames(root, { cwd }, () => now().getTime() > until);
+  const names = indexStackNames(root, { cwd }, () => now().getTime() > until);
   return Array.from(names, ([word, about]) => ({ word, about }));
 }
 
@@ -205,7 +205,7 @@ interface WordContext {
 /** `words` is the command line typed so far, without the program name. Completes its last word. */
 function completeWords(program: Command, words: readonly string[], sources: CandidateSources): Completion {
   const current = words.at(-1) ?? '';
-  const place = findPlace(program, words.slice(0, -1));
+  const place = parsePlace(program, words.slice(0, -1));
   const { candidates, takesFiles } = completeAt(place, current, sources);
   return { candidates: candidates.filter(({ word }) => word.startsWith(current)), takesFiles };
 }
@@ -217,7 +217,7 @@ interface Place extends Omit<WordContext, 'start'> {
   readonly isLiteral: boolean;
 }
 
-function findPlace(program: Command, before: readonly string[]): Place {
+function parsePlace(program: Command, before: readonly string[]): Place {
   let command = program;
   let option: Option | undefined;
   let isLiteral = false;

@@ -68,7 +68,7 @@ async function explainTopic(
       exitCode: EXIT.invalid,
       remedy: 'Leave out the path. For the settings of a stack, run edgewise explain settings PATH.',
     });
-  const { explain, listTopics } = await import('../../explain/explain.ts');
+  const { explain, createTopicsPage: listTopics } = await import('../../explain/explain.ts');
   const { renderPageJson, renderPageText } = await import('../../explain/render-page.ts');
   const page = topic === undefined ? listTopics() : explain(topic);
   if ('message' in page)

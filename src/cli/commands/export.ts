@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ExportResult, renderSingleFile, splitIntoFiles } from '../../export/export-live.ts';
 import { isResourceName } from '../../model/address.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { readDefaultsAbove } from '../../repository/find-stacks.ts';
+import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import {
   type AttachableResource,
   createExportRequest,
@@ -75,11 +75,15 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
  * would prune each other's resources.
  */
 function checkFlags({ out, owner, force }: Flags): void {
-  const refuse = (message: string, remedy: string) => new CommandError(message, { exitCode: EXIT.invalid, remedy });
+  const createError = (message: string, remedy: string) =>
+    new CommandError(message, { exitCode: EXIT.invalid, remedy });
   if (out !== undefined && owner === undefined)
-    throw refuse('The stack that will own the exported resources is not named.', 'Choose a name for it: --owner NAME.');
+    throw createError(
+      'The stack that will own the exported resources is not named.',
+      'Choose a name for it: --owner NAME.',
+    );
   if (out === undefined && force === true)
-    throw refuse('--force works only with a folder.', 'Name the folder with -o FOLDER, or leave out --force.');
+    throw createError('--force works only with a folder.', 'Name the folder with -o FOLDER, or leave out --force.');
 }
 
 function showText(exported: ExportResult, { stdout, stderr }: Context): void {

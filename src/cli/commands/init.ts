@@ -4,7 +4,7 @@ import { createStarter } from '../../manifest/starter.ts';
 import { isResourceName } from '../../model/address.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { type FoundDefaults, readDefaultsAbove } from '../../repository/find-stacks.ts';
+import { type FoundDefaults, readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { chooseEditorSchema, detectInvocation, writeNewFiles } from '../output/new-files.ts';

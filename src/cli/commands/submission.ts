@@ -108,7 +108,7 @@ async function submitOne(
   { given, flags }: { readonly given: readonly string[]; readonly flags: SubmitFlags },
   context: Context,
 ): Promise<ExitCode> {
-  const body = checkSubmissionBody(kind, { ...listStated(kind, flags), [kind.submission.argumentField]: given });
+  const body = checkSubmissionBody(kind, { ...collectStated(kind, flags), [kind.submission.argumentField]: given });
   const settings = resolveSettings(parseConnectionFlags(flags), context.env, {});
   const shown = await withAccount(settings, context, ({ account, signal }) =>
     account.write((client) => submit(client, { kind, body }, signal)),
@@ -118,7 +118,7 @@ async function submitOne(
 }
 
 /** Returns the fields that the user set with options. */
-function listStated(kind: SubmittedKind, flags: SubmitFlags): JsonObject {
+function collectStated(kind: SubmittedKind, flags: SubmitFlags): JsonObject {
   const stated = kind.specFields.flatMap((field): [string, string][] => {
     const value = flags[createFieldOption(field).attributeName()];
     return typeof value === 'string' ? [[field[0], value]] : [];

@@ -21,9 +21,9 @@ import { type ApplyRun, type ApplyStacksFlags, classifyPlan, finishApply } from 
 import { type IndexedFolder, readPlanFolder } from './plan-folder.ts';
 import {
   forEachStack,
+  leaveOutConflictingStacks,
   openStackFolder,
   planStackFolder,
-  refuseConflictingStacks,
   refuseSingleFlags,
   runOnSelected,
   runOnStacks,
@@ -38,7 +38,7 @@ interface StacksToApply {
    * Returns the saved plan of a stack, which the new plan must equal. Throws if the stack has no saved plan. Absent:
    * new plans are not compared with saved plans.
    */
-  readonly findSaved?: (folder: StackFolder) => SavedFile;
+  readonly getSaved?: (folder: StackFolder) => SavedFile;
   /** All plans that `findSaved` can return. */
   readonly savedPlans?: readonly Plan[];
 }
@@ -46,7 +46,7 @@ interface StacksToApply {
 /** Plans every stack below a folder, shows the plans, asks the user once, and applies the plans. */
 export async function applyStacks(
   paths: readonly string[],
-  { flags, mode, findSaved, savedPlans = [] }: StacksToApply,
+  { flags, mode, getSaved: findSaved, savedPlans = [] }: StacksToApply,
   context: Context,
 ): Promise<ExitCode> {
   const findApproval = await readApprovals(flags, context);
@@ -60,7 +60,7 @@ export async function applyStacks(
     });
     return finishApply(
       applying,
-      await refuseConflictingStacks(run, planned, (folder) => void applying.ready.delete(folder)),
+      await leaveOutConflictingStacks(run, planned, (folder) => void applying.ready.delete(folder)),
     );
   });
 }
@@ -133,7 +133,7 @@ async function readApprovals(
   const approvals = new Map<StackFolder, PlanApproval>();
   const { stacks } = await selectPlans(found.folder, found.files, context);
   for (const one of stacks) approvals.set(one, await readApproval(one.file, quiet));
-  return (folder) => assertDefined(approvals.get(findPlan(folder, stacks)), 'an approved plan');
+  return (folder) => assertDefined(approvals.get(createStackFolder(folder, stacks)), 'an approved plan');
 }
 
 /**
@@ -183,18 +183,18 @@ async function applyAgain(
   // Include the stacks that were in the run but have no plan: stacks with a plan may depend on them.
   const names = [...new Set([...plans.map(({ name }) => name), ...stacks])];
   if (names.length === 0) throw noPlans(roots);
-  const findSaved = (folder: StackFolder): SavedFile =>
-    assertDefined(saved.get(findPlan(folder, plans)), 'a plan file');
+  const getSaved = (folder: StackFolder): SavedFile =>
+    assertDefined(saved.get(createStackFolder(folder, plans)), 'a plan file');
   const savedPlans = [...saved.values()].map(({ plan }) => plan);
   return applyStacks(
     roots,
-    { flags: { ...flags, stack: names, isOfPlans: true }, mode: 'apply', findSaved, savedPlans },
+    { flags: { ...flags, stack: names, isOfPlans: true }, mode: 'apply', getSaved: getSaved, savedPlans },
     context,
   );
 }
 
 /** Finds the plan of a stack. Compares the service too, because two services may each have a stack of that name. */
-function findPlan({ name, baseUrl, folder }: StackFolder, plans: readonly StackFolder[]): StackFolder {
+function createStackFolder({ name, baseUrl, folder }: StackFolder, plans: readonly StackFolder[]): StackFolder {
   const found = plans.filter((plan) => plan.name === name);
   const meant = found.find((plan) => plan.baseUrl === baseUrl) ?? (found.length === 1 ? found[0] : undefined);
   if (meant !== undefined) return meant;
@@ -215,7 +215,7 @@ async function prepareOne(applying: ApplyRun, folder: StackFolder): Promise<Stac
   const { run, flags } = applying;
   const { onSubject: _, budget: __, ...quiet } = run.context; // this plan already counts towards the read budget
   const { plan, settings, approved } = await prepareSaved(await readSaved(folder.file, quiet), flags, quiet);
-  const pooled = await run.pool.find(settings, folder.file);
+  const pooled = await run.pool.getAccount(settings, folder.file);
   const account = pooled.account.toView(settings);
   const locate = createPlanLocate(folder.file);
   return classifyPlan(applying, folder, { plan, pooled, locate, apply: (options) => account.apply(approved, options) });

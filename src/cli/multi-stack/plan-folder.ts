@@ -159,11 +159,12 @@ export async function readPlanFolder(
   const plans = indexes.flatMap((index) => index.plans);
   const known = new Set(plans.map(({ file }) => file));
   for (const name of names)
-    if (!known.has(name) && !isIndexFileName(name)) throw refuse(folder, `${join(folder, name)} is not in its index`);
+    if (!known.has(name) && !isIndexFileName(name))
+      throw createError(folder, `${join(folder, name)} is not in its index`);
   for (const { file, sha256 } of plans) {
-    if (!names.includes(file)) throw refuse(folder, `${join(folder, file)} is missing`);
+    if (!names.includes(file)) throw createError(folder, `${join(folder, file)} is missing`);
     if (!hasDigest(join(path, file), sha256, context))
-      throw refuse(folder, `${join(folder, file)} is not the file that was written`);
+      throw createError(folder, `${join(folder, file)} is not the file that was written`);
   }
   return {
     folder,
@@ -234,7 +235,7 @@ function computeDigest(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-function refuse(folder: string, why: string): CommandError {
+function createError(folder: string, why: string): CommandError {
   return new CommandError(`${folder} cannot be applied: ${why}.`, {
     exitCode: EXIT.stale,
     remedy: 'Nothing was written. Make the plans again with edgewise plan -R -o FOLDER, and have those approved.',

@@ -93,7 +93,7 @@ function parseFile(file: string, { cwd, budget }: Pick<Context, 'cwd'> & { reado
   } catch (cause) {
     throw new CommandError(`${file} cannot be read: ${describeError(cause)}`, { exitCode: EXIT.invalid, cause });
   }
-  throw refuse(file, 'it is not a JSON object');
+  throw createError(file, 'it is not a JSON object');
 }
 
 /** Parses the result of one stack. `exitCode`: the exit code in the file. If `undefined`, it is computed. */
@@ -161,7 +161,7 @@ function parseDrift(document: JsonObject, file: string): Drift {
   const drift = checkResult(DRIFT_RESULT_SCHEMA, document, createRefusal(file));
   const states: readonly string[] = DRIFT_STATES;
   const odd = drift.resources.find(({ state }) => !states.includes(state));
-  if (odd !== undefined) throw refuse(file, `${odd.state} is not a state`);
+  if (odd !== undefined) throw createError(file, `${odd.state} is not a state`);
   return drift as unknown as Drift; // the schema and the line above checked it
 }
 
@@ -179,7 +179,7 @@ function parseApply(document: JsonObject, file: string): Report {
   const writes = new Map<string, Outcome['write']>(plan.writes.map((write) => [write.id, write]));
   const found = outcomes.map((outcome) => {
     const write = writes.get(outcome.write);
-    if (write === undefined) throw refuse(file, `${outcome.write} is no write of its plan`);
+    if (write === undefined) throw createError(file, `${outcome.write} is no write of its plan`);
     return { ...outcome, write };
   });
   const result = { outcomes: found, tokens, files, lookUps, diagnostics, interrupted };
@@ -187,10 +187,10 @@ function parseApply(document: JsonObject, file: string): Report {
 }
 
 function createRefusal(file: string): (why: string) => CommandError {
-  return (why) => refuse(file, why);
+  return (why) => createError(file, why);
 }
 
-function refuse(file: string, why: string): CommandError {
+function createError(file: string, why: string): CommandError {
   return new CommandError(`${file} is not a result of edgewise: ${why}.`, {
     exitCode: EXIT.invalid,
     remedy: 'Make it with --format json, or --report json=FILE.',

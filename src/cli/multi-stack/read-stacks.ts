@@ -31,11 +31,11 @@ import {
   createCrossStackLookUps,
   createStacksReport,
   forEachStack,
+  leaveOutConflictingStacks,
   openStackFolder,
   planStackFolder,
   publishRun,
   recordClaims,
-  refuseConflictingStacks,
   runOnStacks,
   type StackResult,
   type StacksFlags,
@@ -61,7 +61,7 @@ export async function planStacks(
   return runOnStacks(paths, { flags, command: 'plan' }, context, async (run) => {
     const { selected } = run;
     const parts = await forEachStack(run, (folder) => planOne(run, folder, { flags, plans }));
-    const shown = await refuseConflictingStacks(run, parts, (folder) =>
+    const shown = await leaveOutConflictingStacks(run, parts, (folder) =>
       plans?.withdraw(formatPlanFileName(folder, selected.tree)),
     );
     await plans?.finish(selected);
@@ -152,7 +152,7 @@ export async function validateStacks(
         options: diagnostics.length === 0 ? {} : { locate: subject.locate },
       };
     });
-    return publishRun(run, await refuseConflictingStacks(run, parts));
+    return publishRun(run, await leaveOutConflictingStacks(run, parts));
   });
 }
 
@@ -179,7 +179,7 @@ export async function showDriftOfStacks(
         options: differs === EXIT.done && drift.diagnostics.length === 0 ? {} : { locate },
       };
     });
-    return publishRun(run, await refuseConflictingStacks(run, parts));
+    return publishRun(run, await leaveOutConflictingStacks(run, parts));
   });
 }
 

@@ -228,7 +228,7 @@ export async function openStackFolder(
   const settings = resolveStackSettings(flags, context, state);
   await refuseInputs(flags, { files: listOutputs(state), settings }, context);
   const tokens = resolveTokens(flags, state.stack.tokens, state.stack.name);
-  const pooled = await pool.find(settings, folder.file);
+  const pooled = await pool.getAccount(settings, folder.file);
   if (checksClaims(command)) recordClaims({ state, tokens }, { folder, account: pooled.account }, run);
   const parts = { state, diagnostics, policies: read.policies, tokens, version: VERSION };
   const stack = createStack(parts, pooled.account.toView(settings), context);
@@ -362,7 +362,7 @@ interface AccountPool {
    * Returns the account for connection settings. `file`: the Stack file that sets them, for errors. Throws if another
    * stack of the account has different settings, because both stacks would share one client.
    */
-  readonly find: (settings: RunSettings, file: string) => Promise<PooledAccount>;
+  readonly getAccount: (settings: RunSettings, file: string) => Promise<PooledAccount>;
   /** Returns the number of requests sent by reads so far, over all accounts. */
   readonly countReads: () => number;
   readonly close: () => Promise<void>;
@@ -394,7 +394,7 @@ function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
     return { account, setLineWriter, end, file, settings };
   };
   return {
-    find: async (settings, file) => {
+    getAccount: async (settings, file) => {
       const apiKey = isEmbedded(settings.baseUrl) ? undefined : readApiKey(context, settings);
       const id = JSON.stringify([resolvePlace(settings.baseUrl, context.cwd), apiKey]);
       const opening = entries.get(id) ?? open(settings, apiKey, file);
@@ -456,16 +456,12 @@ const SETTING_NAMES: Readonly<Record<Exclude<keyof RunSettings, 'keyEnv'>, strin
  * Adds an error to the result of each stack that claims the same unique value as another stack. The error names the
  * other stack. `withdraw` is called for each stack with such an error, to remove its plan.
  */
-export async function refuseConflictingStacks(
+export async function leaveOutConflictingStacks(
   run: StacksRun,
   parts: readonly StackPart[],
   withdraw: (folder: StackFolder) => Promise<void> | void = () => undefined,
 ): Promise<readonly StackPart[]> {
-  const errors = await listClaimConflicts(
-    run.claims.findConflictingStacks(),
-    (folder) => readClaims(run, folder),
-    run.context,
-  );
+  const errors = await listClaimConflicts(run.claims.listConflicts(), (folder) => readClaims(run, folder), run.context);
   for (const folder of errors.keys()) await withdraw(folder);
   const { stacks } = run.selected;
   return parts.map((part, index) => {

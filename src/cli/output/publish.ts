@@ -96,7 +96,7 @@ function createRunOptions(
     ...(applyCommand !== undefined && { applyCommand }),
     ...(locate !== undefined && { locate }),
     toRepositoryPath: (file) => makeRelative(root, file, cwd),
-    toOriginPath: (path, stack) => makeRelative(root, findOrigin(path, stack, cwd), cwd),
+    toOriginPath: (path, stack) => makeRelative(root, resolveOrigin(path, stack, cwd), cwd),
   };
 }
 
@@ -113,7 +113,7 @@ async function loadRuleDescriptions(flags: FormatFlags): Promise<Pick<FormatOpti
  * folder of the Stack that ran kustomize, then in the working folder. Returns the path unchanged if no such file
  * exists.
  */
-function findOrigin(path: string, stack: string | undefined, cwd: string): string {
+function resolveOrigin(path: string, stack: string | undefined, cwd: string): string {
   const below = path.replace(/^(?:[.][.]?\/)+/, '');
   const beside = stack === undefined ? [] : [join(dirname(stack), path)];
   // Do not reveal which files exist outside the repository.
@@ -134,12 +134,12 @@ export async function checkReports({ report = [] }: FormatFlags, { cwd }: Pick<C
   const files = new Set<string>();
   for (const { format, file } of report) {
     const path = resolve(cwd, file);
-    const refuse = (why: string): CommandError =>
+    const createError = (why: string): CommandError =>
       new CommandError(`The report ${format}=${file} cannot be written: ${why}.`, { exitCode: EXIT.invalid });
-    if (files.has(path)) throw refuse('another report goes into the same file');
+    if (files.has(path)) throw createError('another report goes into the same file');
     files.add(path);
     await access(dirname(path), constants.W_OK).catch(() => {
-      throw refuse(`${dirname(file)} is not a folder that can be written to`);
+      throw createError(`${dirname(file)} is not a folder that can be written to`);
     });
   }
 }

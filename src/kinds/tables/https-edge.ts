@@ -79,7 +79,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
             NO_NUMBER,
           ),
         },
-        { findInactiveReasons: findNeverTripping },
+        { findInactiveReasons: listNeverTripping },
       ),
       'Circuit breaker module: stops traffic to an upstream that fails.',
       { clear: 'delete', hasPath: true },
@@ -116,7 +116,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
 });
 
 /** A circuit breaker without a threshold, or without metrics, never opens. */
-function findNeverTripping(breaker: JsonObject): readonly InactiveReason[] {
+function listNeverTripping(breaker: JsonObject): readonly InactiveReason[] {
   const isZero = (name: string): boolean => (breaker[name] ?? 0) === 0;
   const toReason = (field: string, message: string): InactiveReason => ({
     code: 'breaker-never-trips',

@@ -40,7 +40,7 @@ function createSide(plan: Plan, other: Plan): Side {
   let shown: ReturnType<Side['shown']> | undefined;
   return {
     plan,
-    names: new Map([...listNames(other), ...listNames(plan)]),
+    names: new Map([...collectIdNames(other), ...collectIdNames(plan)]),
     // Computed on first use: most comparisons do not need it.
     shown: () => (shown ??= mapSavedChanges(plan)),
   };
@@ -85,7 +85,7 @@ type IdNames = ReadonlyMap<string, string>;
  * Maps ids to addresses, for resources that the stack owns. Omits attached kinds and externals: users write their ids,
  * so these ids are compared unchanged.
  */
-function listNames({ changes }: Plan): IdNames {
+function collectIdNames({ changes }: Plan): IdNames {
   return new Map(
     changes.flatMap(({ kind, live, address, duplicateOf }) =>
       live === undefined || duplicateOf !== undefined || getKind(kind).role !== 'owned' ? [] : [[live.id, address]],
@@ -234,9 +234,9 @@ function listOwnDifferences({ side, change }: ChangeOfSide, other: ChangeOfSide)
 /** Whether both differences have the same old value. An empty value equals a value that the service did not show. */
 function isSameStart(kind: Kind, own: Difference, other: Difference): boolean {
   const [name = ''] = parsePath(own.path) ?? [];
-  const toStart = ({ path, from }: Difference): Json | undefined =>
+  const findStart = ({ path, from }: Difference): Json | undefined =>
     path === name ? fillAllLeftOut(kind, from === undefined ? {} : { [path]: from })[path] : from;
-  return isSame(toStart(own), toStart(other));
+  return isSame(findStart(own), findStart(other));
 }
 
 /**

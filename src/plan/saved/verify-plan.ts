@@ -130,7 +130,7 @@ function findWriteFinding(writes: readonly ShownWrite[], computed: readonly Show
   const index = writes.findIndex((write, at) => !isSameJson(asJson(write), asJson(computed[at])));
   const write = writes[index];
   if (write === undefined) return undefined;
-  const path = findPath(asJson(write), asJson(computed[index]));
+  const path = computePath(asJson(write), asJson(computed[index]));
   return `${write.id} has another ${formatPath(path)} than its change shows`;
 }
 
@@ -164,14 +164,14 @@ function asJson(write: ShownWrite | undefined): Json {
 }
 
 /** The path of the first value that differs. */
-function findPath(left: Json, right: Json): FieldPath {
+function computePath(left: Json, right: Json): FieldPath {
   if (isJsonArray(left) && isJsonArray(right)) return [];
   if (!isJsonObject(left) || !isJsonObject(right)) return [];
   const keys = [...new Set([...Object.keys(left), ...Object.keys(right)])].sort();
   const key = keys.find((one) => !isSameValue(left[one], right[one]));
   if (key === undefined) return [];
   const [inner, other] = [left[key], right[key]];
-  return inner === undefined || other === undefined ? [key] : [key, ...findPath(inner, other)];
+  return inner === undefined || other === undefined ? [key] : [key, ...computePath(inner, other)];
 }
 
 function isSameValue(left: Json | undefined, right: Json | undefined): boolean {

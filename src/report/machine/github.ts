@@ -55,11 +55,11 @@ const MAX_NOTICES = 9;
 function formatAnnotation(annotation: Annotation, options: FormatOptions): string {
   const { rule, level, message, remedy, place } = annotation;
   const text = [message, ...listRelatedTexts(annotation), ...(remedy === undefined ? [] : [remedy])].join('\n');
-  return formatCommand(level, { ...findPosition(place, options), title: `edgewise: ${rule}` }, text);
+  return formatCommand(level, { ...createPosition(place, options), title: `edgewise: ${rule}` }, text);
 }
 
 /** Empty if the place is in no file. GitHub then shows the annotation with the run. */
-function findPosition(place: Annotation['place'], options: FormatOptions): Properties {
+function createPosition(place: Annotation['place'], options: FormatOptions): Properties {
   const position = place === undefined ? undefined : findFilePosition(place, options);
   return position === undefined
     ? {}

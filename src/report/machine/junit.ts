@@ -55,11 +55,11 @@ function listCases(report: Report, options: FormatOptions): readonly JunitCase[]
   const passed = [...new Set(listAddresses(report))].filter((address) => !failing.has(address));
   const failed = annotations.map((annotation): JunitCase => {
     const { rule, address = annotation.place?.file ?? 'run' } = annotation;
-    return { suite: findSuite(annotation.address), name: `${address}: ${rule}`, annotation };
+    return { suite: chooseSuite(annotation.address), name: `${address}: ${rule}`, annotation };
   });
   return [
     ...failed,
-    ...passed.map((address) => ({ suite: findSuite(address), name: quoteIfNeeded(address) })),
+    ...passed.map((address) => ({ suite: chooseSuite(address), name: quoteIfNeeded(address) })),
     ...listFileCases(report),
   ];
 }
@@ -79,7 +79,7 @@ function listFileCases(report: Report): readonly JunitCase[] {
 }
 
 /** The kind in an address. Cases without an address belong to the suite `edgewise`. */
-function findSuite(address: string | undefined): string {
+function chooseSuite(address: string | undefined): string {
   const end = address?.indexOf('/') ?? -1;
   return address === undefined || end < 0 ? 'edgewise' : toPrintable(address.slice(0, end));
 }

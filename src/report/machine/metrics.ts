@@ -10,7 +10,7 @@ import type { DriftReport, Report, StacksReport } from '../report.ts';
  * new one. Source: OpenMetrics 1.0.
  */
 export function renderMetricsReport(report: Report): string {
-  if (report.about !== 'drift') return renderFamilies([createSuccessFamily(false, findLabels(report))]);
+  if (report.about !== 'drift') return renderFamilies([createSuccessFamily(false, createLabels(report))]);
   return renderFamilies([...listStackFamilies(report.drift), ...listAccountFamilies(report)]);
 }
 
@@ -45,7 +45,7 @@ function renderFamilies(families: readonly Family[]): string {
 }
 
 /** Labels of the success gauge if the command did not complete. Empty if the stack is unknown. */
-function findLabels(report: Report): Sample['labels'] {
+function createLabels(report: Report): Sample['labels'] {
   return report.about === 'failure' && report.failure.stack !== undefined ? { stack: report.failure.stack } : {};
 }
 

@@ -11,7 +11,7 @@ import { type Annotation, joinNotStarted, listAnnotations, NON_DIAGNOSTIC_RULES 
  * writes are omitted. Source: SARIF 2.1.0.
  */
 export function renderSarifReport(report: Report, options: FormatOptions): string {
-  return renderLog([{ report, options }], { ...options, ...findVersion(report, options) });
+  return renderLog([{ report, options }], { ...options, ...createVersion(report, options) });
 }
 
 /** A run over many stacks as a SARIF log with a single SARIF run. */
@@ -64,7 +64,7 @@ function renderLog(subjects: readonly Subject[], run: FormatOptions): string {
   return `${JSON.stringify(log, null, 2).split('\n').map(toPrintable).join('\n')}\n`;
 }
 
-function findVersion(report: Report, { version }: FormatOptions): { readonly version?: string } {
+function createVersion(report: Report, { version }: FormatOptions): { readonly version?: string } {
   if (version !== undefined) return { version };
   return 'plan' in report ? { version: report.plan.tool.version } : {};
 }

@@ -190,7 +190,7 @@ export function checkPath(kind: Kind, path: FieldPath): string | undefined {
   if (kind.oneTimeFields.includes(String(first)))
     return `the ${first} of a ${kind.title} is shown only once, in the response to its creation, and cannot be read`;
   if (Object.hasOwn(OWN, String(first)) && rest.length === 0) return undefined;
-  const end = path.reduce<FieldType | 'free' | 'none'>((type, step) => findTypeAt(type, step), toResourceType(kind));
+  const end = path.reduce<FieldType | 'free' | 'none'>((type, step) => computeTypeAt(type, step), toResourceType(kind));
   return end === 'none' ? `a ${kind.title} has no field ${formatPath(path)}` : undefined;
 }
 
@@ -226,7 +226,7 @@ function formatValue(value: Json): string {
   return toPrintable(typeof value === 'string' ? value.replace(/\n$/, '') : toCanonicalJson(value));
 }
 
-function findTypeAt(type: FieldType | 'free' | 'none', step: string | number): FieldType | 'free' | 'none' {
+function computeTypeAt(type: FieldType | 'free' | 'none', step: string | number): FieldType | 'free' | 'none' {
   if (type === 'free' || type === 'none') return type;
   if (type.type === 'json' || type.type === 'metadata') return 'free';
   if (type.type === 'list' && typeof step !== 'number') return 'none';

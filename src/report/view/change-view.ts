@@ -166,7 +166,7 @@ export function createChangeView(
   { warnings = [] }: ChangeExtras = {},
 ): ChangeView {
   const said = change.duplicateOf === undefined ? warnings.map(formatWarningNote) : [];
-  const context = { kind: findKind(change.kind), names, origins: findOrigins(action) };
+  const context = { kind: findKind(change.kind), names, origins: chooseOrigins(action) };
   const { live, desired, owner } = change;
   const reason = formatReason(change);
   const [first] = differences;
@@ -204,7 +204,7 @@ export function createChangeView(
   };
 }
 
-function findOrigins(action: ChangeAction): OriginWords {
+function chooseOrigins(action: ChangeAction): OriginWords {
   return changesOwner(action) ? {} : ORIGINS;
 }
 

@@ -244,7 +244,7 @@ function createClause(danger: Danger, context: ClauseContext): Clause {
     case 'target-disabled':
     case 'no-weight':
     case 'longer-validity':
-      return clause(findLeads(danger.danger, change));
+      return clause(chooseLeads(danger.danger, change));
     case 'restriction-removed':
       if (path === '') return clause(['no longer restrict access', 'no longer restricts access'], '');
       return kind?.restrictsAccess === true
@@ -293,7 +293,7 @@ function createClause(danger: Danger, context: ClauseContext): Clause {
   }
 }
 
-function findLeads(danger: keyof typeof LEADS, { action }: Change): readonly [string, string] {
+function chooseLeads(danger: keyof typeof LEADS, { action }: Change): readonly [string, string] {
   const isDeleted = danger === 'address-removed' && action === 'delete';
   return isDeleted ? ['be deleted, and no longer be reached at', LEADS[danger][1]] : LEADS[danger];
 }

@@ -171,7 +171,7 @@ export function listDriftDangerViews(
   return listDangerViews(
     happened.map((resource) => ({
       ...resource,
-      ...findPlace(resource, locate),
+      ...pickPlace(resource, locate),
       action: 'update',
       differences: resource.differences.filter(isOfService).map(toDifference),
       dangers: (resource.dangers ?? []).map((danger) => withDoubt(danger, resource.differences)),
@@ -181,7 +181,7 @@ export function listDriftDangerViews(
   );
 }
 
-function findPlace({ address }: ResourceDrift, locate: DriftScene['locate']): Pick<Change, 'place'> {
+function pickPlace({ address }: ResourceDrift, locate: DriftScene['locate']): Pick<Change, 'place'> {
   const place = locate?.(address);
   return place === undefined ? {} : { place };
 }
@@ -286,7 +286,7 @@ export function createDriftedView(resource: ResourceDrift, { names, locate }: Dr
     ...(reason !== undefined && { reason: toPrintable(reason) }),
     ...(traits.length > 0 && { expected: `expected: ${traits.join('; ')}` }),
     ...(owner !== undefined && { owner: toPrintable(owner) }),
-    change: { address, ...findPlace(resource, locate) },
+    change: { address, ...pickPlace(resource, locate) },
     ...(first !== undefined && { stated: formatFieldPath(first.path, context) }),
     dangers: listDriftDangerViews([resource], { names, locate }),
     driftedFields: driftedFields.map(quoteIfNeeded),
@@ -413,9 +413,9 @@ function formatCoverageSentence(
   coverage: Coverage,
   { unmanaged, ofOtherStacks }: { readonly unmanaged: Counts; readonly ofOtherStacks: Counts },
 ): string {
-  const list = (counts: Counts): string => counts.map(([word, number]) => `${word} ${number}`).join(', ');
+  const formatCounts = (counts: Counts): string => counts.map(([word, number]) => `${word} ${number}`).join(', ');
   const others =
-    coverage.ofOtherStacks === 0 ? '' : `, ${coverage.ofOtherStacks} of other stacks (${list(ofOtherStacks)})`;
-  const nobodys = coverage.unmanaged === 0 ? '' : ` (${list(unmanaged)})`;
+    coverage.ofOtherStacks === 0 ? '' : `, ${coverage.ofOtherStacks} of other stacks (${formatCounts(ofOtherStacks)})`;
+  const nobodys = coverage.unmanaged === 0 ? '' : ` (${formatCounts(unmanaged)})`;
   return `Live resources of the kinds that were read: ${coverage.owned} of this stack${others}, ${coverage.unmanaged} unmanaged${nobodys}.`;
 }

@@ -184,10 +184,10 @@ function listStackDangers(parts: readonly StackPart[]): readonly StackDangers[] 
       return { index, title, ...(owner !== undefined && { owner }), dangers };
     });
   });
-  return found.toSorted((left, right) => findRank(left) - findRank(right));
+  return found.toSorted((left, right) => computeRank(left) - computeRank(right));
 }
 
-function findRank({ dangers: [first] }: StackDangers): number {
+function computeRank({ dangers: [first] }: StackDangers): number {
   return first === undefined ? DANGER_GROUPS.length : DANGER_GROUPS.indexOf(first.group);
 }
 

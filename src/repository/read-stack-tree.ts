@@ -32,7 +32,7 @@ type FindContext = Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'budget'> & {
 };
 
 /** Finds the stacks in a folder and below it. */
-export function findStacks(root: string, context: FindContext): StackTree {
+export function readStackTree(root: string, context: FindContext): StackTree {
   const files: FoundFile[] = [];
   const findings = visitManifests(root, context, (manifest) => files.push(inspect(manifest, context)));
   const known = files.map(({ file }) => file);
@@ -93,7 +93,7 @@ function listUnreadable(findings: readonly FolderDiagnostic[] = []): readonly St
  * Maps the names of the stacks below a folder to their folders, for completion on the command line. Checks nothing.
  * Stops reading when `isLate` returns true.
  */
-export function listStackNames(
+export function indexStackNames(
   root: string,
   { cwd }: Pick<FindContext, 'cwd'>,
   isLate: () => boolean,
@@ -152,7 +152,7 @@ function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): 
   const raw = readRawDocuments(bytes, createEnvironment(context));
   const stack = raw.documents.find(({ kind }) => kind === 'Stack');
   const defaults = listFoundDefaults(file, raw.documents);
-  return { file, folder, stack, defaults, standsApart, ...listDependencies(raw) };
+  return { file, folder, stack, defaults, standsApart, ...collectDependencies(raw) };
 }
 
 const KINDS_APART = ['Policy', 'PolicyTest', 'Defaults'];
@@ -170,7 +170,7 @@ export function readDependencies(
     sources.map((source) => {
       const mistake = findMistake(source, env);
       const unread = mistake === undefined ? [] : [mistake];
-      return { ...listDependencies(readRawDocuments(source.bytes, env)), unread };
+      return { ...collectDependencies(readRawDocuments(source.bytes, env)), unread };
     }),
   );
 }
@@ -179,7 +179,7 @@ export function readDependencies(
  * Lists the references to other stacks in a file. If the file is not valid YAML, `takes` is empty, and `findTaker`
  * searches the text of the file if a plan deletes a resource.
  */
-function listDependencies({ documents, isBroken }: RawDocuments): StackDependencies {
+function collectDependencies({ documents, isBroken }: RawDocuments): StackDependencies {
   const needs = documents.flatMap(({ kind, spec }) => {
     const stack = kind === 'External' ? toMapping(spec)['stack'] : undefined;
     return typeof stack === 'string' ? [stack] : [];
@@ -288,7 +288,7 @@ export const openNeighbours: OpenNeighbours = async ({ inputs }, host) => {
   const [first] = files;
   const top = first === undefined ? undefined : (root ?? findRepository(dirname(first)));
   if (top === undefined) return () => undefined;
-  const tree = findStacks(relative(cwd, resolve(cwd, top)) || '.', host);
+  const tree = readStackTree(relative(cwd, resolve(cwd, top)) || '.', host);
   const own = tree.stacks.find(({ file }) => files.has(resolve(cwd, file)));
   return (address) => own && findTaker(own, { tree, address }, host);
 };

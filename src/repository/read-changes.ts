@@ -12,11 +12,11 @@ import {
 } from '../model/stack-tree.ts';
 import type { Host } from '../stack/host.ts';
 import { readManifests } from '../stack/read-manifests.ts';
-import { type ChangedFiles, listChangedFiles } from './git.ts';
+import { type ChangedFiles, readChangedFiles } from './git.ts';
 
 /** Finds the stacks of a tree that changed since a commit, with the changed files of each stack. */
-export async function findChanges(tree: StackTree, since: string, context: Host): Promise<TreeChanges> {
-  const files = await listChangedFiles(tree.root, since, context);
+export async function readChanges(tree: StackTree, since: string, context: Host): Promise<TreeChanges> {
+  const files = await readChangedFiles(tree.root, since, context);
   const places = new Map(tree.stacks.map((stack) => [resolveRealPath(stack.folder, context), stack]));
   const causes: Causes = new Map(tree.stacks.map((stack) => [stack, new Set()]));
   const findOwner = createOwnerSearch(places.keys());

@@ -29,8 +29,8 @@ export function readGuardedNames(text: string): readonly string[] {
 }
 
 /**
- * High enough to be no limit in practice, because lists of addresses may be long. Only the depth is limited, because a
- * deep expression can exhaust the call stack.
+ * Far above any expression, because lists of addresses may be long. Only the depth is limited, because a deep
+ * expression can exhaust the call stack.
  */
 const UNLIMITED = 1_000_000;
 const PARSER = new Environment({

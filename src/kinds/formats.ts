@@ -174,7 +174,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     expected: 'the name of an extension',
     example: 'permit-pty',
     pattern: '^[^\\x00]+$',
-    check: (text) => (text === '' ? 'is no name' : undefined),
+    check: (text) => (text === '' ? 'is empty' : undefined),
     normalize: (text) => text,
   },
   duration: {

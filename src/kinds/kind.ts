@@ -167,11 +167,11 @@ function findContradiction(kind: Kind): string | undefined {
   if (kind.role === 'attached' && !kind.path.includes('{id}')) return 'the path of an attached kind holds {id}';
   for (const [name, field] of Object.entries(kind.fields)) {
     if (kind.role === 'attached' && !isModule(field) && !kind.path.includes(`{${name}}`))
-      return `${name} is no module, and no id in the path`;
+      return `${name} is neither a module nor an id in the path`;
     if (field.required && (field.default !== undefined || field.serviceDefault))
       return `${name} is required and has a default`;
     if (field.keepsLiveValue && !field.serviceDefault) return `${name} stays when left out, and has no service default`;
-    if (field.hasPath && !isModule(field)) return `${name} has a path but is no module`;
+    if (field.hasPath && !isModule(field)) return `${name} has a path but is not a module`;
     if (field.clear === 'delete' && !field.hasPath) return `${name} is cleared by a DELETE but has no path`;
   }
   return kind.submission && checkSubmission(kind.fields, kind.submission);
@@ -242,11 +242,11 @@ type Fields = Readonly<Record<string, Field>>;
 function checkSubmission(fields: Fields, submission: Submission): string | undefined {
   const { argumentField, status, parts } = submission;
   const list = fields[argumentField]?.type;
-  if (list?.type !== 'list' || list.of.type !== 'text') return `${argumentField} is no list of texts`;
+  if (list?.type !== 'list' || list.of.type !== 'text') return `${argumentField} is not a list of texts`;
   const odd = Object.entries(fields).find(
     ([name, field]) => name !== argumentField && isSettable(field) && !isText(field),
   );
-  if (odd !== undefined) return `${odd[0]} is no text, so no option can state it`;
+  if (odd !== undefined) return `${odd[0]} is not a text, so no option can set it`;
   if (!listValues(fields[status.field]?.type).includes(status.decided))
     return `${status.field} is never ${status.decided}`;
   const part = fields[parts.field]?.type;

@@ -420,7 +420,7 @@ function createUnreadableDiagnostic(path: string, error: unknown, meant?: string
 
 function formatReadRemedy(error: unknown, meant: string | undefined): string {
   if (error instanceof InputBudgetError)
-    return 'Move what is no manifest out of the folder, or split the manifests: into several stacks, or over several runs.';
+    return 'Move files that are not manifests out of the folder, or split the manifests into several stacks or runs.';
   if (meant !== undefined) return `Did you mean \`${toPrintable(meant)}\`?`;
   return 'Correct the path, or make it readable for the user that edgewise runs as.';
 }

@@ -413,7 +413,7 @@ function describeUnquoted(file: string, [first]: readonly Diagnostic[]): readonl
     {
       code,
       severity,
-      message: `${file} is no manifest: nothing in it declares \`apiVersion: ${MANIFEST_API_VERSION}\``,
+      message: `${file} is not a manifest: nothing in it declares \`apiVersion: ${MANIFEST_API_VERSION}\``,
       remedy: `Add \`apiVersion: ${MANIFEST_API_VERSION}\` to its documents, or name another file. What is in it is not shown, because it may be a secret.`,
       ...(place !== undefined && { place: { file, line: place.line, column: 1, excerpt: '' } }),
     },

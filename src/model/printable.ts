@@ -26,7 +26,7 @@ export const STORABLE_PATTERN = '^[^\\x00]*$';
  */
 export function checkPrintable(text: string): string | undefined {
   if (text.includes('\0')) return 'contains a NUL character';
-  return text.isWellFormed() ? undefined : 'contains half of a surrogate pair, which is no character';
+  return text.isWellFormed() ? undefined : 'contains half of a surrogate pair, which is not a character';
 }
 
 /** A string or key that cannot be stored, its path in a JSON value, and the reason. */

@@ -143,7 +143,7 @@ function listUnknownFields(
     const nearest = suggest(path[0] ?? '', [...new Set(known)]);
     return [
       createDiagnostic(document, expression, {
-        message: `names ${name}, which is no field of ${of}`,
+        message: `names ${name}, which is not a field of ${of}`,
         start: part.start,
         length: part.length,
         ...(nearest !== undefined && { unknown: { given: path[0] ?? '', known: [nearest] } }),

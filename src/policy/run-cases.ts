@@ -74,7 +74,7 @@ function findUnknownGiven({ change, before = {}, after = {}, plan = {}, stack = 
     ...listUnknownFields('plan', TYPES.Plan, plan),
     ...listUnknownFields('stack', TYPES.Stack, stack),
   ];
-  return unknown.length === 0 ? undefined : `given.${unknown[0]} is no field that a ${kind.name} or a plan has`;
+  return unknown.length === 0 ? undefined : `given.${unknown[0]} is not a field of ${kind.name} or of a plan`;
 }
 
 function findFailure(policy: Policy, { given, expect, message }: PolicyCase): string | undefined {

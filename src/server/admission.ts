@@ -53,7 +53,7 @@ export function parseApiKey(text: string): ApiKey {
     throw new RangeError('An API key must not be empty, or contain white space or characters outside ASCII');
   const bad = rights.findIndex((right) => right !== 'admin' && right !== 'abuse' && !isIdOf(USER, right));
   if (bad >= 0) {
-    const which = `part ${bad + 2} of this one is none of them`;
+    const which = `part ${bad + 2} of this one is invalid`;
     throw new RangeError(`An API key is KEY, optionally with the suffixes :admin, :abuse and :usr_…; ${which}`);
   }
   const users = rights.filter((right) => isIdOf(USER, right));

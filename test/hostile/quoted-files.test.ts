@@ -68,7 +68,7 @@ describe('a file that is no manifest is not quoted', () => {
     const folder = await makeCheckout({ 'key.txt': `first: line\n${SECRET}: [\n` });
     const { exitCode, stdout } = await runEdgewise(['validate', join(folder, 'key.txt')], ENV);
     expect(exitCode).toBe(3);
-    expect(stdout).toContain('key.txt is no manifest');
+    expect(stdout).toContain('key.txt is not a manifest');
     expect(stdout).not.toContain(SECRET);
   });
 });

@@ -15,7 +15,7 @@ describe('paths', () => {
   it('refuses an attached kind with a field that is neither a module nor an id in its path', () => {
     const kind = getKind('HTTPSEdge');
     const fields = { ...kind.fields, edge_id: field(idOf('edghts'), 'Another id.') };
-    expect(() => defineKind({ ...kind, fields })).toThrow('edge_id is no module, and no id in the path');
+    expect(() => defineKind({ ...kind, fields })).toThrow('edge_id is neither a module nor an id in the path');
   });
 
   it('puts the id of an owned resource behind the path of its kind', () => {

@@ -21,7 +21,7 @@ describe('an SSH user certificate in a manifest', () => {
       listSchemaFindings(createManifestSchema(SSH_USER_CERTIFICATE), { extensions }).flatMap(({ path, at, message }) =>
         path[0] === 'extensions' ? [`${at} ${message}`] : [],
       );
-    expect(listMessages({ '': 'x' })).toEqual(['key `` is no name']);
+    expect(listMessages({ '': 'x' })).toEqual(['key `` is empty']);
     expect(listMessages({ 'permit-pty': '' })).toEqual([]);
   });
 

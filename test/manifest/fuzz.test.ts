@@ -53,8 +53,8 @@ function expectSound(bytes: Uint8Array, { state, diagnostics }: ValidatedManifes
     expect(DIAGNOSTIC_CODES).toHaveProperty(code);
     expect(message).not.toMatch(/invalid input|expected .*received|undefined|\[object/i);
     if (code === 'no-stack') continue;
-    // Of what is no manifest nothing is quoted.
-    if (!message.startsWith('m.yaml is no')) expect(place?.excerpt).toMatch(/^ *\| *\^+$/m);
+    // A file that is not a manifest is not quoted.
+    if (!message.startsWith('m.yaml is not ')) expect(place?.excerpt).toMatch(/^ *\| *\^+$/m);
     expect(place?.line).toBeLessThanOrEqual(lines);
   }
   for (const resource of state?.resources.values() ?? []) expect(resource.locate(['spec']).file).toBe('m.yaml');

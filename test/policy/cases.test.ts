@@ -104,12 +104,12 @@ describe('test-policy', () => {
     [
       'an unknown field of the resource',
       { ...PASSES, given: { change: CHANGE, after: { hostport: [] } } },
-      'given.after.hostport is no field',
+      'given.after.hostport is not a field',
     ],
     [
       'an unknown field of the change',
       { ...PASSES, given: { change: { ...CHANGE, acton: 'x' } } },
-      'given.change.acton is no field',
+      'given.change.acton is not a field',
     ],
     [
       'an unknown field of a danger',

@@ -147,7 +147,7 @@ describe('a policy among the manifests', () => {
       message: `\${before} \${after}`,
     });
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + toCredential('agent') + policy });
-    expect((await edgewise('plan')).stderr).toContain('names after.token, which is no field');
+    expect((await edgewise('plan')).stderr).toContain('names after.token, which is not a field');
     await write({ 'edgewise.yaml': STACK + toCredential('agent') + shown });
     const { stdout } = await edgewise('plan --token-directory tokens');
     expect(stdout).toContain('"acl":');

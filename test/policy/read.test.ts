@@ -41,7 +41,7 @@ it('shows every mistake in every expression, at its place', async () => {
   expect(exitCode).toBe(3);
   expect(recorder.take()).toEqual([]);
   expect(stdout).toMatchInlineSnapshot(`
-    "error[policy-expression]: Policy/folded: spec.require: names after.ip_restrictoin, which is no field of TCPEdge
+    "error[policy-expression]: Policy/folded: spec.require: names after.ip_restrictoin, which is not a field of TCPEdge
       --> policies.yaml:9:6
        8 |     labels.?public.orValue("") == "true" ||
        9 |     (after.ip_restrictoin != null &&

@@ -138,12 +138,12 @@ describe('a field that only some of the kinds have', () => {
     ['has(after.backend.enabled)', 'after.backend.enabled'],
     ['has(after.acl) && after.backend != null', 'after.backend'],
   ])('is an error otherwise: %s', (rule, part) => {
-    expect(read(rule, kinds)).toContainEqual([part, `names ${part}, which is no field of Credential`]);
+    expect(read(rule, kinds)).toContainEqual([part, `names ${part}, which is not a field of Credential`]);
   });
 
   it('is an error when no kind has it', () => {
     expect(read('has(after.backnd)', kinds)).toEqual([
-      ['after.backnd', 'names after.backnd, which is no field of TCPEdge'],
+      ['after.backnd', 'names after.backnd, which is not a field of TCPEdge'],
     ]);
   });
 });

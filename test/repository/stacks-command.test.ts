@@ -340,7 +340,7 @@ describe('a folder of other tools', () => {
   it('shows what is wrong where something is meant for edgewise, or one file was named', async () => {
     const { edgewise } = await createWorkspace({ ...tree, 'k8s/edge.yaml': 'kind: TCPEdge\n', ...NETWORK });
     expect((await edgewise('plan k8s')).stderr).toContain('k8s/edge.yaml');
-    expect((await edgewise('plan k8s/d0.yaml')).stderr).toContain('k8s/d0.yaml is no manifest');
-    expect((await edgewise('plan network k8s/d0.yaml')).stderr).toContain('k8s/d0.yaml is no manifest');
+    expect((await edgewise('plan k8s/d0.yaml')).stderr).toContain('k8s/d0.yaml is not a manifest');
+    expect((await edgewise('plan network k8s/d0.yaml')).stderr).toContain('k8s/d0.yaml is not a manifest');
   });
 });

@@ -179,7 +179,7 @@ function parseApply(document: JsonObject, file: string): Report {
   const writes = new Map<string, Outcome['write']>(plan.writes.map((write) => [write.id, write]));
   const found = outcomes.map((outcome) => {
     const write = writes.get(outcome.write);
-    if (write === undefined) throw createError(file, `${outcome.write} is no write of its plan`);
+    if (write === undefined) throw createError(file, `${outcome.write} is not a write of its plan`);
     return { ...outcome, write };
   });
   const result = { outcomes: found, tokens, files, lookUps, diagnostics, interrupted };

@@ -3,7 +3,7 @@ import { toPrintable } from '../model/printable.ts';
 
 /** The exit codes of all commands. The output format never changes the exit code. */
 export const EXIT = {
-  done: 0,
+  success: 0,
   failed: 1,
   changes: 2,
   invalid: 3,
@@ -18,7 +18,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Meanings of the exit codes, for help texts. */
 export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
-  [EXIT.done]: 'success',
+  [EXIT.success]: 'success',
   [EXIT.failed]: 'failed (API, network, or a case of a policy), or only partly done',
   [EXIT.changes]: 'there are changes (drift, diff, and plan --detailed-exitcode)',
   [EXIT.invalid]: 'manifests or usage invalid',
@@ -29,10 +29,10 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.interrupted]: 'interrupted, or declined',
 };
 
-/** Returns `done` if there are no errors, `refused` if only policies reported errors, else `invalid`. */
+/** Returns `success` if there are no errors, `refused` if only policies reported errors, else `invalid`. */
 export function exitCodeOfValidation(diagnostics: readonly Diagnostic[]): ExitCode {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  if (errors.length === 0) return EXIT.done;
+  if (errors.length === 0) return EXIT.success;
   return errors.every(({ code }) => code === 'policy-refused') ? EXIT.refused : EXIT.invalid;
 }
 

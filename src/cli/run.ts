@@ -26,7 +26,7 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
       `Another process uses ${toPrintable(file)}. Waiting for it, for at most ${limitSeconds} seconds.\n`,
     );
   const context = { ...guarded, inputs, onInput: inputs.add, onFileInUse, budget };
-  let exitCode: ExitCode = EXIT.done;
+  let exitCode: ExitCode = EXIT.success;
   let name = '';
   const act: CommandAction = async (flags, body) => {
     let subject: RunSubject = {};
@@ -55,7 +55,7 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return EXIT.done;
+    if (error.exitCode === 0) return EXIT.success;
     // No command was named, and commander wrote the overview to stderr.
     if (error.code === 'commander.help') return EXIT.invalid;
     return showFailure(createParseError(error, argv), { flags: readFlags(argv) }, context);

@@ -31,7 +31,7 @@ describe.each(['throws', 'reports'] as const)('an output whose stream %s what we
     const stderr = createStream();
     stdout.output.write('one\n');
     stdout.output.write('two\n');
-    const exitCode = await settleOutputs(EXIT.done, { stdout: stdout.output, stderr: stderr.output });
+    const exitCode = await settleOutputs(EXIT.success, { stdout: stdout.output, stderr: stderr.output });
     expect(exitCode).toBe(1);
     expect(stderr.written.join('')).toBe(
       'edgewise: The result cannot be written to standard output: ENOSPC: no space\n',
@@ -56,7 +56,7 @@ it('an error stream that fails changes nothing', async () => {
   const [stdout, { output: stderr }] = [createStream(), createStream('reports')];
   stderr.write('progress\n');
   stdout.output.write('result\n');
-  expect(await settleOutputs(EXIT.done, { stdout: stdout.output, stderr })).toBe(0);
+  expect(await settleOutputs(EXIT.success, { stdout: stdout.output, stderr })).toBe(0);
   expect(stdout.written.join('')).toBe('result\n');
 });
 

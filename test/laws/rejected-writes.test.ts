@@ -44,11 +44,11 @@ describe('what others use, and has left the manifests,', () => {
       const { edgewise, used, consent } = await prepare(history);
       if (used === undefined) return;
       const line = `--skip-rejected ${consent}`;
-      expect(await edgewise(`plan -o plan.json ${line}`)).toMatchObject({ exitCode: EXIT.done });
+      expect(await edgewise(`plan -o plan.json ${line}`)).toMatchObject({ exitCode: EXIT.success });
       const applied = await edgewise(`apply plan.json --no-manifests --yes --token-directory tokens ${consent}`);
-      expect(applied).toMatchObject({ exitCode: EXIT.done });
+      expect(applied).toMatchObject({ exitCode: EXIT.success });
       const left = await edgewise(`plan --detailed-exitcode --format json ${line}`);
-      expect(left).toMatchObject({ exitCode: EXIT.done });
+      expect(left).toMatchObject({ exitCode: EXIT.success });
       const { diagnostics } = JSON.parse(left.stdout);
       const codes = diagnostics.filter(({ code }: JsonObject) => code === 'write-left-out');
       expect(codes.map(({ address }: JsonObject) => address)).toEqual([used]);
@@ -86,7 +86,7 @@ async function prepare({
   const { exitCode } = await workspace.edgewise('apply --yes --no-rehearsal');
   const others = { service: toShared(workspace), chance: createChance(`use ${seed}`) };
   // What they would have to say of a unique value, they leave to us: then the service refuses it.
-  const used = exitCode === EXIT.done ? await useOurs(others).catch(() => undefined) : undefined;
+  const used = exitCode === EXIT.success ? await useOurs(others).catch(() => undefined) : undefined;
   const isUsed = ({ kind, name }: TestStack[number]): boolean => toAddress(kind, name) === used;
   const isGone = used !== undefined && !second.some(isUsed);
   const rest = isGone ? second : first.filter((one) => !isUsed(one));

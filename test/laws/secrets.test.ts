@@ -49,7 +49,7 @@ describe('tokens and the API key', () => {
         for (const { file, bytes } of renderStack(stack)) writeFileSync(join(folder, file), bytes);
         for (const command of COMMANDS) {
           const { exitCode, stdout, stderr } = await runCommand(command, options);
-          expect([EXIT.done, EXIT.refused]).toContain(exitCode);
+          expect([EXIT.success, EXIT.refused]).toContain(exitCode);
           const written = [stdout, stderr, readFileSync(join(folder, 'plan.json'), 'utf8')].join('\n');
           for (const secret of secrets) expect(written).not.toContain(secret);
         }

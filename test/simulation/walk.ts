@@ -149,7 +149,7 @@ async function applyAround(world: World, whole: TestStack, chance: Chance): Prom
   const apply = start(world, argv, { stack, chance: chance.fork('around'), fate: KIND_FATE });
   await runAll(world, [apply]);
   const { exitCode } = await apply.result;
-  if (exitCode === EXIT.done || exitCode === EXIT.invalid) return;
+  if (exitCode === EXIT.success || exitCode === EXIT.invalid) return;
   world.ledger.accuse(
     `what others do not use is not applied with --skip-rejected (exit ${exitCode}):\n${apply.shown()}`,
   );

@@ -33,8 +33,8 @@ export function defineApply(command: Command, act: CommandAction): void {
     '--approved <plan>',
     'refuse changes that are not in this plan or folder',
   );
-  const { done, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
-  addExitCodes(command, [done, failed, invalid, authentication, refused, stale, interrupted]);
+  const { success, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
+  addExitCodes(command, [success, failed, invalid, authentication, refused, stale, interrupted]);
   addWaitOption(command, 'what was written');
   addPlanFormatOptions(addWriteOptions(addPlanOptions(command)));
   addExamples(addConnectionOptions(command), [

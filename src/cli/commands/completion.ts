@@ -21,7 +21,7 @@ export function defineCompletion(command: Command, act: CommandAction): void {
   command
     .description('Print a script for shell completion of commands, options, values, files and addresses.')
     .addArgument(new Argument('<shell>', 'the shell that reads the script').choices(SHELLS));
-  addExitCodes(command, [EXIT.done, EXIT.invalid]);
+  addExitCodes(command, [EXIT.success, EXIT.invalid]);
   addExamples(command, [
     ['edgewise completion fish > ~/.config/fish/completions/edgewise.fish', 'once'],
     ['source <(edgewise completion bash)', 'in ~/.bashrc'],
@@ -29,7 +29,7 @@ export function defineCompletion(command: Command, act: CommandAction): void {
   ]).action((shell: Shell) =>
     act(PLAIN_FORMAT, async ({ stdout }) => {
       stdout.write(SCRIPTS[shell]);
-      return EXIT.done;
+      return EXIT.success;
     }),
   );
 }
@@ -47,7 +47,7 @@ async function complete(program: Command, words: readonly string[], context: Con
   const found = await computeCompletion(program, words, context).catch(() => undefined);
   const lines = (found?.candidates ?? []).map(({ word, about }) => `${word}\t${about.replace(/\s+/g, ' ')}\n`);
   context.stdout.write(`${lines.join('')}${found?.takesFiles === true ? ':files\n' : ''}`);
-  return EXIT.done;
+  return EXIT.success;
 }
 
 /** Maximum time to search manifests for addresses or stack names. The user would notice a longer delay. */

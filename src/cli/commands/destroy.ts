@@ -28,8 +28,8 @@ export function defineDestroy(command: Command, act: CommandAction): void {
     )
     .argument('[paths...]', 'the manifests of the stack (default: the current folder)');
   addRecursiveOptions(command);
-  const { done, failed, invalid, authentication, refused, interrupted } = EXIT;
-  addExitCodes(command, [done, failed, invalid, authentication, refused, interrupted]);
+  const { success, failed, invalid, authentication, refused, interrupted } = EXIT;
+  addExitCodes(command, [success, failed, invalid, authentication, refused, interrupted]);
   addPlanFormatOptions(addWriteOptions(addScopeOptions(command)));
   addExamples(addConnectionOptions(command), [
     ['edgewise destroy', 'plan, show, ask, delete'],
@@ -61,8 +61,8 @@ export function defineRelease(command: Command, act: CommandAction): void {
       '<address...>',
       'what to release, Kind/name; and the manifests of the stack (default: the current folder)',
     );
-  const { done, failed, invalid, authentication, refused, interrupted } = EXIT;
-  addExitCodes(command, [done, failed, invalid, authentication, refused, interrupted]);
+  const { success, failed, invalid, authentication, refused, interrupted } = EXIT;
+  addExitCodes(command, [success, failed, invalid, authentication, refused, interrupted]);
   addPlanFormatOptions(addWriteOptions(addProtectedOption(addTrustOptions(command))));
   addExamples(addConnectionOptions(command), [
     [`edgewise release ${EXAMPLE_ADDRESS}`, 'plan, show, ask, remove the mark'],

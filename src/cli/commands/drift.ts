@@ -40,8 +40,8 @@ export function defineDrift(command: Command, act: CommandAction): void {
   addRecursiveOptions(command).addOption(
     repeatable('--manifests <path>', 'with --against: manifests whose Stack says where the service is'),
   );
-  const { done, failed, changes, invalid, authentication } = EXIT;
-  addExitCodes(command, [done, failed, changes, invalid, authentication]);
+  const { success, failed, changes, invalid, authentication } = EXIT;
+  addExitCodes(command, [success, failed, changes, invalid, authentication]);
   addPlanFormatOptions(addTargetOption(command), listFormatNames('drift'));
   addExamples(addConnectionOptions(command), [
     ['edgewise drift manifests', 'exit code 0: no drift; 2: something differs'],
@@ -76,7 +76,7 @@ async function drift(paths: readonly string[], flags: Flags, context: Context): 
 
 function exitCodeOfDrift(found: Drift): ExitCode {
   if (!isComplete(found)) return EXIT.invalid;
-  return hasDrift(found) ? EXIT.changes : EXIT.done;
+  return hasDrift(found) ? EXIT.changes : EXIT.success;
 }
 
 async function driftAgainst(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {

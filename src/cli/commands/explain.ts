@@ -30,7 +30,7 @@ export function defineExplain(command: Command, act: CommandAction): void {
       'a code, such as unknown-field; a kind; a field, with its kind or alone; or settings (default: list all)',
     )
     .argument('[paths...]', 'for settings: the manifests, as for plan (default: the current folder)');
-  addExitCodes(command, [EXIT.done, EXIT.invalid]);
+  addExitCodes(command, [EXIT.success, EXIT.invalid]);
   addExamples(addFormatOptions(addConnectionOptions(addReadingOptions(command))), [
     ['edgewise explain duplicate-claim', 'what it means, an example, and how to fix it'],
     [`edgewise explain ${EXAMPLE_KINDS[0]}`, 'the fields of a kind'],
@@ -54,7 +54,7 @@ async function printSettings(paths: readonly string[], flags: FormatFlags, conte
       ? renderSettingsJson(rows)
       : renderSettingsText(rows, getTextOptions(context.stdout, context, flags)),
   );
-  return EXIT.done;
+  return EXIT.success;
 }
 
 /** Loads the explanations on demand, because most commands do not need them. */
@@ -78,7 +78,7 @@ async function explainTopic(
     });
   const options = getTextOptions(context.stdout, context, flags);
   context.stdout.write(flags.format === 'json' ? renderPageJson(page) : renderPageText(page, options));
-  return EXIT.done;
+  return EXIT.success;
 }
 
 export function defineSchema(command: Command, act: CommandAction): void {
@@ -86,7 +86,7 @@ export function defineSchema(command: Command, act: CommandAction): void {
     .description('Print a JSON Schema of manifests, of one kind, or of another format that edgewise reads or writes.')
     .argument('[name]', `a kind, such as ${EXAMPLE_KINDS[0]} or Stack; or one of those below (default: manifest)`)
     .addHelpText('after', `\nSchemas:\n${listPublished().join('\n')}`);
-  addExitCodes(command, [EXIT.done, EXIT.invalid]);
+  addExitCodes(command, [EXIT.success, EXIT.invalid]);
   addExamples(command, [
     ['edgewise schema > manifest.schema.json', 'for an editor'],
     [`edgewise schema ${EXAMPLE_KINDS[0]}`, 'one kind only'],
@@ -94,7 +94,7 @@ export function defineSchema(command: Command, act: CommandAction): void {
   ]).action((name: string | undefined) =>
     act(PLAIN_FORMAT, async (context) => {
       context.stdout.write(`${JSON.stringify(createNamedSchema(name), null, 2)}\n`);
-      return EXIT.done;
+      return EXIT.success;
     }),
   );
 }

@@ -46,8 +46,8 @@ export function defineExport(command: Command, act: CommandAction): void {
         parse: parseIds,
       }),
     );
-  const { done, failed, invalid, authentication, refused } = EXIT;
-  addExitCodes(command, [done, failed, invalid, authentication, refused]);
+  const { success, failed, invalid, authentication, refused } = EXIT;
+  addExitCodes(command, [success, failed, invalid, authentication, refused]);
   addExamples(addConnectionOptions(command), [
     [
       'edgewise export -o manifests --owner production',
@@ -67,7 +67,7 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
   );
   if (flags.out === undefined) showText(exported, context);
   else await writeFiles(exported, { folder: flags.out, flags, context });
-  return EXIT.done;
+  return EXIT.success;
 }
 
 /**

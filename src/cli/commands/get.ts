@@ -108,8 +108,8 @@ export function defineGet(command: Command, act: CommandAction): void {
     .addOption(new Option('--verbose', 'in the table, also the fields that manifests set').helpGroup(RESULT_GROUP));
   addRecursiveOptions(command);
   addWaitOption(command, 'it');
-  const { done, failed, invalid, authentication } = EXIT;
-  addExitCodes(command, [done, failed, invalid, authentication]);
+  const { success, failed, invalid, authentication } = EXIT;
+  addExitCodes(command, [success, failed, invalid, authentication]);
   addExamples(addConnectionOptions(addColorOption(command)), [
     ['edgewise get', 'all that the stack of this folder owns'],
     [`edgewise get ${EXAMPLE_ADDRESS} manifests`, 'one resource of the stack in a folder'],
@@ -167,7 +167,7 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
   context.stdout.write(render(inventory, { flags, names, context }));
   for (const { address, message, remedy = WAIT_AGAIN } of unready)
     context.stderr.write(joinRemedy(toPrintable(`${address}: ${message}.`), toPrintable(remedy)));
-  return unready.length === 0 ? EXIT.done : EXIT.failed;
+  return unready.length === 0 ? EXIT.success : EXIT.failed;
 }
 
 const WAIT_AGAIN = 'The service continues its work. To wait longer, run the same command again.';

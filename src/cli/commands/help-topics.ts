@@ -127,7 +127,7 @@ function showHelp(words: readonly string[], program: Command, context: Context):
   const topic = words.length === 1 ? HELP_TOPICS.find(({ name }) => name === first) : undefined;
   if (topic === undefined) getCommand(words, program).outputHelp();
   else context.stdout.write(topic.render(createHelper(program)));
-  return EXIT.done;
+  return EXIT.success;
 }
 
 function getCommand(words: readonly string[], program: Command): Command {

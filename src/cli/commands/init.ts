@@ -25,7 +25,7 @@ export function defineInit(command: Command, act: CommandAction): void {
     .argument('[folder]', 'folder for the manifests (default: manifests)')
     .option('--name <name>', 'the name of the stack')
     .option('--base-url <url>', 'URL of the service; leave it empty to set EDGEWISE_BASE_URL instead');
-  addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.refused]);
+  addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid, EXIT.refused]);
   addExamples(command, [
     ['edgewise init', 'ask, and write manifests/'],
     ['edgewise init network --name network --base-url https://api.example.com', 'ask nothing'],
@@ -68,7 +68,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
       env: context.env,
     }),
   );
-  return EXIT.done;
+  return EXIT.success;
 }
 
 /** Asks the user. Returns `fallback` for an empty answer, and `undefined` if there is no terminal. */

@@ -21,7 +21,7 @@ export function defineShow(command: Command, act: CommandAction): void {
         default: 'those it names',
       }),
     );
-  addExitCodes(command, [EXIT.done, EXIT.invalid]);
+  addExitCodes(command, [EXIT.success, EXIT.invalid]);
   addExamples(addPlanFormatOptions(command), [
     ['edgewise show plan.json', 'read a plan before it is applied'],
     ['edgewise show plan.json --verbose', 'with its API calls, and the fields of what it deletes'],
@@ -34,7 +34,7 @@ export function defineShow(command: Command, act: CommandAction): void {
       const plan = await readPlanFile(file, context);
       const applyCommand = findShownCommand(file, plan, { manifests: flags.manifests, env: context.env });
       const report = { about: 'plan', plan, blocking: plan.violations } as const;
-      const publication = { flags, exitCode: EXIT.done, locate: createPlanLocate(file) };
+      const publication = { flags, exitCode: EXIT.success, locate: createPlanLocate(file) };
       return publish(report, { ...publication, ...(applyCommand !== undefined && { applyCommand }) }, context);
     }),
   );
@@ -47,7 +47,7 @@ export function defineDiff(command: Command, act: CommandAction): void {
     )
     .argument('<before>', 'a file that edgewise plan -o wrote')
     .argument('<after>', 'another one, usually of the same manifests at a later time');
-  addExitCodes(command, [EXIT.done, EXIT.changes, EXIT.invalid]);
+  addExitCodes(command, [EXIT.success, EXIT.changes, EXIT.invalid]);
   addExamples(addPlanFormatOptions(command), [
     ['edgewise diff approved.json plan.json', 'what the later plan does that the earlier one did not'],
     [
@@ -58,7 +58,7 @@ export function defineDiff(command: Command, act: CommandAction): void {
     act(flags, async (context) => {
       const comparison = comparePlans(await readPlanFile(before, context), await readPlanFile(after, context));
       const report = { about: 'comparison', command: 'diff', comparison, names: { before, after } } as const;
-      const exitCode = isSamePlan(comparison) ? EXIT.done : EXIT.changes;
+      const exitCode = isSamePlan(comparison) ? EXIT.success : EXIT.changes;
       return publish(report, { flags, exitCode, locate: createPlanLocate(after) }, context);
     }),
   );

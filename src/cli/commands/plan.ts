@@ -44,8 +44,8 @@ export function definePlan(command: Command, act: CommandAction): void {
     .option('-o, --out <file>', 'also write the plan to a file, for edgewise apply FILE')
     .option('--detailed-exitcode', 'exit with 2 when there are changes');
   addRecursiveOptions(command);
-  const { done, failed, changes, invalid, authentication, refused } = EXIT;
-  addExitCodes(command, [done, failed, changes, invalid, authentication, refused]);
+  const { success, failed, changes, invalid, authentication, refused } = EXIT;
+  addExitCodes(command, [success, failed, changes, invalid, authentication, refused]);
   addPlanFormatOptions(addPlanOptions(command));
   addExamples(addConnectionOptions(command), [
     ['edgewise plan', 'show what would change'],

@@ -66,7 +66,7 @@ export function definePost(command: Command, act: CommandAction): void {
     .addOption(new Option('--as <what>', 'what to keep up to date').choices(['comment', 'issue']).default('comment'))
     .option('--resolved', 'nothing to report: close the issue, and open none')
     .option('--number <number>', 'the pull or merge request (default: the one of this job)', parseNumber);
-  addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
+  addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
   addExamples(command, [
     ['edgewise post plan.md', 'the comment on this pull request, updated at each push'],
     ['edgewise post drift.md --as issue', 'one open issue while there is drift'],
@@ -89,7 +89,7 @@ async function post(file: string, flags: PostFlags, context: Context): Promise<E
   context.stdout.write(
     `${SENTENCES[posted.outcome](flags.as, forge.place)}${posted.url === undefined ? '' : `: ${toPrintable(posted.url)}`}\n`,
   );
-  return EXIT.done;
+  return EXIT.success;
 }
 
 /**

@@ -55,7 +55,7 @@ export function defineServe(command: Command, act: CommandAction): void {
       parseRateLimitFlag,
     )
     .option('--version-header <name>', 'name of the header that carries the API version', DEFAULT_VERSION_HEADER);
-  addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
+  addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
   addExamples(command, [
     ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],
     ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
@@ -121,7 +121,7 @@ async function serveKept(
   await interrupted;
   await listening.close();
   await keeper.keep(server);
-  return EXIT.done;
+  return EXIT.success;
 }
 
 /** Throws if other machines can reach the server and the server accepts the default key. */

@@ -38,7 +38,7 @@ export function defineStacks(command: Command, act: CommandAction): void {
     .addOption(
       new Option('--format <format>', 'format of the list').choices(FORMATS).default('table').helpGroup(RESULT_GROUP),
     );
-  addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
+  addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
   addExamples(addColorOption(command), [
     ['edgewise stacks', 'every stack below the current folder'],
     ['edgewise stacks live --changed-since origin/main', 'those that a pull request touches'],
@@ -54,11 +54,11 @@ async function printStacks(root: string, flags: Flags, context: Context): Promis
   const { tree, ...selected } = await selectStacks(root, toStackFilter(flags), confineFilesToRepository(root, context));
   const listing = { root, total: tree.stacks.length, filesWithoutStack: tree.filesWithoutStack, ...selected };
   context.stdout.write(render(listing, flags, context));
-  if (flags.format === 'table' || flags.format === 'json') return EXIT.done;
+  if (flags.format === 'table' || flags.format === 'json') return EXIT.success;
   // The formats for programs do not contain the summary, so write it to stderr.
   for (const line of [describeStacks(listing), ...listFilesWithoutStack(listing)])
     context.stderr.write(`${toPrintable(line)}\n`);
-  return EXIT.done;
+  return EXIT.success;
 }
 
 function render(listing: StackListing, { format, color }: Flags, context: Context): string {

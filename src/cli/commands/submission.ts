@@ -50,7 +50,7 @@ function describeGroup(group: Command, kind: SubmittedKind): void {
     .description(
       `${purpose.charAt(0).toUpperCase()}${purpose.slice(1)}, and show what was decided about ${withArticle(noun)}.`,
     );
-  addExitCodes(group, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication]);
+  addExitCodes(group, [EXIT.success, EXIT.failed, EXIT.invalid, EXIT.authentication]);
   addExamples(group, [
     [`edgewise ${name} submit ${examples[0]}`, `submit ${withArticle(noun)}`],
     [`edgewise ${name} get ${formatExampleId(kind)} --wait`, 'wait for the decision and show it'],
@@ -70,7 +70,7 @@ function defineSubmit(group: Command, kind: SubmittedKind, act: CommandAction): 
     if (field[0] === argumentField) command.argument(`<${argumentField}...>`, option.description);
     else command.addOption(option);
   }
-  addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication]);
+  addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid, EXIT.authentication]);
   addExamples(addConnectionOptions(addFormatOptions(command)), [
     [`${line} ${examples[0]}`, `submit ${withArticle(noun)}`],
     [`${line} ${examples.join(' ')}`, 'about several at once'],
@@ -92,7 +92,7 @@ function defineGet(group: Command, kind: SubmittedKind, act: CommandAction): voi
       `with --wait: exit with 1 after this time, such as 90s or 2h (default: ${DEFAULT_TIMEOUT})`,
       parseTimeout,
     );
-  addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication, EXIT.interrupted]);
+  addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid, EXIT.authentication, EXIT.interrupted]);
   addExamples(addConnectionOptions(addFormatOptions(command)), [
     [line, `show the ${noun} as it is now`],
     [`${line} --wait --wait-timeout 2h`, 'wait for the decision, two hours at most'],
@@ -114,7 +114,7 @@ async function submitOne(
     account.write((client) => submit(client, { kind, body }, signal)),
   );
   show({ kind, verb: 'submit', shown }, flags, context);
-  return EXIT.done;
+  return EXIT.success;
 }
 
 /** Returns the fields that the user set with options. */
@@ -158,7 +158,7 @@ async function get(
       return showWaited(kind, { id, flags, ...waited }, context);
     }
     show({ kind, verb: 'get', shown: await read(interrupted) }, flags, context);
-    return EXIT.done;
+    return EXIT.success;
   });
 }
 
@@ -179,7 +179,7 @@ function showWaited(
 
 const ENDS: Readonly<Record<Waited['ended'], { readonly exitCode: ExitCode; readonly undecided: string | undefined }>> =
   {
-    decided: { exitCode: EXIT.done, undecided: undefined },
+    decided: { exitCode: EXIT.success, undecided: undefined },
     'too-late': { exitCode: EXIT.failed, undecided: 'Timeout' },
     interrupted: { exitCode: EXIT.interrupted, undecided: 'Interrupted' },
   };

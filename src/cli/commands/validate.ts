@@ -38,7 +38,7 @@ export function defineValidate(command: Command, act: CommandAction): void {
     .option('--strict', 'fail on warnings too')
     .option('--list-rules', 'list the lint rules instead; with paths, with the severities that their Stack sets');
   addRecursiveOptions(addPolicyOption(command));
-  addExitCodes(command, [EXIT.done, EXIT.invalid, EXIT.refused]);
+  addExitCodes(command, [EXIT.success, EXIT.invalid, EXIT.refused]);
   addExamples(addReportOptions(command), [
     ['edgewise validate', 'check the manifests in this folder'],
     ['edgewise validate manifests --strict', 'for a pipeline: any warning fails it'],
@@ -83,7 +83,7 @@ async function printRules(paths: readonly string[], flags: FormatFlags, context:
     return { id: rule.id, severity, sentence: LINT_CODES[rule.id], remedy: rule.remedy };
   });
   context.stdout.write(await renderRules(rows, flags, context));
-  return EXIT.done;
+  return EXIT.success;
 }
 
 async function renderRules(rows: readonly LintRuleRow[], flags: FormatFlags, context: Context): Promise<string> {
@@ -114,7 +114,7 @@ export function defineTestPolicy(command: Command, act: CommandAction): void {
   command
     .description('Run the unit tests of policies: the cases in PolicyTest documents. Sends no request.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
-  addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
+  addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
   addExamples(addFormatOptions(addReadingOptions(command), POLICY_TEST_FORMATS), [
     ['edgewise test-policy policies', 'run the cases in this folder'],
     ['edgewise test-policy policies --format junit', 'for a pipeline: a suite for each policy'],
@@ -126,7 +126,7 @@ export function defineTestPolicy(command: Command, act: CommandAction): void {
 async function testPolicy(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
   const result = await testPolicies(paths, context);
   context.stdout.write(await render(result, flags, context));
-  return result.cases.some(({ failure }) => failure !== undefined) ? EXIT.failed : EXIT.done;
+  return result.cases.some(({ failure }) => failure !== undefined) ? EXIT.failed : EXIT.success;
 }
 
 async function render(result: PolicyTestResult, flags: FormatFlags, context: Context): Promise<string> {

@@ -129,7 +129,7 @@ async function applyReady(
       // A dependency that has not started is in a dependency cycle. Omit it: stacks in a cycle are never ready.
       before: before.flatMap((other) => started.get(other) ?? []),
       ...rounds.get(folder),
-      exitCode: planned[stacks.indexOf(folder)]?.exitCode ?? EXIT.done,
+      exitCode: planned[stacks.indexOf(folder)]?.exitCode ?? EXIT.success,
       watch,
     };
     started.set(folder, startOne(applying, turn));
@@ -227,7 +227,7 @@ function startOne(applying: ApplyRun, turn: Turn): Started {
   const result = applyOne(applying, turn, onWritten);
   // If the stack ends before its writes are reported, it has failed, unless it had nothing to do.
   const end = (ended: StackResult | undefined): void =>
-    resolve({ outcomes: [], hasFailed: (ended?.exitCode ?? turn.exitCode) !== EXIT.done });
+    resolve({ outcomes: [], hasFailed: (ended?.exitCode ?? turn.exitCode) !== EXIT.success });
   result.then(end, () => resolve({ outcomes: [], hasFailed: true }));
   return { folder, written, result };
 }
@@ -375,9 +375,9 @@ export function classifyPlan(
     return { report: { about: 'plan', plan, blocking: blocking }, exitCode, options };
   }
   if (plan.writes.length + plan.files.length === 0)
-    return { report: { about: 'apply', plan, result: EMPTY_APPLY_RESULT }, exitCode: EXIT.done, options };
+    return { report: { about: 'apply', plan, result: EMPTY_APPLY_RESULT }, exitCode: EXIT.success, options };
   ready.set(folder, candidate);
-  return { report: { about: 'plan', plan, blocking: blocking }, exitCode: EXIT.done, options };
+  return { report: { about: 'plan', plan, blocking: blocking }, exitCode: EXIT.success, options };
 }
 
 /** A barrier, which opens when all stacks have reached it. */

@@ -120,16 +120,16 @@ function computeExitCode(report: Report, isGood: boolean): ExitCode {
   switch (report.about) {
     case 'drift':
       if (!isComplete(report.drift)) return EXIT.invalid;
-      return hasDrift(report.drift) ? EXIT.changes : EXIT.done;
+      return hasDrift(report.drift) ? EXIT.changes : EXIT.success;
     case 'validation':
       return exitCodeOfValidation(report.validation.diagnostics);
     case 'failure':
       return report.failure.error === undefined ? exitCodeOfValidation(report.failure.diagnostics ?? []) : EXIT.failed;
     case 'apply':
       if (report.result.interrupted) return EXIT.interrupted;
-      return isGood ? EXIT.done : EXIT.failed;
+      return isGood ? EXIT.success : EXIT.failed;
     default:
-      return isGood ? EXIT.done : EXIT.failed;
+      return isGood ? EXIT.success : EXIT.failed;
   }
 }
 

@@ -74,7 +74,7 @@ export async function planStacks(
 /** Whether at least one plan contains changes, no plan is blocked, and no stack failed. */
 function isApplicable(parts: readonly StackPart[]): boolean {
   const plans = parts.map(({ report }) => (report.about === 'plan' ? report.plan : undefined));
-  const isPassed = parts.every(({ exitCode }) => exitCode === EXIT.done || exitCode === EXIT.changes);
+  const isPassed = parts.every(({ exitCode }) => exitCode === EXIT.success || exitCode === EXIT.changes);
   return isPassed && plans.some((plan) => plan !== undefined && plan.writes.length + plan.files.length > 0);
 }
 
@@ -172,11 +172,11 @@ export async function showDriftOfStacks(
         ...createCrossStackLookUps(run, folder),
         onPlanned,
       });
-      const differs = hasDrift(drift) ? EXIT.changes : EXIT.done;
+      const differs = hasDrift(drift) ? EXIT.changes : EXIT.success;
       return {
         report: { about: 'drift', drift },
         exitCode: isComplete(drift) ? differs : EXIT.invalid,
-        options: differs === EXIT.done && drift.diagnostics.length === 0 ? {} : { locate },
+        options: differs === EXIT.success && drift.diagnostics.length === 0 ? {} : { locate },
       };
     });
     return publishRun(run, await leaveOutConflictingStacks(run, parts));
@@ -205,10 +205,10 @@ export async function showResourcesOfStacks(
     const parts = await forEachStack(run, async (folder) => {
       const { stack } = await openStackFolder(run, folder);
       found.set(folder, await stack.get({ names, mayRead, signal: run.signal }));
-      return { report: { about: 'failure', failure: {} }, exitCode: EXIT.done };
+      return { report: { about: 'failure', failure: {} }, exitCode: EXIT.success };
     });
     context.stdout.write(render([...found], asked));
-    const failed = parts.filter(({ exitCode }) => exitCode !== EXIT.done);
+    const failed = parts.filter(({ exitCode }) => exitCode !== EXIT.success);
     if (failed.length > 0) showFailedStacks(failed, run, context);
     return computeWorstExitCode(parts.map(({ exitCode }) => exitCode));
   });

@@ -305,7 +305,7 @@ type PublishOptions = Pick<Parameters<typeof publishStacks>[1], 'isShown' | 'sen
 
 /** Exit codes, from the least to the most severe. */
 const SEVERITY: readonly ExitCode[] = [
-  EXIT.done,
+  EXIT.success,
   EXIT.changes,
   EXIT.invalid,
   EXIT.refused,
@@ -318,7 +318,7 @@ const SEVERITY: readonly ExitCode[] = [
 
 /** Returns the most severe of the exit codes, or `done` if there are none. */
 export function computeWorstExitCode(codes: readonly number[]): ExitCode {
-  return SEVERITY.findLast((code) => codes.includes(code)) ?? EXIT.done;
+  return SEVERITY.findLast((code) => codes.includes(code)) ?? EXIT.success;
 }
 
 /** Flags that are allowed only for a single stack. */

@@ -71,7 +71,7 @@ export async function settleOutputs(
   const failure = await stdout.settle();
   if (failure !== undefined) stderr.write(`edgewise: The result cannot be written to standard output: ${failure}\n`);
   await stderr.settle();
-  const isGood = exitCode === EXIT.done || exitCode === EXIT.changes;
+  const isGood = exitCode === EXIT.success || exitCode === EXIT.changes;
   return failure !== undefined && isGood ? EXIT.failed : exitCode;
 }
 

@@ -67,7 +67,7 @@ async function publishAs(load: LoadRenderer, publication: Publication, context: 
   const options: FormatOptions = { color: false, width: 0, verbose, compact, ...host };
   for (const target of flags.report ?? []) failures.push(...(await writeReport(load, target, { options, context })));
   for (const failure of failures) context.stderr.write(`edgewise: ${toPrintable(failure)}\n`);
-  const isGood = exitCode === EXIT.done || exitCode === EXIT.changes;
+  const isGood = exitCode === EXIT.success || exitCode === EXIT.changes;
   return failures.length > 0 && isGood ? EXIT.failed : exitCode;
 }
 

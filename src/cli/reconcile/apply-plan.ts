@@ -98,7 +98,7 @@ export async function applyManifests(
       const isShown = flags.format === 'text';
       return publish(
         { about: 'apply', plan, result: EMPTY_APPLY_RESULT },
-        { flags, isShown, exitCode: EXIT.done, locate },
+        { flags, isShown, exitCode: EXIT.success, locate },
         context,
       );
     },

@@ -201,7 +201,7 @@ export function exitCodeOfApply({ outcomes, files, interrupted, waited = [] }: A
   const failed = outcomes.filter((one) => one.outcome === 'failed');
   const isWhole = outcomes.every(({ outcome }) => outcome === 'applied');
   const isReady = waited.every(({ state }) => state === 'ready');
-  if (isWhole && isReady && files.every(({ outcome }) => outcome === 'applied')) return EXIT.done;
+  if (isWhole && isReady && files.every(({ outcome }) => outcome === 'applied')) return EXIT.success;
   if (interrupted) return EXIT.interrupted;
   const isRefused = failed.length > 0 && failed.every((one) => one.isAuthentication);
   const isNothingDone = outcomes.every(({ outcome }) => outcome !== 'applied');

@@ -84,7 +84,7 @@ export function exitCodeOfPlan(
 ): ExitCode {
   if (isInvalid(plan)) return EXIT.invalid;
   if (blocking.length > 0) return EXIT.refused;
-  return detailedExitcode === true && plan.writes.length + plan.files.length > 0 ? EXIT.changes : EXIT.done;
+  return detailedExitcode === true && plan.writes.length + plan.files.length > 0 ? EXIT.changes : EXIT.success;
 }
 
 /**

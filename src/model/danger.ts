@@ -16,7 +16,7 @@ export const DANGER_GROUPS = Object.keys(GROUPS) as readonly DangerGroup[]; // `
  * as the table of its kind describes.
  * - `restriction-removed`, `restriction-disabled`: an enforced restriction is removed or switched off.
  * - `unrestricted`: no restriction applies to the resource.
- * - `access-widened`: the list members in `to` get access.
+ * - `access-widened`: the list members in `to` get access in addition.
  * - `restriction-changed`: the list members in `to` replace those in `from`. The effect on access is not known.
  * - `rule-removed`, `rule-changed`, `rule-added`, `rules-reordered`: a change to the rules of a policy that is in
  *   force.

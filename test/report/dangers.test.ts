@@ -90,7 +90,7 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
     update('SSHUserCertificate/a', { valid_until: '2030-01-01T00:00:00Z' }, { valid_until: '2031-01-01T00:00:00Z' }),
   ],
   [
-    'will allow more: acl + bind:b.test',
+    'will widen access: acl + bind:b.test',
     update('Credential/a', { acl: ['bind:a.test'] }, { acl: ['bind:a.test', 'bind:b.test'] }),
   ],
   ['may bind anything: acl bind:a.test → (none)', update('Credential/a', { acl: ['bind:a.test'] }, {})],
@@ -134,7 +134,7 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
     makeLiveChange('Credential/a', 'delete', { id: 'cr_1', spec: { acl: ['bind:a.test'] } }),
   ],
   [
-    'will let in more: mutual_tls.certificate_authority_ids + ca_2',
+    'will widen access: mutual_tls.certificate_authority_ids + ca_2',
     update(
       'HTTPSEdge/a',
       { id: 'edghts_1', mutual_tls: { certificate_authority_ids: ['ca_1'] } },

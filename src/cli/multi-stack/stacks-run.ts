@@ -316,7 +316,7 @@ const SEVERITY: readonly ExitCode[] = [
   EXIT.bug,
 ];
 
-/** Returns the most severe of the exit codes, or `done` if there are none. */
+/** Returns the most severe of the exit codes, or `success` if there are none. */
 export function computeWorstExitCode(codes: readonly number[]): ExitCode {
   return SEVERITY.findLast((code) => codes.includes(code)) ?? EXIT.success;
 }

@@ -257,9 +257,7 @@ function createClause(danger: Danger, context: ClauseContext): Clause {
         : { lead: `${lead}:`, values: `${path} ${formatSides(kind, danger, names)}` };
     }
     case 'access-widened':
-      return danger.group === 'secrets'
-        ? clause(['allow more:', 'allows more:'])
-        : clause(['let in more:', 'lets in more:']);
+      return clause(['widen access:', 'widens access:']);
     case 'rule-removed':
     case 'rule-changed':
     case 'rule-added':

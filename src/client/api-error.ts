@@ -51,7 +51,7 @@ function formatFailure(facts: Pick<ApiError['response'], 'status' | 'code' | 'op
 /** Creates the message for a failed response whose body has no `msg`. */
 function createFallbackMessage({ response, body }: FailedResponse, redact: Redactor): string {
   const place = response.headers['location'];
-  if (response.status < 400 && place !== undefined) return `the service has moved to ${redact(place)}`;
+  if (response.status < 400 && place !== undefined) return `the service redirects to ${redact(place)}`;
   return body.trim() === '' ? response.statusText || 'no explanation' : formatBodyExcerpt(body, redact);
 }
 

@@ -27,7 +27,7 @@ interface ReadLimit {
 /** Limits the number of files that a run reads, and their total size, because the run keeps the files in memory. */
 export interface ReadBudget {
   /** Counts a file of this size before it is read. Throws `InputBudgetError` if the budget is exceeded. */
-  readonly take: (bytes: number) => void;
+  readonly spend: (bytes: number) => void;
 }
 
 interface BudgetLimits {
@@ -41,10 +41,10 @@ interface BudgetLimits {
 export function createReadBudget({ maxBytes, maxFiles, of }: BudgetLimits, around?: ReadBudget): ReadBudget {
   let [bytes, files] = [0, 0];
   return {
-    take: (size) => {
+    spend: (size) => {
       if (bytes + size > maxBytes) throw new InputBudgetError(`of ${formatSize(maxBytes)} for the files of ${of}`);
       if (files + 1 > maxFiles) throw new InputBudgetError(`of ${maxFiles.toLocaleString('en')} files for ${of}`);
-      around?.take(size);
+      around?.spend(size);
       bytes += size;
       files += 1;
     },
@@ -70,7 +70,7 @@ export function readInput(
   if (!stats.isFile() && (onlyFiles || !stats.isFIFO()))
     throw new InputError(`is a ${formatFileType(stats)}, not a file`);
   if (stats.size > maxBytes) throw createSizeError(maxBytes);
-  budget?.take(stats.size);
+  budget?.spend(stats.size);
   // The file may have become a pipe since `statSync`. Without `O_NONBLOCK`, opening a pipe waits for a writer.
   const file = openSync(path, stats.isFile() ? constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) : 'r');
   try {
@@ -107,6 +107,7 @@ export function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/** A pipe of Linux buffers this many bytes. */
 const PART_BYTES = 65_536;
 
 /** Every call of `readAll` uses the same buffer, and copies the bytes out of it. */

@@ -72,7 +72,7 @@ interface CheckedRule {
 function listChecked(settings: LintSettings, { readCel, isForPlan = false }: LintOptions): readonly CheckedRule[] {
   return LINT_RULES.flatMap((rule): CheckedRule[] => {
     const severity = getRuleSeverity(rule, settings);
-    if (severity === 'off' || (rule.needsCel && readCel === undefined)) return [];
+    if (severity === 'off' || (rule.usesCel && readCel === undefined)) return [];
     return [{ rule, severity, isReported: !(isForPlan && rule.isToldByPlan && severity !== 'error') }];
   });
 }

@@ -15,7 +15,7 @@ export interface Rule {
   /** The remedy of findings that have no remedy of their own. */
   readonly remedy: string;
   readonly check: (subject: LintSubject, context: RuleContext) => readonly LintFinding[];
-  readonly needsCel?: true;
+  readonly usesCel?: true;
   /**
    * Whether plans have their own warning about the same mistake. `lint.ts` then skips the rule for a plan, unless the
    * severity of the rule is `error`.

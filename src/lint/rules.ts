@@ -20,13 +20,13 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
     severity: 'warning',
     remedy: 'Correct the expression. Otherwise the service rejects it, or applies the rule to no traffic.',
     check: checkCelSyntax,
-    needsCel: true,
+    usesCel: true,
   },
   'cel-variable': {
     severity: 'warning',
     remedy: 'Use a known variable, or add the name to spec.lint.cel_variables of the Stack.',
     check: checkCelVariables,
-    needsCel: true,
+    usesCel: true,
   },
   'unknown-action': {
     severity: 'warning',

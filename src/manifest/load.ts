@@ -64,7 +64,10 @@ export interface LoadContext {
   readonly roots?: readonly string[] | undefined;
 }
 
-/** Limits on all files of one stack. Usual manifests reach the limit on YAML lexemes before they reach `maxBytes`. */
+/**
+ * Limits on all files of one stack. Usual manifests reach the limit on YAML lexemes before they reach `maxBytes`. That
+ * limit allows about 25,000 resources, and `maxFiles` two files for each of them.
+ */
 const STACK_LIMITS = { maxBytes: 64 * 1024 * 1024, maxFiles: 50_000, of: 'one stack' };
 
 /** Creates a budget for the files of one stack. The same files also count against `run`, the budget of the run. */
@@ -209,7 +212,7 @@ async function readStdin(context: LoadContext, reading: Reading): Promise<void> 
   reading.seen.add(STDIN);
   try {
     const bytes = await context.readStdin();
-    reading.budget.take(bytes.byteLength);
+    reading.budget.spend(bytes.byteLength);
     keep({ file: STDIN, bytes }, reading);
   } catch (error) {
     reading.findings.push({ folder: '', diagnostic: createUnreadableDiagnostic(STDIN, error) });

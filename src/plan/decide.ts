@@ -358,7 +358,7 @@ export function describeTokens(decision: Decision): readonly string[] {
 const TOKEN_UNKNOWN = 'its token is unknown: the service showed it only once, when it was created';
 
 /** Does not say where the token is: its former stack may have adopted the credential instead of creating it. */
-const TOKEN_STAYS = 'its token stays where it is: no file is moved';
+const TOKEN_STAYS = 'its token stays where it is: apply does not touch its file';
 
 /** A warning for each credential that would be created without a token sink. Apply refuses such a plan. */
 export function listTokensWithoutSink(decisions: readonly Decision[], settings: TokenSettings): readonly Diagnostic[] {

@@ -286,7 +286,7 @@ function listIdleTakeOvers(
     });
 }
 
-/** The maximum number of addresses that a warning lists. */
+/** The maximum number of addresses that a warning lists: enough to recognize the resources. */
 const MAX_LISTED = 3;
 
 function explainIdle(
@@ -297,7 +297,7 @@ function explainIdle(
   if (marked.length === 0)
     return [
       'no resource that was read has its mark',
-      'Correct the name. If everything is already moved, remove the flag.',
+      'Correct the name. If its resources are already in this stack, remove the flag.',
     ];
   const more = marked.length > MAX_LISTED ? ` and ${marked.length - MAX_LISTED} more` : '';
   return [

@@ -315,7 +315,7 @@ function createMarkDraft(change: Change, stack: string): MarkDraft {
   return { ...draft, ...pickOwner(kind, draft, change.owner) };
 }
 
-/** The maximum length of an owner in a mark, even if the metadata has space for more. */
+/** The maximum length of an owner in a mark, even if the metadata has space for more. Names of teams are shorter. */
 const MAX_OWNER_BYTES = 64;
 
 /**

@@ -90,7 +90,7 @@ const difference = z.strictObject({
 
 /** A danger of a change or of drift. */
 export const DANGER_SCHEMA: z.ZodType<Danger> = z.strictObject({
-  group: z.enum(DANGER_GROUPS).describe('The subject of the danger.'),
+  group: z.enum(DANGER_GROUPS).describe('What the danger concerns.'),
   danger: z.enum(DANGER_NAMES),
   path: optional(z.string()).describe('The field. Absent if the danger concerns the whole resource.'),
   from: optional(json).describe('The old value, or the removed members of a list or map. Absent if there is none.'),

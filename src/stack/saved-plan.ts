@@ -91,7 +91,7 @@ function refuseDifferent(name: string, lines: readonly string[]): void {
   });
 }
 
-/** The maximum number of differences in a message. */
+/** The maximum number of differences in a message: two screens. The remedy is the same for all. */
 const MAX_LINES = 50;
 
 const ABANDONED = {

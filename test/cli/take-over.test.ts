@@ -50,7 +50,7 @@ describe('--take-over', () => {
     await write({ 'renamed.yaml': `${OTHER}${renamed}` });
     for (const line of ['plan test.yaml --take-over other', 'plan renamed.yaml']) {
       const { stdout } = await edgewise(line);
-      expect(stdout).toContain('its token stays where it is: no file is moved');
+      expect(stdout).toContain('its token stays where it is: apply does not touch its file');
       expect(stdout).not.toMatch(/token.*delivered/);
     }
   });

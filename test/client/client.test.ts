@@ -38,7 +38,7 @@ describe('requests', () => {
     const error = await catchError(client.get('/x'));
     expect(requests[0]?.redirect).toBe('manual');
     expect(error).toBeInstanceOf(ApiError);
-    expect(error).toHaveProperty('message', 'GET /x: 308: the service has moved to https://other.test/x');
+    expect(error).toHaveProperty('message', 'GET /x: 308: the service redirects to https://other.test/x');
   });
 
   it('are counted, those that fail too', async () => {

@@ -201,7 +201,7 @@ describe('a file that is read', () => {
     const [file, pipe] = [join(folder, 'file'), join(folder, 'pipe')];
     await writeFile(file, 'text');
     execFileSync('mkfifo', [pipe]);
-    const budget = { take: () => renameSync(pipe, file) }; // asked between the look and the read
+    const budget = { spend: () => renameSync(pipe, file) }; // asked between the look and the read
     expect(() => readInput(file, { budget })).toThrow('became another file');
   });
 });

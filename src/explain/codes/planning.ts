@@ -221,9 +221,9 @@ export const PLANNING_EXPLANATIONS = {
   },
   'take-over-unused': {
     meaning:
-      '--take-over names a stack whose resources may be moved into this one, but no manifest describes any of them. If the name is misspelt, new resources are created beside the existing ones.',
+      '--take-over names a stack whose resources this one may take over, but no manifest describes any of them. If the name is misspelt, new resources are created beside the existing ones.',
     remedy:
-      'Correct the name of the stack. For a resource with another name there, write its id in `lifecycle.adopt`. When everything is moved, remove the flag.',
+      'Correct the name of the stack. For a resource with another name there, write its id in `lifecycle.adopt`. Remove the flag when all resources are taken over.',
     bad: {
       ...createPlanExample(POOL, { live: createLivePools({ bkdwd_pool: ['staging', 'pool'] }) }),
       command: 'plan --take-over stagign',

@@ -47,6 +47,11 @@ const ATTEMPTS: Readonly<Record<string, Readonly<Record<FailureClass, number>>>>
   POST: { unsent: 4, network: 1, throttled: 10, server: 1 },
 };
 
+/**
+ * Delays double from the first to the maximum. Half a second is enough for a service that restarts a connection. The
+ * maximum is half the window of the usual rate limit, 120 requests in 60 seconds, so that a retry follows soon after
+ * requests are admitted again.
+ */
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 /** If the service asks for a longer delay, the request is not retried: two windows of its limit have passed by then. */

@@ -158,6 +158,7 @@ function refuseLongDuration(text: unknown): void {
     throw new BudgetError('reads a duration whose text is longer than 64 characters');
 }
 
+/** A duration with all units has about 40 characters. */
 const MAX_DURATION = 64;
 
 /**

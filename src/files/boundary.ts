@@ -79,6 +79,9 @@ export function resolvePathWithin(path: string, roots: readonly string[]): Bound
   return isInsideGit(relative(root, real)) ? { finding: 'lies inside of .git' } : { real };
 }
 
+/**
+ * Real paths are far shorter: MAX_DEPTH allows 100 folders below a folder of the user, and 200 remain for that folder.
+ */
 const MAX_PATH_FOLDERS = 300;
 
 /**

@@ -91,9 +91,11 @@ export class OtherOriginError extends Error {
   override readonly name = 'AbortError';
 }
 
+/** A renamed project redirects once or twice. More redirects are probably a loop. */
 const MAX_REDIRECTS = 5;
 /** Maximum number of requests for one report. Enough to list twenty thousand comments. */
 const MAX_REQUESTS = 1000;
+/** For one request: long enough for an overloaded forge, and short enough for a job that waits. */
 const TIMEOUT_MS = 60_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 

@@ -60,6 +60,7 @@ function countRepetitions(pattern: string): number {
   );
 }
 
+/** Twice the 1000 that RE2 allows, because the product starts at 2. */
 const MAX_REPETITIONS = 2000;
 
 /**

@@ -129,10 +129,16 @@ export const TOO_DEEP = 'this is nested too deeply';
 
 export const NESTING_REMEDY = 'No field of a manifest is nested as deeply.';
 
-/** The maximum number of diagnostics of one code that are shown for a document. The others are counted. */
+/**
+ * The maximum number of diagnostics of one code that are shown for a document. They probably have one cause. The others
+ * are counted.
+ */
 const MAX_PER_CODE = 20;
 
-/** The maximum number of diagnostics that are shown for all manifests together. */
+/**
+ * The maximum number of diagnostics that are shown for all manifests together: more than a user reads before the next
+ * run.
+ */
 const MAX_SHOWN = 1000;
 
 /** The first items of each code, and the number of the other items. */

@@ -122,7 +122,10 @@ function listKnownSteps(table: Kind, names: readonly string[]): readonly string[
   return end < 0 ? names : names.slice(0, end);
 }
 
-/** The number of characters kept at each end of a long message. Messages quote texts of any length. */
+/**
+ * The number of characters kept at each end of a long message. Both ends fill ten lines of a terminal. Messages quote
+ * texts of any length.
+ */
 const MAX_HALF = 400;
 
 /** Cuts the middle out of a message that is too long. */

@@ -164,6 +164,7 @@ function createSyntaxFinding(error: YAMLError, text: string): SyntaxFinding {
   };
 }
 
+/** Longer than any name or field of a manifest. */
 const MAX_WORD = 100;
 
 function describeError(error: YAMLError): string {

@@ -141,10 +141,15 @@ interface Caret {
   readonly length: number;
 }
 
-/** The maximum width of an excerpt in columns. A longer line is cut around the caret. */
+/**
+ * The maximum width of an excerpt in columns: usual terminals and logs do not wrap it. A longer line is cut around the
+ * caret.
+ */
 const MAX_WIDTH = 100;
 
-/** The number of columns that a cut line keeps before the caret. */
+/**
+ * The number of columns that a cut line keeps before the caret: less than half, because the value starts at the caret.
+ */
 const LEAD = 40;
 
 /**

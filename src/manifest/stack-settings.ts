@@ -292,7 +292,7 @@ export function listExtraStacks([first, ...others]: readonly ManifestDocument[])
     }));
 }
 
-/** The maximum number of stacks that a message names. */
+/** The maximum number of stacks that a message names, so that it stays one sentence. */
 const MAX_NAMED = 5;
 
 /**

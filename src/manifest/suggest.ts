@@ -35,7 +35,7 @@ export function suggestRemedy(given: string, known: readonly string[], listsKnow
   return listsKnown && known.length > 0 ? `Known here: ${known.join(', ')}.` : undefined;
 }
 
-/** The number of characters of a word that are compared. */
+/** The number of characters of a word that are compared. Names are shorter: they have at most 63. */
 const MAX_LENGTH = 100;
 
 function normalizeWord(word: string): string {

@@ -45,7 +45,7 @@ export interface RenderSource {
   readonly line: number;
 }
 
-/** Maximum number of characters of a command in a message. */
+/** Maximum number of characters of a command in a message: enough to recognize the command. */
 const MAX_SHOWN = 60;
 
 /** Returns the name by which messages refer to the output of a command: `kustomize build . (web/edgewise.yaml:7)`. */

@@ -41,9 +41,10 @@ export function readBodyText(body: HttpResponse['body']): string {
   return typeof body === 'string' ? body : UTF_8.decode(body);
 }
 
+/** A page of 100 resources is far smaller. A larger body could fill the memory. */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
-/** An error about an oversized body contains this many bytes of it. */
+/** An error about an oversized body contains this many bytes of it: enough to see what was sent instead. */
 const KEPT_BODY_BYTES = 4096;
 
 /**

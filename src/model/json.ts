@@ -99,6 +99,7 @@ export function checkJsonLimits(text: string): string | undefined {
   return undefined;
 }
 
+/** A plan file contains specs of manifests, each up to MAX_DEPTH deep, inside levels of its own. */
 const MAX_FILE_DEPTH = 2 * MAX_DEPTH;
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE, BRACKET_END, BRACE_END] = [34, 92, 44, 91, 123, 93, 125];
 

@@ -37,6 +37,7 @@ export function describePipeline({ commit, runUrl }: Pipeline): string | undefin
   return text === '' || text.length > MAX_DESCRIPTION ? undefined : text;
 }
 
+/** A commit and the URL of a run usually have about 90 characters. The space in a mark is limited. */
 const MAX_DESCRIPTION = 200;
 
 /** Prefers `EDGEWISE_COMMIT`: in pull requests, `GITHUB_SHA` is a merge commit that was never pushed, so links fail. */

@@ -116,7 +116,10 @@ export interface GuardSettings {
   readonly maxDeleteShare: number;
 }
 
-/** The limits on deletes if the Stack sets none. */
+/**
+ * The limits on deletes if the Stack sets none. A few deletes are usual, and so are many in a large stack. A folder of
+ * manifests that is missing exceeds both.
+ */
 export const DEFAULT_GUARD: GuardSettings = { maxDeletes: 5, maxDeleteShare: 0.3 };
 
 /** The sinks of new tokens. A credential without a sink cannot be created. */

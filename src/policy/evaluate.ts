@@ -33,7 +33,7 @@ const MAX_STEPS = 200_000;
 /** The maximum number of evaluation steps of all policies for all changes of a plan: about ten seconds. */
 const MAX_STEPS_OF_RUN = 20_000_000;
 
-/** The maximum length of a message, in characters. */
+/** The maximum length of a message, in characters: about twelve lines of a terminal. */
 const MAX_MESSAGE = 1_000;
 
 /**

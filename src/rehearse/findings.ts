@@ -222,7 +222,7 @@ export function createReferrers(input: PlanInput): Referrers {
   };
 }
 
-/** The maximum number of referrers that a remedy names. */
+/** The maximum number of referrers that a remedy names, so that it stays one sentence. */
 const MAX_NAMED = 3;
 
 function formatRemedy(referrers: readonly LiveResource[]): string {

@@ -119,7 +119,7 @@ function formatKey({ range, key }: Pick<StackClaim, 'key' | 'range'>): string {
   return `${range} ${key}`;
 }
 
-/** The maximum number of other stacks that an error names. */
+/** The maximum number of other stacks that an error names, so that it stays one sentence. */
 const MAX_NAMED = 3;
 
 function listErrors(

@@ -122,6 +122,7 @@ async function getCommit(ask: () => Promise<string>, since: string): Promise<str
   }
 }
 
+/** The paths of about a million files. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** The time limit for git, longer than any user would wait. Patterns with several `**` can make git very slow. */

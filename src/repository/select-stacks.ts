@@ -153,7 +153,9 @@ function computeIndex(name: string, total: number): number {
   return digests.reduce((best, one) => (one.digest > best.digest ? one : best)).index;
 }
 
-/** The maximum number of `spec.render` commands that run at the same time. */
+/**
+ * The maximum number of `spec.render` commands that run at the same time: each may need much memory.
+ */
 const AT_ONCE = 4;
 
 /**

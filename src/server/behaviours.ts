@@ -312,6 +312,10 @@ function computeReportStatus(hostnames: number, decided: number): string {
 
 const REGIONS = ['us', 'eu', 'ap'];
 const NS_TARGETS = ['ns1.ingress.example.net', 'ns2.ingress.example.net'];
+/**
+ * A job takes a minute, so that a client sees both states. A certificate is renewed after 60 days, as is
+ * usual for certificates of 90. A failed job is retried after an hour.
+ */
 const JOB_MS = 60_000;
 const RENEWAL_MS = 60 * 24 * 3_600_000;
 const RETRY_MS = 3_600_000;
@@ -442,6 +446,7 @@ interface AbuseReportDecision {
   readonly afterSeconds: number;
 }
 
+/** Long enough to see a pending report first. */
 const DEFAULT_AFTER_SECONDS = 30;
 
 /**

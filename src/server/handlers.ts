@@ -120,6 +120,7 @@ function show(
   return createResourceBody(kind, resource, { computed: { ...computed, ...revealed }, baseUrl });
 }
 
+/** Enough to find the cause. A pool may have thousands of referrers. */
 const SHOWN_REFERRERS = 10;
 
 function createInUseError(id: string, referrers: ReadonlySet<string>): RequestError {
@@ -205,6 +206,7 @@ export interface PageRequest {
 
 export const PAGE_PARAMETERS = ['limit', 'before_id'] as const;
 
+/** The API allows a `limit` of 1 to 100. */
 const MAX_LIMIT = 100;
 
 /**

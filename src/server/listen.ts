@@ -48,7 +48,10 @@ function formatUrl(address: AddressInfo | string | null): string {
   return `http://${host}:${address.port}`;
 }
 
-/** An idle connection delays the end by at most POLL_MS. GRACE_MS lets responses end that are under way. */
+/**
+ * An idle connection delays the end by at most POLL_MS, too short to be noticed. GRACE_MS lets responses end that are
+ * under way: most take milliseconds.
+ */
 const POLL_MS = 10;
 const GRACE_MS = 5_000;
 

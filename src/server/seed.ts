@@ -90,7 +90,7 @@ function findOversized(value: Json, path: FieldPath): string | undefined {
   return undefined;
 }
 
-/** An error lists at most this many findings, and counts the rest. */
+/** An error lists at most this many findings, and counts the rest: they often have one cause. */
 const MAX_FINDINGS = 20;
 
 function renderFindings(findings: ReturnType<typeof listSchemaFindings>): string {
@@ -143,7 +143,7 @@ export function loadSeed(service: Service, { resources = {} }: ServerSeed): void
   mistakes.createError();
 }
 
-/** An error lists at most this many mistakes, and counts the rest. */
+/** An error lists at most this many mistakes, and counts the rest: they often have one cause. */
 const MAX_SHOWN = 100;
 
 /** Collects the mistakes in a seed, so that one error reports them all. */

@@ -238,7 +238,10 @@ interface Entry<T extends HasId> {
   newer: Entry<T> | undefined;
 }
 
-/** The list remembers the positions of at most this many removed values. */
+/**
+ * The list remembers the positions of at most this many removed values: more than a client deletes while it reads a
+ * list, and a few megabytes.
+ */
 const MAX_TOMBSTONES = 100_000;
 
 /**

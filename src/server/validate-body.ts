@@ -68,7 +68,7 @@ function getSchema(name: string, build: () => Schema): Schema {
   return schema;
 }
 
-/** An error reports at most this many invalid fields. */
+/** An error reports at most this many invalid fields, which is enough for one correction. */
 const MOST_FINDINGS = 20;
 
 function refuseUnfit(kind: Kind, purpose: 'create' | 'update', body: JsonObject): void {

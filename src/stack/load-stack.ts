@@ -144,7 +144,7 @@ async function runRender(
   return { code: 'no-manifests', severity: 'error', message: `${command} prints nothing`, remedy, place };
 }
 
-/** An error names at most this many stack folders. */
+/** An error names at most this many stack folders: the nearest is usually the right one. */
 const MAX_NEAREST = 3;
 
 /**

@@ -125,6 +125,7 @@ async function readOutput(stdout: Readable, end: () => void): Promise<RenderOutp
   }
 }
 
+/** As for token commands: the end has the cause, and more is read than shown, to redact secrets first. */
 const MAX_STDERR_CHARACTERS = 65_536;
 
 /** Returns an excerpt from the end of stderr. */

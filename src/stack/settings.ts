@@ -103,6 +103,7 @@ function parseRateLimitText(text: string | undefined): string | undefined {
   throw new StackError(message, { reason: 'invalid' });
 }
 
+/** Far longer than usual responses take: after a write that timed out, it is unknown whether it took effect. */
 const TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 30_000, bodyMs: 30_000, requestMs: 120_000 };
 
 function resolveTimeouts(given: SettingOverrides['timeouts'], env: Host['env'], stored: Timeouts = TIMEOUTS): Timeouts {

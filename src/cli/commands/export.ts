@@ -120,6 +120,7 @@ function listPaths(paths: readonly string[]): readonly string[] {
   );
 }
 
+/** More paths of one folder would hide the paths of the other folders. */
 const MAX_LISTED = 10;
 
 function describeLeftOut({ leftOut }: ExportResult): string {

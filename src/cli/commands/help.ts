@@ -21,7 +21,7 @@ export const RESULT_GROUP = 'Result:';
 const OWN_GROUP = 'Options:';
 const DEFAULTS = new Help();
 
-/** Width of help texts in columns, if the output is not a terminal. */
+/** Width of help texts in columns, if the output is not a terminal: the usual width of one. */
 const DEFAULT_WIDTH = 80;
 
 /** Puts the command's own options first, whatever the order of definition. Omits options that a topic explains. */
@@ -101,7 +101,10 @@ function getHelpWidth({ isTerminal, columns }: Output): number {
   return isTerminal && columns() > 0 ? columns() : DEFAULT_WIDTH;
 }
 
-/** Minimum width for meanings beside their terms. If fewer columns are left, meanings are printed below the terms. */
+/**
+ * Minimum width for meanings beside their terms: about four words. If fewer columns are left, meanings are printed
+ * below the terms.
+ */
 const LEAST_COLUMN = 24;
 
 /** Renders a heading, and terms with their meanings beside or below them. */

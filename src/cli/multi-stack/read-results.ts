@@ -34,7 +34,7 @@ export function readResults(files: readonly string[], context: Pick<Context, 'cw
   return { command: read[0]?.command ?? 'join', root, parts: read.flatMap(({ parts }) => parts) };
 }
 
-/** Limits on the files that one run joins. */
+/** Limits on the files that one run joins: the bytes that a run may read, and a file for each of 10,000 stacks. */
 const RESULT_LIMITS = { maxBytes: 256 * 1024 * 1024, maxFiles: 10_000, of: 'one run' };
 
 /** The root if the results have different roots, or none. */

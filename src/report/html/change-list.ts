@@ -64,9 +64,10 @@ function isOpenAtFirst(fields: number): boolean {
   return fields <= MAX_OPEN_FIELDS;
 }
 
+/** With more fields, what follows would be many screens away. */
 const MAX_OPEN_FIELDS = 400;
 
-/** If a list has more entries, the browser lays out only the visible ones. */
+/** If a list has more entries, the browser lays out only the visible ones: all would take noticeable time. */
 const MAX_WHOLE = 100;
 
 /** Entries of one resource have the same `data-key`, so that the page's script counts the resource once. */
@@ -259,7 +260,7 @@ interface ChangesOptions {
 /** Renders the position of the manifest field that a change or danger is about. Returns undefined if it is unknown. */
 export type RenderPlace = (about: Parameters<typeof findFieldPlace>[0]) => Html | undefined;
 
-/** If there are more changes on the page, only changes that need attention start open. */
+/** If there are more changes on the page, only changes that need attention start open, so that a reader finds them. */
 const MAX_OPEN_CHANGES = 3;
 
 /** Whether the user should look at the change before approving the plan. */

@@ -172,7 +172,7 @@ function createViolationAnnotation({ rule, message, remedy, addresses, places = 
   };
 }
 
-/** The maximum number of addresses that an annotation lists. */
+/** The maximum number of addresses that an annotation lists. The report has all. */
 const MAX_LISTED = 10;
 
 function formatList(addresses: readonly string[]): string {
@@ -256,7 +256,7 @@ function createUnmanagedAnnotation({ kind, id, description }: UnmanagedView): An
   return { rule: 'unmanaged', level: 'notice', nature: 'finding', message, remedy: UNMANAGED_WORDING.hint };
 }
 
-/** The maximum number of characters of a value in an annotation. */
+/** The maximum number of characters of a value in an annotation: enough to recognize the value. */
 const MAX_VALUE = 200;
 
 function listResourceAnnotations(resource: ResourceDrift, names: ResourceNames): readonly Annotation[] {

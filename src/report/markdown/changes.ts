@@ -31,15 +31,16 @@ const SHORT: Room = { fields: 6, value: 60 };
 
 /** Larger limits, for few rows whose diff is folded. Most readers then need not open the diff. */
 const WHOLE: Room = { fields: 12, value: 240 };
+/** With more rows, the table would be longer than the usual screen. */
 const MAX_WHOLE_ROWS = 10;
 
-/** With more changes, all diffs are folded. */
+/** With more changes, all diffs are folded, so that the table stays in view. */
 const MAX_OPEN_DIFFS = 3;
 
-/** Further rows of a table are folded. */
+/** Further rows of a table are folded: a comment must not hide the discussion below it. */
 const MAX_OPEN_ROWS = 50;
 
-/** With more lines, all diffs are folded. */
+/** With more lines, all diffs are folded: these fill about one screen. */
 const MAX_OPEN_LINES = 40;
 
 export interface TableContext {

@@ -14,10 +14,10 @@ import {
 } from './changes.ts';
 import { escapeProse, renderCode, renderDetails, renderDiagnosticSection, renderFence, type Section } from './text.ts';
 
-/** The maximum number of addresses listed for a violation. */
+/** The maximum number of addresses listed for a violation. The table below has all changes. */
 const MAX_LISTED = 10;
 
-/** The maximum length of a shown command. A truncated command would do something else. */
+/** The maximum length of a shown command: about twenty lines. A truncated command would do something else. */
 const MAX_COMMAND = 1500;
 
 /**
@@ -153,6 +153,7 @@ function listGraphSections({ writes, isOrderTelling }: PlanView): readonly Secti
 
 /** The maximum number of writes in a graph. A larger graph is unreadable. */
 const MAX_NODES = 30;
+/** Longer than nearly all names of writes: the name of a resource has at most 63 characters. */
 const MAX_LABEL = 100;
 
 /**

@@ -12,7 +12,7 @@ import { createDriftLinks } from './drift.ts';
 import { createDangerLinks, listReportSections } from './report.ts';
 import { escapeProse, joinSections, listFoldSections, renderMarker, renderRow, type Section } from './text.ts';
 
-/** If the comment has more reports of stacks, they are folded. */
+/** If the comment has more reports of stacks, they are folded, so that the list of stacks stays in view. */
 const MAX_OPEN_STACKS = 3;
 
 /**

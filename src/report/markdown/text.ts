@@ -8,7 +8,9 @@ import { formatCount } from '../view/wording.ts';
 /** The maximum number of characters shown of a text. A longer text could fill the whole comment. */
 const MAX_CHARACTERS = 1000;
 
-/** The maximum number of characters of a line in a code block, and of all its lines together. */
+/**
+ * The maximum number of characters of a line in a code block, and of all its lines together: a quarter of a comment.
+ */
 const MAX_LINE = 2000;
 const MAX_FENCE = 16_000;
 
@@ -179,7 +181,7 @@ type Priority = (typeof PRIORITIES)[number];
  */
 export const MAX_COMMENT = 65_536;
 
-/** Characters reserved for the note on omitted sections. */
+/** Characters reserved for the note on omitted sections, which names each kind of section once. */
 const RESERVE = 1500;
 
 /**

@@ -15,7 +15,10 @@ import { countColumns } from '../view/escape.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { createPainter, isTooWide, padToColumns, wrapBehind } from './layout.ts';
 
-/** Ids form a column after names of up to this width. After a wider name, the id follows directly. */
+/**
+ * Ids form a column after names of up to this width: with a usual id, a line has about 90 columns. After a wider name,
+ * the id follows directly.
+ */
 const MAX_NAME_COLUMNS = 56;
 
 /**

@@ -6,7 +6,7 @@ import { countColumns } from '../view/escape.ts';
 /** Matches a word. Spaces within quotes or backticks belong to the word, because users copy quoted text. */
 const UNBREAKABLE = /(?:`[^`]*`|"[^"]*"|\S)+/g;
 
-/** The minimum width of wrapped text, even if the terminal is narrower. */
+/** The minimum width of wrapped text, even if the terminal is narrower: below it, most words would be split. */
 const MIN_COLUMNS = 20;
 
 export function padToColumns(text: string, columns: number): string {

@@ -46,7 +46,10 @@ export function renderInventoryText({ rows, summary }: InventoryView, options: T
   return [paint('strong', heading), ...body, '', paint('muted', `${summary}.`), ''].join('\n');
 }
 
-/** Values form a column after paths of up to this width or, without wrapping, of any width. */
+/**
+ * Values form a column after paths of up to this width or, without wrapping, of any width. More than half of 80 columns
+ * is left for values.
+ */
 const MAX_PATH_COLUMNS = 32;
 
 function renderDetails({ fields, findings }: InventoryRow, { width, color }: TextOptions): readonly string[] {
@@ -134,7 +137,7 @@ export function renderStacksText(listing: StackListing, { color }: Pick<TextOpti
 /** The environment variable with the API key of the account. */
 const KEY: Column<StackFolder> = ['KEY', ({ keyEnv = KEY_VARIABLE }) => toPrintable(keyEnv)];
 
-/** The maximum number of changed files named in a row. */
+/** The maximum number of changed files named in a row, so that the row fits on a line. */
 const MAX_NAMED = 2;
 
 function formatWhy(stack: StackFolder, { changes }: StackListing): string {

@@ -204,7 +204,7 @@ function formatOtherValue({ inline, lines }: FieldView, side: Side | undefined):
 
 const NOTHING = '(none)';
 
-/** The maximum number of characters of the other plan's value in a note. */
+/** The maximum number of characters of the other plan's value in a note: two lines of a terminal. */
 const MAX_SAID = 160;
 
 /** Formats the values of `lifecycle.valid_for`, which a plan has in milliseconds. */

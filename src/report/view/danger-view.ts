@@ -356,7 +356,9 @@ function listRuleParts(
   });
 }
 
-/** The maximum number of characters of a value in a danger. The change shows the whole value. */
+/**
+ * The maximum number of characters of a value in a danger: three lines of a terminal. The change shows the whole value.
+ */
 const MAX_VALUE = 240;
 
 function formatSides(kind: Kind | undefined, { danger, path = '', from, to }: Danger, names: ResourceNames): string {
@@ -417,7 +419,7 @@ function renderName(type: KnownType, value: Json, names: ResourceNames): string 
   return isReference ? quoteIfNeeded(names.get(value) ?? value) : renderScalar(type, value, names);
 }
 
-/** The maximum number of values of one field in a clause. */
+/** The maximum number of values of one field in a clause. The change shows all. */
 const MAX_VALUES = 3;
 
 /** Returns, for example, `a, b, c and 2 more`. */

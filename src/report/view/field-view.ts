@@ -287,8 +287,8 @@ interface FoldedLine {
 }
 
 /**
- * The maximum number of cells of the alignment table, at 4 bytes each. If two texts need more cells, all their removed
- * lines are shown before all added lines.
+ * The maximum number of cells of the alignment table, at 4 bytes each: 16 MB, enough for two texts of 2,000 lines. If
+ * two texts need more cells, all their removed lines are shown before all added lines.
  */
 const MAX_CELLS = 4_000_000;
 

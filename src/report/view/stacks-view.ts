@@ -358,7 +358,7 @@ function formatStacks(count: number): string {
   return count === 1 ? '1 stack' : `${count} stacks`;
 }
 
-/** The maximum number of files named in one line. The line counts the others. */
+/** The maximum number of files named in one line. The line counts the others, because they fill the screen. */
 const MAX_LISTED = 10;
 
 /** Lines on manifests and changed files that belong to no stack. */

@@ -63,6 +63,7 @@ export function formatNameList(names: readonly string[]): string {
   return hidden > 0 ? `${names.slice(0, MAX_NAMES).join(', ')} and ${hidden} more` : names.join(', ');
 }
 
+/** More names would not be read in a sentence. */
 const MAX_NAMES = 5;
 
 /** Shown as the new value of a field that its manifest no longer sets. */
@@ -86,6 +87,7 @@ export function shortenCommit(commit: string): string {
   return toPrintable(commit.slice(0, SHORT_COMMIT));
 }
 
+/** As many as git shows. */
 const SHORT_COMMIT = 7;
 
 /** The number of checked resources and files, such as `5 resources in 2 files`. */

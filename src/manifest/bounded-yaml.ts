@@ -113,7 +113,7 @@ function createPartsLimitError({ nodes }: YamlLimits): YamlLimitError {
 
 function createWordsLimitError({ lexemes }: YamlLimits): YamlLimitError {
   const message = `the manifests are too long: up to here they have more than ${count(lexemes)} YAML tokens`;
-  return new YamlLimitError(message, 'Divide them into several stacks, or check that this file was meant.');
+  return new YamlLimitError(message, 'Divide them into several stacks, or check that this is the right file.');
 }
 
 function createDepthLimitError(): YamlLimitError {

@@ -356,7 +356,7 @@ export function listUnusedKinds(
       document,
       finding: {
         code: 'kind-not-enabled',
-        message: `the Stack says that it does not use the kind ${document.kind}`,
+        message: `spec.kinds of the Stack does not list the kind ${document.kind}`,
         remedy: `Add ${document.kind} to spec.kinds of the Stack, or remove this document.`,
         path: ['kind'],
         target: 'value',
@@ -485,7 +485,7 @@ export function listRenamedFromConflicts(
     if (holder !== document && findFormerAddress(holder) !== undefined) return [];
     const message =
       holder === document
-        ? 'lifecycle.renamed_from is the name that it has now'
+        ? 'lifecycle.renamed_from is its current name'
         : `lifecycle.renamed_from names ${before}, which another document still describes`;
     const finding = {
       code: 'renamed-from-in-use',

@@ -107,7 +107,7 @@ function listConflictsOf(
 }
 
 const LATE =
-  'That stack is applied in the same run. This write follows its writes, and fails if they do not give the value up.';
+  'That stack is applied in the same run. This write follows its writes, and fails if they do not free the value.';
 
 const LATE_CLAIM = { code: 'claimed-elsewhere', severity: 'warning' } as const;
 

@@ -327,7 +327,7 @@ function createVacateWrite(
     field,
     body: { [field]: kept },
     dependsOn: [],
-    reason: `gives up ${field}, which another resource claims, before this one claims values of others`,
+    reason: `frees ${field}, which another resource claims, before this one claims values of others`,
   };
 }
 

@@ -138,7 +138,7 @@ function listUnknownFields(
       : kinds.length === 0;
     if (!isUnknown) return [];
     const part = findNamePart(expression.text, name) ?? { start: 0, length: expression.text.length };
-    const of = isNamed ? (lacking[0]?.name ?? '') : 'any kind with the other fields';
+    const of = isNamed ? (lacking[0]?.name ?? '') : 'any kind that has the other fields';
     const known = (isNamed ? lacking : MANIFEST_KINDS).flatMap((kind) => Object.keys(kind.fields));
     const nearest = suggest(path[0] ?? '', [...new Set(known)]);
     return [

@@ -137,7 +137,7 @@ function createRejection(
     remedy: [
       help,
       `To ${plan.mode === 'apply' ? 'apply' : plan.mode} everything that does not depend on it, use --skip-rejected.`,
-      `To send it all the same, allow it with --allow-rejected ${write.address}.`,
+      `To send it anyway, use --allow-rejected ${write.address}.`,
     ].join(' '),
     addresses: [write.address],
     ...(place !== undefined && { places: [{ message: write.address, place }] }),

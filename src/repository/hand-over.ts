@@ -181,7 +181,7 @@ export async function refuseStillDescribed(
     const { sources } = await loadStack([other.folder], { ...context, readStdin: async () => new Uint8Array() });
     if (!listAddresses(sources, () => false).includes(resource)) continue;
     const message = `${folder.name} takes over ${resource} of the stack ${stack}, and a document in ${other.folder} still describes it.`;
-    const remedy = 'Remove that document: what is handed over is described once.';
+    const remedy = 'Remove that document: only the stack that takes a resource over describes it.';
     throw new StackError(message, { reason: 'invalid', remedy });
   }
 }

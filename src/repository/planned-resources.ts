@@ -59,7 +59,7 @@ function noteChange(change: Change, stack: string, { resources, changedIds }: Ac
     case 'no-op':
       if (live === undefined) return;
       resources.set(key, { id: live.id });
-      changedIds.set(live.id, `this run makes it ${address} of the stack ${stack}`);
+      changedIds.set(live.id, `this run turns it into ${address} of the stack ${stack}`);
       return;
     case 'delete':
       if (live !== undefined) changedIds.set(live.id, 'this run deletes it');

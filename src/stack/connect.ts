@@ -108,7 +108,7 @@ function checkProxy(name: string, text: string | undefined): string | undefined 
   if (url !== null && ['http:', 'https:'].includes(url.protocol)) return url.href;
   throw new StackError(`${name} is not the URL of an HTTP proxy.`, {
     reason: 'invalid',
-    remedy: 'Such as http://proxy.example.net:3128.',
+    remedy: 'Use a URL such as http://proxy.example.net:3128.',
   });
 }
 

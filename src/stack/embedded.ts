@@ -167,7 +167,7 @@ function createSnapshotWriter(
 const IGNORE = (): void => undefined;
 
 function refuseLostLock(file: string): never {
-  throw new StackError(`The snapshot ${file} was not written: another process has taken it over.`, {
+  throw new StackError(`The snapshot ${file} was not written: another process uses it now.`, {
     reason: 'failed',
     remedy:
       'This process was paused for a while, perhaps because the machine was asleep, so the other process treated it as ended. Run the command again.',

@@ -83,7 +83,7 @@ function refuseDifferent(name: string, lines: readonly string[]): void {
   if (lines.length === 0) return;
   const shown = lines.slice(0, MAX_LINES).map((line) => `  ${line}`);
   const rest = lines.length > MAX_LINES ? [`  and ${lines.length - MAX_LINES} more`] : [];
-  const message = [`${name} is not the plan that the manifests give now:`, ...shown, ...rest];
+  const message = [`${name} differs from the plan of the current manifests:`, ...shown, ...rest];
   throw new StackError(message, {
     reason: 'stale',
     remedy:

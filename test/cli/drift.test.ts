@@ -247,7 +247,7 @@ spec:
     await edgewise('apply --yes');
     const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
     await server.handle(toRequest('DELETE', `/edges/tcp/${String(id)}/ip_restriction`));
-    const doubt = 'its value before is not known';
+    const doubt = 'its earlier value is unknown';
     expect((await edgewise('drift')).stdout).not.toContain(doubt);
     await write({ 'edgewise.yaml': STACK + RESTRICTED.replace('ipp_office', 'ipp_home') });
     expect((await edgewise('drift')).stdout).toMatch(

@@ -142,12 +142,12 @@ describe('a plan file that would do what it does not show is refused before any 
     ['writes in another order', 'is in the wrong place', (plan) => ({ ...plan, writes: plan.writes.toReversed() })],
     [
       'protection that no difference shows',
-      'TCPEdge/a shows another difference of lifecycle.protect than there is',
+      'TCPEdge/a shows a wrong difference of lifecycle.protect',
       (plan) => ({ ...plan, changes: plan.changes.map((change) => ({ ...change, protect: true })) }),
     ],
     [
       'a difference less',
-      'TCPEdge/a shows another difference of hostports than there is',
+      'TCPEdge/a shows a wrong difference of hostports',
       (plan) => ({ ...plan, changes: plan.changes.map((change) => ({ ...change, differences: [] })) }),
     ],
     [

@@ -28,7 +28,7 @@ describe('release', () => {
       Plan to release from stack test on https://api.test
 
       « TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)   release: only its mark is removed
-          ! protection: will belong to no stack: it belongs to test
+          ! protection: will be released: it belongs to test
           its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
@@ -96,7 +96,7 @@ describe('release', () => {
       > [!CAUTION]
       > **1 danger (1 protection)**
       >
-      > - **protection** \`TCPEdge/a\` will belong to no stack: it belongs to test
+      > - **protection** \`TCPEdge/a\` will be released: it belongs to test
 
       |  | Resource | What |
       | --- | --- | --- |
@@ -124,7 +124,7 @@ describe('release', () => {
 
       « TCPEdge/b  (edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w)   release: only its mark is removed (protected)
           ! protection: will no longer be protected
-          ! protection: will belong to no stack: it belongs to test
+          ! protection: will be released: it belongs to test
           its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w }
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.

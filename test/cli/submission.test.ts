@@ -167,7 +167,7 @@ describe('abuse-report get', () => {
     const transport = async () => Response.json({ id: MISSING, hostnames: 'none' });
     const result = await edgewise(`abuse-report get ${MISSING}`, { transport });
     expect(result).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(result.stderr).toContain(`GET /abuse_reports/${MISSING}: the answer`);
+    expect(result.stderr).toContain(`GET /abuse_reports/${MISSING}: the response`);
   });
 
   it.each([

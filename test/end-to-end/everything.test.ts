@@ -40,7 +40,7 @@ describeLong('edgewise, as processes over HTTP', () => {
       /^\d+ writes applied, 0 failed, 0 skipped/m,
     );
     expect(readdirSync(folder)).toEqual(['build-agent.token']);
-    expect(await everything(plan, 0)).toContain(`Nothing to do: ${resources} resources are as the manifests say.`);
+    expect(await everything(plan, 0)).toContain(`Nothing to do: ${resources} resources match the manifests.`);
     expect(await everything(['destroy', '--yes'], 0)).toMatch(/^\d+ writes applied, 0 failed, 0 skipped/m);
     expect(await everything(plan, 2)).toContain(creates);
   });

@@ -44,6 +44,6 @@ itLong('the demo goes from nothing to nothing and leaves nothing behind', { time
   expect(stdout).toMatch(
     /Drift to revert:\n[\s\S]*hostports: reverts: changed at the service\n\s+- 1\.tcp\.example\.net:20999\n\s+\+ 1\.tcp\.example\.net:20001/,
   );
-  expect(stdout).toContain('Nothing to do: 3 resources are as the manifests say.');
+  expect(stdout).toContain('Nothing to do: 3 resources match the manifests.');
   expect(readdirSync(temporary)).toEqual([]);
 });

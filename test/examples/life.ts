@@ -33,7 +33,7 @@ export async function expectWholeLife({ paths, resources, context, destroyFlags 
   expect(planned).not.toMatch(SOMETHING_WRONG);
   await run(`apply --yes --token-directory ${join(folder, 'tokens')}`, 0);
   expect(await run('plan --detailed-exitcode', 0)).toContain(
-    `Nothing to do: ${resources} resources are as the manifests say.`,
+    `Nothing to do: ${resources} resources match the manifests.`,
   );
   await run(`destroy --yes${destroyFlags}`, 0);
   expect(Object.values(server.snapshot().resources).flat().filter(isOwned)).toEqual([]);

@@ -129,7 +129,7 @@ describe('the dangers of', () => {
       'TCPEdge/one has other dangers than it shows',
       (plan: { changes: { dangers?: object }[] }) => delete plan.changes[0]?.dangers,
     ],
-    ['its totals are not those of its changes', (plan: { dangers: { traffic: number } }) => (plan.dangers.traffic = 0)],
+    ['its totals do not match its changes', (plan: { dangers: { traffic: number } }) => (plan.dangers.traffic = 0)],
   ])('a plan file are those that follow from it: %s', async (said, edit) => {
     const edge = toManifest('TCPEdge', 'one', { hostports: ['a.test:1'] });
     const { edgewise, write, folder } = await createWorkspace({ 'edgewise.yaml': STACK + edge });

@@ -143,13 +143,10 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
   ],
   ['will no longer be protected', withMark(update('TCPEdge/a', {}, {}), { ...MARK, protect: true })],
   [
-    'will be taken from the stack other',
+    'will be taken over from the stack other',
     { ...withMark(update('TCPEdge/a', {}, {}), { ...MARK, stack: 'other' }), action: 'take-over' },
   ],
-  [
-    'will belong to no stack: it belongs to production',
-    { ...withMark(update('TCPEdge/a', {}, {}), MARK), action: 'release' },
-  ],
+  ['will be released: it belongs to production', { ...withMark(update('TCPEdge/a', {}, {}), MARK), action: 'release' }],
 ];
 
 describe('a danger', () => {

@@ -240,7 +240,7 @@ test('a danger of what happened leads to the line of its field', () => {
 
 test('what a create may mean stands below the table, before the diff', () => {
   const text = renderPlan(EVERYTHING);
-  const said = text.indexOf('\nIt is not known whether what is created is new');
+  const said = text.indexOf('\nCreated resources are new in the manifests');
   expect(text.lastIndexOf('\n| `+`&nbsp;create')).toBeLessThan(said);
   expect(said).toBeLessThan(text.indexOf('```diff'));
 });

@@ -80,11 +80,11 @@ test('an empty plan says how many resources are as they should be', () => {
   expect(render(makePlan({ changes: unchanged }))).toMatchInlineSnapshot(`
     "Plan for stack production on https://api.example.com
 
-    Nothing to do: 2 resources are as the manifests say.
+    Nothing to do: 2 resources match the manifests.
     Reading took 8 requests.
     "
   `);
-  expect(render(makePlan({ changes: unchanged.slice(1) }))).toContain('1 resource is as the manifests say.');
+  expect(render(makePlan({ changes: unchanged.slice(1) }))).toContain('1 resource matches the manifests.');
 });
 
 test('a plan of nothing at all says that there is nothing', () => {

@@ -184,7 +184,7 @@ describe('a reference to another stack', () => {
     [
       'renames',
       toManifest('WeightedBackend', 'other', {}, { lifecycle: { renamed_from: 'pool' } }),
-      'this run makes it',
+      'this run turns it into',
     ],
     ['deletes', '', 'this run deletes it'],
   ])('to what the run %s is an error that says so', async (_, pool, why) => {

@@ -88,7 +88,7 @@ describe('the joined report', () => {
     await edgewise('plan live/s01 --report json=b.json');
     await edgewise('plan live/s04 --report json=c.json');
     const { stdout, exitCode } = await edgewise('join a.json b.json c.json');
-    expect(stdout).toMatch(/^s00 +live\/s00 +✓ Nothing to do: 1 resource is as the manifests say · 1 warning$/m);
+    expect(stdout).toMatch(/^s00 +live\/s00 +✓ Nothing to do: 1 resource matches the manifests · 1 warning$/m);
     expect(stdout).toMatch(/^s01 +live\/s01 +⚠ 1 danger \(1 traffic\) · 1 update · 1 warning$/m);
     expect(stdout).toMatch(/^s04 +c\.json +✗ 1 error: .+$/m);
     expect(exitCode).toBe(3);

@@ -43,7 +43,7 @@ describe('the stacks of a tree', () => {
       inner    web/inner  https://other.test
 
       3 stacks below the current folder.
-      Manifests of no stack, which no run applies: lost/edge.yaml.
+      Manifests that belong to no stack, so no run applies them: lost/edge.yaml.
       "
     `);
     expect(JSON.parse((await edgewise('stacks web --format json', { env })).stdout)).toMatchObject({
@@ -153,7 +153,7 @@ describe('what changed since a commit', () => {
       s01    live/s01  https://api.test  live/s01/new.yaml
 
       1 of 3 stacks below live changed since HEAD.
-      Changed, but part of no stack: live/README.md.
+      Changed, but not part of a stack: live/README.md.
       "
     `);
   });
@@ -238,7 +238,7 @@ describe('what changed since a commit', () => {
     commitAll(folder);
     rmSync(join(folder, 'live/s00'), { recursive: true });
     const { stdout } = await workspace.edgewise('stacks --changed-since HEAD');
-    expect(stdout).toContain('Changed, but part of no stack: live/s00/edgewise.yaml.');
+    expect(stdout).toContain('Changed, but not part of a stack: live/s00/edgewise.yaml.');
   });
 
   it('sees no change of a stack in that of the Stack inside of it, whichever file has that', async () => {

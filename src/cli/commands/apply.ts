@@ -24,7 +24,7 @@ import {
 
 export function defineApply(command: Command, act: CommandAction): void {
   command
-    .description('Plan, show the plan, ask, and apply it. Or apply a saved plan without changes.')
+    .description('Plan, show the plan, ask, and apply it. Or apply a saved plan as it is.')
     .argument(
       '[paths...]',
       'files, folders, or - for standard input; or a plan file or folder (default: the current folder)',

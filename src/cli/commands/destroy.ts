@@ -59,7 +59,7 @@ export function defineRelease(command: Command, act: CommandAction): void {
     .usage('[options] <address...> [paths...]')
     .argument(
       '<address...>',
-      'what to release, Kind/name; and the manifests of the stack (default: the current folder)',
+      'what to release (Kind/name), then the manifests of the stack (default: the current folder)',
     );
   const { success, failed, invalid, authentication, refused, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, interrupted]);

@@ -97,7 +97,7 @@ export function defineGet(command: Command, act: CommandAction): void {
     .usage('[options] [addresses...] [paths...]')
     .argument(
       '[addresses...]',
-      'Kind/name, or a kind (default: everything); and the manifests of the stack (default: the current folder)',
+      'Kind/name, or a kind (default: everything); then the manifests of the stack (default: the current folder)',
     )
     .addOption(
       new Option('--format <format>', `format of the result: ${GET_FORMATS.join(', ')}, value=FIELD`)

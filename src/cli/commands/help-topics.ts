@@ -79,7 +79,7 @@ function renderSettings(helper: Help): string {
   const others = RUN_SETTINGS.map((setting) => [formatLabel(setting), formatMeaning(setting)] as const);
   return [
     renderText(
-      `${PRECEDENCE} edgewise explain settings shows the values for a stack, and where each is set. edgewise explain Stack lists all fields of spec. Those of the connection: edgewise help connection.`,
+      `${PRECEDENCE} edgewise explain settings shows the values for a stack, and where each is set. edgewise explain Stack lists all fields of spec. For those of the connection, see edgewise help connection.`,
       helper,
     ),
     renderTable([head, ...rows]),

@@ -309,7 +309,7 @@ function listStackFilterOptions(): readonly Option[] {
     repeatable('--stack <name>', 'only the stack of this name', { parse: parseStackName, default: 'every stack' }),
     new Option(
       '--changed-since <ref>',
-      'only stacks that differ from this commit: their files, their inputs, what they depend on',
+      'only stacks that changed since this commit, in their files, inputs or dependencies',
     ),
     new Option(
       '--shard <shard>',

@@ -46,7 +46,7 @@ export function defineDiff(command: Command, act: CommandAction): void {
       'Compare the changes of two saved plans. Ignores the order of writes, and ids that the service assigns. Sends no request.',
     )
     .argument('<before>', 'a file that edgewise plan -o wrote')
-    .argument('<after>', 'another one, usually of the same manifests at a later time');
+    .argument('<after>', 'a second such file, usually of the same manifests at a later time');
   addExitCodes(command, [EXIT.success, EXIT.changes, EXIT.invalid]);
   addExamples(addPlanFormatOptions(command), [
     ['edgewise diff approved.json plan.json', 'what the later plan does that the earlier one did not'],

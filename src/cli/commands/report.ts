@@ -23,7 +23,7 @@ export function defineJoin(command: Command, act: CommandAction): void {
     .description(
       'Join the JSON results of several runs, such as those of shards, into one report. Sends no request, and exits with the most severe of their exit codes.',
     )
-    .argument('<file...>', 'files of --report json=FILE, of runs over many stacks or over one each');
+    .argument('<file...>', 'JSON results (--report json=FILE) of runs over one stack or many');
   addExitCodes(command, Object.values(EXIT));
   addExamples(addPlanFormatOptions(command, listFormatNames('drift')), [
     ['edgewise join shard-*.json', 'the result of all shards'],

@@ -47,7 +47,7 @@ export function defineServe(command: Command, act: CommandAction): void {
     )
     .option(
       '--faults <file>',
-      'faults to simulate: late, lost, broken and wrong answers, as YAML or JSON; edgewise schema faults describes them (default: nothing)',
+      'faults to simulate: late, lost, broken and wrong responses, as YAML or JSON; edgewise schema faults describes them (default: nothing)',
     )
     .option(
       '--rate-limit <limit>',

@@ -34,7 +34,7 @@ export function defineStacks(command: Command, act: CommandAction): void {
     )
     .argument('[root]', 'the folder (default: the current folder)');
   addStackFilterOptions(command)
-    .option('--base-url <url>', 'URL of the service, for all of them; stacks at one URL need different names')
+    .option('--base-url <url>', 'URL of the service for all stacks; their names must then differ')
     .addOption(
       new Option('--format <format>', 'format of the list').choices(FORMATS).default('table').helpGroup(RESULT_GROUP),
     );

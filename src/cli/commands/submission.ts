@@ -149,7 +149,7 @@ async function get(
     const client = await account.open();
     const read = async (signal: AbortSignal): Promise<JsonObject> =>
       parseListedResource(kind, await client.get(path, signal), {
-        place: `GET ${path}: the answer`,
+        place: `GET ${path}: the response`,
         excerpt: client.excerpt,
       }).json;
     if (flags.wait === true) {
@@ -227,7 +227,7 @@ export async function submit(
 ): Promise<JsonObject> {
   try {
     const answer = await client.send('POST', kind.path, body, { waitSignal: signal });
-    return parseListedResource(kind, answer, { place: `POST ${kind.path}: the answer` }).json;
+    return parseListedResource(kind, answer, { place: `POST ${kind.path}: the response` }).json;
   } catch (error) {
     throw createSubmitError(kind, error);
   }

@@ -63,7 +63,7 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
     default: '120/60s',
   },
   {
-    about: 'time limit for one request as a whole; those of its parts are in the Stack',
+    about: 'time limit for one whole request; the Stack sets those of its parts',
     flag: '--timeout <duration>',
     environment: ['EDGEWISE_TIMEOUT'],
     stack: 'api.timeouts.request',

@@ -218,7 +218,7 @@ function findShapeFinding(kind: Kind, { action, address, live, desired, duplicat
   if (hasLive !== (live !== undefined)) return hasLive ? 'has no live resource' : 'has a live resource';
   if (hasDesired !== (desired !== undefined))
     return hasDesired ? 'has no desired spec' : `has a desired spec, although it is a ${formatAction(action)}`;
-  if (duplicateOf !== undefined && !isId(duplicateOf)) return 'is a duplicate of what has no valid id';
+  if (duplicateOf !== undefined && !isId(duplicateOf)) return 'is a duplicate of a resource without a valid id';
   if (live === undefined) return undefined;
   if (!isId(live.id)) return 'has a live resource without a valid id';
   if (action !== 'no-op' && live.spec === undefined) return 'has a live resource without a spec';

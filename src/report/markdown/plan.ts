@@ -99,7 +99,7 @@ function formatPosition({ message, place }: NonNullable<GuardViolation['places']
 }
 
 /** The footnote on creates, for a plan that also has drift. */
-const CREATED = 'It is not known whether what is created is new in the manifests, or was deleted at the service.';
+const CREATED = 'Created resources are new in the manifests, or were deleted at the service: it is unknown which.';
 
 /**
  * Each change once, with its fields from all parts of the plan. Changes are sorted by action: deletes and replaces come

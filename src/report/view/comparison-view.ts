@@ -108,7 +108,7 @@ function formatSummary(comparison: Parameters<typeof isCoveredBy>[0], { names }:
   const [added, gone] = [countExtraChanges(more), countExtraChanges(less)];
   if (added + gone === 0) return 'Both plans do the same.';
   if (added === 0) return `${names.after} is a subset of ${names.before}: ${formatCount(gone, 'change')} fewer.`;
-  const rest = gone === 0 ? '' : ` ${formatCount(gone, 'other difference')}: not in it.`;
+  const rest = gone === 0 ? '' : ` It lacks ${formatCount(gone, 'other difference')}.`;
   return `${names.after} contains what ${names.before} does not: ${formatCount(added, 'difference')}.${rest}`;
 }
 

@@ -280,11 +280,11 @@ function createClause(danger: Danger, context: ClauseContext): Clause {
       return clause(['no longer be protected', 'is no longer protected'], '');
     case 'released': {
       const owner = quoteIfNeeded(String(danger.from));
-      return clause([`belong to no stack: it belongs to ${owner}`, `belongs to no stack: it belonged to ${owner}`], '');
+      return clause([`be released: it belongs to ${owner}`, `was released: it belonged to ${owner}`], '');
     }
     case 'handed-over': {
       const owner = quoteIfNeeded(String(danger.from));
-      return clause([`be taken from the stack ${owner}`, `was taken from the stack ${owner}`], '');
+      return clause([`be taken over from the stack ${owner}`, `was taken over from the stack ${owner}`], '');
     }
     default:
       return assertNever(danger.danger);

@@ -200,7 +200,7 @@ function withDoubt(danger: Danger, differences: readonly DriftedField[]): Danger
   return { ...danger, consequence: [...(consequence === undefined ? [] : [consequence]), DOUBT].join('; ') };
 }
 
-const DOUBT = 'so it is compared with its manifest; its value before is not known';
+const DOUBT = 'so it is compared with its manifest; its earlier value is unknown';
 
 /** The unmanaged resources, except those that the state `unowned` already shows. */
 function listUnmanaged({ unowned, resources }: Drift): readonly UnmanagedView[] {
@@ -317,7 +317,7 @@ function formatNextClause({ id, next, differences }: ResourceDrift): string | un
     case undefined:
       return undefined;
     case 'create':
-      return id === undefined ? 'creates it' : 'creates another one beside it';
+      return id === undefined ? 'creates it' : 'creates a second resource beside it';
     case 'delete':
       return 'deletes it';
     case 'replace':

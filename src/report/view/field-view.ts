@@ -105,7 +105,7 @@ function formatServiceChange({ expected, live, origin }: ServiceChange, type: Kn
   return isShort ? `set to ${renderScalar(type, live, new Map())} at the service` : 'changed at the service';
 }
 
-const UNKNOWN = { added: 'only at the service', changed: 'other at the service' } as const;
+const UNKNOWN = { added: 'only at the service', changed: 'different at the service' } as const;
 
 function isNothing(value: Json | undefined): boolean {
   return isEmpty(value) || value === '';

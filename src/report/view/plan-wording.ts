@@ -115,7 +115,7 @@ function formatNothingToDo({ totals, suppressedDeletes, diagnostics }: PlanNumbe
   if (number === 0 && suppressedDeletes.length > 0)
     return `Nothing to do: ${formatCount(suppressedDeletes.length, 'resource')} kept.`;
   if (number === 0) return 'Nothing to do: there are no resources.';
-  return `Nothing to do: ${formatCount(number, 'resource is', 'resources are')} as the manifests say.`;
+  return `Nothing to do: ${formatCount(number, 'resource matches', 'resources match')} the manifests.`;
 }
 
 /** The number of changes that `--skip-rejected` left out. */
@@ -173,7 +173,7 @@ function formatWriteReason({ action, kind: name }: Change, writes: readonly Writ
   const kind = findKind(name);
   if (action === 'replace') return 'a replace';
   if (action === 'create' && kind !== undefined) return `a new ${kind.title}`;
-  if (writes.some(({ type }) => type === 'vacate')) return 'a resource that gives up a value first';
+  if (writes.some(({ type }) => type === 'vacate')) return 'a resource that frees a value first';
   return writes.some(({ type }) => type === 'remove-module') ? 'a removed module' : 'a resource with several modules';
 }
 
@@ -186,7 +186,7 @@ export function formatRehearsalSentence(
   const { writes: tried, rejected, remaining, unchecked = [] } = rehearsal;
   const start = 'Rehearsed on a copy in memory of what was read:';
   const open = unchecked.length === 0 ? '' : ` ${formatUncheckedSentence(unchecked, plan.settings)}`;
-  if (rejected > 0) return `${start} ${rejected} of ${formatCount(tried, 'write')} cannot be made.${open}`;
+  if (rejected > 0) return `${start} ${rejected} of ${formatCount(tried, 'write')} would be rejected.${open}`;
   const leftOut = countLeftOut(diagnostics);
   const all = ALL_WRITES[tried] ?? 'all writes succeeded there';
   if (leftOut > 0) return `${start} ${all}, and ${formatCount(leftOut, 'change is', 'changes are')} left out.${open}`;
@@ -232,7 +232,7 @@ export function formatUnchangedCount(number: number): string {
   return `${formatCount(number, 'field')} unchanged`;
 }
 
-export const REQUESTS_HEADING = 'Requests, each sent when those that it waits for are done';
+export const REQUESTS_HEADING = 'Requests, each sent after those that it waits for';
 
 /** Says that the order of the listed requests is only one of several valid orders. */
 export const REQUESTS_ORDER = 'in a valid order';

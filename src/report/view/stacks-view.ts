@@ -366,10 +366,10 @@ export function listFilesWithoutStack({ filesWithoutStack, changes }: StackListi
   const changed = changes?.filesWithoutStack ?? [];
   const rest = filesWithoutStack.filter((file) => !changed.includes(file));
   return [
-    ...(changed.length === 0 ? [] : [`Changed, but part of no stack: ${formatFiles(changed)}.`]),
+    ...(changed.length === 0 ? [] : [`Changed, but not part of a stack: ${formatFiles(changed)}.`]),
     ...(changes !== undefined || rest.length === 0
       ? []
-      : [`Manifests of no stack, which no run applies: ${formatFiles(rest)}.`]),
+      : [`Manifests that belong to no stack, so no run applies them: ${formatFiles(rest)}.`]),
   ];
 }
 

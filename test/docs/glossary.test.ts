@@ -53,8 +53,6 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['Made', 'the CEL type of `made`'],
   ['made', 'in plan files: when and from which commit a plan was made'],
   ['mayTakeMore', 'in plan files: an apply may take more requests'],
-  ['foreign', 'in the JSON of drift: resources of other stacks'],
-  ['moved', 'in the JSON of drift: fields that drifted, of which only digests are known'],
   ['needs', 'in the list of stacks: those that come first'],
   ['takes', 'in the list of stacks: resources to take over'],
   ['takenFrom', 'the stack that a resource is taken over from'],

@@ -63,7 +63,7 @@ function findPlanFinding(plan: PlanDocument): string | undefined {
 function findRepeated(changes: readonly Change[]): string | undefined {
   const seen = new Set<string>();
   const repeated = changes.map(formatChangeAddress).find((address) => seen.has(address) || !seen.add(address));
-  return repeated === undefined ? undefined : `${repeated} is there twice`;
+  return repeated === undefined ? undefined : `${repeated} appears twice`;
 }
 
 /** For each duplicate, the plan must also contain the resource that is kept. */
@@ -71,7 +71,7 @@ function findStrayDuplicate(changes: readonly Change[]): string | undefined {
   const kept = new Map(changes.filter(isKept).map(({ address, live }) => [address, live?.id]));
   const stray = changes.find((change) => !isKept(change) && kept.get(change.address) !== change.duplicateOf);
   return (
-    stray && `${formatChangeAddress(stray)} is called a duplicate of ${stray.duplicateOf}, which is not in the plan`
+    stray && `${formatChangeAddress(stray)} is listed as a duplicate of ${stray.duplicateOf}, which is not in the plan`
   );
 }
 
@@ -152,7 +152,7 @@ function findTotalFinding(
   const counts = countDangers(changes.flatMap((change) => change.dangers ?? []));
   const isSame =
     isSameJson({ ...totals }, { ...countShownActions(changes) }) && isSameJson({ ...dangers }, { ...counts });
-  return isSame ? undefined : 'its totals are not those of its changes';
+  return isSame ? undefined : 'its totals do not match its changes';
 }
 
 function asDangersJson(dangers: Change['dangers']): Json | undefined {
@@ -234,10 +234,10 @@ function findSpecFinding(kind: Kind, { live, desired, sent = {} }: Change): stri
   const broken = [start, desired ?? {}].map((spec) => findBrokenModule(kind, spec)).find((name) => name !== undefined);
   if (broken !== undefined) return `has an invalid ${broken}`;
   const odd = desired === undefined ? undefined : findDifferingField(normalizeSpec(kind, desired), desired);
-  if (odd !== undefined) return `has ${odd} in another form than plans store`;
+  if (odd !== undefined) return `has ${odd} in a form that plans do not store`;
   const meant = normalizeSpec(kind, sent);
   const other = Object.keys(sent).find((name) => !isSameValue(meant[name], desired?.[name]));
-  if (other !== undefined) return `sends another ${other} than it shows`;
+  if (other !== undefined) return `sends a different ${other} than it shows`;
   const isSealed =
     live?.spec === undefined ||
     live.digest === computeLiveDigest({ kind: kind.name, spec: live.spec, mark: live.mark });
@@ -283,7 +283,7 @@ function findDifferenceFinding(kind: Kind, change: Change, { stack }: PlanFrame)
   const { differences } = change;
   const index = expected.findIndex((one, at) => !isSameDifference(one, differences[at]));
   const wrong = expected[index] ?? differences[expected.length];
-  return wrong === undefined ? undefined : `shows another difference of ${wrong.path} than there is`;
+  return wrong === undefined ? undefined : `shows a wrong difference of ${wrong.path}`;
 }
 
 function computeDifferences(kind: Kind, change: Change, stack: string): readonly Difference[] {
@@ -311,7 +311,7 @@ function findActionFinding(kind: Kind, change: Change, { mode }: PlanFrame): str
   const isRemoval = action === 'delete' || action === 'release';
   if ((action === 'release') !== (mode === 'release')) return `cannot be a ${action} in a plan to ${mode}`;
   if (kind.role === 'attached' && action !== 'update' && action !== 'no-op') return `cannot be a ${action}`;
-  if (duplicateOf !== undefined && !isRemoval) return 'is called a duplicate, but is not deleted';
+  if (duplicateOf !== undefined && !isRemoval) return 'is listed as a duplicate, but is not deleted';
   if (action === 'replace' && !isForced && reason === undefined) return 'is replaced without a reason';
   if (isForced && action !== 'replace') return 'shows a difference that needs a replace';
   if (action === 'update' && differences.length === 0) return 'is updated without a difference';

@@ -329,12 +329,12 @@ function createItem(change: ChangeView, { index, isOpen, renderPlace }: Place): 
  * field, or already shows the same position.
  */
 function createFieldPlaces(
-  entry: Pick<ChangeView, 'stated'> & Parameters<RenderPlace>[0],
+  entry: Pick<ChangeView, 'manifestPath'> & Parameters<RenderPlace>[0],
   { fields, renderPlace }: { readonly fields: readonly FieldView[]; readonly renderPlace: RenderPlace },
 ): (field: FieldView) => Html | undefined {
   const place = renderPlace(entry);
-  return ({ stated }) => {
-    const own = stated === undefined ? undefined : renderPlace({ change: entry.change, stated });
+  return ({ manifestPath }) => {
+    const own = manifestPath === undefined ? undefined : renderPlace({ change: entry.change, manifestPath });
     return fields.length === 1 || own?.source === place?.source ? undefined : own;
   };
 }

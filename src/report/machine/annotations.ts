@@ -196,7 +196,7 @@ function listChangeAnnotations(change: Change, names: ResourceNames): readonly A
         address,
         nature: 'danger',
         group: one.group,
-        field: one.stated,
+        field: one.manifestPath,
       }),
     ),
     ...(drifted.length === 0 ? [] : [createDriftAnnotation(change.address, drifted, 'notice')]),
@@ -242,11 +242,11 @@ function listDriftAnnotations(compared: Drift, options: FormatOptions): readonly
 
 function listDriftDangerAnnotations(resource: ResourceDrift, names: ResourceNames): readonly Annotation[] {
   const address = formatAddress(resource);
-  return listDriftDangerViews([resource], { names }).map(({ said, group, stated }) =>
+  return listDriftDangerViews([resource], { names }).map(({ said, group, manifestPath }) =>
     createAnnotation('drift-danger', 'error', `${quoteIfNeeded(address)} ${said} (${group})`, {
       address,
       group,
-      field: stated,
+      field: manifestPath,
     }),
   );
 }

@@ -112,14 +112,15 @@ function createRowSection(change: ChangeView, { hasOwners, linkTo, locate, room 
  * line of another field, or an empty text if `at` links to the same line.
  */
 export function createRowLinks(
-  row: Pick<ChangeView, 'stated'> & Parameters<typeof findFieldPlace>[0],
+  row: Pick<ChangeView, 'manifestPath'> & Parameters<typeof findFieldPlace>[0],
   { linkTo, locate }: Pick<TableContext, 'linkTo' | 'locate'>,
 ): { readonly at: string; readonly linkField: NonNullable<BriefOptions['linkField']> } {
   const place = findFieldPlace(row, { locate });
   return {
     at: place === undefined ? '' : linkTo(place),
-    linkField: ({ stated }) => {
-      const own = stated === undefined ? undefined : findFieldPlace({ change: row.change, stated }, { locate });
+    linkField: ({ manifestPath }) => {
+      const own =
+        manifestPath === undefined ? undefined : findFieldPlace({ change: row.change, manifestPath }, { locate });
       return own === undefined || own.line === place?.line ? '' : linkTo(own, 'line');
     },
   };

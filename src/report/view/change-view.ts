@@ -118,7 +118,7 @@ export interface ChangeView {
   readonly place?: ManifestStart;
   readonly change: Change;
   /** The path of the first field that differs, as manifests write it. */
-  readonly stated?: string;
+  readonly manifestPath?: string;
   /** The fields that differ. For a create, all fields that are not at their defaults. */
   readonly fields: readonly FieldView[];
   /** For a delete, the fields of the deleted resource; otherwise empty. */
@@ -189,7 +189,7 @@ export function createChangeView(
     ...(owner !== undefined && { owner: toPrintable(owner) }),
     ...(change.place !== undefined && { place: toPrintableStart(change.place) }),
     change,
-    ...(first !== undefined && { stated: formatFieldPath(first.path, context) }),
+    ...(first !== undefined && { manifestPath: formatFieldPath(first.path, context) }),
     get fields() {
       const own = isNew
         ? listFieldViews(desired, 'added', context)

@@ -46,9 +46,9 @@ export interface DangerView {
   readonly path?: string;
   /**
    * The path of the difference that causes the danger, as manifests write it. The FieldView of that difference has the
-   * same `stated`, so that both link to the same line.
+   * same `manifestPath`, so that both link to the same line.
    */
-  readonly stated?: string;
+  readonly manifestPath?: string;
   /** Absent if neither the manifest nor the mark names an owner. */
   readonly owner?: string;
   /** Unique in a report, and safe as a URL fragment. */
@@ -78,8 +78,8 @@ export function listDangerViews(
         .filter(Boolean)
         .join('; ');
       const said = formatSentence(clause, then);
-      const stated = findStatedPath(change, { path, kind: findKind(kind), names });
-      const paths = { ...(path !== undefined && { path }), ...(stated !== undefined && { stated }) };
+      const manifestPath = findStatedPath(change, { path, kind: findKind(kind), names });
+      const paths = { ...(path !== undefined && { path }), ...(manifestPath !== undefined && { manifestPath }) };
       return {
         group,
         danger,
@@ -139,7 +139,10 @@ const SETTINGS: Readonly<Partial<Record<DangerName, string>>> = { unprotected: '
  * The position of a field in the manifest or, if unknown, the start of the manifest. Undefined for deleted resources.
  */
 export function findFieldPlace(
-  { change, stated: path }: Pick<DangerView, 'stated'> & { readonly change: Pick<Change, 'address' | 'place'> },
+  {
+    change,
+    manifestPath: path,
+  }: Pick<DangerView, 'manifestPath'> & { readonly change: Pick<Change, 'address' | 'place'> },
   { locate }: { readonly locate?: FormatOptions['locate'] | undefined },
 ): ManifestStart | undefined {
   const { address, place } = change;

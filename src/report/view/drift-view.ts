@@ -91,9 +91,9 @@ export interface DriftedView {
   readonly expected?: string;
   /** Absent if neither the manifest nor the mark names an owner. */
   readonly owner?: string;
-  /** `place`: the start of the manifest. `stated`: the path of the first field that differs, as manifests write it. */
+  /** `place`: the start of the manifest. `manifestPath`: the path of the first field that differs, as manifests write it. */
   readonly change: Pick<Change, 'address' | 'place'>;
-  readonly stated?: string;
+  readonly manifestPath?: string;
   /** The dangers that changes at the service cause for this resource. */
   readonly dangers: readonly DangerView[];
   /**
@@ -287,7 +287,7 @@ export function createDriftedView(resource: ResourceDrift, { names, locate }: Dr
     ...(traits.length > 0 && { expected: `expected: ${traits.join('; ')}` }),
     ...(owner !== undefined && { owner: toPrintable(owner) }),
     change: { address, ...pickPlace(resource, locate) },
-    ...(first !== undefined && { stated: formatFieldPath(first.path, context) }),
+    ...(first !== undefined && { manifestPath: formatFieldPath(first.path, context) }),
     dangers: listDriftDangerViews([resource], { names, locate }),
     driftedFields: driftedFields.map(quoteIfNeeded),
     fields: differences.filter(isOfService).map((one) => createDriftedFieldView(one, context)),

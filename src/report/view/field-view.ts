@@ -17,7 +17,7 @@ import { UNSET_WORDING } from './wording.ts';
 export interface FieldView {
   readonly path: string;
   /** The path with names instead of ids. Absent for tokens, and for fields of added and removed resources. */
-  readonly stated?: string;
+  readonly manifestPath?: string;
   /** Short notes, such as `forces replacement` and `drifted`. */
   readonly notes: readonly string[];
   readonly forcesReplace: boolean;
@@ -58,8 +58,8 @@ export function createDifferenceView(difference: Difference, { kind, names, orig
   const { path, from, to, origin, forcesReplace } = difference;
   const type = kind === undefined ? undefined : getFieldType(kind, path);
   const label = `${formatPathLabel(path)}${formatKeyName(parsePath(path) ?? [], { kind, names })}`;
-  const stated = formatFieldPath(path, { kind, names });
-  const base = { path: label, stated, notes: listNotes(difference, type, origins), forcesReplace, origin };
+  const manifestPath = formatFieldPath(path, { kind, names });
+  const base = { path: label, manifestPath, notes: listNotes(difference, type, origins), forcesReplace, origin };
   const isLeft = to === undefined && kind?.fields[path]?.serviceDefault === true;
   const inline = {
     from: renderScalar(type, from, names),
@@ -74,8 +74,8 @@ export function createDriftedFieldView(drifted: DriftedField, { kind, names }: F
   const { path, expected, live, origin } = drifted;
   const type = kind === undefined ? undefined : getFieldType(kind, path);
   const label = `${formatPathLabel(path)}${formatKeyName(parsePath(path) ?? [], { kind, names })}`;
-  const stated = formatFieldPath(path, { kind, names });
-  const base = { path: label, stated, notes: [formatServiceChange(drifted, type)], forcesReplace: false, origin };
+  const manifestPath = formatFieldPath(path, { kind, names });
+  const base = { path: label, manifestPath, notes: [formatServiceChange(drifted, type)], forcesReplace: false, origin };
   const sides = { from: expected, to: live };
   const isAlone = origin === 'both';
   if (isAlone && isOnePiece(live)) return { ...base, inline: { is: renderScalar(type, live, names) }, lines: [] };

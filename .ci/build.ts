@@ -2,6 +2,7 @@ import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { parse, resolve } from 'node:path';
 import { build } from 'vite';
 import { renderBillOfMaterials } from './bill-of-materials.ts';
+import { createYamlPlugin } from './plain-yaml.ts';
 
 /**
  * Bundles the command line: dist/cli.js, and dist/parts with all that it needs of other packages. Beside them dist/THIRD_PARTY_LICENSES and dist/sbom.cdx.json
@@ -42,6 +43,7 @@ async function bundleProgram(): Promise<string> {
   const built = await build({
     ...COMMON,
     resolve: { alias: ALIASES },
+    plugins: [createYamlPlugin()],
     ssr: { noExternal: true },
     build: {
       ssr: 'src/cli/program.ts',

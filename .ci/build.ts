@@ -26,6 +26,7 @@ const ALIASES = [
   { find: /^yaml$/, replacement: resolve('node_modules/yaml/browser/dist/index.js') },
   // The main file loads all of undici: fetch, WebSocket, caches.
   { find: /^undici$/, replacement: resolve('.ci/undici.mjs') },
+  { find: /^re2js$/, replacement: resolve('.ci/re2js.cjs') },
 ];
 
 /** What starts, and what nearly every command needs: one file each, with all that its module imports, since a hundred small files take 15 ms longer to load. */
@@ -58,6 +59,8 @@ async function bundleProgram(): Promise<string> {
           // As the sources, which are modules: a write to what is frozen throws.
           strict: true,
           minify,
+          // Text of one byte a character takes Node 5 ms less to load.
+          charset: 'ascii',
           // Who reads the code reads the sources: a tenth of the package would be comments. The licences stand in a file of their own.
           comments: false,
           // The cache of compiled code knows a file by its hash.
@@ -78,19 +81,14 @@ async function bundleProgram(): Promise<string> {
 async function bundleStart(program: string): Promise<void> {
   await build({
     ...COMMON,
+    plugins: [{ name: 'program', renderChunk: (code) => ({ code: code.replace('./program.ts', `./${program}`) }) }],
     build: {
       ssr: 'src/cli/main.ts',
       outDir: 'dist',
       emptyOutDir: false,
       target: 'es2020',
       rolldownOptions: {
-        external: [/program/],
-        output: {
-          entryFileNames: 'cli.js',
-          minify,
-          banner: '#!/usr/bin/env node',
-          paths: (id) => (id.endsWith('program.ts') ? `./${program}` : id),
-        },
+        output: { entryFileNames: 'cli.js', minify, banner: '#!/usr/bin/env node' },
       },
     },
   });

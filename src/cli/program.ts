@@ -1,5 +1,4 @@
 import { fstatSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { readStream } from '../files/read-input.ts';
 import { sleepFor } from '../model/elapsed.ts';
@@ -39,7 +38,9 @@ function createContext(): Context {
 export async function runProgram(): Promise<void> {
   // A run that never completes must not look like a success.
   process.exitCode = EXIT.bug;
-  process.exitCode = await settleOutputs(await run(process.argv.slice(2), createContext()), { stdout, stderr });
+  const exitCode = await settleOutputs(await run(process.argv.slice(2), createContext()), { stdout, stderr });
+  // Everything is written. Without this call, Node frees the heap page by page: 7 ms of each run.
+  process.exit(exitCode);
 }
 
 function onInterrupt(listener: () => void): () => void {
@@ -72,6 +73,7 @@ export function createPrompt({ input, output, onInterrupt }: Terminal): Context[
     if (input.isTTY !== true) return undefined;
     const prompt = question.slice(question.lastIndexOf('\n') + 1);
     output.write(question.slice(0, question.length - prompt.length));
+    const { createInterface } = await import('node:readline');
     const { promise: closed, resolve: setClosed } = Promise.withResolvers<void>();
     let answer: string | undefined;
     const reader = createInterface({ input, output }).once('close', setClosed);

@@ -57,7 +57,7 @@ export function* forEachFinding(schema: z.ZodType, value: Json): Generator<Schem
  * Keeps zod from compiling schemas to code, which takes longer than checking fifty documents. Makes `validate` 8 ms
  * faster for the quickstart.
  */
-const WITHOUT_CODE = { jitless: true };
+export const WITHOUT_CODE = { jitless: true };
 
 function* eachUnknownField(issue: z.core.$ZodIssueUnrecognizedKeys, { schema, base }: Scope): Generator<SchemaFinding> {
   const path = [...base, ...toFieldPath(issue.path)];

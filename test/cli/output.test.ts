@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-code.ts';
 import { createOutput, settleOutputs } from '../../src/cli/output/output.ts';
+import { PROGRAM } from '../end-to-end/processes.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 /** A stream that takes everything, or fails each time as it is told. */
@@ -90,4 +91,11 @@ describe.runIf(existsSync(FULL))('on a full device', () => {
     expect(shown).toContain('1 write applied');
     expect(await readFile(join(folder, 'account.json'), 'utf8')).toContain('1.tcp.example.net:20001');
   }, 30_000);
+});
+
+it('a reader that is slow gets the whole result, which is more than a pipe holds', async () => {
+  const words = ['-c', '"$0" "$1" schema | (sleep 1; cat)', process.execPath, PROGRAM];
+  const shown = await text(spawn('sh', words, { stdio: ['ignore', 'pipe', 'inherit'] }).stdout);
+  expect(shown.length).toBeGreaterThan(100_000);
+  expect(JSON.parse(shown)).toHaveProperty('$defs');
 });

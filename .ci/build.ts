@@ -26,6 +26,7 @@ const ALIASES = [
   { find: /^yaml$/, replacement: resolve('node_modules/yaml/browser/dist/index.js') },
   // The main file loads all of undici: fetch, WebSocket, caches.
   { find: /^undici$/, replacement: resolve('.ci/undici.mjs') },
+  { find: /^\.\.\/llhttp\/llhttp_simd-wasm\.js$/, replacement: resolve('.ci/llhttp.cjs') },
   { find: /^re2js$/, replacement: resolve('.ci/re2js.cjs') },
 ];
 

@@ -75,6 +75,7 @@ it('fails if the code of the package has another form', () => {
   const { 'parse/lexer.js': lexer, 'parse/parser.js': parser } = REWRITES;
   expect(() => lexer?.('class Lexer { }')).toThrow('See .ci/plain-yaml.ts');
   expect(() => parser?.('class Other { }')).toThrow('See .ci/plain-yaml.ts');
+  expect(() => REWRITES['nodes/Pair.js']?.('class Pair {}')).toThrow('no property of a node');
   expect(() => lexer?.('class Lexer {\n    *lex(a) { this.lex(a); }\n}')).toThrow('without yield*');
 });
 

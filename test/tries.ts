@@ -1,10 +1,13 @@
 /**
- * How much is tried. `npm test` is for a person who waits: a quarter of what is random, and no long journeys. EDGEWISE_FULL=1, as
- * `.ci/run` sets it, is everything.
+ * How much is tried. `npm test` is for a person who waits: a quarter of the random tries, and no long tests. EDGEWISE_FULL=1 is everything.
+ * With EDGEWISE_TRIES=few, as `.ci/run` sets it, it is everything but three quarters of the random tries.
  */
 export const IS_FULL = process.env['EDGEWISE_FULL'] === '1';
 
-/** Whether little is tried of what is random, though everything else is: where what differs is the Node, which nothing random touches. */
+/**
+ * Whether a quarter of the random tries is enough, though everything else runs. The tests of mutants (`test/simulation/mutants.test.ts`,
+ * `test/stranger/mutants.test.ts`) show it: a quarter notices each known mutant. EDGEWISE_TRIES=all, as the nightly run sets it, makes all.
+ */
 const HAS_FEW_TRIES = process.env['EDGEWISE_TRIES'] === 'few';
 
 /** How often something random is tried, that is tried so often in full. */

@@ -12,5 +12,10 @@ const HAS_FEW_TRIES = process.env['EDGEWISE_TRIES'] === 'few';
 
 /** How often something random is tried, that is tried so often in full. */
 export function toTries(inFull: number): number {
-  return IS_FULL && !HAS_FEW_TRIES ? inFull : Math.ceil(inFull / 4);
+  return HAS_FEW_TRIES ? Math.ceil(inFull / 4) : toCases(inFull);
+}
+
+/** How many cases are tried of a list that was written down or is complete, of so many: all with EDGEWISE_FULL=1. */
+export function toCases(inFull: number): number {
+  return IS_FULL ? inFull : Math.ceil(inFull / 4);
 }

@@ -13,7 +13,7 @@ import { createServer, parseApiKey, type Server, type ServerSeed } from '../../s
 import { runCommand } from '../cli/fake-context.ts';
 import { describeLong } from '../effort.ts';
 import { FOREIGN_IDS } from '../foreign-ids.ts';
-import { thinOut } from '../laws/properties.ts';
+import { thinOutLikeRandom } from '../laws/properties.ts';
 import { listOwned, listTheirs, listWanted, THEIR_CALLS } from '../walks/account.ts';
 import { listenWith } from './listening.ts';
 import { runEdgewise, startEdgewise } from './processes.ts';
@@ -111,7 +111,7 @@ describeLong('a process that is killed', () => {
     const writes = await countWrites(scene, manifests);
     expect(writes).toBeGreaterThan(10);
     const all = Array.from({ length: writes }, (_, write): Kill => ({ write, when }));
-    const kills = thinOut(how === 'of a plan file' ? all.filter(isTurnOf) : all);
+    const kills = thinOutLikeRandom(how === 'of a plan file' ? all.filter(isTurnOf) : all);
     await inParallel(kills, 3, (kill) => expectRecoveryFrom({ kill, how }, scene, manifests));
   }
 

@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { MUTANT_VARIABLE, withBrokenSource } from './broken-source.ts';
 import { findBuiltProgram } from './built-program.ts';
+import { LongestFirst } from './longest-first.ts';
 import { SOURCE_MUTANTS } from './simulation/source-mutants.ts';
 import { MUTANTS } from './stranger/mutants.ts';
 import { STRANGERS } from './stranger/tables.ts';
@@ -36,6 +37,7 @@ export default defineConfig({
     // Generous: what hangs is to fail, and what is slow on a busy machine is not.
     testTimeout: 30_000,
     maxWorkers: '100%',
+    sequence: { sequencer: LongestFirst },
     hookTimeout: 60_000,
     // Test files of one worker share what they import, which takes a large part of the time otherwise. No test changes what it imports.
     isolate: false,

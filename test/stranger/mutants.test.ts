@@ -12,8 +12,11 @@ const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vites
 function runJourneys(mutant: string, tests: readonly string[]): Promise<string> {
   const env = { ...process.env, NO_COLOR: '1', [MUTANT_VARIABLE]: mutant };
   return new Promise((done) => {
-    execFile(process.execPath, [...VITEST, ...tests, '--maxWorkers=1'], { env, encoding: 'utf8' }, (_, stdout) =>
-      done(stdout),
+    execFile(
+      process.execPath,
+      [...VITEST, ...tests, '--maxWorkers=1', '--bail=1'],
+      { env, encoding: 'utf8' },
+      (_, stdout) => done(stdout),
     );
   });
 }

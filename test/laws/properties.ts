@@ -5,7 +5,7 @@ import { toCases, toTries } from '../tries.ts';
  * How often properties are tried, and from which seed: EDGEWISE_SEED and EDGEWISE_RUNS say otherwise than what usual runs do.
  * A failure prints the seed and the path of the smallest counterexample.
  */
-export const SEED = Number(process.env['EDGEWISE_SEED'] || 20_260_301);
+export const SEED = Number(process.env['EDGEWISE_SEED'] ?? 20_260_301);
 const RUNS = process.env['EDGEWISE_RUNS'];
 
 /** Tries a property `numRuns` times in full, or as often as EDGEWISE_RUNS says. */

@@ -88,7 +88,7 @@ export {
   type PlanComparison,
 } from './model/plan-comparison.ts';
 export {
-  computeMinimumDurationMs,
+  computeMinimumRequestTimeMs,
   type LintSettings,
   NO_SINKS,
   parseRateLimit,

@@ -6,7 +6,7 @@ export const IS_FULL = process.env['EDGEWISE_FULL'] === '1';
 
 /**
  * Whether a quarter of the random tries is enough, though everything else runs. The tests of mutants (`test/simulation/mutants.test.ts`,
- * `test/stranger/mutants.test.ts`) show it: a quarter notices each known mutant. EDGEWISE_TRIES=all, as the nightly run sets it, makes all.
+ * `test/stranger/mutants.test.ts`) show that other tests than the walks notice each known mutant with a quarter. EDGEWISE_TRIES=all makes all.
  */
 const HAS_FEW_TRIES = process.env['EDGEWISE_TRIES'] === 'few';
 

@@ -21,13 +21,13 @@ import {
   type SettleContext,
 } from './duplicates.ts';
 import { JournalError } from './journal.ts';
-import { findResourceId, isResourceGone, markUndelivered, type RecordWrite, type Requests } from './requests.ts';
+import { findResourceId, isResourceGone, markUndelivered, type RecordWrite, type RunRequests } from './requests.ts';
 import type { Deliveries } from './token-sinks.ts';
 
 /** The functions that the writes of a run use, and the results that writes store for later writes. */
 export interface WriteContext {
   readonly concurrentChanges: ConcurrentChangeDetector;
-  readonly requests: Requests;
+  readonly requests: RunRequests;
   readonly deliveries: Deliveries;
   readonly settle: SettleContext;
   /** The current time. The validity of a new certificate or credential starts when its creation is sent. */

@@ -3,7 +3,7 @@ import { createReadBudget } from '../files/read-input.ts';
 import { suggestRemedy } from '../manifest/suggest.ts';
 import { toPrintable } from '../model/printable.ts';
 import { type FormatName, isFormatName } from '../report/formats.ts';
-import type { RunSubject } from '../stack/host.ts';
+import type { RunStack } from '../stack/host.ts';
 import { collectSecrets } from '../stack/settings.ts';
 import { readTrust, refuseUntrustedRender } from '../stack/trust.ts';
 import { withDefaultWait } from './commands/options.ts';
@@ -29,9 +29,9 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
   let exitCode: ExitCode = EXIT.success;
   let name = '';
   const act: CommandAction = async (flags, body) => {
-    let subject: RunSubject = {};
+    let subject: RunStack = {};
     let trusting: Context = context;
-    const onSubject = (more: RunSubject): void => {
+    const onSubject = (more: RunStack): void => {
       subject = { ...subject, ...more };
     };
     try {

@@ -54,7 +54,7 @@ const ATTEMPTS: Readonly<Record<string, Readonly<Record<FailureClass, number>>>>
  */
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
-/** If the service asks for a longer delay, the request is not retried: two windows of its limit have passed by then. */
+/** If the service asks for a longer delay, the request is not retried. A rate limit of a minute needs at most one. */
 const MAX_RETRY_AFTER_MS = 120_000;
 
 /**
@@ -112,8 +112,7 @@ async function tryOnce(
   try {
     return await attempt();
   } catch (error) {
-    // If the request was aborted, `error` is the reason of the abort. Rethrow it, even if it is a NetworkError: that
-    // belongs to another request.
+    // If the request was aborted, `error` is the reason of the abort, perhaps the NetworkError of another request.
     if (error instanceof NetworkError && !request.signal?.aborted) return error;
     throw error;
   }

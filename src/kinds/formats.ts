@@ -58,7 +58,7 @@ const BINDING_PATTERN = [
   `(\\*\\.)?${DOMAIN_PATTERN}`,
   `(\\*|${LABEL_PART_PATTERN})=(\\*|${LABEL_PART_PATTERN})`,
 ].join('|');
-/** Without a final dot. Source: RFC 1035, which allows 255 bytes with the length of each label. */
+/** Characters, without a final dot. RFC 1035 allows 255 bytes; the length of the first label and the final zero take two. */
 const MAX_DOMAIN_LENGTH = 253;
 /** Excludes the byte order mark explicitly, because not every engine counts it as white space. */
 const PRINCIPAL_PATTERN = '^[^\\s,\ufeff\\x00-\\x1f\\x7f-\\x9f]+$';

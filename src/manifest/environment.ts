@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { isWithheldVariable } from '../model/api-key.ts';
-import { parseRenderSource } from '../model/field-path.ts';
+import { parseRenderSource } from '../model/stack.ts';
 import { YAML_LIMITS } from './bounded-yaml.ts';
 
 /** Environment variables, and the names of those that manifests may read. */

@@ -6,13 +6,14 @@ import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress, isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
-import { formatPath, parseRenderSource } from '../model/field-path.ts';
+import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import {
   fillStackName,
   type LintSettings,
   NO_SINKS,
   parseRateLimit,
+  parseRenderSource,
   type SinkSettings,
   type StackSettings,
   type TokenSettings,

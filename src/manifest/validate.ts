@@ -5,7 +5,6 @@ import { listFieldsInMark, normalizeSpec } from '../kinds/normalize.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName } from '../model/address.ts';
 import { type Diagnostic, hasErrors, type ManifestStart, type SourcePlace, sortByPlace } from '../model/diagnostic.ts';
-import { parseRenderSource } from '../model/field-path.ts';
 import { hashSha256, isJsonArray, isJsonObject, type Json, type JsonObject, toByteLength } from '../model/json.ts';
 import {
   FIELD_DIGEST_LENGTH,
@@ -17,6 +16,7 @@ import {
 } from '../model/mark.ts';
 import type { LocatePart, PolicyDocument, PolicyDocuments, PolicyTestDocument } from '../model/policy.ts';
 import { NO_SECRETS, type Secrets } from '../model/secrets.ts';
+import { parseRenderSource } from '../model/stack.ts';
 import type {
   DesiredResource,
   DesiredState,

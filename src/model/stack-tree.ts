@@ -160,11 +160,11 @@ export interface IndexedPlan {
  * Returns the file name of a `PlanIndex`. It starts with `_`, unlike plan files, which are named after stacks. It
  * contains the shard, because several shards may write to one folder.
  */
-export function toIndexFileName(shard: Omit<Shard, 'from'> | undefined): string {
+export function toPlanIndexFileName(shard: Omit<Shard, 'from'> | undefined): string {
   return shard === undefined ? '_index.json' : `_index-${shard.index}-of-${shard.total}.json`;
 }
 
-export function isIndexFileName(name: string): boolean {
+export function isPlanIndexFileName(name: string): boolean {
   return /^_index(?:-\d+-of-\d+)?\.json$/.test(name);
 }
 

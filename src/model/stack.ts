@@ -26,7 +26,7 @@ export function formatRateLimit({ requests, windowMs }: RateLimit): string {
 }
 
 /** Returns the minimum time for `count` requests, in milliseconds. The requests in the first window need no time. */
-export function computeMinimumDurationMs(count: number, { requests, windowMs }: RateLimit): number {
+export function computeMinimumRequestTimeMs(count: number, { requests, windowMs }: RateLimit): number {
   return Math.max(0, Math.floor((count - 1) / requests)) * windowMs;
 }
 
@@ -158,3 +158,31 @@ export function fillStackName(directory: string, stack: string): string {
 
 /** Token settings without any sink. */
 export const NO_SINKS: TokenSettings = { default: undefined, credentials: {} };
+
+/** The position of a `Stack` document's render command. */
+export interface RenderSource {
+  readonly file: string;
+  /** Counted from 1. */
+  readonly line: number;
+}
+
+/** Maximum number of characters of a command in a message: enough to recognize the command. */
+const MAX_SHOWN = 60;
+
+/** Returns the name by which messages refer to the output of a command: `kustomize build . (web/edgewise.yaml:7)`. */
+export function formatRenderSource(words: readonly string[], { file, line }: RenderSource): string {
+  return `${formatShortCommand(words)} (${file}:${line})`;
+}
+
+/** Formats a command on one line, cut to MAX_SHOWN characters. */
+export function formatShortCommand(words: readonly string[]): string {
+  const text = words.join(' ').replace(/\s+/g, ' ').trim();
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
+
+/** Parses a name that `formatRenderSource` returned. `undefined` for any other text. */
+export function parseRenderSource(name: string): RenderSource | undefined {
+  if (!name.endsWith(')')) return undefined;
+  const [, file, line] = /^.* \((.+):(\d+)\)$/s.exec(name) ?? [];
+  return file === undefined ? undefined : { file, line: Number(line) };
+}

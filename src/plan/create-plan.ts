@@ -2,7 +2,7 @@ import { findKeyType, parseKeyComment } from '../kinds/formats.ts';
 import { ACTIONS, type Change } from '../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning, limitLintWarnings } from '../model/diagnostic.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
-import { computeMinimumDurationMs, parseRateLimit } from '../model/stack.ts';
+import { computeMinimumRequestTimeMs, parseRateLimit } from '../model/stack.ts';
 import type { Write } from '../model/write.ts';
 import { createChange } from './create-change.ts';
 import { withDangers } from './dangers.ts';
@@ -110,7 +110,7 @@ function estimateRequests(writes: readonly Write[], { live, settings }: PlanInpu
     read: live.requests,
     apply,
     ...(isOpen && { mayTakeMore: true }),
-    leastMs: limit === undefined ? 0 : computeMinimumDurationMs(apply, limit),
+    leastMs: limit === undefined ? 0 : computeMinimumRequestTimeMs(apply, limit),
   };
 }
 

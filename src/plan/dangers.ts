@@ -91,7 +91,7 @@ function pickDesiredSide(
   return { spec, protect, ...(getKind(kind).role === 'owned' && { stack }) };
 }
 
-/** If an address is removed or changed, adds to the danger which resource of the plan will serve that address. */
+/** Adds to the danger of a removed or changed address the resource of the plan that will serve it. */
 function withClaimant(fact: Danger, kind: Kind, { findClaimant }: DangerContext): Danger {
   const { danger, path = '', from = null } = fact;
   if (danger !== 'address-removed' && danger !== 'address-changed') return fact;

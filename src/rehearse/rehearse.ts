@@ -16,7 +16,7 @@ import { findTargetClosure } from '../plan/select-targets.ts';
 import {
   canCauseGap,
   collectRehearsalFindings,
-  createReferrers,
+  createReferrerQueries,
   GapTracker,
   listUnchecked,
   type RehearsedPlan,
@@ -65,7 +65,7 @@ async function tryPlan(
     .filter(({ action, pair }) => action !== 'no-op' && !isLeftOut(pair.address))
     .map((decision) => createChange(decision, []));
   const { rejections, diagnostics } = collectRehearsalFindings({
-    ...{ plan, desired: input.desired, left: remaining, referrers: createReferrers(input) },
+    ...{ plan, desired: input.desired, left: remaining, referrers: createReferrerQueries(input) },
     ...tried,
   });
   const { result } = tried;

@@ -117,7 +117,7 @@ function show(
   { baseUrl, revealed }: { readonly baseUrl: string; readonly revealed?: JsonObject },
 ): JsonObject {
   const computed = getBehaviour(kind).compute?.(resource, service.now()) ?? {};
-  return createResourceBody(kind, resource, { computed: { ...computed, ...revealed }, baseUrl });
+  return toResponseBody(kind, resource, { computed: { ...computed, ...revealed }, baseUrl });
 }
 
 /** Enough to find the cause. A pool may have thousands of referrers. */
@@ -192,7 +192,7 @@ function getHolder(service: Service, kind: Kind, ids: HandlerRequest['ids']): St
 }
 
 function showModule(module: OperationModule, value: Json, { baseUrl }: HandlerRequest): HandlerResponse {
-  const body = createFieldValue(module.field, value, baseUrl);
+  const body = toResponseValue(module.field, value, baseUrl);
   return { status: 200, body: body as JsonObject }; // a module that is set renders to an object
 }
 
@@ -240,7 +240,7 @@ function createError(name: string, message: string): RequestError {
  * Renders a resource for a response, with every field of its kind. `computed`: the values of the fields that only the
  * service sets.
  */
-export function createResourceBody(
+export function toResponseBody(
   kind: Kind,
   resource: StoredResource,
   options: { readonly computed: JsonObject; readonly baseUrl: string },
@@ -253,32 +253,32 @@ export function createResourceBody(
     uri: kind.uri === 'path' ? path : `${options.baseUrl}${path}`,
     created_at: resource.createdAt,
   };
-  return createFieldValues(kind.fields, known, options.baseUrl);
+  return toResponseFields(kind.fields, known, options.baseUrl);
 }
 
 /** Renders a field for a response. `value` is `undefined` if the field is not set. */
-export function createFieldValue(field: Field, value: Json | undefined, baseUrl: string): Json {
+export function toResponseValue(field: Field, value: Json | undefined, baseUrl: string): Json {
   const given = value ?? field.default ?? null;
-  if (given !== null) return createValue(field.type, given, baseUrl);
+  if (given !== null) return toResponseJson(field.type, given, baseUrl);
   return isNullable(field) ? null : getDefaultValue(field);
 }
 
 type Fields = Readonly<Record<string, Field>>;
 
-function createFieldValues(fields: Fields, values: JsonObject, baseUrl: string): JsonObject {
+function toResponseFields(fields: Fields, values: JsonObject, baseUrl: string): JsonObject {
   const shown: Record<string, Json> = {};
   for (const [name, field] of Object.entries(fields))
-    shown[field.responseName ?? name] = createFieldValue(field, values[name], baseUrl);
+    shown[field.responseName ?? name] = toResponseValue(field, values[name], baseUrl);
   return shown;
 }
 
-function createValue(type: FieldType, value: Json, baseUrl: string): Json {
+function toResponseJson(type: FieldType, value: Json, baseUrl: string): Json {
   if (type.type === 'reference')
     return type.isRefInResponse ? { id: value, uri: toReferenceUri(String(value), baseUrl) } : value;
   const isSingle = type.type === 'list' && !isJsonArray(value);
   return mapInner(type, isSingle ? [value] : value, {
-    visit: (inner, member) => createValue(inner, member, baseUrl),
-    visitFields: ({ fields }, values) => createFieldValues(fields, values, baseUrl),
+    visit: (inner, member) => toResponseJson(inner, member, baseUrl),
+    visitFields: ({ fields }, values) => toResponseFields(fields, values, baseUrl),
   });
 }
 

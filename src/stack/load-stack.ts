@@ -15,7 +15,7 @@ import { containsStack, mayContainDefaults, mayContainStack } from '../manifest/
 import { findStackRender, type StackRender } from '../manifest/stack-render.ts';
 import { listDefaultsOf } from '../manifest/stack-settings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { formatCommandName, formatRenderSource, parseRenderSource, type RenderSource } from '../model/field-path.ts';
+import { formatRenderSource, formatShortCommand, parseRenderSource, type RenderSource } from '../model/stack.ts';
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
 import { type Host, InvalidManifests } from './host.ts';
 
@@ -121,7 +121,7 @@ async function runRender(
   { file, words, place }: StackRender & { readonly words: readonly string[] },
   { render }: LoadStackContext,
 ): Promise<Uint8Array | Diagnostic> {
-  const command = formatCommandName(words);
+  const command = formatShortCommand(words);
   if (render === undefined)
     return {
       code: 'render-not-allowed',

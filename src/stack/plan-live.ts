@@ -187,6 +187,6 @@ export async function checkPolicies(
 }
 
 /** Whether a plan contains errors, so that it must not be applied. */
-export function isInvalid(plan: Plan): boolean {
+export function hasPlanErrors(plan: Plan): boolean {
   return hasErrors(plan.diagnostics);
 }

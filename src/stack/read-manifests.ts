@@ -22,7 +22,7 @@ import type { PolicyDocument, PolicyDocuments, PolicyTestResult } from '../model
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
 import type { Policy } from '../policy/evaluate.ts';
-import { type Host, InvalidManifests, type RunSubject, StackError } from './host.ts';
+import { type Host, InvalidManifests, type RunStack, StackError } from './host.ts';
 import { loadStack, refuseFilesOfOtherTools } from './load-stack.ts';
 import { getServerDataFile, isEmbedded } from './settings.ts';
 
@@ -34,7 +34,7 @@ interface ReadManifests {
   /** The number of files that were read. */
   readonly files: number;
   /** The stack and the positions in its manifests, as far as they could be read. */
-  readonly subject: RunSubject & Required<Pick<RunSubject, 'locate'>>;
+  readonly subject: RunStack & Required<Pick<RunStack, 'locate'>>;
   /** Lists the settings of the Stack. Empty if there is no Stack. May be called only if the manifests are valid. */
   readonly listSettings: () => readonly StackSetting[];
 }

@@ -32,7 +32,7 @@ import {
   parseAttached,
 } from './export-resources.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
-import { createLivePlan, isInvalid, type PlanOptions, planAndRehearse, type ReadingClient } from './plan-live.ts';
+import { createLivePlan, hasPlanErrors, type PlanOptions, planAndRehearse, type ReadingClient } from './plan-live.ts';
 import { EMPTY_APPLY_RESULT, FRESH_PLAN_CHECK, type RunOptions, type RunPlan, runPlan } from './run-plan.ts';
 import {
   checkSaved,
@@ -510,7 +510,7 @@ interface Run {
 /** Applies a plan that was just made, so no write of it has been sent yet. */
 async function applyNewPlan({ parts, host, account }: Run, plan: Plan, options: ApplyOptions): Promise<ApplyResult> {
   const { tokens, sinks, state } = parts;
-  if (isInvalid(plan)) throw new InvalidManifests(plan.diagnostics);
+  if (hasPlanErrors(plan)) throw new InvalidManifests(plan.diagnostics);
   const { allowDeletes = false, allowProtected = [], allowRejected = [] } = options;
   refuseViolations(plan.violations, { deletes: allowDeletes, protected: allowProtected, rejected: allowRejected });
   if (options.approved !== undefined) checkApproval(plan, options.approved, { parts, cwd: host.cwd });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { computeMinimumDurationMs, parseRateLimit } from '../../src/model/stack.ts';
+import { computeMinimumRequestTimeMs, parseRateLimit } from '../../src/model/stack.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { describeLong } from '../effort.ts';
 import { LONG } from '../laws/properties.ts';
@@ -149,7 +149,7 @@ describeLong('an apply of many resources', () => {
       });
       const passedMs = clock.now() - start;
       const answers = recorder.take();
-      const leastMs = computeMinimumDurationMs(answers.length, rateLimit);
+      const leastMs = computeMinimumRequestTimeMs(answers.length, rateLimit);
       expect(exitCode, stderr).toBe(0);
       expect(answers.length).toBeGreaterThan(300);
       expect(answers.filter(({ status }) => status === 429)).toEqual([]);

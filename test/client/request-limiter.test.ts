@@ -6,7 +6,7 @@ import {
   type RequestLimiterOptions,
   type WaitNotice,
 } from '../../src/client/request-limiter.ts';
-import { computeMinimumDurationMs } from '../../src/model/stack.ts';
+import { computeMinimumRequestTimeMs } from '../../src/model/stack.ts';
 import { createRateLimit } from '../../src/server/admission.ts';
 import { toTries } from '../tries.ts';
 import { catchError } from './fake-service.ts';
@@ -50,7 +50,7 @@ describe('a budget', () => {
   it('lets the first window go at once, and the rest no later than it must', async () => {
     const { limiter, now, waits } = govern({ rateLimit: { requests: 120, windowMs: 60_000 } });
     await Promise.all(Array.from({ length: 540 }, () => limiter.admit(async () => undefined, undefined)));
-    expect(now()).toBe(computeMinimumDurationMs(540, { requests: 120, windowMs: 60_000 }));
+    expect(now()).toBe(computeMinimumRequestTimeMs(540, { requests: 120, windowMs: 60_000 }));
     expect(now()).toBe(240_000);
     expect(waits[0]).toEqual({ waitMs: 60_000, reason: 'budget' });
   });

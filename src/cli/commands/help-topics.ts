@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, EXIT_MEANINGS, type ExitCode } from '../exit-code.ts';
 import type { CommandAction } from '../output/present.ts';
 import { PLAIN_FORMAT } from '../output/present.ts';
-import { createHelper, type OptionTopic, renderItems, TOPIC_NAMES } from './help.ts';
+import { createHelpFormatter, type OptionTopic, renderItems, TOPIC_NAMES } from './help.ts';
 import { listTopicOptions } from './options.ts';
 
 /** A topic of `edgewise help` that is not a command. */
@@ -126,7 +126,7 @@ function showHelp(words: readonly string[], program: Command, context: Context):
   const [first = ''] = words;
   const topic = words.length === 1 ? HELP_TOPICS.find(({ name }) => name === first) : undefined;
   if (topic === undefined) getCommand(words, program).outputHelp();
-  else context.stdout.write(topic.render(createHelper(program)));
+  else context.stdout.write(topic.render(createHelpFormatter(program)));
   return EXIT.success;
 }
 

@@ -91,7 +91,7 @@ export function styleHelp(program: Command, { stdout, stderr }: Pick<Context, 's
 }
 
 /** Creates a formatter of help texts, for the width of stdout. */
-export function createHelper(command: Command): Help {
+export function createHelpFormatter(command: Command): Help {
   const helper = command.createHelp();
   helper.prepareContext({ helpWidth: command.configureOutput().getOutHelpWidth?.() ?? DEFAULT_WIDTH });
   return helper;

@@ -10,7 +10,7 @@ import { CONNECTION_SETTINGS, describeSetting } from '../connection/settings-tab
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { ReportTarget } from '../output/present.ts';
-import { createHelper, type OptionTopic, RESULT_GROUP, renderItems } from './help.ts';
+import { createHelpFormatter, type OptionTopic, RESULT_GROUP, renderItems } from './help.ts';
 
 /** Kinds in help texts come from the tables: no command contains the name of a kind. */
 
@@ -214,7 +214,7 @@ export function addExitCodes(command: Command, codes: readonly ExitCode[]): Comm
   const named = Object.entries(EXIT).filter(([, code]) => codes.includes(code));
   const text = `Exit codes: ${named.map(([name, code]) => `${code} ${name}`).join(', ')} (edgewise help exit-codes)`;
   return command.addHelpText('after', () => {
-    const helper = createHelper(command);
+    const helper = createHelpFormatter(command);
     return `\n${helper.boxWrap(text, helper.helpWidth ?? text.length)}`;
   });
 }
@@ -222,7 +222,10 @@ export function addExitCodes(command: Command, codes: readonly ExitCode[]): Comm
 /** Adds examples to the end of the command's help. */
 export function addExamples(command: Command, examples: readonly (readonly [line: string, does: string])[]): Command {
   const items = examples.map(([line, does]) => [`$ ${line}`, does] as const);
-  return command.addHelpText('after', () => `\n${renderItems('Examples:', items, createHelper(command)).trimEnd()}`);
+  return command.addHelpText(
+    'after',
+    () => `\n${renderItems('Examples:', items, createHelpFormatter(command)).trimEnd()}`,
+  );
 }
 
 /** Adds the options for token sinks, which override the Stack. `plan` also accepts them, but delivers no token. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Plan } from '../../model/plan.ts';
 import { listFilePaths } from '../../plan/files.ts';
-import { isInvalid } from '../../stack/plan-live.ts';
+import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { readValidManifests, type ValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokens } from '../../stack/run-plan.ts';
 import { withStack } from '../connection/stack-session.ts';
@@ -68,7 +68,7 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
   const { made, locate } = await computePlan(paths, flags, context);
   const blocking = listUnconsentedViolations(made, flags);
   if (flags.out !== undefined) {
-    if (isInvalid(made)) await withdraw(flags.out, context);
+    if (hasPlanErrors(made)) await withdraw(flags.out, context);
     else await writePlanFile(flags.out, made, context);
   }
   const exitCode = exitCodeOfPlan(made, blocking, flags);

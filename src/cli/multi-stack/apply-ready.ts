@@ -15,7 +15,7 @@ import { renderStackResults, renderStacksReportText, renderStacksTable } from '.
 import { formatDangerCount } from '../../report/view/danger-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import { computeRounds, listDependencies, orderStacks, type WriteRounds } from '../../repository/order-stacks.ts';
-import { isInvalid } from '../../stack/plan-live.ts';
+import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { EMPTY_APPLY_RESULT, type RunOptions } from '../../stack/run-plan.ts';
 import type { Output } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
@@ -370,8 +370,8 @@ export function classifyPlan(
   const { plan, locate } = candidate;
   const blocking = listUnconsentedViolations(plan, flags);
   const options = { locate };
-  if (isInvalid(plan) || blocking.length > 0) {
-    const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
+  if (hasPlanErrors(plan) || blocking.length > 0) {
+    const exitCode = hasPlanErrors(plan) ? EXIT.invalid : EXIT.refused;
     return { report: { about: 'plan', plan, blocking: blocking }, exitCode, options };
   }
   if (plan.writes.length + plan.files.length === 0)

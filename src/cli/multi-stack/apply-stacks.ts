@@ -15,7 +15,7 @@ import {
   readSaved,
   refuseTwiceApproved,
 } from '../reconcile/apply-plan.ts';
-import { createPlanLocate, readPlanFile, resolveManifests } from '../reconcile/plan-file.ts';
+import { createPlanFileLocator, readPlanFile, resolveManifests } from '../reconcile/plan-file.ts';
 import { refuseOtherManifests, toConsent, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { type ApplyRun, type ApplyStacksFlags, classifyPlan, finishApply } from './apply-ready.ts';
 import { type IndexedFolder, readPlanFolder } from './plan-folder.ts';
@@ -217,7 +217,7 @@ async function prepareOne(applying: ApplyRun, folder: StackFolder): Promise<Stac
   const { plan, settings, approved } = await prepareSaved(await readSaved(folder.file, quiet), flags, quiet);
   const pooled = await run.pool.getAccount(settings, folder.file);
   const account = pooled.account.toView(settings);
-  const locate = createPlanLocate(folder.file);
+  const locate = createPlanFileLocator(folder.file);
   return classifyPlan(applying, folder, { plan, pooled, locate, apply: (options) => account.apply(approved, options) });
 }
 

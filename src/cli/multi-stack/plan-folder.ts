@@ -8,10 +8,10 @@ import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import {
   type IndexedPlan,
-  isIndexFileName,
+  isPlanIndexFileName,
   PLAN_INDEX_FORMAT,
   type PlanIndex,
-  toIndexFileName,
+  toPlanIndexFileName,
 } from '../../model/stack-tree.ts';
 import { renderPlanJson } from '../../report/machine/json.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
@@ -69,7 +69,7 @@ export async function openPlanFolder(
         plans: [...plans.values()].toSorted((left, right) => (left.file < right.file ? -1 : 1)),
       };
       const text = `${JSON.stringify(index, null, 2)}\n`;
-      await writeResultFile(join(folder, toIndexFileName(shard)), text, context);
+      await writeResultFile(join(folder, toPlanIndexFileName(shard)), text, context);
     },
   };
 }
@@ -109,7 +109,7 @@ async function clearFolder(folder: string, shard: PlanIndex['shard'], context: F
   const names = await listReadable(path);
   const kept = new Set<string>();
   const old: string[] = [];
-  for (const name of names.filter(isIndexFileName)) {
+  for (const name of names.filter(isPlanIndexFileName)) {
     const index = await readIndex(join(folder, name), context);
     const isOfThisRun = shard !== undefined && index.shard?.total === shard.total && index.shard.index !== shard.index;
     const unaltered = index.plans.filter((plan) => hasDigest(join(path, plan.file), plan.sha256, context));
@@ -150,7 +150,7 @@ export async function readPlanFolder(
 ): Promise<IndexedFolder | undefined> {
   const path = resolve(context.cwd, folder);
   const names = await listReadable(path).catch((): readonly string[] => []);
-  const indexNames = names.filter(isIndexFileName);
+  const indexNames = names.filter(isPlanIndexFileName);
   if (indexNames.length === 0) {
     if (await hasOnlyPlans(folder, names, context)) throw createNoIndexError(folder);
     return undefined;
@@ -159,7 +159,7 @@ export async function readPlanFolder(
   const plans = indexes.flatMap((index) => index.plans);
   const known = new Set(plans.map(({ file }) => file));
   for (const name of names)
-    if (!known.has(name) && !isIndexFileName(name))
+    if (!known.has(name) && !isPlanIndexFileName(name))
       throw createError(folder, `${join(folder, name)} is not in its index`);
   for (const { file, sha256 } of plans) {
     if (!names.includes(file)) throw createError(folder, `${join(folder, file)} is missing`);

@@ -3,10 +3,10 @@ import { createReadBudget, type ReadBudget, readInput } from '../../files/read-i
 import { STDIN } from '../../manifest/environment.ts';
 import { DRIFT_STATES, type Drift, hasDrift, isComplete } from '../../model/drift.ts';
 import { describeError } from '../../model/errors.ts';
-import { parseRenderSource } from '../../model/field-path.ts';
 import { checkJsonLimits, isJsonObject, type JsonObject, parseJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
+import { parseRenderSource } from '../../model/stack.ts';
 import type { Report, StackPart, StacksReport } from '../../report/report.ts';
 import {
   APPLY_RESULT_SCHEMA,

@@ -13,7 +13,7 @@ import { renderStackResults, renderStacksTable } from '../../report/text/lists.t
 import { formatStackTitle } from '../../report/view/stacks-view.ts';
 import { getAccountId } from '../../repository/hand-over.ts';
 import { resolveShard } from '../../repository/select-stacks.ts';
-import { isInvalid } from '../../stack/plan-live.ts';
+import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
@@ -86,7 +86,7 @@ async function planOne(
   const opened = await openStackFolder(run, folder, { lint: 'for-plan', listOutputs: listFilePaths });
   const plan = await planStackFolder(run, opened, toPlanOptions(flags));
   const file = formatPlanFileName(folder, run.selected.tree);
-  if (!isInvalid(plan)) await plans?.write(file, plan);
+  if (!hasPlanErrors(plan)) await plans?.write(file, plan);
   const out = flags.out === undefined ? undefined : join(flags.out, file);
   return createPlanResult(plan, { run, folder, flags, out, locate: opened.locate });
 }

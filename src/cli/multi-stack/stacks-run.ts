@@ -22,7 +22,7 @@ import { orderStacks } from '../../repository/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../repository/planned-resources.ts';
 import { type SelectedStacks, type StackFilter, selectStacks } from '../../repository/select-stacks.ts';
 import { StackError } from '../../stack/host.ts';
-import { isInvalid, type PlanOptions } from '../../stack/plan-live.ts';
+import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import { readManifests, readValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokens, type TokenFlags } from '../../stack/run-plan.ts';
 import type { SavedFile } from '../../stack/saved-plan.ts';
@@ -264,7 +264,7 @@ export async function planStackFolder(
     stacks.some((other) => other !== folder && other.name === name && getAccountId(other, context) === account);
   const all = { ...options, ...createCrossStackLookUps(run, folder), isInRun, signal };
   const plan = saved === undefined ? await stack.plan(all) : await stack.replan(saved.plan, all, saved.name);
-  if (!isInvalid(plan)) run.planned.note(account, plan);
+  if (!hasPlanErrors(plan)) run.planned.note(account, plan);
   return plan;
 }
 

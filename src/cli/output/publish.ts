@@ -8,7 +8,7 @@ import { toPrintable } from '../../model/printable.ts';
 import { type FormatName, loadReportFormat, loadStacksReportFormat } from '../../report/formats.ts';
 import type { Failure, FormatOptions, Report, RuleDescription, SentEvents, StacksReport } from '../../report/report.ts';
 import { renderFailureText } from '../../report/text/diagnostics.ts';
-import { InvalidManifests, type RunSubject, StackError } from '../../stack/host.ts';
+import { InvalidManifests, type RunStack, StackError } from '../../stack/host.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { writeResultFile } from './output-files.ts';
@@ -163,7 +163,7 @@ async function writeReport(
   }
 }
 
-export interface FailedCommand extends RunSubject {
+export interface FailedCommand extends RunStack {
   /** Absent for an unknown command. */
   readonly command?: string;
   readonly flags: FormatFlags;

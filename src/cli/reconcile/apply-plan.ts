@@ -8,7 +8,7 @@ import { mergeGuards } from '../../plan/guard.ts';
 import type { Policy } from '../../policy/evaluate.ts';
 import type { ComparisonReport } from '../../report/report.ts';
 import { InvalidManifests } from '../../stack/host.ts';
-import { checkPolicies, isInvalid } from '../../stack/plan-live.ts';
+import { checkPolicies, hasPlanErrors } from '../../stack/plan-live.ts';
 import { loadPolicies, readValidManifests } from '../../stack/read-manifests.ts';
 import { EMPTY_APPLY_RESULT, resolveTokens } from '../../stack/run-plan.ts';
 import {
@@ -27,7 +27,7 @@ import { refuseInputs } from '../output/output-files.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { type Execution, executePlan, showPlanFirst } from './execute-plan.ts';
-import { createPlanLocate, readPlanFile, resolveManifests } from './plan-file.ts';
+import { createPlanFileLocator, readPlanFile, resolveManifests } from './plan-file.ts';
 import {
   listUnconsentedViolations,
   type PlanFlags,
@@ -83,9 +83,9 @@ export async function applyManifests(
       const plan =
         saved === undefined ? await stack.plan(options) : await stack.replan(saved.plan, options, saved.name);
       const blocking = listUnconsentedViolations(plan, flags);
-      const isRefused = isInvalid(plan) || blocking.length > 0;
+      const isRefused = hasPlanErrors(plan) || blocking.length > 0;
       if (isRefused) {
-        const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
+        const exitCode = hasPlanErrors(plan) ? EXIT.invalid : EXIT.refused;
         return publish({ about: 'plan', plan, blocking: blocking }, { flags, exitCode, locate }, context);
       }
       const unapproved = findUnapproved(plan, approved, context);
@@ -147,10 +147,10 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
   }
   announceTrustedFile(file, context);
   const { plan, settings, approved } = await prepareSaved(saved, flags, context);
-  const locate = createPlanLocate(file);
+  const locate = createPlanFileLocator(file);
   const blocking = listUnconsentedViolations(plan, flags);
-  if (isInvalid(plan) || blocking.length > 0) {
-    const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
+  if (hasPlanErrors(plan) || blocking.length > 0) {
+    const exitCode = hasPlanErrors(plan) ? EXIT.invalid : EXIT.refused;
     return publish({ about: 'plan', plan, blocking: blocking }, { flags, exitCode, locate }, context);
   }
   showPlanFirst(plan, flags, context);

@@ -3,7 +3,7 @@ import type { GuardViolation, Plan } from '../../model/plan.ts';
 import type { StackSettings } from '../../model/stack.ts';
 import type { DesiredState } from '../../model/state.ts';
 import { type Allowances, listBlockingViolations } from '../../plan/guard.ts';
-import { isInvalid, type PlanOptions } from '../../stack/plan-live.ts';
+import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import type { TokenFlags } from '../../stack/run-plan.ts';
 import type { SavedFile } from '../../stack/saved-plan.ts';
 import { isEmbedded, type RunSettings, resolveManifestSettings, resolveSettings } from '../../stack/settings.ts';
@@ -82,7 +82,7 @@ export function exitCodeOfPlan(
   blocking: readonly GuardViolation[],
   { detailedExitcode }: { readonly detailedExitcode?: boolean },
 ): ExitCode {
-  if (isInvalid(plan)) return EXIT.invalid;
+  if (hasPlanErrors(plan)) return EXIT.invalid;
   if (blocking.length > 0) return EXIT.refused;
   return detailedExitcode === true && plan.writes.length + plan.files.length > 0 ? EXIT.changes : EXIT.success;
 }

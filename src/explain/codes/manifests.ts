@@ -203,7 +203,7 @@ export const READING_EXPLANATIONS = {
   },
   'secret-in-manifest': {
     meaning:
-      'The value of the API key, or of the token with which `post` writes, is in a manifest: written there, or through a variable, a file that a field names, or both together. It would be sent to the service as a description or the like, and shown in plans and comments. Values of 12 characters and more are found, escaped ones too.',
+      'The value of the API key, or of the token with which `post` writes, is in a manifest. It may be written there, or come from a variable or from a file that a field names. It would be sent to the service as a description or the like, and shown in plans and comments. Values of 12 characters and more are found, escaped ones too.',
     remedy:
       'Remove it, and do not offer the variable that contains it. If it was committed or shown, replace the key or the token.',
     bad: {
@@ -234,7 +234,7 @@ export const READING_EXPLANATIONS = {
   },
   'env-malformed': {
     meaning:
-      '`${env:` must start `${env:NAME}` or `${env:NAME:-default}`. A name has letters, digits and `_`; a default has no braces. Anything else would be sent to the service unchanged.',
+      'Every `${env:` must be part of a reference: `${env:NAME}` or `${env:NAME:-default}`. A name has letters, digits and `_`; a default has no braces. Anything else would be sent to the service unchanged.',
     remedy: 'Write one of the two forms, or `$${env:` for the literal text.',
     bad: {
       command: 'validate',

@@ -1,7 +1,7 @@
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { computeMinimumDurationMs, parseRateLimit } from '../../model/stack.ts';
+import { computeMinimumRequestTimeMs, parseRateLimit } from '../../model/stack.ts';
 import type { Write } from '../../model/write.ts';
 import type { TextOptions } from '../report.ts';
 import { formatNotStarted, isUnreachable } from '../view/apply-view.ts';
@@ -132,7 +132,7 @@ function isWorthKeeping(event: ApplyEvent): boolean {
 /** The minimum time for the remaining writes, including a pause of `waitMs`. Empty if no time is left. */
 export function formatRemaining(writes: number, rateLimit: string, waitMs = 0): readonly string[] {
   const limit = parseRateLimit(rateLimit);
-  const leastMs = (limit === undefined ? 0 : computeMinimumDurationMs(writes, limit)) + waitMs;
+  const leastMs = (limit === undefined ? 0 : computeMinimumRequestTimeMs(writes, limit)) + waitMs;
   if (leastMs === 0) return [];
   const why = limit === undefined ? '' : ` at ${toPrintable(rateLimit)}`;
   return [`at least ${formatWaitTime(leastMs)} left${why}`];

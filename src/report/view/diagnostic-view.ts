@@ -2,9 +2,9 @@ import type { Kind } from '../../kinds/kind.ts';
 import { OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import type { Diagnostic, ManifestStart, SourcePlace } from '../../model/diagnostic.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
-import { parseRenderSource } from '../../model/field-path.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { parseRenderSource } from '../../model/stack.ts';
 import type { Failure, FormatOptions } from '../report.ts';
 import { toPrintableLines } from './escape.ts';
 

@@ -1,7 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type ConcurrentRequest, type Example, renderFileText, renderSeed } from '../src/explain/explanation.ts';
+import {
+  type ConcurrentRequest,
+  type ExplanationExample,
+  renderFileText,
+  renderSeed,
+} from '../src/explain/explanation.ts';
 import type { Transport } from '../src/model/transport.ts';
 import { createServer, parseApiKey, parseServerFaults, parseServerSeed, withFaults } from '../src/server/index.ts';
 import { BASE_URL, NOW, runCommand } from '../test/cli/fake-context.ts';
@@ -20,7 +25,13 @@ const API_KEY = 'dev';
 const TOKEN = 'ghs_not-a-real-token';
 
 /** Runs an example as a user would: its command line, in a folder with its files, in front of the bundled server. */
-export async function runExample({ command, files, live, faults, concurrentRequest }: Example): Promise<ExampleResult> {
+export async function runExample({
+  command,
+  files,
+  live,
+  faults,
+  concurrentRequest,
+}: ExplanationExample): Promise<ExampleResult> {
   const cwd = mkdtempSync(join(tmpdir(), 'edgewise-example-'));
   try {
     for (const [name, file] of Object.entries(files)) {

@@ -38,7 +38,7 @@ export type { Kind } from './kinds/kind.ts';
 export { createPlanDocument, type PlanDocument, type ShownWrite } from './kinds/request-body.ts';
 export { findKind, KINDS } from './kinds/tables/registry.ts';
 export { type LintOptions, lintManifests } from './lint/lint.ts';
-export type { Environment } from './manifest/environment.ts';
+export type { ManifestEnvironment } from './manifest/environment.ts';
 export {
   createFieldFileReader,
   type LoadContext,
@@ -141,6 +141,6 @@ export { InvalidManifests, StackError, type StackErrorReason } from './stack/hos
 export { parsePlan } from './stack/parse-plan.ts';
 export type { PlanOptions } from './stack/plan-live.ts';
 export type { RunOptions } from './stack/run-plan.ts';
-export { NotApproved } from './stack/saved-plan.ts';
+export { UnapprovedPlanError } from './stack/saved-plan.ts';
 export type { RunSettings } from './stack/settings.ts';
 export type { ApplyOptions, DriftOptions, ExportStackOptions, GetOptions, Stack } from './stack/stack.ts';

@@ -3,7 +3,7 @@ import type { ClientOptions } from './client/client.ts';
 import type { ManifestSource } from './manifest/load.ts';
 import type { TokenSettings } from './model/stack.ts';
 import type { Transport } from './model/transport.ts';
-import type { Host, OpenNeighbours, Rehearse } from './stack/host.ts';
+import type { Host, OpenOtherStacks, Rehearse } from './stack/host.ts';
 import { createProcessHost, readVersion } from './stack/process-host.ts';
 import { readValidManifests } from './stack/read-manifests.ts';
 import { collectSecrets, parseTimeoutMs, resolveManifestSettings, type SettingOverrides } from './stack/settings.ts';
@@ -107,8 +107,8 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: S
     ...own,
     // Imported only if a plan is rehearsed, because the import loads the whole bundled server.
     rehearse: async (...tried: Parameters<Rehearse>) => (await import('./rehearse/rehearse.ts')).rehearsePlan(...tried),
-    openNeighbours: async (...asked: Parameters<OpenNeighbours>) =>
-      (await import('./repository/read-stack-tree.ts')).openNeighbours(...asked),
+    openNeighbours: async (...asked: Parameters<OpenOtherStacks>) =>
+      (await import('./repository/read-stack-tree.ts')).openOtherStacks(...asked),
     ...(cwd !== undefined && { cwd }),
     ...(env !== undefined && { env }),
     ...(now !== undefined && { now }),

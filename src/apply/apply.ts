@@ -7,12 +7,12 @@ import type { Plan } from '../model/plan.ts';
 import type { Write, WriteId } from '../model/write.ts';
 import { listKnownIds } from '../plan/saved/plan-look-up.ts';
 import { ConcurrentChangeDetector } from './concurrent-changes.ts';
-import { ListReader, resolveDuplicates, type SettleContext } from './duplicates.ts';
+import { ListReader, type ResolveDuplicatesContext, resolveDuplicates } from './duplicates.ts';
 import type { Journal } from './journal.ts';
 import { performWrite, type WriteContext } from './perform-write.ts';
 import { createRequests, type RunRequests } from './requests.ts';
 import { type RunWritesOptions, runWrites, watchConnection } from './run-writes.ts';
-import { Deliveries, type TokenSinks } from './token-sinks.ts';
+import { TokenDeliveries, type TokenSinks } from './token-sinks.ts';
 import { type WriteFile, writePlannedFiles } from './write-files.ts';
 
 /** The input of `applyPlan` in addition to the plan. */
@@ -83,7 +83,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     signal: untilEnd,
     onStarted: (write) => onEvent({ event: 'write-started', write }),
   });
-  const deliveries = new Deliveries({ ...context, known: listKnown(plan) });
+  const deliveries = new TokenDeliveries({ ...context, known: listKnown(plan) });
   const settle = createSettleContext(plan, context, { requests, note });
   const write: WriteContext = {
     concurrentChanges: new ConcurrentChangeDetector(plan),
@@ -118,8 +118,8 @@ function listKnown({ changes }: Plan): ReadonlySet<Address> {
 function createSettleContext(
   plan: Plan,
   { client, sleep = sleepFor, signal }: ApplyContext,
-  { requests, note }: { readonly requests: RunRequests; readonly note: SettleContext['note'] },
-): SettleContext {
+  { requests, note }: { readonly requests: RunRequests; readonly note: ResolveDuplicatesContext['note'] },
+): ResolveDuplicatesContext {
   const duplicates = {
     lookUps: new ListReader(requests.list, client.shown, requests.listNewest),
     known: listKnownIds(plan),

@@ -204,7 +204,7 @@ export function coalesceLists(list: Client['list']): List {
 
 const NOTHING = (): void => undefined;
 
-export interface SettleContext extends TakeBackContext {
+export interface ResolveDuplicatesContext extends TakeBackContext {
   readonly duplicates: DuplicateContext;
   readonly note: (diagnostic: Diagnostic) => void;
 }
@@ -217,7 +217,7 @@ export interface SettleContext extends TakeBackContext {
  */
 export async function resolveDuplicates(
   outcomes: readonly Outcome[],
-  context: SettleContext,
+  context: ResolveDuplicatesContext,
 ): Promise<readonly Outcome[]> {
   return Promise.all(outcomes.map((outcome) => settleOutcome(outcome, context)));
 }
@@ -226,7 +226,10 @@ export async function resolveDuplicates(
  * Checks a new credential for duplicates before its token is delivered. Returns the reason not to deliver the token;
  * `undefined` if it can be delivered.
  */
-export async function resolveDuplicate(made: CreatedResource, context: SettleContext): Promise<string | undefined> {
+export async function resolveDuplicate(
+  made: CreatedResource,
+  context: ResolveDuplicatesContext,
+): Promise<string | undefined> {
   const { winner, losers, isUnmarked } = await lookUp(made, context.duplicates);
   if (typeof winner === 'string')
     return `it was created as ${made.id}, but the check for a concurrent apply failed (${winner}), so its token was not delivered. The next apply replaces it`;
@@ -235,7 +238,7 @@ export async function resolveDuplicate(made: CreatedResource, context: SettleCon
   return winner && withdraw(made, winner, context);
 }
 
-async function settleOutcome(outcome: Outcome, context: SettleContext): Promise<Outcome> {
+async function settleOutcome(outcome: Outcome, context: ResolveDuplicatesContext): Promise<Outcome> {
   const made = findCreatedResource(outcome);
   if (made === undefined) return outcome;
   const { winner, losers, isUnmarked } = await lookUp(made, context.duplicates);
@@ -283,7 +286,7 @@ async function lookUp(made: CreatedResource, context: DuplicateContext): Promise
  */
 export async function reportConcurrentApply(
   write: CreateWrite,
-  { duplicates, note }: SettleContext,
+  { duplicates, note }: ResolveDuplicatesContext,
   looked: Set<string>,
 ): Promise<void> {
   if (looked.has(write.kind)) return;
@@ -312,12 +315,16 @@ function formatAuthor({ mark }: LiveResource): string {
 }
 
 /** Deletes a new resource that the service lists without its mark. Otherwise each apply would create another one. */
-async function withdrawUnmarked(made: CreatedResource, context: SettleContext): Promise<string> {
+async function withdrawUnmarked(made: CreatedResource, context: ResolveDuplicatesContext): Promise<string> {
   const message = await deleteOwnCreation(made, context, 'Delete it by hand');
   return `the service lists it without its metadata, which holds the mark; ${message}`;
 }
 
-async function withdraw(made: CreatedResource, winner: LiveResource, context: SettleContext): Promise<string> {
+async function withdraw(
+  made: CreatedResource,
+  winner: LiveResource,
+  context: ResolveDuplicatesContext,
+): Promise<string> {
   const message = await deleteOwnCreation(made, context, 'The next apply prunes it');
   return `another apply${formatAuthor(winner)} created this resource first, as ${winner.id}: ${message}`;
 }

@@ -16,20 +16,26 @@ import {
   type DuplicateContext,
   deleteOwnCreation,
   listResourcesWithMark,
+  type ResolveDuplicatesContext,
   reportConcurrentApply,
   resolveDuplicate,
-  type SettleContext,
 } from './duplicates.ts';
 import { JournalError } from './journal.ts';
-import { findResourceId, isResourceGone, markUndelivered, type RecordWrite, type RunRequests } from './requests.ts';
-import type { Deliveries } from './token-sinks.ts';
+import {
+  type DeliveryRecordWrite,
+  findResourceId,
+  isResourceGone,
+  markUndelivered,
+  type RunRequests,
+} from './requests.ts';
+import type { TokenDeliveries } from './token-sinks.ts';
 
 /** The functions that the writes of a run use, and the results that writes store for later writes. */
 export interface WriteContext {
   readonly concurrentChanges: ConcurrentChangeDetector;
   readonly requests: RunRequests;
-  readonly deliveries: Deliveries;
-  readonly settle: SettleContext;
+  readonly deliveries: TokenDeliveries;
+  readonly settle: ResolveDuplicatesContext;
   /** The current time. The validity of a new certificate or credential starts when its creation is sent. */
   readonly now: () => Date;
   /** Ids of resources, by address. Each creation adds an entry. */
@@ -119,7 +125,7 @@ function accept(write: Write, { sent, live }: Shown, { ids }: WriteContext): Out
  * Records in the mark of a credential that its token was delivered. If the credential no longer exists, marks its
  * replacement as undelivered.
  */
-async function recordDelivery(write: RecordWrite, context: WriteContext): Promise<Outcome> {
+async function recordDelivery(write: DeliveryRecordWrite, context: WriteContext): Promise<Outcome> {
   try {
     const exchanged = await exchange(write, context);
     if (exchanged === undefined) return createInterrupted(write);
@@ -153,7 +159,7 @@ async function createResource(write: CreateWrite, context: WriteContext): Promis
     sent ??= resolveWriteRequest(write, { ids, now: now(), by });
     return sent;
   };
-  const created = await createOnce({
+  const created = await createResourceOnce({
     send: () => requests.send(write, resolve),
     look: () => listResourcesWithMark(write, settle.duplicates),
     sleep: settle.duplicates.sleep,
@@ -245,7 +251,11 @@ type Created<T> = { readonly answer: T } | { readonly found: LiveResource };
  * found. Resolves with `undefined` if the run was interrupted before the first request was sent. Rejects as the client
  * does. If a look-up fails, rejects with the error of the creation.
  */
-export async function createOnce<T>({ send, look, sleep }: CreationActions<T>): Promise<Created<T> | undefined> {
+export async function createResourceOnce<T>({
+  send,
+  look,
+  sleep,
+}: CreationActions<T>): Promise<Created<T> | undefined> {
   let unknown: unknown;
   for (let round = 1; round <= ROUNDS; round += 1) {
     try {
@@ -305,7 +315,7 @@ interface JudgedCreation {
 async function verifyCreation(
   write: CreateWrite,
   { sent, answer }: { readonly sent: ResolvedWrite; readonly answer: JsonObject },
-  context: SettleContext,
+  context: ResolveDuplicatesContext,
 ): Promise<JudgedCreation | string> {
   const kind = getKind(write.kind);
   const live = await identify(write, context.duplicates.lookUps.readResponseBody(write, answer), context.duplicates);

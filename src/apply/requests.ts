@@ -47,7 +47,7 @@ export interface RunRequests {
   /** Deletes a resource that this run created. */
   readonly remove: (made: CreatedResource) => Promise<void>;
   /** Sends a PATCH to the credential with this id. `write`: the write to which the journal assigns the request. */
-  readonly patch: (write: RecordWrite, id: string, body: JsonObject) => Promise<void>;
+  readonly patch: (write: DeliveryRecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
 
 export function createRequests(context: RequestContext): RunRequests {
@@ -155,7 +155,7 @@ function findId(answer: JsonObject | null): string | undefined {
  */
 
 /** A write that records in a mark that a token was delivered. */
-export type RecordWrite = DeliverWrite | RedeliverWrite;
+export type DeliveryRecordWrite = DeliverWrite | RedeliverWrite;
 
 export function isResourceGone(error: unknown): boolean {
   return error instanceof ApiError && error.response.status === 404;
@@ -164,14 +164,17 @@ export function isResourceGone(error: unknown): boolean {
 interface LostDeliveryContext {
   readonly duplicates: DuplicateContext;
   /** Like `Requests.patch`. */
-  readonly patch: (write: RecordWrite, id: string, body: JsonObject) => Promise<void>;
+  readonly patch: (write: DeliveryRecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
 
 /**
  * Marks the replacements of a deleted credential as undelivered, so that the next apply replaces them. Returns a
  * message about the replacements. Rejects as the client does.
  */
-export async function markUndelivered(write: RecordWrite, { duplicates, patch }: LostDeliveryContext): Promise<string> {
+export async function markUndelivered(
+  write: DeliveryRecordWrite,
+  { duplicates, patch }: LostDeliveryContext,
+): Promise<string> {
   const delivered = (await listResourcesWithMark(write, duplicates)).filter(({ mark }) => mark?.delivered === true);
   for (const marked of delivered) await patch(write, marked.id, createUndeliveredBody(marked));
   if (delivered.length === 0)

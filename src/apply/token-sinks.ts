@@ -323,7 +323,7 @@ interface DeliveryContext {
   readonly known: ReadonlySet<Address>;
 }
 
-export class Deliveries {
+export class TokenDeliveries {
   /** Where each delivered or rescued token is. */
   readonly tokens: ApplyResult['tokens'][number][] = [];
   readonly #context: DeliveryContext;

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeAtomically } from '../files/atomic-file.ts';
-import { listRoots, placeForWriting } from '../files/boundary.ts';
+import { listRoots, resolveWritePathWithin } from '../files/boundary.ts';
 import { InputError, readInput } from '../files/read-input.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
@@ -93,7 +93,7 @@ export function createFileWriter(context: FileContext): WriteFile {
 }
 
 function resolveWritable(path: string, roots: readonly string[], cwd: string): string {
-  const place = placeForWriting(path, roots, { cwd });
+  const place = resolveWritePathWithin(path, roots, { cwd });
   if ('finding' in place) throw new Error(`it ${place.finding}`);
   return place.real;
 }
@@ -107,7 +107,7 @@ export async function readFiles(paths: readonly string[], context: FileContext):
   const { cwd, roots = listRoots([], context) } = context;
   return new Map(
     paths.flatMap((path): [string, string][] => {
-      const place = placeForWriting(path, roots, { cwd });
+      const place = resolveWritePathWithin(path, roots, { cwd });
       const text = 'finding' in place ? undefined : readText(place.real);
       return text === undefined ? [] : [[path, text]];
     }),

@@ -2,7 +2,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { Host } from '../stack/host.ts';
 
 /** stdout or stderr, or a filter in front of one of them. */
-export interface Output {
+export interface OutputStream {
   readonly write: (text: string) => void;
   /**
    * Writes text that contains commands for the CI runner, such as annotations. Nothing is filtered, so the caller must
@@ -16,7 +16,7 @@ export interface Output {
 }
 
 /** The files that a run reads, and must not overwrite. */
-export interface RunInputs {
+export interface InputRecorder {
   /** Records a file that the run reads. The path is relative to the working folder, or absolute. */
   readonly add: (file: string) => void;
   /** Whether a path leads to one of these files, even under another name (such as a link). */
@@ -25,8 +25,8 @@ export interface RunInputs {
 
 /** The parts of the process that a command uses. Tests pass a substitute. */
 export interface Context extends Host {
-  readonly stdout: Output;
-  readonly stderr: Output;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
   /** Calls `act` once after `ms`, unless the returned function is called first. Does not keep the process alive. */
   readonly after: (ms: number, act: () => void) => () => void;
   /**
@@ -37,7 +37,7 @@ export interface Context extends Host {
   /** Calls `listener` on each SIGINT and SIGTERM, until the returned function is called. */
   readonly onInterrupt: (listener: () => void) => () => void;
   /** The files that the run reads. `onInput` adds a file. Absent until the run begins. */
-  readonly inputs?: RunInputs;
+  readonly inputs?: InputRecorder;
   /** Ends the process at once. */
   readonly exitNow: (code: number) => void;
 }

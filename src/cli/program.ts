@@ -29,7 +29,7 @@ function createContext(): Context {
     onInterrupt,
     exitNow: (code) => process.exit(code),
     rehearse: async (...tried) => (await import('../rehearse/rehearse.ts')).rehearsePlan(...tried),
-    openNeighbours: async (...asked) => (await import('../repository/read-stack-tree.ts')).openNeighbours(...asked),
+    openNeighbours: async (...asked) => (await import('../repository/read-stack-tree.ts')).openOtherStacks(...asked),
     openTransport: async (settings) => (await import('../stack/process-host.ts')).openTransport(settings),
   };
 }

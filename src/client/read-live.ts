@@ -1,5 +1,5 @@
 import type { Kind } from '../kinds/kind.ts';
-import { type Attachment, toModulePath } from '../kinds/paths.ts';
+import { type ModuleAttachment, toModulePath } from '../kinds/paths.ts';
 import { readAttachment, readResource } from '../kinds/read-response.ts';
 import type { Address } from '../model/address.ts';
 import { assertDefined } from '../model/errors.ts';
@@ -12,7 +12,7 @@ import { expectModule } from './parse-response.ts';
 export interface LiveRequest {
   /** Owned kinds. `readLive` reads the whole list of each kind. */
   readonly kinds: readonly Kind[];
-  readonly attachments: readonly Attachment[];
+  readonly attachments: readonly ModuleAttachment[];
   /** When aborted, `readLive` rejects with the reason of the abort. */
   readonly signal?: AbortSignal;
 }
@@ -72,7 +72,7 @@ function readResources(
 
 async function readAttachments(
   client: ModuleReader,
-  attachments: readonly Attachment[],
+  attachments: readonly ModuleAttachment[],
   stop: AbortController,
 ): Promise<readonly (readonly [Address, LiveResource])[]> {
   const read = await Promise.all(attachments.map((each) => readModules(client, each, stop)));
@@ -84,7 +84,11 @@ async function readAttachments(
 
 type ModuleReader = Pick<Client, 'readModule' | 'excerpt' | 'shown'>;
 
-async function readModules(client: ModuleReader, attachment: Attachment, stop: AbortController): Promise<LiveResource> {
+async function readModules(
+  client: ModuleReader,
+  attachment: ModuleAttachment,
+  stop: AbortController,
+): Promise<LiveResource> {
   const { kind, ids, modules } = attachment;
   const answers = modules.map(async (module): Promise<[string, Json]> => {
     const path = toModulePath(kind, ids, module);

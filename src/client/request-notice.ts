@@ -1,11 +1,11 @@
 import { describeError } from '../model/errors.ts';
 import { isSuccess } from '../model/http.ts';
 import {
-  type Attempt,
   findOperationId,
   formatUrlPath,
   type ReceivedResponse,
   type Redactor,
+  type RequestAttempt,
   toOneLine,
 } from './api-error.ts';
 
@@ -54,7 +54,7 @@ interface NoticeOptions {
 }
 
 /** Wraps an attempt: reports its start and its end to `onRequest`. */
-export function withNotices(attempt: Attempt, options: NoticeOptions): Attempt {
+export function withNotices(attempt: RequestAttempt, options: NoticeOptions): RequestAttempt {
   const { now, redact, onRequest } = options;
   return async (request, count) => {
     const start = { method: request.method, path: redact(formatUrlPath(new URL(request.url))), attempt: count };

@@ -11,8 +11,8 @@ import {
   createSchemaPage,
   createSettingPage,
   type FieldPage,
-  type FoundPage,
   listSchemaPaths,
+  type PageOrUnknown,
 } from './pages.ts';
 
 /**
@@ -23,19 +23,19 @@ import {
 /** The page of `edgewise explain` without an argument: everything that can be explained. */
 interface TopicsPage {
   readonly about: 'topics';
-  readonly kinds: readonly Topic[];
-  readonly codes: readonly Topic[];
+  readonly kinds: readonly ExplainTopic[];
+  readonly codes: readonly ExplainTopic[];
 }
 
 /** The page of a field name that is not unique. Lists all fields with this name. */
 interface FieldsPage {
   readonly about: 'fields';
   readonly name: string;
-  readonly fields: readonly Topic[];
+  readonly fields: readonly ExplainTopic[];
 }
 
 /** A word that can be explained, with one sentence about it. */
-export interface Topic {
+export interface ExplainTopic {
   readonly name: string;
   readonly sentence: string;
 }
@@ -86,7 +86,7 @@ function isDiagnosticCode(text: string): text is DiagnosticCode {
  */
 const OUTSIDE_SPEC: readonly string[] = ['apiVersion', 'kind', 'metadata', 'lifecycle', 'lint'];
 
-function createPage(kind: string, steps: readonly string[]): FoundPage {
+function createPage(kind: string, steps: readonly string[]): PageOrUnknown {
   const inSpec = steps[0] === 'spec' ? steps.slice(1) : steps;
   const table = findKind(kind);
   if (table === undefined) return createSchemaSettingPage(kind, steps);
@@ -101,7 +101,7 @@ function createPage(kind: string, steps: readonly string[]): FoundPage {
 }
 
 /** Finds the page of a setting. The path may omit the leading `spec`. */
-function createSchemaSettingPage(kind: string, steps: readonly string[]): FoundPage {
+function createSchemaSettingPage(kind: string, steps: readonly string[]): PageOrUnknown {
   const [first = 'spec'] = steps;
   const isFull = kind === 'List' || first === 'spec' || OUTSIDE_SPEC.includes(first);
   const page = createSchemaPage(kind, isFull && (steps.length > 0 || kind === 'List') ? steps : ['spec', ...steps]);
@@ -120,7 +120,7 @@ function createUnknownTopic(topic: string, first: string): UnknownTopic {
   };
 }
 
-type Unknown = Extract<FoundPage, { unknown: string }>;
+type Unknown = Extract<PageOrUnknown, { unknown: string }>;
 
 function createUnknownField({ unknown, before, known }: Unknown, { kind, steps }: FieldTarget): UnknownTopic {
   const [deeper] = listFields(steps, [kind]);

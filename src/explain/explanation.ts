@@ -6,7 +6,7 @@ export interface Explanation {
   readonly meaning: string;
   readonly remedy: string;
   /** An example in which edgewise reports the code. */
-  readonly bad: Example;
+  readonly bad: ExplanationExample;
   readonly good: Fix;
 }
 
@@ -20,7 +20,7 @@ interface Fix {
 }
 
 /** A command, with its own folder of files and its own service. */
-export interface Example {
+export interface ExplanationExample {
   /** The command line without the name of the program. */
   readonly command: string;
   readonly files: Readonly<Record<string, FileText>>;
@@ -61,7 +61,7 @@ export function renderMarkedMetadata(stack: string, name: string, more: JsonObje
 }
 
 /** Returns the corrected example of a code. */
-export function toFixedExample({ bad, good }: Explanation): Example {
+export function toFixedExample({ bad, good }: Explanation): ExplanationExample {
   const {
     files = {},
     command = bad.command,

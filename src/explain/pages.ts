@@ -1,4 +1,10 @@
-import { collectInnerFields, type Field, type FieldType, type Lifecycle, type ReferenceType } from '../kinds/field.ts';
+import {
+  collectInnerFields,
+  type Field,
+  type FieldLifecycle,
+  type FieldType,
+  type ReferenceType,
+} from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listReferableKinds } from '../kinds/references.ts';
@@ -8,7 +14,13 @@ import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
 import { createManifestJsonSchema } from '../schemas/manifest.ts';
 import { inlineDefs } from '../schemas/text.ts';
-import { type ConcurrentRequest, type Example, renderFileText, renderSeed, toFixedExample } from './explanation.ts';
+import {
+  type ConcurrentRequest,
+  type ExplanationExample,
+  renderFileText,
+  renderSeed,
+  toFixedExample,
+} from './explanation.ts';
 import { EXPLANATIONS } from './explanations.ts';
 import OUTPUTS from './outputs.json' with { type: 'json' };
 
@@ -62,7 +74,7 @@ export function createCodePage(code: DiagnosticCode): CodePage {
   };
 }
 
-function createShownExample({ command, files, live, faults, concurrentRequest }: Example): ShownExample {
+function createShownExample({ command, files, live, faults, concurrentRequest }: ExplanationExample): ShownExample {
   return {
     command,
     files: Object.entries(files).map(([name, file]) => ({
@@ -78,7 +90,7 @@ function createShownExample({ command, files, live, faults, concurrentRequest }:
 }
 
 /** Returns the parts of the corrected example that differ from the example. */
-function createDifference(bad: Example, fixed: Example): ShownExample {
+function createDifference(bad: ExplanationExample, fixed: ExplanationExample): ShownExample {
   const { seed, faults: _, concurrentRequest: __, ...rest } = createShownExample(fixed);
   return {
     ...rest,
@@ -112,12 +124,12 @@ export interface FieldRow {
  * The page of a path. If a step of the path is unknown: this step, the path before it, and the steps that are known
  * there.
  */
-export type FoundPage =
+export type PageOrUnknown =
   | FieldPage
   | { readonly unknown: string; readonly before: string; readonly known: readonly string[] };
 
 /** Creates the page of the field at a path. If a step is unknown or the path is empty, returns the known steps. */
-export function createFieldPage(kind: Kind, steps: readonly string[]): FoundPage {
+export function createFieldPage(kind: Kind, steps: readonly string[]): PageOrUnknown {
   const way = resolvePathFields(kind, steps);
   if ('unknown' in way) return way;
   const field = way.fields.at(-1);
@@ -189,7 +201,7 @@ function listFacts(kind: Kind, { steps, fields, field }: PathFields): readonly F
   ];
 }
 
-const LIFECYCLES: Readonly<Record<Lifecycle, string>> = {
+const LIFECYCLES: Readonly<Record<FieldLifecycle, string>> = {
   mutable: 'mutable',
   immutable: 'immutable: set when the resource is created, and never changed',
   computed: 'computed: the service sets it; manifests never set it',
@@ -200,7 +212,7 @@ function describeRequired(steps: readonly string[]): string {
   return steps.length === 1 ? 'yes' : `yes, where ${steps.slice(0, -1).join('.')} is set`;
 }
 
-function describeChange({ role, title }: Kind, lifecycle: Lifecycle): string {
+function describeChange({ role, title }: Kind, lifecycle: FieldLifecycle): string {
   if (lifecycle !== 'immutable') return `updates the ${title}`;
   return role === 'owned'
     ? `replaces the ${title}: a new one is created and the old one deleted`
@@ -311,7 +323,7 @@ function createFieldOrder(
  * Creates the page of a part of a document from the JSON Schema of the document's kind. Used for parts outside `spec`,
  * and for kinds that are not resources.
  */
-export function createSchemaPage(kind: string, steps: readonly string[]): FoundPage {
+export function createSchemaPage(kind: string, steps: readonly string[]): PageOrUnknown {
   let found: Member = { schema: inlineDefs(createManifestJsonSchema(kind)), isRequired: true };
   for (const [index, step] of steps.entries()) {
     const members: ReadonlyMap<string, Member> = indexMembers(found.schema);

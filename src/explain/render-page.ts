@@ -1,7 +1,7 @@
 import { renderJsonDocument } from '../report/machine/json.ts';
 import type { TextOptions } from '../report/report.ts';
-import { createPainter, wrapBehind, wrapProse } from '../report/text/layout.ts';
-import type { ExplanationPage, Topic } from './explain.ts';
+import { createPainter, wrapProse, wrapWithPrefix } from '../report/text/layout.ts';
+import type { ExplainTopic, ExplanationPage } from './explain.ts';
 import type { CodePage, FieldPage, FieldRow, ShownExample, ShownFile } from './pages.ts';
 
 export function renderPageText(page: ExplanationPage, options: TextOptions): string {
@@ -31,11 +31,11 @@ function renderHeading(text: string, { color }: TextOptions): readonly string[] 
   return [createPainter(color)('strong', text)];
 }
 
-function renderTopics(topics: readonly Topic[], { width }: TextOptions): readonly string[] {
+function renderTopics(topics: readonly ExplainTopic[], { width }: TextOptions): readonly string[] {
   const names = Math.max(...topics.map(({ name }) => name.length));
   return topics.flatMap(({ name, sentence }) => {
     const label = `  ${name.padEnd(names)}  `;
-    return wrapBehind(label, sentence, { width, rest: label.length });
+    return wrapWithPrefix(label, sentence, { width, rest: label.length });
   });
 }
 
@@ -103,7 +103,7 @@ function renderField({ path, description, facts, fields }: FieldPage, options: T
     ...(facts.length === 0 ? [] : ['']),
     ...facts.flatMap(([name, text]) => {
       const label = `  ${name.padEnd(names)}  `;
-      return wrapBehind(label, text, { width: options.width, rest: label.length });
+      return wrapWithPrefix(label, text, { width: options.width, rest: label.length });
     }),
     ...(fields.length === 0
       ? []
@@ -112,7 +112,7 @@ function renderField({ path, description, facts, fields }: FieldPage, options: T
 }
 
 function renderRow({ name, type, description }: FieldRow, { width, color }: TextOptions): readonly string[] {
-  const [first = '', ...more] = wrapBehind(`  ${name}: `, type, { width, rest: 6 });
+  const [first = '', ...more] = wrapWithPrefix(`  ${name}: `, type, { width, rest: 6 });
   const colored = `  ${createPainter(color)('strong', name)}${first.slice(name.length + 2)}`;
   return [colored, ...more, ...wrapProse(description, width, { first: 6, rest: 6 }).map((line) => `      ${line}`)];
 }

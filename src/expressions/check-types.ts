@@ -1,6 +1,6 @@
 import { type ASTNode, TypeError as CelTypeError, Environment } from '@marcbachmann/cel-js';
 import { listNodes } from './read-cel.ts';
-import { type CelDeclarations, type CelFields, defineType, replaceNames, toNonNullable } from './values.ts';
+import { type CelDeclarations, type CelFields, defineType, replaceTypeNames, toNonNullable } from './values.ts';
 
 /**
  * Type-checks expressions more strictly than evaluation does, but without rejecting valid ones. A nullable value has
@@ -117,7 +117,9 @@ function createEnvironment({ types, records, unions, variables }: CelDeclaration
   const environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
   const toName = (name: string): string => assumed.get(name) ?? name;
   const toFields = (fields: CelFields): CelFields =>
-    Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, replaceNames(toNonNullable(type), toName)]));
+    Object.fromEntries(
+      Object.entries(fields).map(([name, type]) => [name, replaceTypeNames(toNonNullable(type), toName)]),
+    );
   for (const [name, fields] of Object.entries({ ...types, ...records }))
     environment.registerType(name, { ctor: defineType(name, fields).ctor, fields: toFields(fields) });
   for (const name of Object.keys(unions)) environment.registerType(name, { ctor: defineType(name, {}).ctor });

@@ -7,14 +7,14 @@ import {
 } from '@marcbachmann/cel-js';
 import type { Json } from '../model/json.ts';
 import { type CheckTypes, createTypeCheck } from './check-types.ts';
-import { type Budget, BudgetError, type MeteredProgram, meterProgram } from './metered-program.ts';
+import { BudgetError, type CelBudget, type MeteredProgram, meterProgram } from './metered-program.ts';
 import { listNames } from './read-cel.ts';
 import {
   type CelDeclarations,
   type CelType,
   type CelTypes,
   defineType,
-  replaceNames,
+  replaceTypeNames,
   toCelValue,
   toJson,
 } from './values.ts';
@@ -40,7 +40,7 @@ export interface CelProgram {
   /** The type of the result, in CEL notation. */
   readonly type: string;
   /** Evaluates the expression. Never throws: returns a finding if the evaluation fails or exceeds the budget. */
-  readonly run: (values: CelValues, budget: Budget) => CelResult;
+  readonly run: (values: CelValues, budget: CelBudget) => CelResult;
 }
 
 /** Compiles expressions. Never throws: returns a finding for an invalid expression. */
@@ -83,7 +83,7 @@ function createEnvironment(declarations: CelDeclarations, messages: readonly Cel
   const isLoose = (name: string): boolean =>
     name === 'double' || Object.hasOwn(records, name) || Object.hasOwn(unions, name);
   const toType = (type: string): string =>
-    type.endsWith('?') ? 'dyn' : replaceNames(type, (name) => (isLoose(name) ? 'dyn' : name));
+    type.endsWith('?') ? 'dyn' : replaceTypeNames(type, (name) => (isLoose(name) ? 'dyn' : name));
   const limits = { maxAstNodes: MAX_NODES, maxDepth: MAX_DEPTH };
   const environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits });
   for (const { name, fields, ctor } of messages) {
@@ -192,7 +192,7 @@ function createRangeFinding(
   return { message, start, length: Math.max(1, end - start) };
 }
 
-function evaluate(program: MeteredProgram, toValues: () => ReadonlyMap<string, unknown>, budget: Budget): CelResult {
+function evaluate(program: MeteredProgram, toValues: () => ReadonlyMap<string, unknown>, budget: CelBudget): CelResult {
   try {
     return { value: toJson(program(toValues(), budget)) };
   } catch (error) {

@@ -33,7 +33,7 @@ interface Evaluated {
 /**
  * Evaluates a type-checked expression. Throws `BudgetError` if the budget is exceeded, or the error of the evaluation.
  */
-export type MeteredProgram = (values: ReadonlyMap<string, unknown>, budget: Budget) => unknown;
+export type MeteredProgram = (values: ReadonlyMap<string, unknown>, budget: CelBudget) => unknown;
 
 /** Returns a program that evaluates the expression and spends a budget. */
 export function meterProgram(parsed: ParseResult): MeteredProgram {
@@ -55,7 +55,7 @@ export function meterProgram(parsed: ParseResult): MeteredProgram {
 }
 
 interface Run {
-  readonly budget: Budget;
+  readonly budget: CelBudget;
   readonly scales: CostEstimator;
   /** The first error that `||` and macros must not swallow: an exceeded budget, or a failure of the library itself. */
   fatal: { readonly error: unknown } | undefined;
@@ -137,7 +137,7 @@ const COPIES = 8;
 /** The number of steps that take as long as one conversion to a time zone. */
 const TIME_ZONE = 500;
 
-function matchText(budget: Budget, text: string, pattern: string): boolean {
+function matchText(budget: CelBudget, text: string, pattern: string): boolean {
   budget.spend(estimateRe2Cost(pattern));
   const compiled = compileRe2(pattern);
   if ('finding' in compiled) throw new PatternError(compiled.finding);
@@ -210,7 +210,7 @@ export class BudgetError extends Error {
  * The maximum cost of an evaluation, counted in steps instead of time. So an expression has the same result on every
  * machine, and a slow machine does not block a plan that passes on a fast one.
  */
-export interface Budget {
+export interface CelBudget {
   /**
    * Spends steps. Throws `BudgetError` if too few are left. Each later call throws again, so an expression gains
    * nothing if a macro swallows the error.
@@ -221,7 +221,7 @@ export interface Budget {
 }
 
 /** Creates a budget of `steps`. If `from` is set, all steps are also spent from that budget. */
-export function createBudget(steps: number, from?: Budget): Budget {
+export function createBudget(steps: number, from?: CelBudget): CelBudget {
   let spent = 0;
   return {
     spend: (more) => {

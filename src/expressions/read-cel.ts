@@ -24,7 +24,7 @@ export function readCel(text: string): CelReading {
  * Lists the names whose presence an expression tests, and which may therefore be absent. Empty if the expression cannot
  * be parsed.
  */
-export function readGuardedNames(text: string): readonly string[] {
+export function readNamesGuardedByHas(text: string): readonly string[] {
   return 'names' in readCel(text) ? listGuardedNames(PARSER.parse(text).ast) : [];
 }
 

@@ -106,12 +106,12 @@ export function toNonNullable(type: string): string {
 }
 
 /** Replaces each name in a type. For example, `list<Rule>` contains the names `list` and `Rule`. */
-export function replaceNames(type: string, toName: (name: string) => string): string {
+export function replaceTypeNames(type: string, toName: (name: string) => string): string {
   return type.replace(/[\w.]+/g, toName);
 }
 
 /** Finds the first use of a name in an expression. Skips occurrences inside longer names. */
-export function findNamePart(text: string, name: string): TextPart | undefined {
+export function findNameInExpression(text: string, name: string): TextPart | undefined {
   for (let start = text.indexOf(name); start >= 0; start = text.indexOf(name, start + 1)) {
     const isInside = /[\w.]/.test(text.charAt(start - 1)) || /\w/.test(text.charAt(start + name.length));
     if (!isInside) return { of: text, start, length: name.length };

@@ -88,7 +88,7 @@ const MAX_PATH_FOLDERS = 300;
  * Like `resolvePathWithin`, for a file that will be written. Also rejects symbolic links on the path, so that the path shown
  * to the user is the path that is written.
  */
-export function placeForWriting(
+export function resolveWritePathWithin(
   path: string,
   roots: readonly string[],
   { cwd }: Pick<BoundaryContext, 'cwd'>,

@@ -11,7 +11,7 @@ import type { TextFormat } from './formats.ts';
  * `immutable`: a change replaces the resource. `computed`: only the service sets it. `one-time`: only the response to
  * the creation contains it.
  */
-export type Lifecycle = 'mutable' | 'immutable' | 'computed' | 'one-time';
+export type FieldLifecycle = 'mutable' | 'immutable' | 'computed' | 'one-time';
 
 /** The type of a value. A closed union: each derivation is a switch on `type` that ends in `assertNever`. */
 export type FieldType =
@@ -155,7 +155,7 @@ interface SummaryClause {
 export interface Field {
   readonly description: string;
   readonly type: FieldType;
-  readonly lifecycle: Lifecycle;
+  readonly lifecycle: FieldLifecycle;
   /** Whether a manifest must set the field. */
   readonly required: boolean;
   /**

@@ -5,7 +5,7 @@ import type { Spec } from '../model/state.ts';
 import type { Field, FieldType, ListType, ObjectType } from './field.ts';
 import { FORMATS } from './formats.ts';
 import type { Kind } from './kind.ts';
-import { mapInner, mapPresentFields, type Visitor } from './walk.ts';
+import { mapInner, mapPresentFields, type TypeVisitor } from './walk.ts';
 
 /**
  * Returns the spec in normal form: values with the same meaning become equal. Desired and live specs are compared,
@@ -62,7 +62,7 @@ function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json
   }
 }
 
-const NORMALIZE: Visitor = {
+const NORMALIZE: TypeVisitor = {
   visit: (type, value) => normalizeValue(type, value, undefined),
   visitFields: ({ namedFields }, value) => {
     const normal: Record<string, Json> = {};
@@ -163,7 +163,7 @@ export function sortSetsIn(type: FieldType, value: Json): Json {
   return isSet(type) && isJsonArray(sorted) ? sortMembers(sorted) : sorted;
 }
 
-const SORT: Visitor = {
+const SORT: TypeVisitor = {
   visit: sortSetsIn,
   visitFields: ({ namedFields }, value) => mapPresentFields(namedFields, value, sortSetsIn),
 };

@@ -107,7 +107,7 @@ const EXTERNALS: Readonly<Record<string, { readonly path: string; readonly title
 };
 
 /** Returns the path of a resource whose type is in `EXTERNALS`, relative to the base URL. */
-export function toExternalPath(id: string): string {
+export function toPathOfExternalId(id: string): string {
   return `${EXTERNALS[toPrefix(id)]?.path ?? ''}/${encodeURIComponent(id)}`;
 }
 
@@ -124,7 +124,7 @@ function encodeId(kind: Kind, name: string, ids: Spec): string {
 }
 
 /** Modules of an existing resource, each read at its own path. */
-export interface Attachment {
+export interface ModuleAttachment {
   /** Address of the manifest that attaches the modules. */
   readonly address: Address;
   readonly kind: Kind;
@@ -145,7 +145,7 @@ interface AttachmentSource {
 export function createAttachmentRequest(
   kind: Kind,
   { address, spec, isRead = () => true }: AttachmentSource,
-): Attachment {
+): ModuleAttachment {
   const ids = Object.fromEntries(listPathFields(kind).map((name) => [name, spec[name] ?? null]));
   const modules = kind.specFields.flatMap(([name, field]) => (isModule(field) && isRead(name) ? [name] : []));
   return { address, kind, ids, modules };

@@ -5,7 +5,7 @@ import sshpk from 'sshpk';
 /**
  * Used instead of the package's own type, which users of the library do not have. Lists only the members that are used.
  */
-export interface Key {
+export interface SshPublicKey {
   readonly type: string;
   readonly size: number;
   readonly toBuffer: (format: 'rfc4253', options?: object) => Buffer;
@@ -14,7 +14,7 @@ export interface Key {
 
 /** The members of a private key that are used here. */
 export interface PrivateKey {
-  readonly toPublic: () => Key;
+  readonly toPublic: () => SshPublicKey;
   readonly createSign: (hash: 'sha512') => KeySigner;
 }
 
@@ -36,7 +36,7 @@ export function checkSshKey(text: string): string | undefined {
 }
 
 /** Parses a public key in OpenSSH authorized-keys format. `undefined` if the text is not a complete key. */
-export function parseSshPublicKey(text: string): Key | undefined {
+export function parseSshPublicKey(text: string): SshPublicKey | undefined {
   const bytes = Buffer.from(text.trim().split(/\s+/)[1] ?? '', 'base64');
   const key = readKey(text.trim());
   // sshpk repairs keys that are too short and ignores excess bytes, so compare its output with the input.
@@ -48,7 +48,7 @@ export function parsePkcs8Key(pem: string | Buffer): PrivateKey {
   return sshpk.parsePrivateKey(pem, 'pkcs8');
 }
 
-function readKey(text: string): Key | undefined {
+function readKey(text: string): SshPublicKey | undefined {
   try {
     return sshpk.parseKey(text, 'ssh');
   } catch (error) {

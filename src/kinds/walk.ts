@@ -17,7 +17,7 @@ import {
  * it again.
  */
 
-export interface Visitor {
+export interface TypeVisitor {
   /** Returns the new value of a member. `at`: its path, or empty for a single value that stands for a list. */
   readonly visit: (type: FieldType, value: Json, at: FieldPath) => Json;
   /** Returns the new fields of an object. If absent, known fields are visited and unknown ones are kept. */
@@ -33,7 +33,7 @@ type Fields = Readonly<Record<string, Field>>;
  * returned unchanged. If no member changes, returns the same object to avoid copies: most values are already in their
  * final form, and ten thousand copies take longer to garbage-collect than to create.
  */
-export function mapInner(type: FieldType, value: Json, visitor: Visitor): Json {
+export function mapInner(type: FieldType, value: Json, visitor: TypeVisitor): Json {
   if (isLeaf(type)) return value;
   switch (type.type) {
     case 'list':
@@ -68,7 +68,7 @@ function isLeaf(type: FieldType): type is LeafType {
 }
 
 /** Visits the fields that are in the table, and keeps all others. */
-function mapFields(fields: Fields, value: JsonObject, { visit }: Pick<Visitor, 'visit'>): JsonObject {
+function mapFields(fields: Fields, value: JsonObject, { visit }: Pick<TypeVisitor, 'visit'>): JsonObject {
   return mapEntries(value, (name, member) => {
     const field = pickOwn(fields, name);
     return [name, field === undefined ? member : visit(field.type, member, [name])];
@@ -94,8 +94,8 @@ export function mapPresentFields(
 }
 
 /** Lists a type and all types inside it. */
-export function listTypes(type: FieldType): readonly FieldType[] {
-  return [type, ...listInnerTypes(type).flatMap(listTypes)];
+export function listNestedTypes(type: FieldType): readonly FieldType[] {
+  return [type, ...listInnerTypes(type).flatMap(listNestedTypes)];
 }
 
 /** Returns the type of the member at a step of a path. `undefined` if no table describes the member. */
@@ -130,16 +130,16 @@ function listInnerTypes(type: FieldType): readonly FieldType[] {
   }
 }
 
-function visitKnownFields(visitor: Visitor): (type: ObjectType, value: JsonObject) => Json {
+function visitKnownFields(visitor: TypeVisitor): (type: ObjectType, value: JsonObject) => Json {
   return ({ fields }, value) => mapFields(fields, value, visitor);
 }
 
-function mapMembers(type: MapType, value: JsonObject, { visit, visitKey }: Visitor): JsonObject {
+function mapMembers(type: MapType, value: JsonObject, { visit, visitKey }: TypeVisitor): JsonObject {
   return mapEntries(value, (key, member) => [visitKey?.(type, key) ?? key, visit(type.of, member, [key])]);
 }
 
 /** Visits the lists of references in free JSON, and keeps all other members. */
-function mapKnownLists(type: JsonType, value: JsonObject, { visit }: Visitor): JsonObject {
+function mapKnownLists(type: JsonType, value: JsonObject, { visit }: TypeVisitor): JsonObject {
   return mapEntries(value, (key, member) => {
     const held = findKnownListType(type, key);
     return [key, held === undefined || !isJsonArray(member) ? member : visit(held, member, [key])];

@@ -1,6 +1,6 @@
 import type { CelReading, ReadCel } from '../expressions/read-cel.ts';
 import { ATTACHED_KINDS, getKind } from '../kinds/tables/registry.ts';
-import { shorten } from '../manifest/finding.ts';
+import { shortenMessage } from '../manifest/finding.ts';
 import { toAddress } from '../model/address.ts';
 import {
   type Diagnostic,
@@ -15,11 +15,11 @@ import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts
 import {
   hasExpression,
   type IdReplacement,
+  type LintContext,
   type LintFinding,
+  type LintRule,
   type LintSubject,
   listSpecNodes,
-  type Rule,
-  type RuleContext,
 } from './rule.ts';
 import { LINT_RULES, lintTokenSinks } from './rules.ts';
 
@@ -59,12 +59,12 @@ export function hasExpressions({ resources }: DesiredState): boolean {
 }
 
 /** Returns the severity that the Stack sets for a rule, otherwise the rule's default severity. */
-export function getRuleSeverity({ id, severity }: Rule, { severities }: LintSettings): Severity | 'off' {
+export function getRuleSeverity({ id, severity }: LintRule, { severities }: LintSettings): Severity | 'off' {
   return severities[id] ?? severity;
 }
 
 interface CheckedRule {
-  readonly rule: Rule;
+  readonly rule: LintRule;
   readonly severity: Severity;
   readonly isReported: boolean;
 }
@@ -77,7 +77,7 @@ function listChecked(settings: LintSettings, { readCel, isForPlan = false }: Lin
   });
 }
 
-function createContext(state: DesiredState, { now, readCel = () => ({ names: [] }) }: LintOptions): RuleContext {
+function createContext(state: DesiredState, { now, readCel = () => ({ names: [] }) }: LintOptions): LintContext {
   const readings = new Map<string, CelReading>();
   return {
     settings: state.stack.lint,
@@ -117,7 +117,7 @@ function lintSinks({ name, tokens, locate }: StackSettings, rules: readonly Chec
 function lintResource(
   resource: DesiredResource,
   rules: readonly CheckedRule[],
-  context: RuleContext,
+  context: LintContext,
 ): readonly Finding[] {
   const kind = getKind(resource.kind);
   const subject: LintSubject = { kind, resource, spots: listSpecNodes(kind, resource) };
@@ -158,7 +158,7 @@ function listUnused(
 /** A finding whose position is computed only when it is needed, because that takes longer than the check. */
 interface Finding {
   readonly finding: LintFinding;
-  readonly rule: Rule;
+  readonly rule: LintRule;
   readonly severity: Severity;
   readonly resource: Pick<DesiredResource, 'address'> & {
     readonly locate: (path: FieldPath, part?: TextPart) => SourcePlace;
@@ -176,8 +176,8 @@ function createDiagnostic({ finding, rule, severity, resource }: Finding): Diagn
   return {
     code: rule.id,
     severity,
-    message: shorten(`${address}: ${message}`),
-    remedy: shorten(remedy ?? rule.remedy),
+    message: shortenMessage(`${address}: ${message}`),
+    remedy: shortenMessage(remedy ?? rule.remedy),
     address,
     ...(root === 'spec' && typeof field === 'string' && { field }),
     // Computed on access, because a plan shows only a few of many warnings.

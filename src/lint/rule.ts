@@ -2,19 +2,19 @@ import type { CelReading } from '../expressions/read-cel.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
-import { listTypes } from '../kinds/walk.ts';
+import { listNestedTypes } from '../kinds/walk.ts';
 import type { LintCode, SourcePlace, TextPart } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { LintSettings, RuleSeverity } from '../model/stack.ts';
 import type { DesiredResource, FieldPath } from '../model/state.ts';
 
 /** A lint rule, which finds valid values that are probably mistakes. `LINT_CODES` describes each rule. */
-export interface Rule {
+export interface LintRule {
   readonly id: LintCode;
   readonly severity: RuleSeverity;
   /** The remedy of findings that have no remedy of their own. */
   readonly remedy: string;
-  readonly check: (subject: LintSubject, context: RuleContext) => readonly LintFinding[];
+  readonly check: (subject: LintSubject, context: LintContext) => readonly LintFinding[];
   readonly usesCel?: true;
   /**
    * Whether plans have their own warning about the same mistake. `lint.ts` then skips the rule for a plan, unless the
@@ -31,7 +31,7 @@ export interface LintSubject {
 }
 
 /** The input of rules in addition to the resource. */
-export interface RuleContext {
+export interface LintContext {
   readonly settings: LintSettings;
   readonly now: Date;
   readonly readCel: (text: string) => CelReading;
@@ -109,7 +109,7 @@ export function hasExpression(kind: Kind, { spec, lifecycle }: DesiredResource):
 const EXPRESSION_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
   KINDS.map(({ name, specFields }) => [
     name,
-    specFields.filter(([, { type }]) => listTypes(type).some(isExpression)).map(([field]) => field),
+    specFields.filter(([, { type }]) => listNestedTypes(type).some(isExpression)).map(([field]) => field),
   ]),
 );
 

@@ -1,4 +1,4 @@
-import { findNamePart } from '../expressions/values.ts';
+import { findNameInExpression } from '../expressions/values.ts';
 import { parseDurationMs, renderTimeSpan } from '../kinds/duration.ts';
 import type { Field } from '../kinds/field.ts';
 import { normalizeField } from '../kinds/normalize.ts';
@@ -10,10 +10,10 @@ import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/json.ts';
 import type { CommandSinkSettings, TokenSettings } from '../model/stack.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import type { LintFinding, LintSubject, Rule, RuleContext, SpecNode } from './rule.ts';
+import type { LintContext, LintFinding, LintRule, LintSubject, SpecNode } from './rule.ts';
 
 /** A rule without its id. The id is the key in `FACTS`. */
-type RuleFacts = Omit<Rule, 'id'>;
+type RuleFacts = Omit<LintRule, 'id'>;
 
 const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   'cel-syntax': {
@@ -86,12 +86,12 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   },
 };
 
-export const LINT_RULES: readonly Rule[] = Object.entries(FACTS).map(([id, facts]) => ({
+export const LINT_RULES: readonly LintRule[] = Object.entries(FACTS).map(([id, facts]) => ({
   id: id as LintCode, // `FACTS` has exactly these keys
   ...facts,
 }));
 
-function checkCelSyntax({ spots }: LintSubject, { readCel }: RuleContext): readonly LintFinding[] {
+function checkCelSyntax({ spots }: LintSubject, { readCel }: LintContext): readonly LintFinding[] {
   return listExpressions(spots).flatMap(({ path, text }): LintFinding[] => {
     const reading = readCel(text);
     if (!('finding' in reading)) return [];
@@ -106,13 +106,13 @@ function checkCelSyntax({ spots }: LintSubject, { readCel }: RuleContext): reado
  * Finds undeclared variables in expressions: neither the field nor `spec.lint.cel_variables` of the Stack declares
  * them.
  */
-function checkCelVariables({ spots }: LintSubject, { readCel, settings }: RuleContext): readonly LintFinding[] {
+function checkCelVariables({ spots }: LintSubject, { readCel, settings }: LintContext): readonly LintFinding[] {
   return listExpressions(spots).flatMap(({ path, text, variables }) => {
     const reading = readCel(text);
     const known = [...variables, ...settings.celVariables];
     const unknown = 'names' in reading ? reading.names.filter((name) => !isKnown(name, known)) : [];
     return unknown.map((name) => {
-      const part = findNamePart(text, name);
+      const part = findNameInExpression(text, name);
       return {
         path,
         ...(part !== undefined && { part }),
@@ -253,7 +253,7 @@ function listRepeated(
 }
 
 /** Finds certificates that are valid for longer than the Stack allows. A missing start is assumed to be now. */
-function checkValidity({ kind, resource }: LintSubject, { settings, now }: RuleContext): readonly LintFinding[] {
+function checkValidity({ kind, resource }: LintSubject, { settings, now }: LintContext): readonly LintFinding[] {
   const { validity } = kind;
   if (validity === undefined) return [];
   const span = findValidity(resource.spec, { ...validity, settings: resource.lifecycle.settings, now });
@@ -289,7 +289,7 @@ function checkLockout({ kind, resource }: LintSubject): readonly LintFinding[] {
 }
 
 /** Finds ids that the manifest could replace by the address of a document. */
-function checkLiterals({ kind, resource }: LintSubject, { names }: RuleContext): readonly LintFinding[] {
+function checkLiterals({ kind, resource }: LintSubject, { names }: LintContext): readonly LintFinding[] {
   if (names.size === 0) return [];
   return listReferences(kind, resource.written).flatMap(({ path, value }): LintFinding[] => {
     const name = isAddress(value) ? undefined : names.get(value);

@@ -16,13 +16,13 @@ interface YamlLimits {
 export const YAML_LIMITS: YamlLimits = { nodes: 300_000, lexemes: 2_000_000, text: 1_048_576 };
 
 /** The limits that remain for the files that are not read yet. */
-export interface YamlAllowance {
+export interface YamlBudget {
   readonly limits: YamlLimits;
   lexemes: number;
 }
 
 /** Creates the limits for all files of a run. */
-export function createAllowance(limits: YamlLimits = YAML_LIMITS): YamlAllowance {
+export function createYamlBudget(limits: YamlLimits = YAML_LIMITS): YamlBudget {
   return { limits, lexemes: limits.lexemes };
 }
 
@@ -44,7 +44,7 @@ const MAX_OPEN = 3 * MAX_DEPTH;
 const DOCUMENT_WORDS = 10;
 
 /** Yields parser tokens, one document at a time. Throws `YamlLimitError` before the syntax tree exceeds the limits. */
-export function* parseWithin(parser: Parser, text: string, allowance: YamlAllowance): ReturnType<Parser['parse']> {
+export function* parseYamlWithin(parser: Parser, text: string, allowance: YamlBudget): ReturnType<Parser['parse']> {
   const { limits } = allowance;
   let parts = 0;
   let before = '';

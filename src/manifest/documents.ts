@@ -12,16 +12,16 @@ import { checkPrintable } from '../model/printable.ts';
 import type { Secrets } from '../model/secrets.ts';
 import { DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS, MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { forEachFinding } from '../schemas/findings.ts';
-import { type DiagnosticCounter, describeOmitted, limitPerCode, type YamlAllowance } from './bounded-yaml.ts';
-import type { Environment, FieldFile, ReadFieldFile } from './environment.ts';
+import { type DiagnosticCounter, describeOmitted, limitPerCode, type YamlBudget } from './bounded-yaml.ts';
+import type { FieldFile, ManifestEnvironment, ReadFieldFile } from './environment.ts';
 import {
   createDiagnostic,
   type DiagnosticSubject,
-  type Finding,
+  type DocumentPosition,
   type Locator,
   locateDiagnostic,
   type ManifestDocument,
-  type Position,
+  type ManifestFinding,
   toFinding,
 } from './finding.ts';
 import { type ParsedDocument, parseDocuments, type SyntaxFinding } from './parse.ts';
@@ -38,13 +38,13 @@ export interface ReadDocuments {
 }
 
 export interface ReadContext {
-  readonly env: Environment;
+  readonly env: ManifestEnvironment;
   readonly secrets: Pick<Secrets, 'redact' | 'find'>;
   readonly locator: Locator;
   readonly readFile: ReadFieldFile;
   readonly deepChecks: DeepFormatChecks;
   /** `allowance` and `counter` are the remaining limits for YAML and for diagnostics. */
-  readonly allowance: YamlAllowance;
+  readonly allowance: YamlBudget;
   readonly counter: DiagnosticCounter;
 }
 
@@ -109,13 +109,13 @@ function createSyntaxDiagnostic(
 
 /** A document or a member of a `List`, before its kind is known. */
 interface Candidate {
-  readonly position: Position;
+  readonly position: DocumentPosition;
   readonly value: Json;
   readonly isBroken: boolean;
 }
 
 /** Returns the document, followed by its members if it is a `List`. */
-function unfold(parsed: ParsedDocument, position: Position, value: Json): readonly Candidate[] {
+function unfold(parsed: ParsedDocument, position: DocumentPosition, value: Json): readonly Candidate[] {
   if (value === null && position.base.length === 0 && !parsed.isBroken) return [];
   const origin = findKustomizeOrigin(value);
   const own = origin === undefined ? position : { ...position, origin };
@@ -138,7 +138,7 @@ function mayBeDefaults({ value, isBroken }: Candidate): boolean {
 interface Inspected {
   readonly subject: DiagnosticSubject;
   readonly document?: ManifestDocument;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ManifestFinding[];
   /** Whether the kind is unknown and may be `Stack`. */
   readonly maybeStack: boolean;
 }
@@ -150,7 +150,7 @@ function inspect(candidate: Candidate, context: ReadContext): Inspected {
   const { value, path, message, remedy } = held;
   const inspected = inspectValue({ ...candidate, value }, context);
   const { subject, document, maybeStack } = inspected;
-  const finding: Finding = { code: 'secret-in-manifest', message, remedy, path, target: 'value' };
+  const finding: ManifestFinding = { code: 'secret-in-manifest', message, remedy, path, target: 'value' };
   return {
     subject,
     findings: [finding],
@@ -217,12 +217,12 @@ function createDocument(
   return { ...rest, kind, value, name, address };
 }
 
-function createRootFinding(code: Finding['code'], message: string): Finding {
+function createRootFinding(code: ManifestFinding['code'], message: string): ManifestFinding {
   return { code, message, path: [], target: 'value' };
 }
 
 /** Returns the error in `apiVersion` or `kind`. The caller checks fields only if there is none. */
-function findHeaderFinding({ apiVersion, kind }: JsonObject): Finding | undefined {
+function findHeaderFinding({ apiVersion, kind }: JsonObject): ManifestFinding | undefined {
   if (apiVersion === undefined && kind === undefined)
     return { ...createRootFinding('missing-field', 'apiVersion and kind are missing'), remedy: ADD_HEADER };
   return (
@@ -232,7 +232,7 @@ function findHeaderFinding({ apiVersion, kind }: JsonObject): Finding | undefine
 
 const ADD_HEADER = `Start every document with apiVersion: ${MANIFEST_API_VERSION} and its kind. Move files that are not manifests to another folder.`;
 
-function findHeaderTextFinding(name: string, value: Json | undefined): Finding | undefined {
+function findHeaderTextFinding(name: string, value: Json | undefined): ManifestFinding | undefined {
   if (typeof value === 'string') return undefined;
   const remedy =
     name === 'kind' ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Write apiVersion: ${MANIFEST_API_VERSION}.`;
@@ -241,7 +241,7 @@ function findHeaderTextFinding(name: string, value: Json | undefined): Finding |
   return { code: 'wrong-type', message: `${name} must be text`, path: [name], target: 'value', remedy };
 }
 
-function findKindFinding(kind: Json | undefined, apiVersion: Json | undefined): Finding | undefined {
+function findKindFinding(kind: Json | undefined, apiVersion: Json | undefined): ManifestFinding | undefined {
   if (typeof kind !== 'string' || DOCUMENT_KINDS.includes(kind)) return undefined;
   const isForeign = typeof apiVersion === 'string' && apiVersion !== MANIFEST_API_VERSION;
   const what = isForeign ? `${kind} of ${apiVersion}` : kind;
@@ -263,7 +263,7 @@ function formatKindRemedy(kind: string): string {
   return nearest === undefined ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Did you mean \`${nearest}\`?`;
 }
 
-function findVersionFinding(kind: Json | undefined, apiVersion: Json | undefined): Finding | undefined {
+function findVersionFinding(kind: Json | undefined, apiVersion: Json | undefined): ManifestFinding | undefined {
   const known: readonly string[] = kind === 'List' ? LIST_API_VERSIONS : [MANIFEST_API_VERSION];
   if (typeof apiVersion !== 'string') return findHeaderTextFinding('apiVersion', apiVersion);
   if (known.includes(apiVersion)) return undefined;
@@ -280,7 +280,7 @@ function findVersionFinding(kind: Json | undefined, apiVersion: Json | undefined
 function listFieldFindings(
   { kind, value, position }: Pick<ManifestDocument, 'kind' | 'value' | 'position'>,
   { deepChecks }: ReadContext,
-): readonly Finding[] {
+): readonly ManifestFinding[] {
   const schema = findDocumentSchema(kind);
   const { shown, more } = limitPerCode(schema === undefined ? [] : forEachFinding(schema, value));
   if (shown.length > 0)
@@ -303,7 +303,7 @@ function listFieldFindings(
   ];
 }
 
-function createSpecFinding(part: 'spec' | 'lifecycle', { path, message }: SpecFinding): Finding {
+function createSpecFinding(part: 'spec' | 'lifecycle', { path, message }: SpecFinding): ManifestFinding {
   return { code: 'bad-value', message, path: [part, ...path], target: 'value' };
 }
 
@@ -330,11 +330,11 @@ function fillInFiles(
   kind: string,
   value: JsonObject,
   read: (path: string) => FieldFile,
-): { readonly value: JsonObject; readonly findings: readonly Finding[] } {
+): { readonly value: JsonObject; readonly findings: readonly ManifestFinding[] } {
   const spec = value['spec'];
   const table = findKind(kind);
   if (table === undefined || !isJsonObject(spec)) return { value, findings: [] };
-  const findings: Finding[] = [];
+  const findings: ManifestFinding[] = [];
   const texts = listFileFields(table).flatMap(([name, type]): [string, Json][] => {
     const path = findFilePath(spec[name]);
     if (path === undefined) return [];
@@ -356,7 +356,7 @@ function listFileFields(kind: Kind): readonly (readonly [name: string, type: Tex
   );
 }
 
-function createFieldFinding(name: string, code: Finding['code'], finding: string): Finding {
+function createFieldFinding(name: string, code: ManifestFinding['code'], finding: string): ManifestFinding {
   return { code, message: `spec.${name} ${finding}`, path: ['spec', name], target: 'value' };
 }
 
@@ -373,11 +373,11 @@ function checkText({ format }: TextType, text: string): string | undefined {
   return `does not hold ${FORMATS[format].expected}`;
 }
 
-function createRefusedFinding(name: string, path: string, finding: string): Finding {
+function createRefusedFinding(name: string, path: string, finding: string): ManifestFinding {
   return { ...createFileFinding(name, path, finding), code: 'path-refused', remedy: BOUNDARY_REMEDY };
 }
 
-function createFileFinding(name: string, path: string, finding: string): Finding {
+function createFileFinding(name: string, path: string, finding: string): ManifestFinding {
   return {
     ...createFieldFinding(name, 'file-unreadable', `names ${path}, which ${finding}`),
     remedy: 'The path is relative to the folder of this manifest.',

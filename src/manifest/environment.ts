@@ -4,22 +4,22 @@ import { parseRenderSource } from '../model/stack.ts';
 import { YAML_LIMITS } from './bounded-yaml.ts';
 
 /** Environment variables, and the names of those that manifests may read. */
-export interface Environment {
+export interface ManifestEnvironment {
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** The variables that manifests may read: names, or prefixes followed by `*`. */
   readonly offered: readonly string[];
 }
 
-export const NO_ENVIRONMENT: Environment = { variables: {}, offered: [] };
+export const NO_ENVIRONMENT: ManifestEnvironment = { variables: {}, offered: [] };
 
 /** Creates an environment. Manifests may read only the variables that are offered. */
 export function createEnvironment({
   env,
   offered = [],
 }: {
-  readonly env: Environment['variables'];
-  readonly offered?: Environment['offered'];
-}): Environment {
+  readonly env: ManifestEnvironment['variables'];
+  readonly offered?: ManifestEnvironment['offered'];
+}): ManifestEnvironment {
   return { variables: env, offered };
 }
 
@@ -40,7 +40,7 @@ interface FilledText {
  * Replaces `${env:NAME}` and `${env:NAME:-default}`, and unescapes `$${` to `${`. The default is used if the variable
  * is unset, empty or not offered. A default cannot contain braces. Any other `$` stays unchanged.
  */
-export function fillEnvironment(text: string, env: Environment): FilledText {
+export function fillEnvironment(text: string, env: ManifestEnvironment): FilledText {
   if (!text.includes('${')) return { text, unset: [], withheld: [], malformed: [] };
   const [unset, withheld, malformed]: [string[], string[], string[]] = [[], [], []];
   let [length, isTooLong] = [text.length, false];
@@ -65,7 +65,7 @@ export function fillEnvironment(text: string, env: Environment): FilledText {
 /** Variables for API keys and tokens are never readable, even if they are offered. */
 function readVariable(
   name: string,
-  { variables, offered }: Environment,
+  { variables, offered }: ManifestEnvironment,
 ): { readonly value: string } | { readonly finding: 'unset' | 'withheld' } {
   const isOffered = offered.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : name === one));
   if (!isOffered || isWithheldVariable(name)) return { finding: 'withheld' };

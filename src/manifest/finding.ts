@@ -27,7 +27,7 @@ import { suggestRemedy } from './suggest.ts';
 
 /** A document whose kind is known. */
 export interface ManifestDocument {
-  readonly position: Position;
+  readonly position: DocumentPosition;
   readonly kind: string;
   /** Absent if the name is missing or invalid, or if the kind is `Defaults`. */
   readonly address: Address | undefined;
@@ -40,26 +40,26 @@ export interface ManifestDocument {
   readonly layers?: readonly ManifestDocument[];
 }
 
-export interface Place {
-  readonly position: Position;
+export interface FindingPlace {
+  readonly position: DocumentPosition;
   readonly path: FieldPath;
   readonly target: Target;
 }
 
 /** A mistake in a document. `path` starts at the document. */
-export interface Finding {
+export interface ManifestFinding {
   readonly code: DiagnosticCode;
   /** The message without the address, which the diagnostic adds. */
   readonly message: string;
   readonly remedy?: string | undefined;
   readonly path: FieldPath;
   readonly target: Target;
-  readonly related?: readonly { readonly message: string; readonly place: Place }[];
+  readonly related?: readonly { readonly message: string; readonly place: FindingPlace }[];
 }
 
 export interface DocumentFinding {
   readonly document: ManifestDocument;
-  readonly finding: Finding;
+  readonly finding: ManifestFinding;
 }
 
 /** Maps each address to the first document that has it. */
@@ -69,7 +69,7 @@ export type DocumentIndex = ReadonlyMap<Address, ManifestDocument>;
 export type DiagnosticSubject = Pick<ManifestDocument, 'position'> &
   Partial<Pick<ManifestDocument, 'address' | 'kind'>>;
 
-export function locateDiagnostic(subject: DiagnosticSubject, finding: Finding, locator: Locator): Diagnostic {
+export function locateDiagnostic(subject: DiagnosticSubject, finding: ManifestFinding, locator: Locator): Diagnostic {
   const { path, target, related = [] } = finding;
   const { position, kind } = subject;
   return createDiagnostic(subject, {
@@ -93,8 +93,8 @@ export function createDiagnostic(
   return {
     code,
     severity: 'error',
-    message: shorten(whose === undefined ? message : `${whose}: ${message}`),
-    ...(remedy !== undefined && { remedy: shorten(remedy) }),
+    message: shortenMessage(whose === undefined ? message : `${whose}: ${message}`),
+    ...(remedy !== undefined && { remedy: shortenMessage(remedy) }),
     ...(address !== undefined && { address }),
     place,
     ...(related.length > 0 && { related }),
@@ -129,19 +129,19 @@ function listKnownSteps(table: Kind, names: readonly string[]): readonly string[
 const MAX_HALF = 400;
 
 /** Cuts the middle out of a message that is too long. */
-export function shorten(message: string): string {
+export function shortenMessage(message: string): string {
   return message.length <= 2 * MAX_HALF ? message : `${message.slice(0, MAX_HALF)}…${message.slice(-MAX_HALF)}`;
 }
 
 /** Returns the position of a finding, with an excerpt and, if a tool made the document, its source file. */
-export function locateSource({ position, path, target }: Place, locator: Locator, part?: TextPart): SourcePlace {
+export function locateSource({ position, path, target }: FindingPlace, locator: Locator, part?: TextPart): SourcePlace {
   const span = locator.locate(position, path, target);
   const { source, origin } = position;
   const found = source.toPlace(part === undefined ? span : locatePart(source.text, span, part));
   return origin === undefined ? found : { ...found, origin };
 }
 
-export function toFinding(finding: SchemaFinding, kind: string, position: Position): Finding {
+export function toFinding(finding: SchemaFinding, kind: string, position: DocumentPosition): ManifestFinding {
   const { code, path, at, message, repeats } = finding;
   return {
     code,
@@ -209,7 +209,7 @@ function findSpecialRemedy(path: FieldPath, given: string, kind: string): string
     : undefined;
 }
 
-export interface Position {
+export interface DocumentPosition {
   readonly source: SourceText;
   /** The YAML document. For a member of a `List`, the YAML document that contains the `List`. */
   readonly span: Span;
@@ -228,9 +228,9 @@ type Target = 'key' | 'value';
  */
 export interface Locator {
   /** Returns the span of a path. If the path does not exist, returns the span of its longest existing part. */
-  readonly locate: (position: Position, path: FieldPath, target: Target) => Span;
+  readonly locate: (position: DocumentPosition, path: FieldPath, target: Target) => Span;
   /** Passes the syntax tree of a document that was just parsed, so that the locator does not parse it again. */
-  readonly offer: (position: Pick<Position, 'source' | 'span'>, tree: Document.Parsed) => void;
+  readonly offer: (position: Pick<DocumentPosition, 'source' | 'span'>, tree: Document.Parsed) => void;
   /** Drops the last syntax tree. */
   readonly forget: () => void;
 }
@@ -255,7 +255,7 @@ export function createLocator(): Locator {
 
 /** The document that was last parsed or offered. */
 interface LastDocument {
-  readonly position: Pick<Position, 'source' | 'span'>;
+  readonly position: Pick<DocumentPosition, 'source' | 'span'>;
   readonly offered: Document.Parsed | undefined;
   /** Created when a position is first requested. */
   tree: Tree | undefined;
@@ -263,7 +263,7 @@ interface LastDocument {
   readonly offset: number;
 }
 
-function parseAgain({ source, span }: Pick<Position, 'source' | 'span'>): LastDocument {
+function parseAgain({ source, span }: Pick<DocumentPosition, 'source' | 'span'>): LastDocument {
   const tree = parseTree(source.text.slice(span.start, span.end));
   return { position: { source, span }, offered: undefined, tree, offset: span.start };
 }

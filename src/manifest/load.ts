@@ -22,7 +22,7 @@ import { type Address, isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
-import { createAllowance } from './bounded-yaml.ts';
+import { createYamlBudget } from './bounded-yaml.ts';
 import { NO_ENVIRONMENT, type ReadFieldFile, resolveManifestPath, STDIN } from './environment.ts';
 import { parseDocuments } from './parse.ts';
 import { createStackFilter, expandList, type FoundManifest, mayContainDefaults } from './stack-folders.ts';
@@ -493,7 +493,7 @@ function hasField(json: JsonObject): boolean {
 /** Lists the addresses in manifests for command-line completion, without checks. Stops when `isLate` returns true. */
 export function listAddresses(sources: readonly ManifestBytes[], isLate: () => boolean): readonly Address[] {
   const found = new Set<Address>();
-  const allowance = createAllowance();
+  const allowance = createYamlBudget();
   for (const { bytes } of sources) {
     for (const { value } of parseDocuments(new TextDecoder().decode(bytes), NO_ENVIRONMENT, allowance)) {
       for (const address of listAddressesIn(value)) found.add(address);

@@ -21,16 +21,16 @@ import type { DiagnosticCode } from '../model/diagnostic.ts';
 import { type Json, MAX_DEPTH } from '../model/json.ts';
 import { checkPrintable } from '../model/printable.ts';
 import {
-  createAllowance,
+  createYamlBudget,
   describeOmitted,
   limitPerCode,
   NESTING_REMEDY,
-  parseWithin,
+  parseYamlWithin,
   TOO_DEEP,
-  type YamlAllowance,
+  type YamlBudget,
   YamlLimitError,
 } from './bounded-yaml.ts';
-import { type Environment, fillEnvironment } from './environment.ts';
+import { fillEnvironment, type ManifestEnvironment } from './environment.ts';
 import { locatePart, type Span } from './source-text.ts';
 
 export interface ParsedDocument {
@@ -50,13 +50,13 @@ export interface ParsedDocument {
  */
 export function* parseDocuments(
   text: string,
-  env: Environment,
-  allowance: YamlAllowance = createAllowance(),
+  env: ManifestEnvironment,
+  allowance: YamlBudget = createYamlBudget(),
 ): Generator<ParsedDocument> {
   const parser = new Parser();
   const composer = new Composer(OPTIONS);
   try {
-    for (const document of composer.compose(parseWithin(parser, text, allowance)))
+    for (const document of composer.compose(parseYamlWithin(parser, text, allowance)))
       yield convertDocument(document, { env, text });
     const { errors } = composer.streamInfo();
     if (errors.length > 0) yield createBrokenDocument(errors.map((error) => createSyntaxFinding(error, text)));
@@ -102,7 +102,7 @@ const OPTIONS = {
 
 function convertDocument(
   document: Document.Parsed,
-  context: { readonly env: Environment; readonly text: string },
+  context: { readonly env: ManifestEnvironment; readonly text: string },
 ): ParsedDocument {
   const [start, , end] = document.range;
   const { value, findings, isBomb } = convertRoot(document.contents, context);
@@ -256,7 +256,7 @@ function createBombFinding(span: Span): SyntaxFinding {
 
 /** The state of converting one document. */
 interface Walk {
-  readonly env: Environment;
+  readonly env: ManifestEnvironment;
   /** The whole text of the file. */
   readonly text: string;
   readonly findings: SyntaxFinding[];

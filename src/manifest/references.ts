@@ -5,7 +5,7 @@ import { type Address, isAddress, parseAddress } from '../model/address.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { CrossStackReference, Spec } from '../model/state.ts';
-import type { DocumentFinding, DocumentIndex, Finding, ManifestDocument } from './finding.ts';
+import type { DocumentFinding, DocumentIndex, ManifestDocument, ManifestFinding } from './finding.ts';
 import { suggest } from './suggest.ts';
 
 /** The results of resolving the references of all documents. */
@@ -46,7 +46,7 @@ interface Resolution {
   dangling: number;
 }
 
-type Report = (finding: Finding) => void;
+type Report = (finding: ManifestFinding) => void;
 
 function resolveSpec(document: ManifestDocument, resolution: Resolution, report: Report): Spec {
   const { spec } = document.value;
@@ -130,7 +130,7 @@ function resolveExternal(spec: Spec, resolution: Resolution, report: Report): Sp
 /** The maximum number of dangling references that get a suggestion, which is slow: it compares with every address. */
 const MAX_SUGGESTIONS = 100;
 
-function createDanglingFinding(reference: Reference, resolution: Resolution): Finding {
+function createDanglingFinding(reference: Reference, resolution: Resolution): ManifestFinding {
   const { path, value, type } = reference;
   resolution.dangling += 1;
   const kinds = [...listReferableKinds(type).map(({ name }) => name), 'External'];
@@ -152,7 +152,7 @@ function formatDanglingRemedy({ value, type }: Reference, kinds: readonly string
   return `Name one of ${[...kinds.map((kind) => `${kind}/…`), ...type.prefixes.map((prefix) => `${prefix}_…`)].join(', ')}.`;
 }
 
-function createWrongFinding(reference: Reference, id: string | undefined, { addresses }: Resolution): Finding {
+function createWrongFinding(reference: Reference, id: string | undefined, { addresses }: Resolution): ManifestFinding {
   const { path, value, type } = reference;
   const kinds = listReferableKinds(type).map(({ name }) => `${name}/…`);
   const externals = `an External whose id is ${type.prefixes.map((prefix) => `${prefix}_…`).join(' or ')}`;
@@ -266,7 +266,7 @@ function listCircleFindings(
   if (first === undefined) return [];
   const start = members.indexOf(first);
   const round = [...members.slice(start), ...members.slice(0, start), first].map(({ address }) => address);
-  const finding: Finding = {
+  const finding: ManifestFinding = {
     code: 'circular-reference',
     message: `spec.id refers to itself: ${round.join(' → ')}`,
     remedy: 'Write a literal id in one of them.',

@@ -1,7 +1,7 @@
 import { toBuffer } from '../files/read-input.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { createAllowance } from './bounded-yaml.ts';
-import { type Environment, NO_ENVIRONMENT } from './environment.ts';
+import { createYamlBudget } from './bounded-yaml.ts';
+import { type ManifestEnvironment, NO_ENVIRONMENT } from './environment.ts';
 import { parseDocuments } from './parse.ts';
 
 /** A manifest file below a folder that the user named. */
@@ -43,8 +43,8 @@ export interface RawDocuments {
   readonly isBroken: boolean;
 }
 
-export function readRawDocuments(bytes: Uint8Array, env: Environment): RawDocuments {
-  const parsed = [...parseDocuments(new TextDecoder().decode(bytes), env, createAllowance())];
+export function readRawDocuments(bytes: Uint8Array, env: ManifestEnvironment): RawDocuments {
+  const parsed = [...parseDocuments(new TextDecoder().decode(bytes), env, createYamlBudget())];
   return {
     documents: parsed.flatMap(({ value }) => expandList(value)),
     isBroken: parsed.some(({ isBroken }) => isBroken),
@@ -52,7 +52,7 @@ export function readRawDocuments(bytes: Uint8Array, env: Environment): RawDocume
 }
 
 /** Lists the documents of a file and ignores YAML errors. */
-export function listRawDocuments(bytes: Uint8Array, env: Environment): readonly JsonObject[] {
+export function listRawDocuments(bytes: Uint8Array, env: ManifestEnvironment): readonly JsonObject[] {
   return readRawDocuments(bytes, env).documents;
 }
 

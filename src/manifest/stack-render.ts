@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
-import { createAllowance } from './bounded-yaml.ts';
-import type { Environment } from './environment.ts';
+import { createYamlBudget } from './bounded-yaml.ts';
+import type { ManifestEnvironment } from './environment.ts';
 import { createLocator, locateSource } from './finding.ts';
 import type { ManifestBytes } from './load.ts';
 import { parseDocuments } from './parse.ts';
@@ -24,7 +24,7 @@ export interface StackRender {
 /** Returns the first `spec.render` in a file, from documents of this kind only. */
 export function findStackRender(
   source: ManifestBytes,
-  env: Environment,
+  env: ManifestEnvironment,
   kind: 'Stack' | 'Defaults',
 ): StackRender | undefined {
   const { buffer, byteOffset, byteLength } = source.bytes;
@@ -33,7 +33,7 @@ export function findStackRender(
   if (!mayHold(source.bytes) || !Buffer.from(buffer, byteOffset, byteLength).includes('render')) return undefined;
   const text = decodeSource(source);
   if ('code' in text) return undefined;
-  for (const { value, span, findings } of parseDocuments(text.text, env, createAllowance())) {
+  for (const { value, span, findings } of parseDocuments(text.text, env, createYamlBudget())) {
     const [first] = listRenders(value, kind, []);
     if (first === undefined) continue;
     const position = { source: text, span, base: first.base };

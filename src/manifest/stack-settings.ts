@@ -28,10 +28,10 @@ import {
   createLocator,
   type DocumentFinding,
   type DocumentIndex,
+  type FindingPlace,
   type Locator,
   locateSource,
   type ManifestDocument,
-  type Place,
 } from './finding.ts';
 
 /** Reads the settings of a valid `Stack` and fills in defaults. Without a document, the name is empty. */
@@ -256,7 +256,7 @@ function listLeaves(settings: JsonObject, before: readonly string[]): readonly L
 }
 
 /** Reports a second Defaults in one folder, because it is unclear which of the two is the nearest. */
-export function listSecondDefaults(documents: readonly ManifestDocument[]): readonly DocumentFinding[] {
+export function listDuplicateDefaults(documents: readonly ManifestDocument[]): readonly DocumentFinding[] {
   const defaults = documents.filter(({ kind }) => kind === 'Defaults');
   return [...Map.groupBy(defaults, toFolder).values()].flatMap(([first, ...others]) =>
     others.map((document) => ({
@@ -273,7 +273,7 @@ export function listSecondDefaults(documents: readonly ManifestDocument[]): read
   );
 }
 
-function toKindPlace({ position }: ManifestDocument): Place {
+function toKindPlace({ position }: ManifestDocument): FindingPlace {
   return { position, path: ['kind'], target: 'value' };
 }
 
@@ -301,7 +301,7 @@ const MAX_NAMED = 5;
  * Returns the error for Stacks in several folders, which are separate stacks. All other findings are then meaningless.
  * `undefined` if there is at most one Stack, or if all are in one folder.
  */
-export function findSeveralStacks(stacks: readonly ManifestDocument[]): Diagnostic | undefined {
+export function findMultipleStacks(stacks: readonly ManifestDocument[]): Diagnostic | undefined {
   const own = stacks.filter((document) => !isPrinted(document));
   const folders = [...new Set(own.map(toFolder))].sort();
   const [first = ''] = folders;
@@ -391,7 +391,7 @@ export function listDescribedHandOvers(
 }
 
 /** The error for manifests without a Stack. Its remedy contains the lines to add. */
-export const NO_STACK: Diagnostic = {
+export const NO_STACK_FINDING: Diagnostic = {
   code: 'no-stack',
   severity: 'error',
   message: 'the manifests have no Stack document',
@@ -425,7 +425,7 @@ export function listDuplicates(
   });
 }
 
-function toNamePlace({ position }: ManifestDocument): Place {
+function toNamePlace({ position }: ManifestDocument): FindingPlace {
   return { position, path: ['metadata', 'name'], target: 'value' };
 }
 

@@ -27,18 +27,24 @@ import type {
 } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { createPolicySpecSchema, createPolicyTestSpecSchema } from '../schemas/policy.ts';
-import { createAllowance, createDiagnosticCounter, describeOmitted, limitPerCode } from './bounded-yaml.ts';
+import { createDiagnosticCounter, createYamlBudget, describeOmitted, limitPerCode } from './bounded-yaml.ts';
 import { type ReadContext, type ReadDocuments, readDocuments } from './documents.ts';
-import { type Environment, NO_FIELD_FILES, type ReadFieldFile, resolveManifestPath, STDIN } from './environment.ts';
+import {
+  type ManifestEnvironment,
+  NO_FIELD_FILES,
+  type ReadFieldFile,
+  resolveManifestPath,
+  STDIN,
+} from './environment.ts';
 import {
   createLocator,
   type DocumentFinding,
-  type Finding,
+  type DocumentPosition,
   type Locator,
   locateDiagnostic,
   locateSource,
   type ManifestDocument,
-  type Position,
+  type ManifestFinding,
 } from './finding.ts';
 import { encodeSource, type ManifestBytes, type ManifestSource } from './load.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
@@ -47,17 +53,17 @@ import type { Span } from './source-text.ts';
 import { decodeSource } from './stack-render.ts';
 import {
   fillInDefaults,
-  findSeveralStacks,
+  findMultipleStacks,
   listDescribedHandOvers,
   listDuplicateClaims,
+  listDuplicateDefaults,
   listDuplicates,
   listExtraStacks,
   listRenamedFromConflicts,
-  listSecondDefaults,
   listStackSettings,
   listUnusedKinds,
   locateSetting,
-  NO_STACK,
+  NO_STACK_FINDING,
   readLabelsAndAnnotations,
   readStackSettings,
   type StackSetting,
@@ -71,7 +77,7 @@ import {
 /** Options of `validateManifests`. */
 export interface ValidateOptions {
   /** The environment that fills in `${env:NAME}`. */
-  readonly env: Environment;
+  readonly env: ManifestEnvironment;
   /** Secrets that no manifest may contain. Absent if no secret is known. */
   readonly secrets?: Pick<Secrets, 'redact' | 'find'>;
   /** Whether a missing `Stack` is an error (default: true). Pass false if nothing will be compared or written. */
@@ -112,7 +118,7 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
   const counter = createDiagnosticCounter();
   const { documents: written, diagnostics, mayHideStack } = readAll(sources, options, { locator, counter, handed });
   const stacks = written.filter(({ kind }) => kind === 'Stack');
-  const several = findSeveralStacks(stacks);
+  const several = findMultipleStacks(stacks);
   if (several !== undefined)
     return { state: undefined, diagnostics: [several], rules: parsePolicyDocuments([], locator) };
   const documents = fillInDefaults(written);
@@ -122,7 +128,7 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
   const duplicates = listDuplicates(documents, index);
   const findings = [
     ...listExtraStacks(stacks),
-    ...listSecondDefaults(documents),
+    ...listDuplicateDefaults(documents),
     ...listUnusedKinds(documents, stack),
     ...listDescribedHandOvers(index, stack),
     ...duplicates,
@@ -136,7 +142,7 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
     ...limitFindings(findings)
       .filter(({ finding }) => counter.shouldShow(finding.code))
       .map(({ document, finding }) => locateDiagnostic(document, finding, locator)),
-    ...(stacks.length === 0 && !mayHideStack && options.requireStack !== false ? [NO_STACK] : []),
+    ...(stacks.length === 0 && !mayHideStack && options.requireStack !== false ? [NO_STACK_FINDING] : []),
     ...counter.listRest(),
   ];
   locator.forget();
@@ -171,7 +177,7 @@ function readAll(
   options: ValidateOptions,
   { locator, counter, handed }: Pick<ReadContext, 'locator' | 'counter'> & { readonly handed: ReadonlySet<string> },
 ): ReadDocuments {
-  const allowance = createAllowance();
+  const allowance = createYamlBudget();
   const { env, secrets = NO_SECRETS, readFile = NO_FIELD_FILES, deepChecks = new Map() } = options;
   const documents: ManifestDocument[] = [];
   const diagnostics: Diagnostic[] = [];
@@ -336,7 +342,7 @@ function createResource(
 }
 
 /** Returns the line where a document starts. Parses the document again only if it is a member of a `List`. */
-function locateStart(position: Position, locator: Locator): ManifestStart {
+function locateStart(position: DocumentPosition, locator: Locator): ManifestStart {
   const { source, span, base, origin } = position;
   const start = base.length === 0 ? skipToStart(source.text, span) : locator.locate(position, [], 'value').start;
   return { file: source.file, line: source.toLine(start), ...(origin !== undefined && { origin }) };
@@ -432,7 +438,7 @@ interface MarkContent {
 }
 
 /** Returns the error in a resource's metadata, if any. The mark counts towards the length limit. */
-export function findMetadataFinding(marked: MarkContent): Finding | undefined {
+export function findMetadataFinding(marked: MarkContent): ManifestFinding | undefined {
   const { kind, spec, isValid } = marked;
   const type = kind.fields['metadata']?.type;
   const user = spec['metadata'];
@@ -469,7 +475,7 @@ function isSurelyShort(
 const QUOTES = 6;
 const KEYS = 200;
 
-function createReservedFinding(user: string | JsonObject): Finding {
+function createReservedFinding(user: string | JsonObject): ManifestFinding {
   return {
     code: 'reserved-metadata',
     message: `spec.metadata has the key \`${MARK_KEY}\`, which is reserved for the mark`,
@@ -480,7 +486,7 @@ function createReservedFinding(user: string | JsonObject): Finding {
   };
 }
 
-function createTooLongFinding(length: number, limit: number): Finding {
+function createTooLongFinding(length: number, limit: number): ManifestFinding {
   return {
     code: 'too-long',
     message: `spec.metadata is ${length} bytes long, including the mark; the limit is ${limit} bytes of UTF-8`,

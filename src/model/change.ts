@@ -46,7 +46,7 @@ export interface Difference {
 }
 
 /** The live resource before the change. */
-export interface ChangeStart {
+export interface LiveBeforeChange {
   readonly id: string;
   /** Digest of the spec in normal form and of the mark. It shows drift of a resource whose `spec` is absent. */
   readonly digest: string;
@@ -77,7 +77,7 @@ export interface Change {
   readonly notes?: readonly string[];
   /** Fields that drifted and that the plan leaves as they are, because of `--no-revert-drift`. */
   readonly kept?: readonly string[];
-  readonly live?: ChangeStart;
+  readonly live?: LiveBeforeChange;
   /** The desired spec in normal form, with addresses for ids known only after apply. Absent for deletes and no-ops. */
   readonly desired?: Spec;
   /** Values to send, by field, if their form differs from the normal form in `desired`. */

@@ -12,7 +12,7 @@ export function formatPath(path: FieldPath): string {
 }
 
 /** Whether two paths are equal, or one of them is the beginning of the other. */
-export function overlaps(left: FieldPath, right: FieldPath): boolean {
+export function pathsOverlap(left: FieldPath, right: FieldPath): boolean {
   const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
   return shorter.every((step, index) => step === longer[index]);
 }

@@ -1,5 +1,5 @@
 /** The CI job that created a plan, for links in reports. */
-export interface Pipeline {
+export interface CiPipeline {
   readonly commit?: string;
   /** URL of the commit's page. */
   readonly commitUrl?: string;
@@ -12,7 +12,7 @@ export interface Pipeline {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads the environment of a GitHub or GitLab job. Other systems can set `EDGEWISE_COMMIT`. */
-export function readPipeline(env: Environment): Pipeline {
+export function readCiPipeline(env: Environment): CiPipeline {
   const commit = findCommit(env);
   const found = {
     commit,
@@ -28,7 +28,7 @@ export function readPipeline(env: Environment): Pipeline {
  * Describes the CI job in a few words. The mark contains this text, so that other runs can show which job wrote a
  * resource. `undefined` outside of a CI job, or if the text is too long for the mark.
  */
-export function describePipeline({ commit, runUrl }: Pipeline): string | undefined {
+export function describePipeline({ commit, runUrl }: CiPipeline): string | undefined {
   const parts = [
     ...(commit === undefined ? [] : [`commit ${commit.slice(0, 12)}`]),
     ...(runUrl === undefined ? [] : [runUrl]),
@@ -106,6 +106,6 @@ export function createJobCommandFilter(): (part: string) => string {
 }
 
 /** Whether the runner of a CI job reads the output. */
-export function isReadByRunner(env: Readonly<Record<string, string | undefined>>): boolean {
+export function isInCiJob(env: Readonly<Record<string, string | undefined>>): boolean {
   return env['GITHUB_ACTIONS'] === 'true' || env['GITLAB_CI'] === 'true';
 }

@@ -6,9 +6,9 @@ import type { Mark } from '../model/mark.ts';
 import type { Plan, SuppressedDelete } from '../model/plan.ts';
 import type { FindTaker } from '../model/stack-tree.ts';
 import type { DesiredResource, FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
-import type { Decision } from './decide.ts';
+import type { ChangeDecision } from './decide.ts';
 import { describeLifecycleLine } from './duplicates.ts';
-import type { Pair } from './match.ts';
+import type { ResourcePair } from './match.ts';
 
 interface ConflictContext {
   readonly stack: string;
@@ -24,7 +24,7 @@ interface ConflictContext {
  * service would reject the write. Returns a warning instead if a stack of the same run will free the value.
  */
 export function listConflicts(
-  decisions: readonly Decision[],
+  decisions: readonly ChangeDecision[],
   live: LiveState,
   { stack, suppressedDeletes, isInRun = () => false, findTaker }: ConflictContext,
 ): readonly Diagnostic[] {
@@ -53,7 +53,7 @@ export function listConflicts(
 }
 
 /** Lists the unique values that the resource has after the change. Empty if the change is a no-op or a delete. */
-function listClaimed({ action, pair, form }: Decision): readonly Claim[] {
+function listClaimed({ action, pair, form }: ChangeDecision): readonly Claim[] {
   if (action === 'no-op' || form === undefined || pair.desired === undefined) return [];
   return listClaims(pair.kind, form.normal);
 }
@@ -62,7 +62,7 @@ function listClaimed({ action, pair, form }: Decision): readonly Claim[] {
  * The spec that a live resource has after the plan, including ignored fields. Empty if the plan deletes or replaces it.
  * Empty also for a release, because a plan that releases claims no values.
  */
-function pickFinalSpec({ spec }: LiveResource, decision: Decision | undefined): Spec {
+function pickFinalSpec({ spec }: LiveResource, decision: ChangeDecision | undefined): Spec {
   if (decision === undefined || decision.action === 'no-op') return spec;
   return decision.form !== undefined && decision.action !== 'replace' ? decision.form.normal : {};
 }
@@ -79,7 +79,7 @@ interface ClaimOwner {
 }
 
 function listConflictsOf(
-  decision: Decision,
+  decision: ChangeDecision,
   owners: ReadonlyMap<string, ClaimOwner>,
   isInRun: (stack: string) => boolean,
 ): readonly Diagnostic[] {
@@ -112,7 +112,7 @@ const LATE =
 const LATE_CLAIM = { code: 'claimed-elsewhere', severity: 'warning' } as const;
 
 /** Lists the addresses whose writes wait until another stack of the run frees a unique value. */
-export function listLateClaims({ diagnostics }: Pick<Plan, 'diagnostics'>): ReadonlySet<string> {
+export function listWritesAwaitingFreedValues({ diagnostics }: Pick<Plan, 'diagnostics'>): ReadonlySet<string> {
   const late = diagnostics.filter(({ code, severity }) => code === LATE_CLAIM.code && severity === LATE_CLAIM.severity);
   return new Set(late.flatMap(({ address }) => address ?? []));
 }
@@ -128,7 +128,7 @@ function describeOwner({ kind, mark }: LiveResource): string {
 
 function formatRemedy(
   { resource, isOutsideTargets, isOurs, isWithheld, taker }: ClaimOwner,
-  { desired, live }: Pair,
+  { desired, live }: ResourcePair,
 ): string {
   const { kind, id, mark } = resource;
   if (isWithheld) return 'Remove --no-delete, so that the plan removes it there first.';

@@ -1,12 +1,12 @@
 import { fillAllLeftOut } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import type { Change, ChangeStart } from '../model/change.ts';
+import type { Change, LiveBeforeChange } from '../model/change.ts';
 import { isJsonObject, type Json, toDigest } from '../model/json.ts';
 import { toComparedMark } from '../model/mark.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
 import type { PlannedTokenSink } from '../model/token-sink.ts';
-import type { Decision } from './decide.ts';
-import type { Pair } from './match.ts';
+import type { ChangeDecision } from './decide.ts';
+import type { ResourcePair } from './match.ts';
 import { findValidForMs } from './validity.ts';
 import { createSentForms, listChangedFields } from './writes.ts';
 
@@ -22,7 +22,7 @@ interface ChangeFacts {
  * the manifest nor other live resources are needed later.
  */
 export function createChange(
-  decision: Decision,
+  decision: ChangeDecision,
   notes: readonly string[],
   { token, ownerLabel }: ChangeFacts = {},
 ): Change {
@@ -53,7 +53,7 @@ export function createChange(
  * Finds the owner of a resource in the labels and annotations of its manifest. If it has no manifest, finds the owner
  * in the live mark, else in the live metadata.
  */
-function findOwner({ desired, live }: Pair, label: string): string | undefined {
+function findOwner({ desired, live }: ResourcePair, label: string): string | undefined {
   if (desired !== undefined) return pickText(desired.labels, label) ?? pickText(desired.annotations, label);
   return live?.mark?.owner ?? pickText(live?.spec['metadata'], label);
 }
@@ -76,7 +76,7 @@ function pickManifestFacts({
 }
 
 /** The parts of a change that come from the desired spec. Empty for a delete and a release. */
-function pickDesired(decision: Decision): Pick<Change, 'desired' | 'sent' | 'ignored' | 'validForMs'> {
+function pickDesired(decision: ChangeDecision): Pick<Change, 'desired' | 'sent' | 'ignored' | 'validForMs'> {
   const { pair, form } = decision;
   if (form === undefined) return {};
   const sent = createSentForms(pair.kind, form, listSentFields(decision));
@@ -91,12 +91,12 @@ function pickDesired(decision: Decision): Pick<Change, 'desired' | 'sent' | 'ign
 }
 
 /** The ignored fields to record in the mark. Empty for attached modules, which have no mark. */
-function listIgnored({ kind, desired }: Decision['pair']): readonly string[] {
+function listIgnored({ kind, desired }: ChangeDecision['pair']): readonly string[] {
   const names = kind.specFields.map(([name]) => name);
   return kind.role === 'owned' ? names.filter((name) => desired?.lifecycle.ignore.includes(name)) : [];
 }
 
-function listSentFields(decision: Decision): ReadonlySet<string> {
+function listSentFields(decision: ChangeDecision): ReadonlySet<string> {
   const { kind } = decision.pair;
   const fields = kind.specFields;
   if (isCreated(decision)) return new Set(fields.map(([name]) => name));
@@ -104,11 +104,11 @@ function listSentFields(decision: Decision): ReadonlySet<string> {
   return new Set([...always, ...listChangedFields(kind, decision)]);
 }
 
-function isCreated({ action }: Decision): boolean {
+function isCreated({ action }: ChangeDecision): boolean {
   return action === 'create' || action === 'replace';
 }
 
-function createStart(live: LiveResource, isTouched: boolean): ChangeStart {
+function createStart(live: LiveResource, isTouched: boolean): LiveBeforeChange {
   const { id, spec, mark } = live;
   return {
     id,

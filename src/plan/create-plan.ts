@@ -6,7 +6,7 @@ import { computeMinimumRequestTimeMs, parseRateLimit } from '../model/stack.ts';
 import type { Write } from '../model/write.ts';
 import { createChange } from './create-change.ts';
 import { withDangers } from './dangers.ts';
-import { type Decision, describeTokens, findTokenSink } from './decide.ts';
+import { type ChangeDecision, describeTokens, findTokenSink } from './decide.ts';
 import { type DecidedPlan, decidePlan } from './decide-plan.ts';
 import { countDuplicateChecks } from './duplicates.ts';
 import { listPlannedFiles } from './files.ts';
@@ -74,14 +74,14 @@ function isCausedByChange(diagnostic: Diagnostic, changesOf: ReadonlyMap<string,
 }
 
 /** The stacks that hand a resource over to a manifest of this stack. */
-function listHandingStacks(decisions: readonly Decision[]): readonly string[] {
+function listHandingStacks(decisions: readonly ChangeDecision[]): readonly string[] {
   return decisions.flatMap(({ pair: { by, desired, live } }) => {
     const from = desired?.lifecycle.takenFrom?.stack;
     return by === 'adopt' && from !== undefined && live?.mark?.stack === from ? [from] : [];
   });
 }
 
-function listChanges(decisions: readonly Decision[], input: PlanInput): readonly Change[] {
+function listChanges(decisions: readonly ChangeDecision[], input: PlanInput): readonly Change[] {
   const { ownerLabel } = input.desired.stack;
   return decisions
     .map((decision) => {
@@ -115,14 +115,14 @@ function estimateRequests(writes: readonly Write[], { live, settings }: PlanInpu
 }
 
 /** Notes on a change for the user who approves it. An unchanged resource has notes only if it is due for renewal. */
-function listNotes(decision: Decision, { desired }: PlanInput): readonly string[] {
+function listNotes(decision: ChangeDecision, { desired }: PlanInput): readonly string[] {
   if (decision.action === 'no-op') return decision.notes;
   if (decision.action === 'release') return describeRelease(decision, desired);
   return [...describeTokens(decision), ...describeKeys(decision), ...decision.notes];
 }
 
 /** Describes the public keys of a resource, as in `for an ed25519 key, alice@example.com`. */
-function describeKeys({ pair, form }: Decision): readonly string[] {
+function describeKeys({ pair, form }: ChangeDecision): readonly string[] {
   return Object.entries(pair.kind.fields).flatMap(([name, { type }]) => {
     const key = form?.written[name];
     if (type.type !== 'text' || type.format !== 'ssh-public-key' || typeof key !== 'string') return [];

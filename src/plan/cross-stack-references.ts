@@ -28,7 +28,10 @@ interface ResolvedReferences {
  * `isCreated`: the plan creates it. `gone`: the reason why it will not exist after the run. `undefined`: no plan of the
  * run contains the resource, so the live state decides.
  */
-export type FindPlanned = (reference: CrossStackReference, liveId: string | undefined) => PlannedResource | undefined;
+export type FindPlannedResource = (
+  reference: CrossStackReference,
+  liveId: string | undefined,
+) => PlannedResource | undefined;
 
 export type PlannedResource = { readonly id: string } | { readonly isCreated: true } | { readonly gone: string };
 
@@ -38,7 +41,7 @@ export function listCrossStackKinds({ crossStackReferences = new Map() }: Desire
 }
 
 interface Run {
-  readonly findPlanned?: FindPlanned | undefined;
+  readonly findPlanned?: FindPlannedResource | undefined;
   /** Whether the stack with this name is part of the run. Default: no other stack is. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
 }

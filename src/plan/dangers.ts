@@ -1,5 +1,5 @@
 import { listClaims } from '../kinds/claims.ts';
-import { findAbsenceGroup, listTransitionDangers, type ResourceState } from '../kinds/dangers.ts';
+import { findDangerGroupOfAbsence, listTransitionDangers, type ResourceState } from '../kinds/dangers.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, formatChangeAddress } from '../model/change.ts';
@@ -186,7 +186,7 @@ function pickConsequence(kind: Kind, path: string): Pick<Danger, 'consequence'> 
 
 function listGaps(kind: Kind, change: Change, { findGap }: DangerContext): readonly Danger[] {
   const gap = findGap(change);
-  const group = change.live?.spec === undefined ? undefined : findAbsenceGroup(kind, change.live.spec);
+  const group = change.live?.spec === undefined ? undefined : findDangerGroupOfAbsence(kind, change.live.spec);
   return gap === undefined || group === undefined ? [] : [{ group, danger: 'gap', ...gap }];
 }
 

@@ -10,14 +10,14 @@ import type { SuppressedDelete } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
 import { listConflicts } from './claims.ts';
 import {
-  type Decision,
+  type ChangeDecision,
   decideActions,
   EXPIRY_WARNING_SHARE,
   listRefusedAdoptions,
   listRenewalDiagnostics,
   listTokensWithoutSink,
 } from './decide.ts';
-import { listAdoptionHints, listFormerMissing, listRenameHints } from './duplicates.ts';
+import { listAdoptionHints, listMissingFormerNames, listRenameHints } from './duplicates.ts';
 import { createIsHandedOver, listPossibleTakeOvers, listTakeOversOutsideRun } from './handed-over.ts';
 import { matchResources } from './match.ts';
 import { createReleaseState, type PlanInput } from './plan-input.ts';
@@ -25,7 +25,7 @@ import { selectTargets } from './select-targets.ts';
 import { findValidForMs, readTime } from './validity.ts';
 
 export interface DecidedPlan {
-  readonly decisions: readonly Decision[];
+  readonly decisions: readonly ChangeDecision[];
   readonly suppressedDeletes: readonly SuppressedDelete[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -49,7 +49,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     ...listCrossStackUsers(decisions, live, stack),
     ...listPossibleTakeOvers(input, new Set(matched.pairs.map(({ live: one }) => one?.id))).filter(selected.concerns),
     ...listTakeOversOutsideRun(decisions, input),
-    ...listFormerMissing(decisions, { live, stack }),
+    ...listMissingFormerNames(decisions, { live, stack }),
     ...listRenameHints(decisions),
     ...listAdoptionHints(decisions, live),
     ...listHealthWarnings(decisions, now),
@@ -66,18 +66,18 @@ export function decidePlan(input: PlanInput): DecidedPlan {
  * Returns the live resource of a decision with the fields to compare: all fields of the desired spec except those in
  * `lifecycle.ignore`. Empty if there is no live resource or no manifest.
  */
-function listComparedLive({ pair, form }: Decision): readonly ComparedLive[] {
+function listComparedLive({ pair, form }: ChangeDecision): readonly ComparedLive[] {
   const { kind, live, desired } = pair;
   if (live === undefined || desired === undefined || form === undefined) return [];
   const isCompared = (name: string) => form.normal[name] !== undefined && !desired.lifecycle.ignore.includes(name);
   return [{ kind, live: live.spec, isCompared }];
 }
 
-function canLockOut({ action, form, pair }: Decision): boolean {
+function canLockOut({ action, form, pair }: ChangeDecision): boolean {
   return action !== 'no-op' && form !== undefined && pair.kind.canLockOut(form.normal);
 }
 
-function createLockoutWarning({ pair }: Decision): Diagnostic {
+function createLockoutWarning({ pair }: ChangeDecision): Diagnostic {
   const { address, desired } = pair;
   return {
     code: 'lockout',
@@ -93,7 +93,7 @@ function createLockoutWarning({ pair }: Decision): Diagnostic {
  * Diagnostics on live resources that fail at the service or expire soon. Includes resources that the plan does not
  * change, but not those that it deletes or replaces.
  */
-function listHealthWarnings(decisions: readonly Decision[], now: Date): readonly Diagnostic[] {
+function listHealthWarnings(decisions: readonly ChangeDecision[], now: Date): readonly Diagnostic[] {
   return decisions.flatMap((decision) => {
     const { desired } = decision.pair;
     const isSkipped = decision.action === 'delete' || decision.action === 'create' || decision.action === 'replace';
@@ -107,7 +107,7 @@ function listHealthWarnings(decisions: readonly Decision[], now: Date): readonly
   });
 }
 
-function listHealthFindings({ pair }: Decision, desired: DesiredResource): readonly Diagnostic[] {
+function listHealthFindings({ pair }: ChangeDecision, desired: DesiredResource): readonly Diagnostic[] {
   return pair.kind.checkHealth(pair.live?.computed ?? {}).map(({ message, remedy, field }) => ({
     code: 'resource-unhealthy',
     severity: 'warning',
@@ -122,7 +122,7 @@ function listHealthFindings({ pair }: Decision, desired: DesiredResource): reado
  * Returns an error if the live value that is to be written to a file does not match the manifest. The file is not
  * written, because other programs read it.
  */
-function listFileFindings({ pair }: Decision, desired: DesiredResource): readonly Diagnostic[] {
+function listFileFindings({ pair }: ChangeDecision, desired: DesiredResource): readonly Diagnostic[] {
   const { kind, live, address } = pair;
   const field = kind.fileField ?? '';
   const text = live?.computed[field];
@@ -145,7 +145,11 @@ function listFileFindings({ pair }: Decision, desired: DesiredResource): readonl
  * Warnings on certificates that expire soon. Skips certificates with `renew_before`: they are replaced in time. Skips
  * certificates whose manifest sets the end: `listExpiredManifests` warns about them.
  */
-function listExpiryWarnings({ pair, form }: Decision, desired: DesiredResource, now: Date): readonly Diagnostic[] {
+function listExpiryWarnings(
+  { pair, form }: ChangeDecision,
+  desired: DesiredResource,
+  now: Date,
+): readonly Diagnostic[] {
   const { kind, live, address } = pair;
   const after = readTime(live?.spec ?? {}, kind.validity?.after);
   const until = readTime(live?.spec ?? {}, kind.validity?.until);
@@ -173,7 +177,7 @@ function listExpiryWarnings({ pair, form }: Decision, desired: DesiredResource, 
 }
 
 /** Warnings on fields that keep their value although the manifest no longer sets them. */
-function listRetainedValueWarnings(decisions: readonly Decision[]): readonly Diagnostic[] {
+function listRetainedValueWarnings(decisions: readonly ChangeDecision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const { kind, desired, address } = pair;
     if (desired === undefined || action === 'replace') return [];
@@ -205,7 +209,7 @@ const MIN_LENGTH_RATIO = 2;
  * Warns if a resource is valid for much longer than the default although its manifest sets no validity. Probably
  * `lifecycle.valid_for` was removed; the mark does not record it.
  */
-function listLongValidityWarnings(decisions: readonly Decision[]): readonly Diagnostic[] {
+function listLongValidityWarnings(decisions: readonly ChangeDecision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, form }): Diagnostic[] => {
     const { kind, desired, live, address } = pair;
     const { validity } = kind;
@@ -235,7 +239,7 @@ function listLongValidityWarnings(decisions: readonly Decision[]): readonly Diag
  * referring resources.
  */
 function listCrossStackUsers(
-  decisions: readonly Decision[],
+  decisions: readonly ChangeDecision[],
   { resources }: LiveState,
   stack: string,
 ): readonly Diagnostic[] {
@@ -270,7 +274,7 @@ function listUses({ kind, spec, mark }: LiveResource): readonly { readonly id: s
 
 /** The decisions that remain, and the deletes that `--no-delete` suppresses. */
 interface Withholding {
-  readonly decisions: readonly Decision[];
+  readonly decisions: readonly ChangeDecision[];
   readonly suppressedDeletes: readonly SuppressedDelete[];
 }
 
@@ -278,10 +282,10 @@ interface Withholding {
  * Removes deletes from a plan if `--no-delete` is set. Keeps deletes that belong to a replace, which the manifests
  * require: its own delete, and deletes of duplicates at its address, which an interrupted replace may have left.
  */
-function withholdDeletes(decisions: readonly Decision[], isAsked: boolean): Withholding {
+function withholdDeletes(decisions: readonly ChangeDecision[], isAsked: boolean): Withholding {
   if (!isAsked) return { decisions, suppressedDeletes: [] };
   const replaced = new Set(decisions.filter(({ action }) => action === 'replace').map(({ pair }) => pair.address));
-  const isKept = ({ action, pair }: Decision) =>
+  const isKept = ({ action, pair }: ChangeDecision) =>
     action === 'delete' && !(pair.by === 'duplicate' && replaced.has(pair.address));
   return {
     decisions: decisions.filter((decision) => !isKept(decision)),
@@ -302,7 +306,7 @@ function explainKeptDuplicates(
   );
 }
 
-function toSuppressedDelete({ pair, reason = '' }: Decision): SuppressedDelete {
+function toSuppressedDelete({ pair, reason = '' }: ChangeDecision): SuppressedDelete {
   const { address, duplicateOf, kind, live } = pair;
   const id = live?.id ?? '';
   return { address, ...(duplicateOf !== undefined && { duplicateOf }), kind: kind.name, id, reason };

@@ -10,13 +10,19 @@ import type { Plan } from '../model/plan.ts';
 import { findSink, type SinkSettings, type TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
 import { type PlannedTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
-import { computeDesiredForm, type DesiredForm, type KnownIds, listUnresolvedFields, withLive } from './desired-form.ts';
+import {
+  computeDesiredForm,
+  type DesiredForm,
+  type KnownIds,
+  listUnresolvedFields,
+  withLiveValues,
+} from './desired-form.ts';
 import { type ComparedResource, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
-import type { Pair } from './match.ts';
+import type { ResourcePair } from './match.ts';
 import { findValidForMs, listValidityDifference, readTime } from './validity.ts';
 
-export interface Decision {
-  readonly pair: Pair;
+export interface ChangeDecision {
+  readonly pair: ResourcePair;
   readonly action: Action;
   /** Why the plan has this action. `undefined` if the differences show the reason. */
   readonly reason: string | undefined;
@@ -41,11 +47,11 @@ interface DecisionContext extends RenewalContext {
  * Decides the action of every pair. Decides on referenced resources first: if one gets a new id, the resources that
  * refer to it change too.
  */
-export function decideActions(pairs: readonly Pair[], context: DecisionContext): readonly Decision[] {
+export function decideActions(pairs: readonly ResourcePair[], context: DecisionContext): readonly ChangeDecision[] {
   const byAddress = new Map(pairs.filter(({ by }) => by !== 'duplicate').map((pair) => [pair.address, pair]));
-  const decided = new Map<Pair, Decision>();
+  const decided = new Map<ResourcePair, ChangeDecision>();
   const ids = new Map<string, string>();
-  const visit = (pair: Pair): void => {
+  const visit = (pair: ResourcePair): void => {
     if (decided.has(pair)) return;
     for (const address of listReferencedAddresses(pair)) {
       const referenced = byAddress.get(address);
@@ -60,7 +66,7 @@ export function decideActions(pairs: readonly Pair[], context: DecisionContext):
 }
 
 /** Errors on adoptions that would replace the adopted resource, because an immutable field differs. */
-export function listRefusedAdoptions(decisions: readonly Decision[]): readonly Diagnostic[] {
+export function listRefusedAdoptions(decisions: readonly ChangeDecision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const forcing = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => path);
     // Without such a field, only a credential whose token was never delivered is replaced. This is not an error:
@@ -75,7 +81,7 @@ export function listRefusedAdoptions(decisions: readonly Decision[]): readonly D
  * cannot be rotated.
  */
 export function listRenewalDiagnostics(
-  decisions: readonly Decision[],
+  decisions: readonly ChangeDecision[],
   { now, rotate }: RenewalContext,
 ): readonly Diagnostic[] {
   const rotatable = new Set<string>(decisions.filter(({ pair }) => canRotate(pair)).map(({ pair }) => pair.address));
@@ -89,11 +95,11 @@ export function listRenewalDiagnostics(
  * Whether `--rotate` can replace the resource. It cannot if the plan adopts or takes over the resource, because the
  * stack does not own it yet.
  */
-function canRotate({ kind, desired, by }: Pair): boolean {
+function canRotate({ kind, desired, by }: ResourcePair): boolean {
   return desired !== undefined && by === 'mark' && isRotatable(kind);
 }
 
-function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Decision {
+function decideAction(pair: ResourcePair, ids: KnownIds, context: DecisionContext): ChangeDecision {
   const { desired, live } = pair;
   const plain = { pair, differences: [], notes: [], kept: [] };
   if (desired === undefined && context.mode === 'release')
@@ -104,7 +110,7 @@ function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Deci
   if (live === undefined) return { ...plain, action: 'create', reason: undefined, form: asked };
   const compared = toComparedResource({ ...pair, desired, live }, asked, context);
   const kept = context.keepDrift ? listDrifted(listSpecDifferences(compared)) : [];
-  const form = kept.length === 0 ? asked : withLive(pair.kind, asked, live, kept);
+  const form = kept.length === 0 ? asked : withLiveValues(pair.kind, asked, live, kept);
   const differences = listDifferences({ ...compared, normal: form.normal, kept });
   const renewal = decideRenewal(pair, form.written, context);
   const action = chooseAction(pair, differences, renewal.reason !== undefined);
@@ -115,7 +121,7 @@ function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Deci
 }
 
 function toComparedResource(
-  { address, kind, desired, live }: Pair & { readonly desired: DesiredResource; readonly live: LiveResource },
+  { address, kind, desired, live }: ResourcePair & { readonly desired: DesiredResource; readonly live: LiveResource },
   { normal }: DesiredForm,
   { stack }: DecisionContext,
 ): ComparedResource {
@@ -141,14 +147,14 @@ function describeKept(kept: readonly string[]): readonly string[] {
   return kept.length === 0 ? [] : [`drift that is not reverted: ${kept.join(', ')}`];
 }
 
-function chooseAction(pair: Pair, differences: readonly Difference[], isDue: boolean): Action {
+function chooseAction(pair: ResourcePair, differences: readonly Difference[], isDue: boolean): Action {
   if (isDue || differences.some(({ forcesReplace }) => forcesReplace)) return 'replace';
   if (pair.by === 'adopt') return pair.live?.mark === undefined ? 'adopt' : 'take-over';
   return differences.length > 0 ? 'update' : 'no-op';
 }
 
 /** The former name or stack of a renamed or taken over resource. `undefined` for other resources. */
-function describeMove({ kind, formerName, live, by }: Pair, action: Action): string | undefined {
+function describeMove({ kind, formerName, live, by }: ResourcePair, action: Action): string | undefined {
   if (formerName !== undefined) return `renamed from ${kind.name}/${formerName}`;
   const mark = by === 'adopt' ? live?.mark : undefined;
   if (mark === undefined) return undefined;
@@ -156,16 +162,16 @@ function describeMove({ kind, formerName, live, by }: Pair, action: Action): str
   return action === 'take-over' ? from : `taken over ${from}`;
 }
 
-function describeDelete({ by }: Pair, mode: Plan['mode']): string | undefined {
+function describeDelete({ by }: ResourcePair, mode: Plan['mode']): string | undefined {
   if (by === 'duplicate') return 'a duplicate: another resource has the same mark';
   return mode === 'destroy' ? undefined : 'no longer in the manifests';
 }
 
-function keepsId({ action }: Decision): boolean {
+function keepsId({ action }: ChangeDecision): boolean {
   return action === 'update' || changesOwner(action) || action === 'no-op';
 }
 
-function listReferencedAddresses(pair: Pair): readonly Address[] {
+function listReferencedAddresses(pair: ResourcePair): readonly Address[] {
   return pair.desired === undefined ? [] : listUnresolvedFields(pair.kind, pair.desired.spec);
 }
 
@@ -211,7 +217,7 @@ interface Renewal {
 const NOT_DUE: Renewal = { reason: undefined, notes: [] };
 
 /** A pair that has both a manifest and a live resource. */
-interface Subject extends Pair {
+interface Subject extends ResourcePair {
   readonly desired: DesiredResource;
   readonly live: LiveResource;
 }
@@ -221,7 +227,7 @@ interface Subject extends Pair {
  * Exception: a resource that another stack handed over without its token is renewed at once. If the length of the
  * validity differs, the resource is not due, because that difference replaces it anyway.
  */
-export function decideRenewal(pair: Pair, written: Spec, context: RenewalContext): Renewal {
+export function decideRenewal(pair: ResourcePair, written: Spec, context: RenewalContext): Renewal {
   const { desired, live } = pair;
   if (desired === undefined || live === undefined || pair.by === 'attachment') return NOT_DUE;
   const subject = { ...pair, desired, live };
@@ -235,7 +241,7 @@ export function decideRenewal(pair: Pair, written: Spec, context: RenewalContext
 }
 
 /** Warns if a manifest sets an end that is past or near, because a new certificate would end at the same time. */
-export function listExpiredManifests(pair: Pair, written: Spec, now: Date): readonly Diagnostic[] {
+export function listExpiredManifests(pair: ResourcePair, written: Spec, now: Date): readonly Diagnostic[] {
   const { kind, desired, address } = pair;
   const end = readTime(written, kind.validity?.until);
   if (kind.validity === undefined || desired === undefined || end === undefined) return [];
@@ -262,7 +268,7 @@ export const EXPIRY_WARNING_SHARE = 0.1;
  * The time before the end of a validity at which warnings begin: `renew_before` if it is set, else EXPIRY_WARNING_SHARE
  * of the validity. 0 if the validity is unknown.
  */
-function computeWarningMs({ kind }: Pair, desired: DesiredResource, spec: Spec): number {
+function computeWarningMs({ kind }: ResourcePair, desired: DesiredResource, spec: Spec): number {
   if (desired.lifecycle.settings['renew_before'] !== undefined) return readSettingMs(desired, 'renew_before');
   const after = readTime(spec, kind.validity?.after);
   const until = readTime(spec, kind.validity?.until);
@@ -341,13 +347,13 @@ function readSettingMs({ lifecycle }: DesiredResource, name: string): number {
 }
 
 /** The sink for the token that a change creates. `undefined` if it creates none, or if no sink is configured. */
-export function findTokenSink(decision: Decision, settings: TokenSettings): PlannedTokenSink | undefined {
+export function findTokenSink(decision: ChangeDecision, settings: TokenSettings): PlannedTokenSink | undefined {
   const sink = createsToken(decision) ? findOwnSink(decision, settings) : undefined;
   return sink && toPlannedTokenSink(sink);
 }
 
 /** Notes on the token of a credential that is adopted, taken over or renamed. */
-export function describeTokens(decision: Decision): readonly string[] {
+export function describeTokens(decision: ChangeDecision): readonly string[] {
   if (decision.pair.kind.oneTimeFields.length === 0) return [];
   const { formerName } = decision.pair;
   if (decision.action === 'adopt') return [TOKEN_UNKNOWN];
@@ -361,7 +367,10 @@ const TOKEN_UNKNOWN = 'its token is unknown: the service showed it only once, wh
 const TOKEN_STAYS = 'its token stays where it is: apply does not touch its file';
 
 /** A warning for each credential that would be created without a token sink. Apply refuses such a plan. */
-export function listTokensWithoutSink(decisions: readonly Decision[], settings: TokenSettings): readonly Diagnostic[] {
+export function listTokensWithoutSink(
+  decisions: readonly ChangeDecision[],
+  settings: TokenSettings,
+): readonly Diagnostic[] {
   const lost = decisions.filter((decision) => createsToken(decision) && findOwnSink(decision, settings) === undefined);
   return lost.map(({ pair: { address, desired } }) => ({
     code: 'token-sink-missing',
@@ -374,10 +383,10 @@ export function listTokensWithoutSink(decisions: readonly Decision[], settings: 
   }));
 }
 
-function createsToken({ pair, action }: Decision): boolean {
+function createsToken({ pair, action }: ChangeDecision): boolean {
   return (action === 'create' || action === 'replace') && pair.kind.oneTimeFields.length > 0;
 }
 
-function findOwnSink({ pair }: Decision, settings: TokenSettings): SinkSettings | undefined {
+function findOwnSink({ pair }: ChangeDecision, settings: TokenSettings): SinkSettings | undefined {
   return findSink(settings, pair.desired?.name ?? '');
 }

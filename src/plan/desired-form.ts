@@ -35,7 +35,12 @@ export function computeDesiredForm(
 }
 
 /** Returns a copy of the form in which the named fields have their live values, so that no write changes them. */
-export function withLive(kind: Kind, form: DesiredForm, live: LiveResource, names: readonly string[]): DesiredForm {
+export function withLiveValues(
+  kind: Kind,
+  form: DesiredForm,
+  live: LiveResource,
+  names: readonly string[],
+): DesiredForm {
   const written = { ...form.written, ...pickLive(live, names) };
   return { written, normal: normalizeSpec(kind, written) };
 }

@@ -7,7 +7,7 @@ import { toAddress } from '../model/address.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { CreateWrite, Write } from '../model/write.ts';
-import type { Decision } from './decide.ts';
+import type { ChangeDecision } from './decide.ts';
 import { diffSpecs } from './diff.ts';
 
 /**
@@ -82,7 +82,7 @@ function joinClaimKeys(kind: Kind, spec: Spec): string {
  * Warnings on creates for which a matching unmarked resource exists. Skips two cases that have their own diagnostics: a
  * spec with unique values, and a resource with an unreadable mark.
  */
-export function listAdoptionHints(decisions: readonly Decision[], live: LiveState): readonly Diagnostic[] {
+export function listAdoptionHints(decisions: readonly ChangeDecision[], live: LiveState): readonly Diagnostic[] {
   const findCandidate = createFindAdoptionCandidate(live, new Set(decisions.map(({ pair }) => pair.live?.id)));
   return decisions.flatMap(({ action, pair, form }): readonly Diagnostic[] => {
     const { address, kind, desired } = pair;
@@ -107,7 +107,7 @@ export function listAdoptionHints(decisions: readonly Decision[], live: LiveStat
  * Warnings on a delete and a create that look like a rename: the new resource claims the same unique values as a
  * deleted resource of the same kind.
  */
-export function listRenameHints(decisions: readonly Decision[]): readonly Diagnostic[] {
+export function listRenameHints(decisions: readonly ChangeDecision[]): readonly Diagnostic[] {
   const freed = new Map(decisions.flatMap(({ action, pair }) => (action === 'delete' ? listFreed(pair) : [])));
   return decisions.flatMap(({ action, pair, form }): readonly Diagnostic[] => {
     const { address, kind, desired } = pair;
@@ -132,8 +132,8 @@ export function listRenameHints(decisions: readonly Decision[]): readonly Diagno
  * Warnings on creates whose `lifecycle.renamed_from` names a resource that does not exist. If the name is misspelled,
  * the plan would delete the resource that the user meant.
  */
-export function listFormerMissing(
-  decisions: readonly Decision[],
+export function listMissingFormerNames(
+  decisions: readonly ChangeDecision[],
   { live, stack: own }: { readonly live: LiveState; readonly stack: string },
 ): readonly Diagnostic[] {
   const kept = new Set(decisions.flatMap(({ pair }) => (pair.desired === undefined ? [] : (pair.live?.id ?? []))));
@@ -186,7 +186,7 @@ interface FreedResource {
  * The unique values that a deleted resource frees. Empty for a duplicate: the resource that is kept still has the name,
  * so it was not renamed.
  */
-function listFreed(pair: Decision['pair']): readonly (readonly [string, FreedResource])[] {
+function listFreed(pair: ChangeDecision['pair']): readonly (readonly [string, FreedResource])[] {
   const { live, by } = pair;
   if (live?.mark === undefined || by !== 'mark') return [];
   const key = joinClaimKeys(pair.kind, live.spec);

@@ -2,7 +2,7 @@ import { findKind } from '../kinds/tables/registry.ts';
 import type { Json } from '../model/json.ts';
 import type { PlannedFile } from '../model/plan.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
-import type { Decision } from './decide.ts';
+import type { ChangeDecision } from './decide.ts';
 
 /** The paths of all files to which manifests write a value (`lifecycle.write_to`). */
 export function listFilePaths({ resources }: DesiredState): readonly string[] {
@@ -14,7 +14,7 @@ export function listFilePaths({ resources }: DesiredState): readonly string[] {
  * existing files, by path.
  */
 export function listPlannedFiles(
-  decisions: readonly Decision[],
+  decisions: readonly ChangeDecision[],
   present: ReadonlyMap<string, string>,
 ): readonly PlannedFile[] {
   return decisions.flatMap((decision): PlannedFile[] => {

@@ -2,7 +2,7 @@ import { type Address, parseAddress, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { FindTaker, TakeOverStack } from '../model/stack-tree.ts';
 import type { LiveState } from '../model/state.ts';
-import type { Decision } from './decide.ts';
+import type { ChangeDecision } from './decide.ts';
 import type { PlanInput } from './plan-input.ts';
 
 /**
@@ -55,7 +55,7 @@ export function listPossibleTakeOvers(
  * repository, but not part of the run.
  */
 export function listTakeOversOutsideRun(
-  decisions: readonly Decision[],
+  decisions: readonly ChangeDecision[],
   { desired, live, findNeighbour }: Pick<PlanInput, 'desired' | 'live' | 'findNeighbour'>,
 ): readonly Diagnostic[] {
   const own = desired.stack.name;

@@ -15,7 +15,7 @@ import { forcesReplace } from './diff.ts';
 import { findValidForMs } from './validity.ts';
 
 /** A desired resource and the matching live resource, or one of them alone. */
-export interface Pair {
+export interface ResourcePair {
   readonly address: Address;
   /** If `live` is a duplicate: the id of the resource that is kept at the address. Otherwise absent. */
   readonly duplicateOf?: string;
@@ -41,7 +41,7 @@ export interface Pair {
 
 /** The result of `matchResources`. The pairs are sorted by address. */
 interface Matched {
-  readonly pairs: readonly Pair[];
+  readonly pairs: readonly ResourcePair[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -59,7 +59,7 @@ export function matchResources(
   const ownership: Ownership = { stack: desired.stack.name, takeOver };
   const adoptions = new Adoptions(live, ownership);
   const diagnostics: Diagnostic[] = listMarkErrors(live);
-  const pairs: Pair[] = [];
+  const pairs: ResourcePair[] = [];
   for (const resource of desired.resources.values()) {
     const kind = getKind(resource.kind);
     const marked = renames.selectMarked(resource);
@@ -104,7 +104,7 @@ function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnosti
   return diagnostics.toSorted((left, right) => (left.message < right.message ? -1 : 1));
 }
 
-function sortPairs(pairs: readonly Pair[]): readonly Pair[] {
+function sortPairs(pairs: readonly ResourcePair[]): readonly ResourcePair[] {
   const shown = pairs.map((pair) => ({ pair, address: formatAddress({ ...pair, id: pair.live?.id }) }));
   return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ pair }) => pair);
 }
@@ -116,9 +116,9 @@ function groupOwned(desired: DesiredState, live: LiveState): Owned {
 
 /** Creates a pair for the live resource that is kept, and one for each of its duplicates. */
 function pairMarked(
-  subject: Pick<Pair, 'address' | 'kind' | 'desired' | 'previousName'>,
+  subject: Pick<ResourcePair, 'address' | 'kind' | 'desired' | 'previousName'>,
   { live: marked, formerName }: MarkedResources,
-): readonly Pair[] {
+): readonly ResourcePair[] {
   const { address, kind, desired } = subject;
   const [kept, ...duplicates] = marked.toSorted((left, right) => compareByPrecedence(kind, desired, { left, right }));
   const hasUndelivered = duplicates.some((live) => isUndelivered(kind, live));
@@ -126,19 +126,22 @@ function pairMarked(
     { ...subject, live: kept, by: 'mark', formerName, hasUndelivered },
     ...(kept === undefined
       ? []
-      : duplicates.map((live): Pair => createDuplicatePair({ address, kind, duplicateOf: kept.id }, live))),
+      : duplicates.map((live): ResourcePair => createDuplicatePair({ address, kind, duplicateOf: kept.id }, live))),
   ];
 }
 
-function createDuplicatePair(kept: Pick<Pair, 'address' | 'kind' | 'duplicateOf'>, live: LiveResource): Pair {
+function createDuplicatePair(
+  kept: Pick<ResourcePair, 'address' | 'kind' | 'duplicateOf'>,
+  live: LiveResource,
+): ResourcePair {
   return { ...kept, desired: undefined, live, by: 'duplicate' };
 }
 
-function isDuplicate(pair: Pair): boolean {
+function isDuplicate(pair: ResourcePair): boolean {
   return pair.by === 'duplicate';
 }
 
-function createDuplicateWarning(pair: Pair): Diagnostic {
+function createDuplicateWarning(pair: ResourcePair): Diagnostic {
   const marked = toAddress(pair.kind.name, pair.live?.mark?.name ?? '');
   return {
     code: 'duplicate-mark',

@@ -5,7 +5,7 @@ import type { Plan, PlanSettings } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { FindTaker } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
-import type { Decision } from './decide.ts';
+import type { ChangeDecision } from './decide.ts';
 
 /** The complete input of `createPlan`. Nothing else affects the plan. */
 export interface PlanInput {
@@ -78,7 +78,7 @@ export function createReleaseState(desired: DesiredState): DesiredState {
 }
 
 /** Notes on the release of a resource whose manifest stays. */
-export function describeRelease({ pair }: Decision, desired: DesiredState): readonly string[] {
+export function describeRelease({ pair }: ChangeDecision, desired: DesiredState): readonly string[] {
   const { address, live } = pair;
   if (!desired.resources.has(address)) return [];
   return [

@@ -1,5 +1,5 @@
 import type { Kind } from '../kinds/kind.ts';
-import { type Attachment, createAttachmentRequest } from '../kinds/paths.ts';
+import { createAttachmentRequest, type ModuleAttachment } from '../kinds/paths.ts';
 import { findKind, getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { parseAddress, stripDuplicateId } from '../model/address.ts';
@@ -8,13 +8,13 @@ import type { StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
 import { listCrossStackKinds } from './cross-stack-references.ts';
 import { listUnresolvedFields } from './desired-form.ts';
-import type { Pair } from './match.ts';
+import type { ResourcePair } from './match.ts';
 
 /** The reads for a plan: the kinds to list, and the modules to read one by one, as the service does not list them. */
 export interface ReadRequest {
   readonly kinds: readonly Kind[];
   /** The edges and routes whose modules are read, each with these modules. */
-  readonly attachments: readonly Attachment[];
+  readonly attachments: readonly ModuleAttachment[];
 }
 
 /**
@@ -41,7 +41,7 @@ export function listUsedKinds({ kinds }: Pick<StackSettings, 'kinds'>): readonly
 
 /** The part of a plan that the targets select. */
 interface Selection {
-  readonly pairs: readonly Pair[];
+  readonly pairs: readonly ResourcePair[];
   /** An error for each unknown target. */
   readonly diagnostics: readonly Diagnostic[];
   /**
@@ -54,7 +54,11 @@ interface Selection {
 /**
  * Selects the pairs of the targets and of all resources to which the targets refer. Without targets, selects all pairs.
  */
-export function selectTargets(pairs: readonly Pair[], desired: DesiredState, targets: readonly string[]): Selection {
+export function selectTargets(
+  pairs: readonly ResourcePair[],
+  desired: DesiredState,
+  targets: readonly string[],
+): Selection {
   const wanted = findTargetClosure(desired, targets);
   if (wanted === undefined) return { pairs, diagnostics: [], concerns: () => true };
   const resources: ReadonlyMap<string, DesiredResource> = desired.resources;
@@ -112,7 +116,12 @@ export function findTargetClosure(desired: DesiredState, targets: readonly strin
 }
 
 /** The modules to read for a manifest of an attached kind, without ignored modules. Empty for other kinds. */
-export function listAttachments({ address, kind: name, spec, lifecycle }: DesiredResource): readonly Attachment[] {
+export function listAttachments({
+  address,
+  kind: name,
+  spec,
+  lifecycle,
+}: DesiredResource): readonly ModuleAttachment[] {
   const kind = getKind(name);
   const isRead = (module: string) => !lifecycle.ignore.includes(module);
   return kind.role === 'attached' ? [createAttachmentRequest(kind, { address, spec, isRead })] : [];

@@ -1,5 +1,5 @@
 import type { CelProgram } from '../expressions/environment.ts';
-import { type Budget, createBudget } from '../expressions/metered-program.ts';
+import { type CelBudget, createBudget } from '../expressions/metered-program.ts';
 import type { Action } from '../model/change.ts';
 import type { SourcePlace } from '../model/diagnostic.ts';
 import type { Json } from '../model/json.ts';
@@ -23,7 +23,7 @@ export interface Policy {
 }
 
 /** Whether the expressions of a policy use a variable or one of its members. */
-export function references({ names }: Policy, variable: string): boolean {
+export function isNamedInPolicy({ names }: Policy, variable: string): boolean {
   return names.some((name) => name === variable || name.startsWith(`${variable}.`));
 }
 
@@ -63,7 +63,7 @@ interface RuleFinding {
   readonly isFailure: boolean;
 }
 
-function evaluatePolicy(policy: Policy, { values }: PolicySubject, all: Budget): RuleFinding | undefined {
+function evaluatePolicy(policy: Policy, { values }: PolicySubject, all: CelBudget): RuleFinding | undefined {
   const budget = createBudget(MAX_STEPS, all);
   const required = policy.require.run(values, budget);
   if ('finding' in required) return createFailure('spec.require', required.finding);
@@ -78,7 +78,7 @@ function evaluatePolicy(policy: Policy, { values }: PolicySubject, all: Budget):
   };
 }
 
-function fill(program: CelProgram, values: PolicySubject['values'], budget: Budget) {
+function fill(program: CelProgram, values: PolicySubject['values'], budget: CelBudget) {
   return program.run(values, budget);
 }
 
@@ -137,8 +137,8 @@ function isAboutAction(policy: Policy, action: PolicySubject['action']): boolean
   if (action === 'no-op') return false;
   if (action === undefined) return actions === undefined || MANIFEST_ACTIONS.every((one) => actions.includes(one));
   if (actions !== undefined) return actions.includes(action);
-  if (MANIFEST_VARIABLES.some((variable) => references(policy, variable))) return !REMOVALS.has(action);
-  return !references(policy, 'before') || action !== 'create';
+  if (MANIFEST_VARIABLES.some((variable) => isNamedInPolicy(policy, variable))) return !REMOVALS.has(action);
+  return !isNamedInPolicy(policy, 'before') || action !== 'create';
 }
 
 /** A policy with `match.actions` is checked without a plan only if it lists all of these actions. */

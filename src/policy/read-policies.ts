@@ -1,9 +1,9 @@
 import { type Cel, type CelFinding, type CelProgram, createCel } from '../expressions/environment.ts';
-import { type CelReading, readCel, readGuardedNames } from '../expressions/read-cel.ts';
-import { findNamePart } from '../expressions/values.ts';
+import { type CelReading, readCel, readNamesGuardedByHas } from '../expressions/read-cel.ts';
+import { findNameInExpression } from '../expressions/values.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
-import { shorten } from '../manifest/finding.ts';
+import { shortenMessage } from '../manifest/finding.ts';
 import { suggest } from '../manifest/suggest.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { PolicyDocument } from '../model/policy.ts';
@@ -129,7 +129,7 @@ function listUnknownFields(
   kinds: readonly Kind[],
 ): readonly Diagnostic[] {
   const isNamed = document.match.kinds !== undefined;
-  const asked = listNamedFields(readGuardedNames(expression.text)).map(({ path }) => path);
+  const asked = listNamedFields(readNamesGuardedByHas(expression.text)).map(({ path }) => path);
   return listNamedFields(readNames(expression.text)).flatMap(({ name, path }): Diagnostic[] => {
     const lacking = (isNamed ? kinds : MANIFEST_KINDS).filter((kind) => !hasPath(kind, path));
     const isSomewhere = lacking.length < kinds.length;
@@ -137,7 +137,7 @@ function listUnknownFields(
       ? lacking.some((kind) => !isSomewhere || !asked.some((other) => isMissingPart(kind, other, path)))
       : kinds.length === 0;
     if (!isUnknown) return [];
-    const part = findNamePart(expression.text, name) ?? { start: 0, length: expression.text.length };
+    const part = findNameInExpression(expression.text, name) ?? { start: 0, length: expression.text.length };
     const of = isNamed ? (lacking[0]?.name ?? '') : 'any kind that has the other fields';
     const known = (isNamed ? lacking : MANIFEST_KINDS).flatMap((kind) => Object.keys(kind.fields));
     const nearest = suggest(path[0] ?? '', [...new Set(known)]);
@@ -164,7 +164,7 @@ function createDiagnostic(document: PolicyDocument, { field, of, start }: Expres
   return {
     code: 'policy-expression',
     severity: 'error',
-    message: shorten(`Policy/${document.name}: spec.${field}: ${finding.message}`),
+    message: shortenMessage(`Policy/${document.name}: spec.${field}: ${finding.message}`),
     remedy: nearest === undefined ? chooseRemedy(finding) : `Did you mean \`${nearest}\`?`,
     address: `Policy/${document.name}`,
     place: document.locate(['spec', field], part),

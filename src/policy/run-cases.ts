@@ -15,7 +15,7 @@ import type {
 } from '../model/policy.ts';
 import { appliesTo, evaluatePolicies, type Policy } from './evaluate.ts';
 import { createCelValues, type PolicyRunContext, type PolicySubject } from './subject.ts';
-import { listUnknownFields, listVisibleFields, TYPES } from './vocabulary.ts';
+import { listUnknownFields, listVisibleFields, POLICY_TYPES } from './vocabulary.ts';
 
 /**
  * Runs the test cases of policies. A case is evaluated like a change of a plan. `diagnostics`: errors for tests whose
@@ -70,9 +70,9 @@ function findUnknownGiven({ change, before = {}, after = {}, plan = {}, stack = 
   );
   const unknown = [
     ...inSpecs,
-    ...listUnknownFields('change', TYPES.Change, withDangers(change)),
-    ...listUnknownFields('plan', TYPES.Plan, plan),
-    ...listUnknownFields('stack', TYPES.Stack, stack),
+    ...listUnknownFields('change', POLICY_TYPES.Change, withDangers(change)),
+    ...listUnknownFields('plan', POLICY_TYPES.Plan, plan),
+    ...listUnknownFields('stack', POLICY_TYPES.Stack, stack),
   ];
   return unknown.length === 0 ? undefined : `given.${unknown[0]} is not a field of ${kind.name} or of a plan`;
 }

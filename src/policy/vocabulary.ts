@@ -12,7 +12,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
  */
 
 /** The fields of the object types that do not depend on the kinds of a policy. */
-export const TYPES = {
+export const POLICY_TYPES = {
   Difference: {
     field: 'string',
     path: 'string',
@@ -79,7 +79,7 @@ export const TYPES = {
   },
 } as const;
 
-type TypeName = keyof typeof TYPES;
+type TypeName = keyof typeof POLICY_TYPES;
 
 const VARIABLES = {
   change: 'Change',
@@ -94,7 +94,7 @@ const VARIABLES = {
 
 /** Adds the fields that an object lacks, with the empty value of each field's type. */
 export function fillEmptyFields(type: TypeName, given: JsonObject): JsonObject {
-  const fields = Object.entries(TYPES[type]);
+  const fields = Object.entries(POLICY_TYPES[type]);
   return Object.fromEntries(fields.map(([name, of]) => [name, fillInValue(of, given[name])]));
 }
 
@@ -110,7 +110,7 @@ export function listUnknownFields(
     const [, of = type] = /^list<(.+)>$/.exec(type) ?? [];
     if (!isTypeName(of)) return [];
     const members = isJsonArray(member) ? member : [member];
-    return members.filter(isJsonObject).flatMap((one) => listUnknownFields(`${at}.${name}`, TYPES[of], one));
+    return members.filter(isJsonObject).flatMap((one) => listUnknownFields(`${at}.${name}`, POLICY_TYPES[of], one));
   });
 }
 
@@ -124,7 +124,7 @@ function fillInValue(type: string, value: Json | undefined): Json {
 }
 
 function isTypeName(name: string): name is TypeName {
-  return Object.hasOwn(TYPES, name);
+  return Object.hasOwn(POLICY_TYPES, name);
 }
 
 const EMPTY: Readonly<Record<string, Json>> = { string: '', int: 0, bool: false };
@@ -134,7 +134,7 @@ export function declareVariables(kinds: readonly Kind[]): CelDeclarations {
   const records: Records = new Map();
   const fields = mergeFields(SPEC, kinds.map(listVisibleFields), records);
   return {
-    types: { ...TYPES, Spec: fields },
+    types: { ...POLICY_TYPES, Spec: fields },
     records: Object.fromEntries(records),
     unions: { [METADATA]: ['string', 'map<string, dyn>'] },
     variables: VARIABLES,

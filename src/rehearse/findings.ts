@@ -13,7 +13,7 @@ import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
-import { listLateClaims } from '../plan/claims.ts';
+import { listWritesAwaitingFreedValues } from '../plan/claims.ts';
 import { createIsHandedOver } from '../plan/handed-over.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import type { SimulatedAccount, SimulatedPlace, SimulatedWrite } from './simulated-account.ts';
@@ -31,7 +31,7 @@ export interface RehearsedPlan {
 }
 
 /** A write that the service will certainly reject, because the API specifies the error and the live state causes it. */
-export interface Rejection {
+export interface RehearsalRejection {
   readonly write: Write;
   /** The reason, as a clause. */
   readonly why: string;
@@ -41,7 +41,7 @@ export interface Rejection {
 }
 
 interface Findings {
-  readonly rejections: readonly Rejection[];
+  readonly rejections: readonly RehearsalRejection[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -53,7 +53,7 @@ export function collectRehearsalFindings(rehearsed: RehearsedPlan): Findings {
   const { plan, desired, result, left, gaps } = rehearsed;
   // Writes at these addresses claim a value that another stack of the run frees first. The plan already warns about
   // them.
-  const late = listLateClaims(plan);
+  const late = listWritesAwaitingFreedValues(plan);
   const failed = result.outcomes
     .filter((one) => one.outcome === 'failed')
     .filter(({ write }) => !late.has(write.address))
@@ -127,7 +127,7 @@ function createDoubtWarning(
 function createRejection(
   { write, code, said, field }: RejectedWrite,
   { desired, referrers, plan }: RehearsedPlan,
-): Rejection {
+): RehearsalRejection {
   const { place } = locatePlace(write.address, desired, field);
   const isDeleted = code === 'in_use' && write.type === 'delete';
   const help = isDeleted ? referrers.formatRemedy(write.resourceId) : (REMEDIES[code] ?? CORRECT);

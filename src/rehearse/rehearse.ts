@@ -9,7 +9,7 @@ import type { LiveResource, LiveState } from '../model/state.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
 import { createChange } from '../plan/create-change.ts';
 import { createPlan } from '../plan/create-plan.ts';
-import type { Decision } from '../plan/decide.ts';
+import type { ChangeDecision } from '../plan/decide.ts';
 import { type DecidedPlan, decidePlan } from '../plan/decide-plan.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import { findTargetClosure } from '../plan/select-targets.ts';
@@ -19,8 +19,8 @@ import {
   createReferrerQueries,
   GapTracker,
   listUnchecked,
+  type RehearsalRejection,
   type RehearsedPlan,
-  type Rejection,
   type TouchedResource,
   TouchedResources,
   withAddress,
@@ -56,7 +56,7 @@ async function tryPlan(
   plan: Plan,
   input: PlanInput,
   { isLeftOut }: Trial,
-): Promise<{ readonly rehearsed: Plan; readonly rejections: readonly Rejection[] }> {
+): Promise<{ readonly rehearsed: Plan; readonly rejections: readonly RehearsalRejection[] }> {
   if (plan.writes.length === 0) return { rehearsed: plan, rejections: [] };
   const { live, ...tried } = await applyAndRead(plan, input);
   const again = { ...input, live, targets: [], rotate: [], diagnostics: [] };
@@ -251,7 +251,7 @@ export class RejectedChangeFilter {
    * Returns the plan without the changes of the rejected writes. A change is left out with all its writes, and with
    * every change that depends on one of these writes.
    */
-  leaveOut({ writes }: Plan, rejections: readonly Rejection[]): Plan {
+  leaveOut({ writes }: Plan, rejections: readonly RehearsalRejection[]): Plan {
     for (const { write, why, help } of rejections)
       this.#note(write, `the service would reject the request to ${write.id}, because ${why}`, help);
     const addresses = new Map<string, string>(writes.map((write) => [write.id, formatWriteAddress(write)]));
@@ -292,6 +292,6 @@ function listKept(write: Write): readonly string[] {
   return 'duplicateOf' in write && write.duplicateOf !== undefined ? [write.address] : [];
 }
 
-function formatDecidedAddress({ pair: { address, duplicateOf, live } }: Decision): string {
+function formatDecidedAddress({ pair: { address, duplicateOf, live } }: ChangeDecision): string {
   return formatAddress({ address, id: live?.id, ...(duplicateOf !== undefined && { duplicateOf }) });
 }

@@ -5,7 +5,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { toModulePath, toPathIds, toResourcePath } from '../kinds/paths.ts';
 import { readAttachment, readResource } from '../kinds/read-response.ts';
 import { KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
-import { listTypes } from '../kinds/walk.ts';
+import { listNestedTypes } from '../kinds/walk.ts';
 import { ApiError } from '../model/errors.ts';
 import { DEFAULT_VERSION_HEADER, isSuccess, readBodyText } from '../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
@@ -144,7 +144,7 @@ function parseRejection(text: string): SimulatedRejection {
 
 /** Returns patterns for ids that are assumed to exist. Kinds whose resources were read have no pattern. */
 function listUnread({ resources }: LiveState): readonly string[] {
-  const types = KINDS.flatMap(({ fields }) => Object.values(fields)).flatMap(({ type }) => listTypes(type));
+  const types = KINDS.flatMap(({ fields }) => Object.values(fields)).flatMap(({ type }) => listNestedTypes(type));
   const prefixes = new Set(types.flatMap((type) => (type.type === 'reference' ? type.prefixes : [])));
   for (const { name, idPrefix } of KINDS) if (resources.has(name)) prefixes.delete(idPrefix);
   return [...prefixes].map((prefix) => `${prefix}_*`);

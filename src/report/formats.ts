@@ -71,7 +71,7 @@ const STACKS_REPORT_FORMATS: Readonly<Record<FormatName, () => Promise<StacksRep
  * only once.
  */
 export async function loadStacksReportFormat(name: FormatName): Promise<StacksReportFormat> {
-  const [format, { nameAccountsOnce }] = await Promise.all([
+  const [format, { listUnmanagedOncePerAccount: nameAccountsOnce }] = await Promise.all([
     STACKS_REPORT_FORMATS[name](),
     import('./view/stacks-view.ts'),
   ]);

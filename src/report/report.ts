@@ -1,7 +1,7 @@
 import type { Diagnostic, Locate } from '../model/diagnostic.ts';
 import type { Drift } from '../model/drift.ts';
 import type { ApplyResult } from '../model/outcome.ts';
-import type { Pipeline } from '../model/pipeline.ts';
+import type { CiPipeline } from '../model/pipeline.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { PlanComparison } from '../model/plan-comparison.ts';
 import type { RuleSeverity } from '../model/stack.ts';
@@ -146,7 +146,7 @@ export interface FormatOptions extends TextOptions {
   /** For a stream of events: the events that were already sent. */
   readonly sent?: SentEvents;
   /** Facts about the CI pipeline, for links to its pages. */
-  readonly pipeline?: Pipeline;
+  readonly pipeline?: CiPipeline;
   /** Whether the report is part of a longer report, which shows shared facts once. */
   readonly isPart?: boolean;
   /** Whether another part of the same report lists the unmanaged resources of the account. */

@@ -1,4 +1,4 @@
-import { createEnvironment, type Environment } from '../manifest/environment.ts';
+import { createEnvironment, type ManifestEnvironment } from '../manifest/environment.ts';
 import { listAddresses, type ManifestBytes, visitManifests } from '../manifest/load.ts';
 import { findDocumentError } from '../manifest/validate.ts';
 import { type Address, toName } from '../model/address.ts';
@@ -23,7 +23,11 @@ const WORD = /[\w.-]+/g;
  * may do so, with a `doubt`, because the resource must not be deleted by mistake. `undefined` if there is no such stack
  * either.
  */
-export function findTaker(folder: StackFolder, asked: TakerQuery, context: TreeContext): TakeOverStack | undefined {
+export function findTakeOverStack(
+  folder: StackFolder,
+  asked: TakerQuery,
+  context: TreeContext,
+): TakeOverStack | undefined {
   return findNamedTaker(folder, asked, context) ?? findMistakenTaker({ folder, ...asked, context });
 }
 
@@ -80,7 +84,7 @@ function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[
   const owners = new Map(tree.stacks.map((stack) => [stack.folder, stack]));
   const findOwner = createOwnerSearch(owners.keys());
   visitManifests(tree.root, context, ({ file, folder, bytes }) => {
-    const unread = findMistake({ file, bytes }, env);
+    const unread = findManifestError({ file, bytes }, env);
     if (unread !== undefined) mistaken.push({ owner: owners.get(findOwner(folder) ?? ''), unread });
   });
   MISTAKEN.set(tree, mistaken);
@@ -91,7 +95,10 @@ function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[
  * Returns the error in a file, with all words of the file, because the error may be a misspelled key or kind.
  * `undefined` if the file has no error.
  */
-export function findMistake({ file, bytes }: ManifestBytes, env: Environment): UnreadManifest | undefined {
+export function findManifestError(
+  { file, bytes }: ManifestBytes,
+  env: ManifestEnvironment,
+): UnreadManifest | undefined {
   const error = findDocumentError({ file, bytes }, { env });
   if (error === undefined) return undefined;
   const text = Buffer.from(bytes).toString('utf8');

@@ -3,7 +3,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import type { Plan } from '../model/plan.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
 import type { Write, WriteId } from '../model/write.ts';
-import { listLateClaims } from '../plan/claims.ts';
+import { listWritesAwaitingFreedValues } from '../plan/claims.ts';
 import { StackError } from '../stack/host.ts';
 import { dependsOn } from './read-changes.ts';
 
@@ -112,7 +112,7 @@ export function computeRounds(plans: readonly Plan[]): ReadonlyMap<Plan, WriteRo
 
 function listHeldBack(plan: Plan): readonly Write[] {
   const { writes } = plan;
-  const lateClaims = listLateClaims(plan);
+  const lateClaims = listWritesAwaitingFreedValues(plan);
   const held = new Set<WriteId>();
   // One pass is enough, because a write depends only on earlier writes.
   for (const { id, address, dependsOn } of writes)

@@ -16,9 +16,9 @@ import { KEY_VARIABLE } from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { createOwnerSearch, type StackFolder, type StackTree, type TakenResource } from '../model/stack-tree.ts';
-import type { Host, OpenNeighbours } from '../stack/host.ts';
+import type { Host, OpenOtherStacks } from '../stack/host.ts';
 import { normalizeUrl } from '../stack/settings.ts';
-import { findMistake, findTaker } from './hand-over.ts';
+import { findManifestError, findTakeOverStack } from './hand-over.ts';
 
 /**
  * Finds the stacks in a tree of folders. Reads each file once and keeps no content: a stack's manifests are read again
@@ -168,7 +168,7 @@ export function readDependencies(
   const env = createEnvironment(context);
   return mergeDependencies(
     sources.map((source) => {
-      const mistake = findMistake(source, env);
+      const mistake = findManifestError(source, env);
       const unread = mistake === undefined ? [] : [mistake];
       return { ...collectDependencies(readRawDocuments(source.bytes, env)), unread };
     }),
@@ -282,7 +282,7 @@ function listDuplicateStacks(stacks: readonly StackFolder[]): readonly Diagnosti
  * Returns a function for a stack that is planned alone. Given a resource of this stack, the function finds the stack of
  * the repository that takes over the resource, or may do so. Outside of a repository, it finds nothing.
  */
-export const openNeighbours: OpenNeighbours = async ({ inputs }, host) => {
+export const openOtherStacks: OpenOtherStacks = async ({ inputs }, host) => {
   const { cwd, root } = host;
   const files = new Set(inputs.map(({ file }) => resolve(cwd, file)));
   const [first] = files;
@@ -290,5 +290,5 @@ export const openNeighbours: OpenNeighbours = async ({ inputs }, host) => {
   if (top === undefined) return () => undefined;
   const tree = readStackTree(relative(cwd, resolve(cwd, top)) || '.', host);
   const own = tree.stacks.find(({ file }) => files.has(resolve(cwd, file)));
-  return (address) => own && findTaker(own, { tree, address }, host);
+  return (address) => own && findTakeOverStack(own, { tree, address }, host);
 };

@@ -6,7 +6,7 @@ import { isReferable } from '../kinds/references.ts';
 import { DEFAULT_VERSION_HEADER, OPERATION_ID_HEADER, SERVICE_API_VERSION } from '../model/http.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { createModuleSchema, createRequestSchema, createResponseSchema } from './field.ts';
-import { TIMES_TAKEN } from './text.ts';
+import { TIME_SINCE_1970_PATTERN } from './text.ts';
 
 function refToSchema(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
@@ -159,7 +159,7 @@ function convertZodSchema(value: Json): Json {
   if (!isJsonObject(value)) return value;
   const { $ref, ...rest } = value;
   const isOfZod = ([name, member]: readonly [string, Json]) =>
-    name === 'pattern' && value['format'] === 'date-time' && member !== TIMES_TAKEN;
+    name === 'pattern' && value['format'] === 'date-time' && member !== TIME_SINCE_1970_PATTERN;
   const entries = Object.entries(rest).filter((entry) => !isOfZod(entry));
   const members = entries.map(([name, member]) => [name, convertZodSchema(member)] as const);
   return {

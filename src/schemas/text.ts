@@ -89,11 +89,11 @@ export function limitBytes(schema: z.ZodString, maxBytes: number): z.ZodString {
  * Pattern of times in requests. Rejects times before 1970, because the validity of a certificate is computed as time
  * since 1970.
  */
-export const TIMES_TAKEN = '^(19[7-9][0-9]|[2-9][0-9]{3})-';
+export const TIME_SINCE_1970_PATTERN = '^(19[7-9][0-9]|[2-9][0-9]{3})-';
 
 export function createTimestampSchema(use: SchemaUse): z.ZodType {
   const time = z.iso.datetime({ offset: true, error: 'is not an RFC 3339 time such as 2026-01-31T12:00:00Z' });
-  return use === 'request' ? time.meta({ pattern: TIMES_TAKEN }) : time;
+  return use === 'request' ? time.meta({ pattern: TIME_SINCE_1970_PATTERN }) : time;
 }
 
 /** Creates the schema of a reference: an id. In manifests it may also be an address, and in responses a Ref. */

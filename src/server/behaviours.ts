@@ -2,7 +2,7 @@ import type { FieldType } from '../kinds/field.ts';
 import { FORMATS, findKeyType } from '../kinds/formats.ts';
 import type { Kind, Submission } from '../kinds/kind.ts';
 import { getEmptyValue } from '../kinds/normalize.ts';
-import { type Key, type PrivateKey, parseSshPublicKey } from '../kinds/ssh-key.ts';
+import { type PrivateKey, parseSshPublicKey, type SshPublicKey } from '../kinds/ssh-key.ts';
 import { ABUSE_REPORT, type HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 import { AGENT_INGRESS } from '../kinds/tables/agent-ingress.ts';
 import { CREDENTIAL } from '../kinds/tables/credential.ts';
@@ -154,7 +154,7 @@ function sign({ id, spec }: StoredResource, { identities, authorities }: Behavio
   return renderSshCertificate(certificate, authorities.getKey(String(spec['ssh_certificate_authority_id'])));
 }
 
-function parsePublicKey(spec: Spec): Key {
+function parsePublicKey(spec: Spec): SshPublicKey {
   const key = parseSshPublicKey(String(spec['public_key']));
   if (key === undefined) throw createFieldError('public_key', 'is not a complete SSH public key');
   return key;
@@ -185,7 +185,7 @@ function toTexts(value: Json | undefined): Readonly<Record<string, string>> {
 
 /** The content of an SSH user certificate, without its signature. */
 interface SshCertificate {
-  readonly publicKey: Key;
+  readonly publicKey: SshPublicKey;
   readonly keyId: string;
   /** User names that may log in with the certificate. Empty: all user names. */
   readonly principals: readonly string[];

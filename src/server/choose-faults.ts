@@ -16,11 +16,11 @@ export interface ChosenFault<Rule extends FaultRule = FaultRule> {
 /** The faults of one request: a delay and one other fault. `undefined`: no such fault applies. */
 export interface ChosenFaults {
   readonly latency: ChosenFault<LatencyRule> | undefined;
-  readonly fault: ChosenFault<OtherRule> | undefined;
+  readonly fault: ChosenFault<NonLatencyRule> | undefined;
 }
 
 export type LatencyRule = Extract<FaultRule, { fault: 'latency' }>;
-export type OtherRule = Exclude<FaultRule, LatencyRule>;
+export type NonLatencyRule = Exclude<FaultRule, LatencyRule>;
 
 /**
  * Creates a function that chooses the faults of a request. Each rule counts all requests that it matches, even if
@@ -46,7 +46,7 @@ function isLatency(chosen: ChosenFault): chosen is ChosenFault<LatencyRule> {
   return chosen.rule.fault === 'latency';
 }
 
-function isOther(chosen: ChosenFault): chosen is ChosenFault<OtherRule> {
+function isOther(chosen: ChosenFault): chosen is ChosenFault<NonLatencyRule> {
   return chosen.rule.fault !== 'latency';
 }
 

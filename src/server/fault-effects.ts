@@ -5,7 +5,7 @@ import { assertNever, NetworkError, TimeoutError } from '../model/errors.ts';
 import { type HttpRequest, type HttpResponse, isSuccess, readBodyText, type Send } from '../model/http.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { parseRange } from '../schemas/seed.ts';
-import type { ChosenFault, LatencyRule, OtherRule } from './choose-faults.ts';
+import type { ChosenFault, LatencyRule, NonLatencyRule } from './choose-faults.ts';
 
 /** The request that a fault affects, and functions for the effect. */
 export interface FaultContext {
@@ -39,7 +39,7 @@ export async function delay(
 }
 
 /** Returns the response to a request with a fault. If the fault prevents a response, rejects as a transport does. */
-export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: FaultContext): Promise<HttpResponse> {
+export async function answerWithFault(chosen: ChosenFault<NonLatencyRule>, scene: FaultContext): Promise<HttpResponse> {
   const { rule } = chosen;
   if ('when' in rule && rule.when === 'after') await scene.forward(scene.request);
   switch (rule.fault) {
@@ -76,7 +76,7 @@ export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: Fau
   }
 }
 
-type LeftOutRule = Extract<OtherRule, { readonly fault: 'left_out' }>;
+type LeftOutRule = Extract<NonLatencyRule, { readonly fault: 'left_out' }>;
 
 /** Longer than any client waits for a response. Edgewise waits 30 seconds for the headers. */
 const PATIENCE_MS = 120_000;

@@ -2,7 +2,7 @@ import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getDefaultValue } from '../kinds/normalize.ts';
 import type { OperationModule } from '../kinds/operations.ts';
-import { describeIds, isIdOf, toExternalPath, toResourcePath } from '../kinds/paths.ts';
+import { describeIds, isIdOf, toPathOfExternalId, toResourcePath } from '../kinds/paths.ts';
 import { mapInner } from '../kinds/walk.ts';
 import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
@@ -35,7 +35,7 @@ export function createResource(service: Service, kind: Kind, call: HandlerReques
 
 export function listResources(service: Service, kind: Kind, call: HandlerRequest): HandlerResponse {
   const listing = service.store.listingOf(kind);
-  const { limit, before } = parsePage(call.query, kind);
+  const { limit, before } = parsePageRequest(call.query, kind);
   const resources = listing.listBefore(before, limit + 1);
   const page = resources.slice(0, limit);
   const uri = `${call.baseUrl}${kind.path}`;
@@ -213,7 +213,7 @@ const MAX_LIMIT = 100;
  * Parses the query of a list request. Throws `RequestError` if `limit` is out of range, or `before_id` is not an id of
  * this kind.
  */
-export function parsePage(query: URLSearchParams, kind: Kind): PageRequest {
+export function parsePageRequest(query: URLSearchParams, kind: Kind): PageRequest {
   const limit = query.get('limit') ?? String(MAX_LIMIT);
   if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT)
     throw createError('limit', `must be from 1 to ${MAX_LIMIT}`);
@@ -284,5 +284,5 @@ function toResponseJson(type: FieldType, value: Json, baseUrl: string): Json {
 
 function toReferenceUri(id: string, baseUrl: string): string {
   const kind = findOwnedKind(id);
-  return `${baseUrl}${kind === undefined ? toExternalPath(id) : toResourcePath(kind, { id })}`;
+  return `${baseUrl}${kind === undefined ? toPathOfExternalId(id) : toResourcePath(kind, { id })}`;
 }

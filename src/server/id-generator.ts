@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { type Key, type PrivateKey, parsePkcs8Key } from '../kinds/ssh-key.ts';
+import { type PrivateKey, parsePkcs8Key, type SshPublicKey } from '../kinds/ssh-key.ts';
 
 /** Creates ids, tokens and keys. Two generators with the same seed return the same results for the same calls. */
 export interface IdGenerator {
@@ -134,7 +134,7 @@ export function createCertificateAuthorities(
 }
 
 /** Formats a public key for OpenSSH authorized-keys files, without a comment. */
-export function toAuthorizedKey(key: Key): string {
+export function toAuthorizedKey(key: SshPublicKey): string {
   return key.toString('ssh').split(' ').slice(0, 2).join(' ');
 }
 

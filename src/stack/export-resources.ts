@@ -2,7 +2,7 @@ import { type LiveRequest, readLive } from '../client/read-live.ts';
 import { type ExportResult, exportLive } from '../export/export-live.ts';
 import { loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { type Attachment, createAttachmentRequest, isIdOf, listPathFields } from '../kinds/paths.ts';
+import { createAttachmentRequest, isIdOf, listPathFields, type ModuleAttachment } from '../kinds/paths.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { toAddress } from '../model/address.ts';
@@ -120,10 +120,10 @@ function getListedKind(name: string): Kind {
   throw new StackError(`There is no kind ${name} to export.`, { reason: 'invalid', remedy });
 }
 
-function createAttachment(kind: Kind, ids: Spec): Attachment {
+function createAttachment(kind: Kind, ids: Spec): ModuleAttachment {
   return createAttachmentRequest(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
 }
 
-function withoutDuplicates(attachments: readonly Attachment[]): readonly Attachment[] {
+function withoutDuplicates(attachments: readonly ModuleAttachment[]): readonly ModuleAttachment[] {
   return [...new Map(attachments.map((attachment) => [attachment.address, attachment])).values()];
 }

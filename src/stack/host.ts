@@ -53,7 +53,7 @@ export interface Host {
    * When a stack is planned alone, finds those of its resources that other stacks take over. A parameter, because this
    * folder must not import `repository`. Absent: other stacks are ignored.
    */
-  readonly openNeighbours?: OpenNeighbours;
+  readonly openNeighbours?: OpenOtherStacks;
   /** Opens a transport over sockets. Asynchronous, because the code of the transport is loaded on first use. */
   readonly openTransport: (options: TransportSettings) => Promise<OpenTransport>;
 }
@@ -65,7 +65,7 @@ export type Rehearse = (plan: Plan, input: PlanInput, options: { readonly skipRe
  * Reads the other stacks of the repository, and returns a function that finds the stack that takes over a resource of
  * this stack. `state.inputs` identifies this stack.
  */
-export type OpenNeighbours = (
+export type OpenOtherStacks = (
   state: Pick<DesiredState, 'inputs'>,
   host: Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'secrets'>,
 ) => Promise<FindTaker>;

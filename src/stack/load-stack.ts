@@ -1,7 +1,7 @@
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { listRoots } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
-import { createEnvironment, type Environment, STDIN } from '../manifest/environment.ts';
+import { createEnvironment, type ManifestEnvironment, STDIN } from '../manifest/environment.ts';
 import {
   isBlank,
   type LoadContext,
@@ -93,7 +93,7 @@ function readDefaultsOf(
  * Finds the render commands of the Stacks. If no Stack has one, returns the command of the nearest Defaults, to be run
  * in the folder of the Stack.
  */
-function listRenders(all: readonly ManifestBytes[], env: Environment): readonly StackRender[] {
+function listRenders(all: readonly ManifestBytes[], env: ManifestEnvironment): readonly StackRender[] {
   const sources = all.filter(({ file }) => file !== STDIN);
   const own = sources.flatMap((source) => findStackRender(source, env, 'Stack') ?? []);
   if (own.length > 0) return own;

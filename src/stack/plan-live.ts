@@ -8,7 +8,7 @@ import type { TokenSettings } from '../model/stack.ts';
 import type { FindTaker } from '../model/stack-tree.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { createPlan } from '../plan/create-plan.ts';
-import { type FindPlanned, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
+import { type FindPlannedResource, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
 import { listFilePaths } from '../plan/files.ts';
 import { createDestroyState, createReleaseState, type PlanInput } from '../plan/plan-input.ts';
@@ -43,7 +43,7 @@ export interface PlanOptions {
    */
   readonly skipRejected?: boolean;
   /** Finds a resource of another stack in that stack's plan of the same run. Default: only the live resource counts. */
-  readonly findPlanned?: FindPlanned;
+  readonly findPlanned?: FindPlannedResource;
   /**
    * Finds the stack of the repository that takes over a resource which has no manifest in this stack. Default: no stack
    * takes over resources.

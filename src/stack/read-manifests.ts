@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { BOUNDARY_REMEDY, listRoots, placeForWriting, resolvePathWithin } from '../files/boundary.ts';
+import { BOUNDARY_REMEDY, listRoots, resolvePathWithin, resolveWritePathWithin } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { type DeepFormatChecks, listDeepFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import { findKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
@@ -280,7 +280,7 @@ function computeFixedFolder(pattern: string): string {
 function listRefusedWrites({ resources }: DesiredState, { cwd, roots }: NamedPathsContext): readonly Diagnostic[] {
   return [...resources.values()].flatMap((resource) =>
     listWrittenPaths(resource).flatMap(({ name, path }): Diagnostic[] => {
-      const place = placeForWriting(path, roots, { cwd });
+      const place = resolveWritePathWithin(path, roots, { cwd });
       if (!('finding' in place)) return [];
       const { address } = resource;
       const message = `${address}: lifecycle.${name} names ${path}, which ${place.finding}`;

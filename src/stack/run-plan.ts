@@ -8,7 +8,7 @@ import type { Client } from '../client/client.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { describeError } from '../model/errors.ts';
 import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
-import { describePipeline, readPipeline } from '../model/pipeline.ts';
+import { describePipeline, readCiPipeline } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import { NO_SECRETS, type Secrets, withoutSecrets } from '../model/secrets.ts';
 import { fillStackName, findSink, type TokenSettings } from '../model/stack.ts';
@@ -94,7 +94,7 @@ export async function runPlan(
   try {
     const { now, sleep, cwd } = host;
     const { sideBySide } = options;
-    const by = describePipeline(readPipeline(host.env));
+    const by = describePipeline(readCiPipeline(host.env));
     const world = { now, sleep, by, writeFile: createFileWriter({ cwd, roots }), journal: journal?.write, sideBySide };
     return await applyPlan(plan, { client, sinks, onEvent, signal, done, ids, texts, ...world });
   } finally {

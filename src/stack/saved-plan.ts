@@ -59,7 +59,7 @@ export function refuseOtherVersion({ plan: { tool }, name }: Pick<SavedPlan, 'pl
 }
 
 /** Compares a saved plan with the live state. Throws if the plan is stale or a safety rule blocks it now. */
-export async function checkSaved(client: ReadingClient, saved: SavedPlan): Promise<PlanCheck> {
+export async function checkSavedPlan(client: ReadingClient, saved: SavedPlan): Promise<PlanCheck> {
   const { plan, name, signal, cwd, roots } = saved;
   const live = await readLive(client, { ...createStaleCheckRequest(plan), ...(signal !== undefined && { signal }) });
   const check = checkPlan(plan, live);
@@ -148,7 +148,7 @@ export interface PlanApproval {
 }
 
 /** The plan contains changes that the approved plan does not. Nothing was written. */
-export class NotApproved extends StackError {
+export class UnapprovedPlanError extends StackError {
   override readonly name = 'NotApproved';
   readonly comparison: PlanComparison;
 
@@ -187,7 +187,7 @@ export function compareWithApproved(plan: Plan, approved: PlanApproval, cwd: str
 /** Throws `NotApproved` if a plan contains changes that the approved plan does not. */
 export function refuseUnapproved(plan: Plan, approved: PlanApproval, cwd: string): void {
   const comparison = compareWithApproved(plan, approved, cwd);
-  if (!isCoveredBy(comparison)) throw new NotApproved(comparison, approved.name);
+  if (!isCoveredBy(comparison)) throw new UnapprovedPlanError(comparison, approved.name);
 }
 
 /**

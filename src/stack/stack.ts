@@ -15,7 +15,7 @@ import { InvariantError } from '../model/errors.ts';
 import type { Send } from '../model/http.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ApplyResult } from '../model/outcome.ts';
-import { readPipeline } from '../model/pipeline.ts';
+import { readCiPipeline } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
@@ -35,7 +35,7 @@ import { type Host, InvalidManifests, StackError } from './host.ts';
 import { createLivePlan, hasPlanErrors, type PlanOptions, planAndRehearse, type ReadingClient } from './plan-live.ts';
 import { EMPTY_APPLY_RESULT, FRESH_PLAN_CHECK, type RunOptions, type RunPlan, runPlan } from './run-plan.ts';
 import {
-  checkSaved,
+  checkSavedPlan,
   refuseOtherVersion,
   refuseUnapproved,
   refuseUnusableApproval,
@@ -81,7 +81,7 @@ interface AgainstPlan {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface AccountParts {
+export interface AccountInput {
   readonly settings: RunSettings;
   readonly given?: ConnectionOverrides;
   /** Called with the connection before anything is sent. */
@@ -92,7 +92,7 @@ export interface AccountParts {
 }
 
 /** Creates an account. Connects to the service on first use. */
-export function createAccount(parts: AccountParts, host: Host): Account {
+export function createAccount(parts: AccountInput, host: Host): Account {
   const { settings } = parts;
   const link = createLink(parts, host);
   const { cwd } = host;
@@ -117,7 +117,7 @@ function createSavedApply({ open, write }: Pick<Link, 'open' | 'write'>, host: H
     refuseUntrusted(host);
     const { cwd } = host;
     const roots = listRoots([], host);
-    const check = await checkSaved(await open(), { ...saved, roots, signal: options.signal, cwd });
+    const check = await checkSavedPlan(await open(), { ...saved, roots, signal: options.signal, cwd });
     const run = { plan: saved.plan, roots, tokens, ...check };
     return write((client) => runPlan(client, run, options, host));
   };
@@ -129,7 +129,7 @@ interface Opened extends Required<Pick<ServiceConnection, 'prepareWrites' | 'clo
   readonly client: Client;
 }
 
-function createLink({ settings, given, notices = {}, watch, onConnected }: AccountParts, host: Host): Link {
+function createLink({ settings, given, notices = {}, watch, onConnected }: AccountInput, host: Host): Link {
   let opened: Promise<Opened> | undefined;
   let writing = 0;
   const guard =
@@ -209,7 +209,7 @@ function createReadings(): Readings {
 }
 
 /** Creates an account for several stacks. `signal` aborts every read. */
-export function shareAccount(parts: AccountParts, host: Host, signal: AbortSignal): SharedAccount {
+export function shareAccount(parts: AccountInput, host: Host, signal: AbortSignal): SharedAccount {
   const { notices, countSent, countReads } = createCounter(parts);
   const account = createAccount({ ...parts, notices }, host);
   let readings = createReadings();
@@ -250,8 +250,8 @@ type CountSent = <T>(read: () => Promise<T>) => Promise<ReadOnce<T>>;
 const CURRENT_READ = new AsyncLocalStorage<{ sent: number }>();
 
 /** Counts the requests of each read. */
-function createCounter({ notices = {} }: AccountParts): {
-  readonly notices: NonNullable<AccountParts['notices']>;
+function createCounter({ notices = {} }: AccountInput): {
+  readonly notices: NonNullable<AccountInput['notices']>;
   readonly countSent: CountSent;
   readonly countReads: () => number;
 } {
@@ -406,7 +406,7 @@ export interface ExportStackOptions {
 }
 
 /** The input of a stack, after its manifests were read. */
-export interface StackParts {
+export interface StackInput {
   readonly state: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
   /** User-defined rules to check plans with. */
@@ -420,7 +420,7 @@ export interface StackParts {
  * Creates a stack of an account. Several stacks may share an account. If any of these stacks is closed, the account is
  * closed.
  */
-export function createStack(parts: StackParts, account: Account, host: Host): Stack {
+export function createStack(parts: StackInput, account: Account, host: Host): Stack {
   const { state, diagnostics } = parts;
   const { settings, close } = account;
   const made = new WeakSet<Plan>();
@@ -433,7 +433,7 @@ export function createStack(parts: StackParts, account: Account, host: Host): St
     ...options,
     settings,
     now: host.now(),
-    commit: readPipeline(host.env).commit,
+    commit: readCiPipeline(host.env).commit,
     cwd: host.cwd,
     rehearse: host.rehearse,
     openNeighbours: async () => (await host.openNeighbours?.(state, host)) ?? (() => undefined),
@@ -502,7 +502,7 @@ function selectPlanOptions({
 }
 
 interface Run {
-  readonly parts: StackParts;
+  readonly parts: StackInput;
   readonly host: Host;
   readonly account: Account;
 }
@@ -548,13 +548,13 @@ function checkApproval(
  * Checks a plan that this stack object did not make, such as a plan from a file. Throws if the plan cannot be applied
  * here.
  */
-function refuseForeign({ plan, name }: SavedFile, parts: StackParts, account: Account): void {
+function refuseForeign({ plan, name }: SavedFile, parts: StackInput, account: Account): void {
   verifyWritesMatchChanges(name, createPlanDocument(plan));
   refuseOtherVersion({ plan, name }, parts.version);
   refuseOtherStack(plan, parts, account);
 }
 
-function refuseOtherStack(plan: Plan, { state }: StackParts, { settings }: Account): void {
+function refuseOtherStack(plan: Plan, { state }: StackInput, { settings }: Account): void {
   const [made, own] = [`${plan.stack} on ${plan.baseUrl}`, `${state.stack.name} on ${settings.baseUrl}`];
   if (made === own) return;
   const message = `${PLAN_NAME} was made for the stack ${made}, and this is the stack ${own}.`;

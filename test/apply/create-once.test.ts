@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { JournalError } from '../../src/apply/journal.ts';
-import { createOnce } from '../../src/apply/perform-write.ts';
+import { createResourceOnce } from '../../src/apply/perform-write.ts';
 import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
 import type { LiveResource } from '../../src/model/state.ts';
 
@@ -20,7 +20,7 @@ async function create(answers: readonly (string | Error | undefined)[], looks: r
     if (value instanceof Error) throw value;
     return value as T; // lists are never empty
   };
-  const outcome = createOnce({
+  const outcome = createResourceOnce({
     send: async () => next(answers, 'send'),
     look: async () => (next(looks, 'look') as readonly string[]).map(toLive), // errors are thrown before
     sleep: async (ms) => {

@@ -1,9 +1,9 @@
-import type { Context, Output } from '../../src/cli/context.ts';
+import type { Context, OutputStream } from '../../src/cli/context.ts';
 import type { ExitCode } from '../../src/cli/exit-code.ts';
 import { run } from '../../src/cli/run.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
-import { openNeighbours } from '../../src/repository/read-stack-tree.ts';
+import { openOtherStacks } from '../../src/repository/read-stack-tree.ts';
 
 /** What a command did, as a person would have seen it. */
 export interface CommandResult {
@@ -73,7 +73,7 @@ export async function runCommand(
       options.onExit?.();
     },
     rehearse: rehearsePlan,
-    openNeighbours,
+    openNeighbours: openOtherStacks,
     openTransport: async () => ({ send: toSend(options.transport ?? refuseAll), close: async () => undefined }),
   };
   const exitCode = await run(argv, context);
@@ -97,7 +97,10 @@ function createClock({ now = () => NOW, sleep }: FakeOptions): Pick<Context, 'no
   };
 }
 
-function createOutput({ terminal, onWrite }: FakeOptions): { readonly output: Output; readonly text: () => string } {
+function createOutput({ terminal, onWrite }: FakeOptions): {
+  readonly output: OutputStream;
+  readonly text: () => string;
+} {
   const parts: string[] = [];
   const write = (text: string): void => {
     parts.push(text);

@@ -11,7 +11,7 @@ import {
   setOf,
   text,
 } from '../../src/kinds/field.ts';
-import { findInnerType, listTypes, mapInner } from '../../src/kinds/walk.ts';
+import { findInnerType, listNestedTypes, mapInner } from '../../src/kinds/walk.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { FieldPath } from '../../src/model/state.ts';
 
@@ -66,7 +66,7 @@ describe('the walk', () => {
   });
 
   it('finds the types inside of a type', () => {
-    expect(listTypes(TYPE).map(({ type }) => type)).toEqual([
+    expect(listNestedTypes(TYPE).map(({ type }) => type)).toEqual([
       'object',
       'list',
       'text',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAllowance } from '../../src/manifest/bounded-yaml.ts';
+import { createYamlBudget } from '../../src/manifest/bounded-yaml.ts';
 import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { parseDocuments } from '../../src/manifest/parse.ts';
 import { itLong } from '../effort.ts';
@@ -18,7 +18,7 @@ function faultsOf(
   text: string,
   limits: { readonly nodes?: number; readonly lexemes?: number; readonly text?: number },
 ) {
-  const allowance = createAllowance({ nodes: 1000, lexemes: 10_000, text: 1000, ...limits });
+  const allowance = createYamlBudget({ nodes: 1000, lexemes: 10_000, text: 1000, ...limits });
   return [...parseDocuments(text, NO_ENVIRONMENT, allowance)].flatMap(({ findings }) =>
     findings.map(({ message }) => message),
   );
@@ -68,7 +68,7 @@ describe('what is larger than any manifest is refused before it is built', () =>
   });
 
   it('all files together, each of which is small', () => {
-    const allowance = createAllowance({ nodes: 1000, lexemes: 50, text: 1000 });
+    const allowance = createYamlBudget({ nodes: 1000, lexemes: 50, text: 1000 });
     const read = () =>
       [...parseDocuments('a: [1, 2, 3]\n', NO_ENVIRONMENT, allowance)].flatMap(({ findings }) => findings);
     expect([read(), read()]).toEqual([[], []]);

@@ -5,14 +5,14 @@ import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificat
 import { assertDefined, InvariantError } from '../../src/model/errors.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { decideRenewal, listExpiredManifests } from '../../src/plan/decide.ts';
-import type { Pair } from '../../src/plan/match.ts';
+import type { ResourcePair } from '../../src/plan/match.ts';
 import { findValidForMs, listValidityDifference } from '../../src/plan/validity.ts';
 
 const CREATED = '2026-03-01T12:00:00Z';
 const DAY_MS = 86_400_000;
 
 /** A resource that was made on the first of March, with these settings. */
-function toPair(kind: Kind, settings: Spec, live: Spec = {}): Pair {
+function toPair(kind: Kind, settings: Spec, live: Spec = {}): ResourcePair {
   const address = `${kind.name}/it` as const;
   const mark = { stack: 'shop', name: 'it', protect: false, delivered: true, fields: {} };
   return {
@@ -42,7 +42,7 @@ function toDayAfter(days: number): Date {
 }
 
 /** What is said of the pair so many days after the creation. */
-function renewalAfter(days: number, pair: Pair, written: Spec = {}) {
+function renewalAfter(days: number, pair: ResourcePair, written: Spec = {}) {
   return decideRenewal(pair, written, { now: toDayAfter(days), rotate: [] });
 }
 
@@ -147,7 +147,7 @@ describe('a certificate', () => {
   });
 
   it('that is only taken over is not renewed yet', () => {
-    const adopted: Pair = { ...toPair(SSH_USER_CERTIFICATE, {}, validFor(1)), by: 'adopt' };
+    const adopted: ResourcePair = { ...toPair(SSH_USER_CERTIFICATE, {}, validFor(1)), by: 'adopt' };
     expect(renewalAfter(2, adopted)).toMatchObject({
       reason: undefined,
       notes: ['it expired 24 hours ago: the next apply replaces it'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type DiffLine, diffLines, foldSame } from '../../src/report/view/field-view.ts';
+import { type DiffLine, diffLines, foldUnchanged } from '../../src/report/view/field-view.ts';
 
 const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
 
@@ -56,7 +56,7 @@ test('texts too long to align are shown one after the other, but for what both s
 
 test('folding keeps what changed with its context, and counts the rest', () => {
   const compared = diffLines([...'abcdefgh'], [...'abcdXfgh', 'i']);
-  expect(foldSame(compared, 1).map(({ role, text }) => `${role} ${text}`)).toEqual([
+  expect(foldUnchanged(compared, 1).map(({ role, text }) => `${role} ${text}`)).toEqual([
     'folded 3 unchanged',
     'same d',
     'removed e',
@@ -66,5 +66,5 @@ test('folding keeps what changed with its context, and counts the rest', () => {
     'same h',
     'added i',
   ]);
-  expect(foldSame(diffLines(['a', 'b'], ['a', 'b']), 2)).toEqual([{ role: 'folded', text: '2 unchanged' }]);
+  expect(foldUnchanged(diffLines(['a', 'b'], ['a', 'b']), 2)).toEqual([{ role: 'folded', text: '2 unchanged' }]);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { breakBehind, padToColumns, wrapBehind, wrapProse } from '../../src/report/text/layout.ts';
+import { hardWrapWithPrefix, padToColumns, wrapProse, wrapWithPrefix } from '../../src/report/text/layout.ts';
 import { clipToColumns, countColumns } from '../../src/report/view/escape.ts';
 import { formatCount } from '../../src/report/view/wording.ts';
 
@@ -23,7 +23,7 @@ test('padding counts columns', () => {
 test('wrapped prose is never wider than the terminal', () => {
   fc.assert(
     fc.property(prose, fc.integer({ min: 40, max: 120 }), fc.nat({ max: 20 }), (text, width, rest) => {
-      for (const line of wrapBehind('label: ', text, { width, rest }))
+      for (const line of wrapWithPrefix('label: ', text, { width, rest }))
         expect(countColumns(line)).toBeLessThanOrEqual(width);
     }),
   );
@@ -62,7 +62,7 @@ test('an unfinished quote is a word like any other', () => {
 });
 
 test('no text is one empty line', () => {
-  expect(wrapBehind('help: ', '', { width: 40, rest: 2 })).toEqual(['help: ']);
+  expect(wrapWithPrefix('help: ', '', { width: 40, rest: 2 })).toEqual(['help: ']);
 });
 
 test('clipping leaves what fits and shows that there was more', () => {
@@ -79,7 +79,7 @@ test('one is singular', () => {
 test('what is broken has every character, and fits', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'ab "日é'), maxLength: 200 }), (text) => {
-      const lines = breakBehind('    + ', text, { width: 40, rest: 4 });
+      const lines = hardWrapWithPrefix('    + ', text, { width: 40, rest: 4 });
       for (const line of lines) expect(countColumns(line)).toBeLessThanOrEqual(40);
       expect(lines.map((line) => line.slice(6)).join('')).toBe(text);
       for (const line of lines.slice(1)) expect(line).toMatch(/^ {4}↪ /);

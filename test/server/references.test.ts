@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toExternalPath } from '../../src/kinds/paths.ts';
+import { toPathOfExternalId } from '../../src/kinds/paths.ts';
 import { KINDS } from '../../src/kinds/tables/registry.ts';
-import { listTypes } from '../../src/kinds/walk.ts';
+import { listNestedTypes } from '../../src/kinds/walk.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { findOwnedKind } from '../../src/server/store.ts';
 import { textOf } from './caller.ts';
@@ -105,7 +105,7 @@ describe('a reference', () => {
     ['ca', 'certificate_authorities'],
     ['sshca', 'ssh_certificate_authorities'],
   ])('shows where %s_… is, though this interface cannot create it', async (prefix, path) => {
-    expect(toExternalPath(`${prefix}_1`)).toBe(`/${path}/${prefix}_1`);
+    expect(toPathOfExternalId(`${prefix}_1`)).toBe(`/${path}/${prefix}_1`);
   });
 
   it('has a path of its kind wherever it is shown with a URI', async () => {
@@ -124,10 +124,10 @@ describe('a reference', () => {
     expect(tls.body).toMatchObject({
       certificate_authorities: [{ uri: `${BASE_URL}/certificate_authorities/ca_1` }],
     });
-    const shown = KINDS.flatMap(({ fields }) => Object.values(fields).flatMap(({ type }) => listTypes(type)));
+    const shown = KINDS.flatMap(({ fields }) => Object.values(fields).flatMap(({ type }) => listNestedTypes(type)));
     const prefixes = shown.flatMap((type) => (type.type === 'reference' && type.isRefInResponse ? type.prefixes : []));
     const pathless = prefixes.filter(
-      (prefix) => findOwnedKind(`${prefix}_1`) === undefined && toExternalPath(`${prefix}_1`) === `/${prefix}_1`,
+      (prefix) => findOwnedKind(`${prefix}_1`) === undefined && toPathOfExternalId(`${prefix}_1`) === `/${prefix}_1`,
     );
     expect(pathless).toEqual([]);
   });

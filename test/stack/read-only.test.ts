@@ -4,7 +4,7 @@ import { InvariantError } from '../../src/model/errors.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
 import { createProcessHost } from '../../src/stack/process-host.ts';
 import { resolveSettings } from '../../src/stack/settings.ts';
-import { type AccountParts, createAccount, createStack } from '../../src/stack/stack.ts';
+import { type AccountInput, createAccount, createStack } from '../../src/stack/stack.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 
@@ -16,7 +16,7 @@ it('a stack sends nothing but GETs outside of an apply, whatever reads', async (
   const manifests = [{ file: 'made.yaml', text: `${STACK}${toEdge('a', 20001)}` }];
   const { desired: state } = await openStack({ manifests, env });
   // What reads is handed a client that would write.
-  const watch: AccountParts['watch'] = (client) => ({
+  const watch: AccountInput['watch'] = (client) => ({
     ...client,
     list: async () => [(await client.send('POST', '/edges/tcp', {})) ?? {}],
   });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { boolean, type Field, type FieldType, field, type Lifecycle } from '../../src/kinds/field.ts';
+import { boolean, type Field, type FieldLifecycle, type FieldType, field } from '../../src/kinds/field.ts';
 import { FORMATS } from '../../src/kinds/formats.ts';
 import { defineKind, type Kind } from '../../src/kinds/kind.ts';
 import { KINDS } from '../../src/kinds/tables/registry.ts';
-import { listTypes } from '../../src/kinds/walk.ts';
+import { listNestedTypes } from '../../src/kinds/walk.ts';
 import { STRANGERS } from './tables.ts';
 
 type TypeWords = {
@@ -26,7 +26,7 @@ const TYPES: TypeWords = {
   metadata: { maxBytes: true },
 };
 
-const LIFECYCLES: Readonly<Record<Lifecycle, true>> = {
+const LIFECYCLES: Readonly<Record<FieldLifecycle, true>> = {
   mutable: true,
   immutable: true,
   computed: true,
@@ -51,7 +51,7 @@ const OWN_FIELDS = STRANGERS.flatMap(({ fields, lifecycle }) => [
   ...Object.values(fields),
   ...Object.values(lifecycle),
 ]);
-const ALL_TYPES = OWN_FIELDS.flatMap(({ type }) => listTypes(type));
+const ALL_TYPES = OWN_FIELDS.flatMap(({ type }) => listNestedTypes(type));
 const ALL_FIELDS = [
   ...OWN_FIELDS,
   ...ALL_TYPES.flatMap((type) => (type.type === 'object' ? Object.values(type.fields) : [])),

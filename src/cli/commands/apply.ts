@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import { readPlanFolder } from '../multi-stack/plan-folder.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { CommandAction } from '../output/present.ts';
-import { type ApplyFlags, applyManifests, applySaved } from '../reconcile/apply-plan.ts';
+import { type ApplyFlags, applyManifests, applySavedPlan } from '../reconcile/apply-plan.ts';
 import { isPlanFile } from '../reconcile/plan-file.ts';
 import {
   addConnectionOptions,
@@ -65,7 +65,7 @@ async function apply(paths: readonly string[], flags: Flags, context: Context): 
     return applyPlanFolder(plans, flags, context);
   }
   const isSaved = first !== undefined && more.length === 0 && (await isPlanFile(first, context.cwd));
-  if (isSaved) return applySaved(first, flags, context);
+  if (isSaved) return applySavedPlan(first, flags, context);
   refuseManifests(flags);
   return applyManifests(paths, { flags, mode: 'apply' }, context);
 }

@@ -87,7 +87,10 @@ function namesExistingStacks({ command }: WordContext): boolean {
 }
 
 /** Lists the stacks below the folder on the command line. Does not require `-R`, because the user may add it later. */
-function listNames({ operands }: WordContext, { cwd, now }: Pick<Context, 'cwd' | 'now'>): readonly Candidate[] {
+function listNames(
+  { operands }: WordContext,
+  { cwd, now }: Pick<Context, 'cwd' | 'now'>,
+): readonly CompletionCandidate[] {
   const until = now().getTime() + PATIENCE_MS;
   const [root = '.'] = listPaths(operands);
   const names = indexStackNames(root, { cwd }, () => now().getTime() > until);
@@ -102,7 +105,7 @@ function createSources(
   program: Command,
   context: Pick<Context, 'cwd' | 'now'>,
   findAddresses: (operands: readonly string[]) => readonly string[],
-): CandidateSources {
+): CompletionSources {
   const { cwd } = context;
   const addresses = ({ operands }: WordContext) => toCandidates(findAddresses(operands));
   const names = program.commands.map((one) => one.name()).filter((name) => !name.startsWith('_'));
@@ -131,11 +134,11 @@ function createSources(
   };
 }
 
-function toCandidates(words: readonly string[]): readonly Candidate[] {
+function toCandidates(words: readonly string[]): readonly CompletionCandidate[] {
   return words.map((word) => ({ word, about: '' }));
 }
 
-function toKindCandidates(kinds: readonly Kind[]): readonly Candidate[] {
+function toKindCandidates(kinds: readonly Kind[]): readonly CompletionCandidate[] {
   return kinds.map(({ name, title }) => ({ word: name, about: title }));
 }
 
@@ -143,7 +146,7 @@ function toKindCandidates(kinds: readonly Kind[]): readonly Candidate[] {
  * Lists candidates for `--format` of `get`: the formats or, after `value=`, the fields of the named kinds. If no kind
  * is named, lists the fields of every kind.
  */
-function listFormatCandidates({ start, operands }: WordContext): readonly Candidate[] {
+function listFormatCandidates({ start, operands }: WordContext): readonly CompletionCandidate[] {
   if (!start.startsWith(VALUE)) return toCandidates([...GET_FORMATS, VALUE]);
   const named = new Set(operands.map((word) => parseAddress(word)?.kind ?? word));
   const kinds = MANIFEST_KINDS.filter(({ name }) => named.has(name));
@@ -172,19 +175,19 @@ function listFiles(start: string, cwd: string): readonly string[] {
 
 interface Completion {
   /** Whole words that begin with the typed text. */
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly CompletionCandidate[];
   /** Whether the word may also be a path. If so, the shell completes paths itself. */
   readonly takesFiles: boolean;
 }
 
-export interface Candidate {
+export interface CompletionCandidate {
   readonly word: string;
   readonly about: string;
 }
 
-export interface CandidateSources {
+export interface CompletionSources {
   /** Maps an option's placeholder or an argument's name, such as `<address>` or `kinds`, to the candidates. */
-  readonly values: Readonly<Record<string, (context: WordContext) => readonly Candidate[]>>;
+  readonly values: Readonly<Record<string, (context: WordContext) => readonly CompletionCandidate[]>>;
   /** Whether the value of a placeholder is a path. */
   readonly isPath: (placeholder: string) => boolean;
   /** Lists paths that begin with `start`. Needed for values after a `=`, where shells do not complete paths. */
@@ -203,7 +206,7 @@ interface WordContext {
 }
 
 /** `words` is the command line typed so far, without the program name. Completes its last word. */
-function completeWords(program: Command, words: readonly string[], sources: CandidateSources): Completion {
+function completeWords(program: Command, words: readonly string[], sources: CompletionSources): Completion {
   const current = words.at(-1) ?? '';
   const place = parsePlace(program, words.slice(0, -1));
   const { candidates, takesFiles } = completeAt(place, current, sources);
@@ -241,7 +244,7 @@ function parsePlace(program: Command, before: readonly string[]): Place {
 
 const NOTHING: Completion = { candidates: [], takesFiles: false };
 
-function completeAt(place: Place, current: string, sources: CandidateSources): Completion {
+function completeAt(place: Place, current: string, sources: CompletionSources): Completion {
   const { command, option, isLiteral } = place;
   if (option !== undefined) return completeValue(option, { place, start: current, lead: '' }, sources);
   if (isLiteral || !current.startsWith('-') || current === '-') {
@@ -264,7 +267,7 @@ interface Typed {
   readonly lead: string;
 }
 
-function completeValue(option: Option, { place, start, lead }: Typed, sources: CandidateSources): Completion {
+function completeValue(option: Option, { place, start, lead }: Typed, sources: CompletionSources): Completion {
   const placeholder = /<.+>/.exec(option.flags)?.[0] ?? '';
   const said = listValues(option, placeholder, { ...place, start }, sources);
   // In `--report json=FILE`, the format is already typed, so complete the path.
@@ -276,18 +279,18 @@ function completeValue(option: Option, { place, start, lead }: Typed, sources: C
   return lead === '' ? { candidates, takesFiles: true } : completeFiles(lead, start, sources);
 }
 
-function completeFiles(lead: string, start: string, { listFiles }: CandidateSources): Completion {
+function completeFiles(lead: string, start: string, { listFiles }: CompletionSources): Completion {
   return { candidates: listFiles(start).map((path) => ({ word: `${lead}${path}`, about: '' })), takesFiles: false };
 }
 
-function completeOperand(place: Place, current: string, sources: CandidateSources): Completion {
+function completeOperand(place: Place, current: string, sources: CompletionSources): Completion {
   const { command, operands } = place;
   const commands = operands.length === 0 ? listCommands(command) : [];
   const argument = findArgument(command, operands.length);
   if (argument === undefined) return { candidates: commands, takesFiles: false };
   const context = { ...place, start: current };
   const said = listValues(argument, argument.name(), context, sources);
-  const isNew = ({ word }: Candidate): boolean => word === current || !operands.includes(word);
+  const isNew = ({ word }: CompletionCandidate): boolean => word === current || !operands.includes(word);
   return { candidates: [...commands, ...said.filter(isNew)], takesFiles: sources.isPath(argument.name()) };
 }
 
@@ -301,19 +304,19 @@ function listValues(
   { argChoices }: Pick<Option | Argument, 'argChoices'>,
   placeholder: string,
   context: WordContext,
-  { values }: CandidateSources,
-): readonly Candidate[] {
+  { values }: CompletionSources,
+): readonly CompletionCandidate[] {
   if (argChoices !== undefined) return argChoices.map((word) => ({ word, about: '' }));
   return Object.hasOwn(values, placeholder) ? (values[placeholder]?.(context) ?? []) : [];
 }
 
-function listCommands(command: Command): readonly Candidate[] {
+function listCommands(command: Command): readonly CompletionCandidate[] {
   const shown = command.createHelp().visibleCommands(command);
   return shown.map((one) => ({ word: one.name(), about: one.summary() || one.description() }));
 }
 
 /** Lists the options that are not on the command line yet, or can be repeated. */
-function listOptions({ command, given }: Place): readonly Candidate[] {
+function listOptions({ command, given }: Place): readonly CompletionCandidate[] {
   const shown = command.createHelp().visibleOptions(command);
   const open = shown.filter((option) => Array.isArray(option.defaultValue) || !given.has(option));
   return open.map(({ long, short, description }) => ({ word: long ?? short ?? '', about: description }));

@@ -28,7 +28,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { CommandAction } from '../output/present.ts';
 import { type FormatFlags, getTextOptions } from '../output/present.ts';
-import { waitVisibly } from '../reconcile/execute-plan.ts';
+import { waitWithProgress } from '../reconcile/execute-plan.ts';
 import { resolveStackSettings } from '../reconcile/plan-flags.ts';
 import { RESULT_GROUP } from './help.ts';
 import {
@@ -159,7 +159,7 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
     );
     if (flags.wait === undefined || subjects.length === 0) return { inventory: first, unready: [] };
     const wait = { timeoutMs: flags.wait, signal, setLineWriter };
-    const waited = await waitVisibly(await open(), subjects, wait, context);
+    const waited = await waitWithProgress(await open(), subjects, wait, context);
     return { inventory: await stack.get(read), unready: waited.filter(({ state: one }) => one !== 'ready') };
   });
   const missing = listMissing(state, inventory, names);

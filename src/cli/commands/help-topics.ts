@@ -1,6 +1,11 @@
 import type { Command, Help } from 'commander';
 import { suggestRemedy } from '../../manifest/suggest.ts';
-import { CONNECTION_SETTINGS, describeSetting, RUN_SETTINGS, type Setting } from '../connection/settings-table.ts';
+import {
+  CONNECTION_SETTINGS,
+  describeSetting,
+  RUN_SETTINGS,
+  type SettingDescription,
+} from '../connection/settings-table.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, EXIT_MEANINGS, type ExitCode } from '../exit-code.ts';
 import type { CommandAction } from '../output/present.ts';
@@ -60,11 +65,11 @@ function renderConnection(helper: Help): string {
  * Formats the meaning of a setting, followed by all its environment variables but the first. They would make the column
  * of names too wide.
  */
-function formatMeaning({ about, environment: [, ...others] = [] }: Setting): string {
+function formatMeaning({ about, environment: [, ...others] = [] }: SettingDescription): string {
   return others.length === 0 ? about : `${about} (also ${others.join(', ')})`;
 }
 
-function createVariableItem(setting: Setting): readonly [string, string] {
+function createVariableItem(setting: SettingDescription): readonly [string, string] {
   return [setting.environment?.[0] ?? '', formatMeaning(setting)];
 }
 
@@ -88,7 +93,7 @@ function renderSettings(helper: Help): string {
 }
 
 /** Returns the environment variable of a setting. If it has none, returns its flag and its path in the Stack. */
-function formatLabel({ flag, environment, stack = '' }: Setting): string {
+function formatLabel({ flag, environment, stack = '' }: SettingDescription): string {
   const names = [flag?.split(' ')[0] ?? '', stack].filter((name) => name !== '');
   return environment?.[0] ?? names.join(', ');
 }

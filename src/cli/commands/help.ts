@@ -1,5 +1,5 @@
 import { type Command, Help, type HelpConfiguration, type Option } from 'commander';
-import type { Context, Output } from '../context.ts';
+import type { Context, OutputStream } from '../context.ts';
 
 /** Layout of help texts. The help of a command lists the command's own options before shared options. */
 
@@ -97,7 +97,7 @@ export function createHelpFormatter(command: Command): Help {
   return helper;
 }
 
-function getHelpWidth({ isTerminal, columns }: Output): number {
+function getHelpWidth({ isTerminal, columns }: OutputStream): number {
   return isTerminal && columns() > 0 ? columns() : DEFAULT_WIDTH;
 }
 

@@ -4,7 +4,7 @@ import { comparePlans } from '../../plan/compare/compare-plans.ts';
 import { EXIT } from '../exit-code.ts';
 import type { CommandAction, FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
-import { findShownCommand } from '../reconcile/apply-command.ts';
+import { findSafeApplyCommand } from '../reconcile/apply-command.ts';
 import { createPlanFileLocator, readPlanFile } from '../reconcile/plan-file.ts';
 import { addExamples, addExitCodes, addPlanFormatOptions, repeatable } from './options.ts';
 
@@ -32,7 +32,7 @@ export function defineShow(command: Command, act: CommandAction): void {
   ]).action((file: string, flags: Flags) =>
     act(flags, async (context) => {
       const plan = await readPlanFile(file, context);
-      const applyCommand = findShownCommand(file, plan, { manifests: flags.manifests, env: context.env });
+      const applyCommand = findSafeApplyCommand(file, plan, { manifests: flags.manifests, env: context.env });
       const report = { about: 'plan', plan, blocking: plan.violations } as const;
       const publication = { flags, exitCode: EXIT.success, locate: createPlanFileLocator(file) };
       return publish(report, { ...publication, ...(applyCommand !== undefined && { applyCommand }) }, context);

@@ -11,7 +11,7 @@ import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import { refuseInputs } from '../output/output-files.ts';
 import type { CommandAction, FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
-import { createApplyCommand, createSavedPlanCommand, lacksSink } from '../reconcile/apply-command.ts';
+import { createApplyCommand, createSavedPlanCommand, lacksTokenSink } from '../reconcile/apply-command.ts';
 import { removeStalePlanFile, writePlanFile } from '../reconcile/plan-file.ts';
 import {
   exitCodeOfPlan,
@@ -74,7 +74,7 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
   const exitCode = exitCodeOfPlan(made, blocking, flags);
   const run = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };
   const applyCommand = flags.out === undefined ? createApplyCommand(run) : createSavedPlanCommand(flags.out, run);
-  const publication = { flags, exitCode, locate, ...(!lacksSink(made) && { applyCommand }) };
+  const publication = { flags, exitCode, locate, ...(!lacksTokenSink(made) && { applyCommand }) };
   return publish({ about: 'plan', plan: made, blocking: blocking }, publication, context);
 }
 

@@ -274,7 +274,7 @@ interface Waited {
   readonly shown: JsonObject | undefined;
 }
 
-export interface Wait {
+export interface WaitFlags {
   readonly kind: SubmittedKind;
   readonly read: (signal: AbortSignal) => Promise<JsonObject>;
   readonly timeoutMs: number;
@@ -292,7 +292,7 @@ const FIRST_DELAY_MS = 5_000;
 const MAX_DELAY_MS = 60_000;
 
 /** Reads a submission until it is decided, time is up, or the user interrupts. Shows progress on stderr. */
-async function waitForDecision(wait: Wait, context: Context): Promise<Waited> {
+async function waitForDecision(wait: WaitFlags, context: Context): Promise<Waited> {
   const line = createStatusLine(context.stderr);
   try {
     return await poll(wait, { context, line });
@@ -308,7 +308,7 @@ interface Polling {
 }
 
 async function poll(
-  { kind, read, timeoutMs, setLineWriter, signal }: Wait,
+  { kind, read, timeoutMs, setLineWriter, signal }: WaitFlags,
   { context, line }: Polling,
 ): Promise<Waited> {
   const deadline = context.now().getTime() + timeoutMs;

@@ -6,7 +6,7 @@ import type { SettingRow } from '../../report/report.ts';
 import { getDefaultRateLimit } from '../../stack/settings.ts';
 
 /** A setting of a run: the ways to set it, and its default. Used in help texts and documents. */
-export interface Setting {
+export interface SettingDescription {
   readonly about: string;
   /** Such as `--base-url <url>`. Absent: the setting has no flag. */
   readonly flag?: string;
@@ -18,7 +18,12 @@ export interface Setting {
 }
 
 /** Formats the meaning of a setting, its variables, its path in the Stack, and its default. */
-export function describeSetting({ about, environment = [], stack, default: fallback }: Omit<Setting, 'flag'>): string {
+export function describeSetting({
+  about,
+  environment = [],
+  stack,
+  default: fallback,
+}: Omit<SettingDescription, 'flag'>): string {
   const ways = [...environment, ...(stack === undefined ? [] : [`spec.${stack}`])];
   const parts = [
     ...(ways.length > 0 ? [ways.join(', ')] : []),
@@ -28,7 +33,7 @@ export function describeSetting({ about, environment = [], stack, default: fallb
 }
 
 /** How to reach the service. Every command that sends requests takes these flags. */
-export const CONNECTION_SETTINGS: readonly Setting[] = [
+export const CONNECTION_SETTINGS: readonly SettingDescription[] = [
   {
     about:
       'URL of the service; `embedded:` is the bundled server inside the process, `embedded:FILE` one that keeps its data',
@@ -87,7 +92,7 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
 ];
 
 /** The other settings of a run, except those that can only be set by a flag of a single command. */
-export const RUN_SETTINGS: readonly Setting[] = [
+export const RUN_SETTINGS: readonly SettingDescription[] = [
   {
     about: 'folder for tokens of new resources, a file for each; {stack} is filled in',
     flag: '--token-directory <path>',

@@ -1,11 +1,11 @@
 import { parseTimeoutMs, type RunSettings, type SettingOverrides } from '../../stack/settings.ts';
 import {
   type Account,
-  type AccountParts,
+  type AccountInput,
   createAccount,
   createStack,
   type Stack,
-  type StackParts,
+  type StackInput,
 } from '../../stack/stack.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
@@ -34,7 +34,7 @@ export async function withAccount<T>(
 ): Promise<T> {
   const { signal, stopListening } = listenForInterrupts(context);
   const { setLineWriter, watch, end, ...notices } = await createServiceNotices(settings, context);
-  const onConnected: AccountParts['onConnected'] = ({ warning }) => announceService(settings, warning, context);
+  const onConnected: AccountInput['onConnected'] = ({ warning }) => announceService(settings, warning, context);
   const account = createAccount({ settings, watch, notices, onConnected }, context);
   try {
     return await task({ account, setLineWriter, signal });
@@ -50,7 +50,7 @@ export async function withAccount<T>(
 
 /** Like `withAccount`, but passes a stack of the account to the task. */
 export async function withStack<T>(
-  { settings, ...parts }: Omit<StackParts, 'version' | 'sinks'> & { readonly settings: RunSettings },
+  { settings, ...parts }: Omit<StackInput, 'version' | 'sinks'> & { readonly settings: RunSettings },
   context: Context,
   task: (session: StackSession) => Promise<T>,
 ): Promise<T> {

@@ -17,12 +17,12 @@ import { formatCount } from '../../report/view/wording.ts';
 import { computeRounds, listDependencies, orderStacks, type WriteRounds } from '../../repository/order-stacks.ts';
 import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { EMPTY_APPLY_RESULT, type RunOptions } from '../../stack/run-plan.ts';
-import type { Output } from '../context.ts';
+import type { OutputStream } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { findEventOutput, getTextOptions } from '../output/present.ts';
 import { createProgress, type Progress } from '../output/progress.ts';
 import type { ApplyFlags } from '../reconcile/apply-plan.ts';
-import { createProgressOutput, exitCodeOfApply, listWritten } from '../reconcile/execute-plan.ts';
+import { createProgressOutput, exitCodeOfApply, listWorkSubjectsOfApply } from '../reconcile/execute-plan.ts';
 import { listUnconsentedViolations } from '../reconcile/plan-flags.ts';
 import {
   createFailedStack,
@@ -75,7 +75,7 @@ function showPlans(run: StacksRun, planned: readonly StackPart[]): void {
   context.stdout.write(renderPlans(run, planned, context.stdout));
 }
 
-function renderPlans(run: StacksRun, planned: readonly StackPart[], output: Output): string {
+function renderPlans(run: StacksRun, planned: readonly StackPart[], output: OutputStream): string {
   return renderStacksReportText(createStacksReport(run, planned), getTextOptions(output, run.context, run.flags));
 }
 
@@ -279,7 +279,7 @@ async function waitFor(
   { run, flags }: ApplyRun,
   { wait }: Pick<RunProgress, 'wait'>,
 ): Promise<ApplyResult> {
-  const subjects = listWritten(result);
+  const subjects = listWorkSubjectsOfApply(result);
   const { now, sleep } = run.context;
   const { signal } = run;
   const { wait: timeoutMs } = flags;

@@ -10,9 +10,9 @@ import {
   type ApplyFlags,
   announceTrustedFile,
   findUnapproved,
-  prepareSaved,
+  prepareSavedPlan,
   readApproval,
-  readSaved,
+  readSavedPlanFile,
   refuseTwiceApproved,
 } from '../reconcile/apply-plan.ts';
 import { createPlanFileLocator, readPlanFile, resolveManifests } from '../reconcile/plan-file.ts';
@@ -179,7 +179,7 @@ async function applyAgain(
   }
   const { onSubject: _, budget: __, ...quiet } = context; // these plans already count towards the read budget
   const saved = new Map<StackFolder, SavedFile>();
-  for (const one of plans) saved.set(one, await readSaved(one.file, quiet));
+  for (const one of plans) saved.set(one, await readSavedPlanFile(one.file, quiet));
   // Include the stacks that were in the run but have no plan: stacks with a plan may depend on them.
   const names = [...new Set([...plans.map(({ name }) => name), ...stacks])];
   if (names.length === 0) throw noPlans(roots);
@@ -214,7 +214,11 @@ function noPlans(roots: readonly string[]): CommandError {
 async function prepareOne(applying: ApplyRun, folder: StackFolder): Promise<StackResult> {
   const { run, flags } = applying;
   const { onSubject: _, budget: __, ...quiet } = run.context; // this plan already counts towards the read budget
-  const { plan, settings, approved } = await prepareSaved(await readSaved(folder.file, quiet), flags, quiet);
+  const { plan, settings, approved } = await prepareSavedPlan(
+    await readSavedPlanFile(folder.file, quiet),
+    flags,
+    quiet,
+  );
   const pooled = await run.pool.getAccount(settings, folder.file);
   const account = pooled.account.toView(settings);
   const locate = createPlanFileLocator(folder.file);

@@ -22,7 +22,7 @@ import {
   createApplyCommand,
   createSavedPlanCommand,
   createStacksCommand,
-  lacksSink,
+  lacksTokenSink,
 } from '../reconcile/apply-command.ts';
 import { exitCodeOfPlan, listUnconsentedViolations, type PlanFlags, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { openPlanFolder, type PlanFolder } from './plan-folder.ts';
@@ -106,7 +106,7 @@ function createPlanResult(plan: Plan, { run, folder, flags, out, locate }: Plann
   return {
     report: { about: 'plan', plan, blocking: blocking },
     exitCode: exitCodeOfPlan(plan, blocking, flags),
-    options: { ...(isQuiet(plan) ? {} : { locate }), ...(!lacksSink(plan) && { applyCommand }) },
+    options: { ...(isQuiet(plan) ? {} : { locate }), ...(!lacksTokenSink(plan) && { applyCommand }) },
   };
 }
 

@@ -17,7 +17,7 @@ import {
   listStackClaims,
   type ReadClaims,
 } from '../../repository/claim-registry.ts';
-import { findTaker, getAccountId, refuseStillDescribed } from '../../repository/hand-over.ts';
+import { findTakeOverStack, getAccountId, refuseStillDescribed } from '../../repository/hand-over.ts';
 import { orderStacks } from '../../repository/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../repository/planned-resources.ts';
 import { type SelectedStacks, type StackFilter, selectStacks } from '../../repository/select-stacks.ts';
@@ -277,7 +277,7 @@ export function createCrossStackLookUps(
   folder: StackFolder,
 ): Required<Pick<PlanOptions, 'findTaker' | 'findPlanned'>> {
   return {
-    findTaker: (address) => findTaker(folder, { tree, address }, context),
+    findTaker: (address) => findTakeOverStack(folder, { tree, address }, context),
     findPlanned: planned.of(getAccountId(folder, context)),
   };
 }

@@ -7,7 +7,7 @@ import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { NO_SECRETS } from '../../model/secrets.ts';
 import { getServerDataFile, isEmbedded, type RunSettings } from '../../stack/settings.ts';
-import type { Context, RunInputs } from '../context.ts';
+import type { Context, InputRecorder } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { FormatFlags } from './present.ts';
 
@@ -121,7 +121,7 @@ function isOwn(path: string): boolean {
  * Records the inputs of a run. Until the first input is recorded, every path on the command line counts as an input,
  * and so does every possible manifest below such a path.
  */
-export function createRunInputs(words: readonly string[], cwd: string): RunInputs {
+export function createInputRecorder(words: readonly string[], cwd: string): InputRecorder {
   const files = new Set<string>();
   return {
     add: (file) => {

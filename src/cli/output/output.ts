@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
-import { createJobCommandFilter, isReadByRunner } from '../../model/pipeline.ts';
+import { createJobCommandFilter, isInCiJob } from '../../model/pipeline.ts';
 import type { Secrets } from '../../model/secrets.ts';
-import type { Context, Output } from '../context.ts';
+import type { Context, OutputStream } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 
-interface ProcessOutput extends Output {
+interface ProcessOutput extends OutputStream {
   /**
    * Waits until everything is written. Resolves with the error message if writing failed, else with `undefined`. A pipe
    * that its reader closed (`head`) is not a failure.
@@ -81,14 +81,14 @@ export function guardOutputs<T extends Context>(context: T, secrets: Secrets): T
   return {
     ...context,
     secrets,
-    stdout: isReadByRunner(context.env) ? filterCommands(stdout) : stdout,
+    stdout: isInCiJob(context.env) ? filterCommands(stdout) : stdout,
     // Filter stderr even if no variable identifies a CI job, because a container may lack such variables. No program
     // parses stderr, so the filter does no harm.
     stderr: filterCommands(redactOutput(context.stderr, secrets)),
   };
 }
 
-function redactOutput(output: Output, { redact }: Secrets): Output {
+function redactOutput(output: OutputStream, { redact }: Secrets): OutputStream {
   const { writeCommands } = output;
   return {
     write: (text) => output.write(redact(text)),
@@ -102,7 +102,7 @@ function redactOutput(output: Output, { redact }: Secrets): Output {
 }
 
 /** Filters job commands out of an output. Does not filter a file, because the runner does not read it. */
-function filterCommands(output: Output): Output {
+function filterCommands(output: OutputStream): OutputStream {
   if (output.isFile === true) return output;
   const filter = createJobCommandFilter();
   return {

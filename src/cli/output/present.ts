@@ -1,7 +1,7 @@
 import type { FormatName } from '../../report/formats.ts';
 import type { TextOptions } from '../../report/report.ts';
 import type { TrustFlags } from '../../stack/trust.ts';
-import type { Context, Output } from '../context.ts';
+import type { Context, OutputStream } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 
 /** A flag `--report FORMAT=FILE`. */
@@ -32,7 +32,10 @@ export function wantsFormat(
  * Returns the function that writes event lines during a run. If only a `--report` file contains events, the function
  * discards them, because that file is written at the end. `undefined`: no requested format has events.
  */
-export function findEventOutput(flags: FormatFlags, { stdout }: Pick<Context, 'stdout'>): Output['write'] | undefined {
+export function findEventOutput(
+  flags: FormatFlags,
+  { stdout }: Pick<Context, 'stdout'>,
+): OutputStream['write'] | undefined {
   if (flags.format === 'json-lines') return stdout.write;
   return wantsFormat('json-lines', flags) ? () => undefined : undefined;
 }
@@ -41,7 +44,7 @@ export function findEventOutput(flags: FormatFlags, { stdout }: Pick<Context, 's
 export const PLAIN_FORMAT: FormatFlags = { format: 'text', color: true };
 
 /** Returns options for text. Colours need a terminal; NO_COLOR, --no-color and TERM=dumb disable them. */
-export function getTextOptions(output: Output, { env }: Pick<Context, 'env'>, flags: FormatFlags): TextOptions {
+export function getTextOptions(output: OutputStream, { env }: Pick<Context, 'env'>, flags: FormatFlags): TextOptions {
   const wantsColor = flags.color && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
   return {
     color: wantsColor && output.isTerminal,

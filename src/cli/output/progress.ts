@@ -9,7 +9,7 @@ import {
 } from '../../report/text/progress.ts';
 import { clipToColumns } from '../../report/view/escape.ts';
 import { formatCount } from '../../report/view/wording.ts';
-import type { Context, Output } from '../context.ts';
+import type { Context, OutputStream } from '../context.ts';
 
 /** Shows an apply while it runs. */
 export interface Progress {
@@ -23,7 +23,7 @@ export interface Progress {
 }
 
 interface ProgressPlace extends Pick<Context, 'now' | 'after'> {
-  readonly output: Output;
+  readonly output: OutputStream;
 }
 
 /** Shows a live line on a terminal, and plain lines elsewhere. */
@@ -71,7 +71,7 @@ function createPlain(
     const [least] = formatRemaining(left, rateLimit);
     output.write(least === undefined ? `${line}\n` : `${line} ${formatCount(left, 'write')} to go, ${least}.\n`);
   };
-  const stop = keepUpdated(
+  const stop = repeatUpdates(
     () => {
       if (isQuietSince(wroteAt)) say(live.render(now().getTime()));
     },
@@ -104,7 +104,7 @@ function createLive({ output, now, after }: ProgressPlace, ahead: RemainingWrite
   const show = (): void => {
     if (!isEnded) line.show(live.render(now().getTime()));
   };
-  const stop = keepUpdated(show, { isTerminal: true, after });
+  const stop = repeatUpdates(show, { isTerminal: true, after });
   const showSoon = (): void => {
     if (isPending) return;
     isPending = true;
@@ -136,7 +136,7 @@ function createLive({ output, now, after }: ProgressPlace, ahead: RemainingWrite
 export const MIN_SHOWN_WAIT_MS = 1_000;
 
 /** Calls `show` every second on a terminal, else every half minute. Returns a function that stops the calls. */
-export function keepUpdated(
+export function repeatUpdates(
   show: () => void,
   { isTerminal, after }: { readonly isTerminal: boolean; readonly after: (ms: number, run: () => void) => () => void },
 ): () => void {
@@ -164,13 +164,13 @@ export interface StatusLine {
   readonly clear: () => void;
 }
 
-export function createStatusLine(output: Output): StatusLine {
+export function createStatusLine(output: OutputStream): StatusLine {
   return output.isTerminal ? createLiveLine(output) : createPlainLine(output);
 }
 
 const ERASE = '\r\u001b[K';
 
-function createLiveLine({ write, columns }: Output): StatusLine {
+function createLiveLine({ write, columns }: OutputStream): StatusLine {
   let shown = '';
   const draw = (): void => {
     if (shown !== '') write(`${ERASE}${clipToColumns(shown, Math.max(0, columns() - 1))}`);
@@ -195,7 +195,7 @@ function createLiveLine({ write, columns }: Output): StatusLine {
   };
 }
 
-function createPlainLine({ write }: Output): StatusLine {
+function createPlainLine({ write }: OutputStream): StatusLine {
   let shown = '';
   return {
     show: (text) => {

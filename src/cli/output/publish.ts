@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { findRepository } from '../../files/boundary.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
-import { escapeJobCommands, readPipeline } from '../../model/pipeline.ts';
+import { escapeJobCommands, readCiPipeline } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { type FormatName, loadReportFormat, loadStacksReportFormat } from '../../report/formats.ts';
 import type { Failure, FormatOptions, Report, RuleDescription, SentEvents, StacksReport } from '../../report/report.ts';
@@ -91,7 +91,7 @@ function createRunOptions(
     exitCode,
     version: VERSION,
     at: now(),
-    pipeline: readPipeline(env),
+    pipeline: readCiPipeline(env),
     ...(sent !== undefined && { sent }),
     ...(applyCommand !== undefined && { applyCommand }),
     ...(locate !== undefined && { locate }),

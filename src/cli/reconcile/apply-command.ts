@@ -3,7 +3,7 @@ import type { Shard } from '../../model/stack-tree.ts';
 import type { CommandLine } from '../../report/report.ts';
 import { createsToken } from '../../stack/run-plan.ts';
 import { isEmbedded } from '../../stack/settings.ts';
-import { listOfferedVariables } from '../../stack/trust.ts';
+import { listVariablesForManifests } from '../../stack/trust.ts';
 import type { Context } from '../context.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
@@ -81,7 +81,7 @@ export function createStacksCommand(
  * names. `undefined`: the service or a token sink is unknown. Ignores the service and the token sinks in the file,
  * because an edited file could get the user to paste them.
  */
-export function findShownCommand(
+export function findSafeApplyCommand(
   file: string,
   plan: Plan,
   { manifests, env }: { readonly manifests: readonly string[]; readonly env: Context['env'] },
@@ -89,12 +89,12 @@ export function findShownCommand(
   const isPlaceKnown = isEmbedded(plan.baseUrl) || (env['EDGEWISE_BASE_URL'] ?? '') !== '';
   const paths = manifests.length > 0 ? manifests : (plan.manifests ?? []);
   const isEnough = manifests.length > 0 || (isPlaceKnown && (paths.length > 0 || !plan.writes.some(createsToken)));
-  if (lacksSink(plan) || !isEnough) return undefined;
+  if (lacksTokenSink(plan) || !isEnough) return undefined;
   return createSavedPlanCommand(file, { paths, flags: { target: plan.targets, allowProtected: [] }, env });
 }
 
 /** Whether apply would reject the plan because neither the Stack nor a flag names a sink for its new tokens. */
-export function lacksSink({ diagnostics }: Pick<Plan, 'diagnostics'>): boolean {
+export function lacksTokenSink({ diagnostics }: Pick<Plan, 'diagnostics'>): boolean {
   return diagnostics.some(({ code }) => code === 'token-sink-missing');
 }
 
@@ -130,7 +130,7 @@ function listConnectionWords(
 
 /** Lists the flags for the variables that manifests may read. */
 function listOfferWords({ flags, env }: Pick<PlannedCommand, 'flags' | 'env'>): readonly string[] {
-  return listOfferedVariables({ env: flags.env ?? [] }, env).flatMap((name) => ['--env', name]);
+  return listVariablesForManifests({ env: flags.env ?? [] }, env).flatMap((name) => ['--env', name]);
 }
 
 /** Lists the flags that decide the content of a plan. */

@@ -26,7 +26,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { refuseInputs } from '../output/output-files.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
-import { type Execution, executePlan, showPlanFirst } from './execute-plan.ts';
+import { executePlan, type PlanExecution, showPlanFirst } from './execute-plan.ts';
 import { createPlanFileLocator, readPlanFile, resolveManifests } from './plan-file.ts';
 import {
   listUnconsentedViolations,
@@ -92,7 +92,7 @@ export async function applyManifests(
       if (unapproved !== undefined) return publish(unapproved, { flags, exitCode: EXIT.stale, locate }, context);
       showPlanFirst(plan, flags, context);
       if (plan.writes.length + plan.files.length > 0) {
-        const apply: Execution['apply'] = (options) => stack.apply(plan, { ...toConsent(flags), ...options });
+        const apply: PlanExecution['apply'] = (options) => stack.apply(plan, { ...toConsent(flags), ...options });
         return executePlan({ plan, apply, open, flags, locate, setLineWriter, signal }, context);
       }
       const isShown = flags.format === 'text';
@@ -116,7 +116,7 @@ interface PreparedPlan {
  * Prepares a saved plan that is applied without manifests. Throws for flags that only affect planning, and if the plan
  * is for another service or API key. Sends no request.
  */
-export async function prepareSaved(saved: SavedFile, flags: ApplyFlags, context: Context): Promise<PreparedPlan> {
+export async function prepareSavedPlan(saved: SavedFile, flags: ApplyFlags, context: Context): Promise<PreparedPlan> {
   refusePlanFlags(flags);
   const policies = await readPolicies(flags, context);
   const settings = resolvePlanSettings(saved, flags, context);
@@ -138,15 +138,15 @@ async function readPolicies({ policies: paths = [] }: ApplyFlags, context: Conte
  * Applies a saved plan, and nothing else. With manifests, computes the plan again, and applies it only if it equals the
  * saved plan. Without manifests, trusts the plan, but rejects it if a resource that it touches has changed since.
  */
-export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
-  const saved = await readSaved(file, context);
+export async function applySavedPlan(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
+  const saved = await readSavedPlanFile(file, context);
   const paths = resolveManifests({ name: file, manifests: saved.plan.manifests }, flags.manifests ?? [], context);
   if (paths.length > 0) {
     refuseTwiceApproved(flags);
     return applyManifests(paths, { flags, mode: 'apply', saved }, context);
   }
   announceTrustedFile(file, context);
-  const { plan, settings, approved } = await prepareSaved(saved, flags, context);
+  const { plan, settings, approved } = await prepareSavedPlan(saved, flags, context);
   const locate = createPlanFileLocator(file);
   const blocking = listUnconsentedViolations(plan, flags);
   if (hasPlanErrors(plan) || blocking.length > 0) {
@@ -155,13 +155,13 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
   }
   showPlanFirst(plan, flags, context);
   return withAccount(settings, context, ({ account, ...session }) => {
-    const apply: Execution['apply'] = (options) => account.apply(approved, options);
+    const apply: PlanExecution['apply'] = (options) => account.apply(approved, options);
     return executePlan({ plan, apply, open: account.open, flags, locate, ...session }, context);
   });
 }
 
 /** Reads a plan file. Throws if another version of edgewise wrote it. */
-export async function readSaved(file: string, context: Context): Promise<SavedFile> {
+export async function readSavedPlanFile(file: string, context: Context): Promise<SavedFile> {
   const plan = await readPlanFile(file, context);
   refuseOtherVersion({ plan, name: file }, VERSION);
   return { plan, name: file };

@@ -18,14 +18,14 @@ import { formatWaitTime } from '../../report/view/wording.ts';
 import type { ReadingClient } from '../../stack/plan-live.ts';
 import type { RunOptions } from '../../stack/run-plan.ts';
 import type { SetLineWriter } from '../connection/notices.ts';
-import type { Context, Output } from '../context.ts';
+import type { Context, OutputStream } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { type FormatFlags, findEventOutput, getTextOptions, isLogWanted } from '../output/present.ts';
-import { createProgress, createStatusLine, keepUpdated, type Progress } from '../output/progress.ts';
+import { createProgress, createStatusLine, type Progress, repeatUpdates } from '../output/progress.ts';
 import { publish, showFailure } from '../output/publish.ts';
 
 /** A plan that is not blocked, and the function that applies it. */
-export interface Execution {
+export interface PlanExecution {
   readonly plan: Plan;
   readonly apply: (options: RunOptions) => Promise<ApplyResult>;
   readonly flags: FormatFlags & { readonly yes?: boolean; readonly journal?: string; readonly wait?: number };
@@ -42,7 +42,7 @@ export interface Execution {
  * Asks the user, applies the plan, and reports the result. The caller has shown the plan, and has checked that it has
  * writes or files, and that it is not blocked.
  */
-export async function executePlan(execution: Execution, context: Context): Promise<ExitCode> {
+export async function executePlan(execution: PlanExecution, context: Context): Promise<ExitCode> {
   const { plan, flags, locate } = execution;
   const stream = createEventStream(context.now, findEventOutput(flags, context));
   const applied = await applyWithProgress(execution, stream, context).catch((error: unknown) => ({ error }));
@@ -64,17 +64,17 @@ export async function executePlan(execution: Execution, context: Context): Promi
 }
 
 /** Waits for work that the service continues after its responses, and adds the results of that work. */
-async function waitForApplied(result: ApplyResult, execution: Execution, context: Context): Promise<ApplyResult> {
+async function waitForApplied(result: ApplyResult, execution: PlanExecution, context: Context): Promise<ApplyResult> {
   const { open, flags, signal, setLineWriter } = execution;
-  const subjects = listWritten(result);
+  const subjects = listWorkSubjectsOfApply(result);
   if (flags.wait === undefined || signal.aborted || subjects.length === 0) return result;
   const wait = { timeoutMs: flags.wait, signal, setLineWriter };
-  const waited = await waitVisibly(await open(), subjects, wait, context);
+  const waited = await waitWithProgress(await open(), subjects, wait, context);
   return { ...result, waited, interrupted: signal.aborted };
 }
 
 /** Lists the written resources that the service may still be working on. */
-export function listWritten({ outcomes }: ApplyResult): readonly WorkSubject[] {
+export function listWorkSubjectsOfApply({ outcomes }: ApplyResult): readonly WorkSubject[] {
   return listWorkSubjects(
     outcomes.flatMap((one) => {
       if (one.outcome !== 'applied' || one.id === undefined || one.write.type === 'delete') return [];
@@ -91,7 +91,7 @@ interface VisibleWait {
 }
 
 /** Waits until the service has finished with the resources. Shows progress and the remaining time on stderr. */
-export async function waitVisibly(
+export async function waitWithProgress(
   client: ReadingClient,
   subjects: readonly WorkSubject[],
   { timeoutMs, signal, setLineWriter }: VisibleWait,
@@ -108,7 +108,7 @@ export async function waitVisibly(
     const [done = '', what = ''] = said;
     if (done !== '') line.show(toPrintable(`${done}, ${left} left at most: ${what}`));
   };
-  const stop = keepUpdated(show, { ...output, after });
+  const stop = repeatUpdates(show, { ...output, after });
   setLineWriter(line.tell);
   try {
     return await awaitWork(client, subjects, {
@@ -131,7 +131,7 @@ export async function waitVisibly(
  * Asks for approval. In a format other than text, the plan was not shown yet, so the question contains it. Throws if
  * there is no terminal.
  */
-async function confirm({ plan, flags }: Execution, writes: number, context: Context): Promise<boolean> {
+async function confirm({ plan, flags }: PlanExecution, writes: number, context: Context): Promise<boolean> {
   if (flags.yes === true) return true;
   const what = writes === 1 ? 'this write' : `these ${writes} writes`;
   const dangers = formatDangerCount(plan.changes);
@@ -150,7 +150,11 @@ async function confirm({ plan, flags }: Execution, writes: number, context: Cont
 /**
  * Applies the plan. Shows progress only from the first write on, because until then the user may be asked for approval.
  */
-async function applyWithProgress(execution: Execution, stream: EventStream, context: Context): Promise<ApplyResult> {
+async function applyWithProgress(
+  execution: PlanExecution,
+  stream: EventStream,
+  context: Context,
+): Promise<ApplyResult> {
   const { plan, flags, signal } = execution;
   const ahead = { total: plan.writes.length, rateLimit: plan.settings.rateLimit };
   let progress: Progress | undefined;
@@ -189,7 +193,7 @@ async function applyWithProgress(execution: Execution, stream: EventStream, cont
 }
 
 /** Returns stderr. If a log is written to it, disables live updates, because they would overwrite log lines. */
-export function createProgressOutput({ env, stderr }: Context): Output {
+export function createProgressOutput({ env, stderr }: Context): OutputStream {
   return isLogWanted({ env }) ? { ...stderr, isTerminal: false } : stderr;
 }
 

@@ -1,6 +1,6 @@
 import type { Field } from '../../kinds/field.ts';
 import { isModule, type Kind } from '../../kinds/kind.ts';
-import { type Attachment, createAttachmentRequest } from '../../kinds/paths.ts';
+import { createAttachmentRequest, type ModuleAttachment } from '../../kinds/paths.ts';
 import { fillAllLeftOut, fillHiddenFields, isFieldHidden } from '../../kinds/read-response.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
@@ -250,7 +250,7 @@ function listCompared(kind: Kind, { desired, live }: Change): readonly string[] 
   });
 }
 
-function createComparedAttachment(change: Change): Attachment {
+function createComparedAttachment(change: Change): ModuleAttachment {
   const kind = getKind(change.kind);
   const compared = new Set(listCompared(kind, change));
   const spec = change.desired ?? change.live?.spec ?? {};

@@ -105,7 +105,7 @@ interface FilteredItem extends Pick<Item, 'kind' | 'dangers' | 'owner'> {
   readonly stack?: string;
 }
 
-export interface Filter {
+export interface ListFilter {
   /** The noun for the items in labels, such as `changes`. */
   readonly what: string;
   /** The label above the group buttons, such as `Action`. */
@@ -116,12 +116,12 @@ export interface Filter {
 }
 
 /** A rendered filter with its data. A page about many stacks joins the filters of its parts. */
-export interface FilterPiece extends Html {
-  readonly filter: Filter;
+export interface FilterHtml extends Html {
+  readonly filter: ListFilter;
 }
 
 /** The filter controls above a list. They are hidden until the page's script runs and fills in the counts. */
-export function renderFilter(filter: Filter): FilterPiece {
+export function renderFilter(filter: ListFilter): FilterHtml {
   const { what, by, groups, items } = filter;
   const dangers = new Set(items.flatMap((item) => item.dangers));
   const owners = items.flatMap(({ owner }) => owner ?? []);
@@ -226,7 +226,7 @@ export function renderCommand(view: PlanView, command: CommandLine | undefined):
 export function renderChanges(
   { parts }: { readonly parts: readonly ChangePart[] },
   { renderPlace = () => undefined, isPart = false }: ChangesOptions = {},
-): readonly (Html | FilterPiece)[] {
+): readonly (Html | FilterHtml)[] {
   const changes = parts.flatMap((part) => part.changes);
   if (changes.length === 0) return [];
   const heeded = changes.length <= MAX_OPEN_CHANGES && !isPart ? changes : changes.filter(isHeeded);
@@ -252,13 +252,13 @@ export function renderChanges(
 }
 
 interface ChangesOptions {
-  readonly renderPlace?: RenderPlace;
+  readonly renderPlace?: RenderManifestPlace;
   /** Whether the changes are only a part of the page. If so, only changes that need attention start open. */
   readonly isPart?: boolean | undefined;
 }
 
 /** Renders the position of the manifest field that a change or danger is about. Returns undefined if it is unknown. */
-export type RenderPlace = (about: Parameters<typeof findFieldPlace>[0]) => Html | undefined;
+export type RenderManifestPlace = (about: Parameters<typeof findFieldPlace>[0]) => Html | undefined;
 
 /** If there are more changes on the page, only changes that need attention start open, so that a reader finds them. */
 const MAX_OPEN_CHANGES = 3;
@@ -293,7 +293,7 @@ const HEADINGS = {
 interface Place {
   readonly index: number;
   readonly isOpen: boolean;
-  readonly renderPlace: RenderPlace;
+  readonly renderPlace: RenderManifestPlace;
 }
 
 function createItem(change: ChangeView, { index, isOpen, renderPlace }: Place): Item {
@@ -329,8 +329,8 @@ function createItem(change: ChangeView, { index, isOpen, renderPlace }: Place): 
  * field, or already shows the same position.
  */
 function createFieldPlaces(
-  entry: Pick<ChangeView, 'manifestPath'> & Parameters<RenderPlace>[0],
-  { fields, renderPlace }: { readonly fields: readonly FieldView[]; readonly renderPlace: RenderPlace },
+  entry: Pick<ChangeView, 'manifestPath'> & Parameters<RenderManifestPlace>[0],
+  { fields, renderPlace }: { readonly fields: readonly FieldView[]; readonly renderPlace: RenderManifestPlace },
 ): (field: FieldView) => Html | undefined {
   const place = renderPlace(entry);
   return ({ manifestPath }) => {
@@ -371,8 +371,8 @@ export function renderDriftCounts(counts: DriftView['counts']): Html {
 /** A filter for all resources that differ, then one list for each state. Empty if no resource differs. */
 export function renderDrifted(
   { groups }: Pick<DriftView, 'groups'>,
-  renderPlace: RenderPlace,
-): readonly (Html | FilterPiece)[] {
+  renderPlace: RenderManifestPlace,
+): readonly (Html | FilterHtml)[] {
   if (groups.length === 0) return [];
   const all = groups.flatMap(({ resources }) => resources);
   const isOpen = isOpenAtFirst(all.reduce((sum, { fields, pending }) => sum + fields.length + pending.length, 0));
@@ -436,11 +436,11 @@ export function getResourceAnchor(index: number): string {
 function renderClauses(dangers: readonly DangerView[], fields: readonly FieldView[]): readonly Html[] {
   return dangers
     .map((one) => withoutValues(one, fields))
-    .map((one) => html`<p class="danger"><strong>${one.group}:</strong> ${renderClause(one)}</p>\n`);
+    .map((one) => html`<p class="danger"><strong>${one.group}:</strong> ${renderDangerClause(one)}</p>\n`);
 }
 
 /** A danger as a clause. The values, and text in backticks, are shown as code. */
-export function renderClause({ clause, then }: DangerView): Html {
+export function renderDangerClause({ clause, then }: DangerView): Html {
   const values = clause.values === '' ? '' : html` <code>${clause.values}</code>`;
   const lead = listQuoted(clause.lead).map(({ piece, isCode }) => (isCode ? html`<code>${piece}</code>` : piece));
   return html`${lead}${values}${then === '' ? '' : `: ${then}`}`;

@@ -44,10 +44,10 @@ import { countSeverities, formatCount, formatNoResult, formatValidationSize } fr
 import {
   getChangeAnchor,
   getResourceAnchor,
-  type RenderPlace,
+  type RenderManifestPlace,
   renderChanges,
-  renderClause,
   renderCommand,
+  renderDangerClause,
   renderDriftCounts,
   renderDrifted,
   renderPlanCounts,
@@ -321,7 +321,7 @@ function renderWrite({ number, id, method, path, reason, waitsFor, last }: Write
 }
 
 /** Returns a renderer for positions of fields in manifests. The positions are links if the forge is known. */
-function createPlaces(plan: Pick<Plan, 'made'>, options: FormatOptions): RenderPlace {
+function createPlaces(plan: Pick<Plan, 'made'>, options: FormatOptions): RenderManifestPlace {
   const findLink = createPlaceLinks(plan, options);
   return (about) => {
     const place = findFieldPlace(about, options);
@@ -336,7 +336,7 @@ interface DangerPlaces {
   /** The entries of the page, in their order. */
   readonly shown: readonly { readonly address: string }[];
   readonly toAnchor: (index: number) => string;
-  readonly renderPlace: RenderPlace;
+  readonly renderPlace: RenderManifestPlace;
 }
 
 /**
@@ -353,7 +353,7 @@ function listDangers(
     const anchor = findAnchor(address);
     const name = html`<code>${address}</code>`;
     const place = renderPlace(danger);
-    return html`<strong>${group}</strong> ${anchor === undefined ? name : html`<a href="#${anchor}">${name}</a>`} ${renderClause(danger)}${owner === undefined ? '' : html` <span class="detail">${formatOwnerNote(owner)}</span>`}${place === undefined ? '' : html` ${place}`}`;
+    return html`<strong>${group}</strong> ${anchor === undefined ? name : html`<a href="#${anchor}">${name}</a>`} ${renderDangerClause(danger)}${owner === undefined ? '' : html` <span class="detail">${formatOwnerNote(owner)}</span>`}${place === undefined ? '' : html` ${place}`}`;
   });
 }
 

@@ -1,6 +1,12 @@
 import type { FormatOptions, StacksReport } from '../report.ts';
-import { createStacksView, formatQuietLead, formatQuietTitle, type StackRow, sortRows } from '../view/stacks-view.ts';
-import { type Filter, type FilterPiece, renderFilter } from './change-list.ts';
+import {
+  createStacksView,
+  formatUnchangedStacksHeading,
+  formatUnchangedStackTitle,
+  type StackRow,
+  sortRows,
+} from '../view/stacks-view.ts';
+import { type FilterHtml, type ListFilter, renderFilter } from './change-list.ts';
 import { type HtmlPage, renderHtmlDocument } from './document.ts';
 import { type Html, html } from './node.ts';
 import { createPage, renderDangers } from './report.ts';
@@ -51,7 +57,7 @@ function listDangers({ row, scope, page: { dangers = [] } }: ShownStack): readon
 /** Joins the filters of all stacks into one filter, which can also filter by stack. */
 function joinFilters(stacks: readonly ShownStack[]): Html | undefined {
   const filters = stacks.flatMap(({ row, page }) =>
-    page.body.filter(isFilter).map(({ filter }): Filter => {
+    page.body.filter(isFilter).map(({ filter }): ListFilter => {
       return { ...filter, items: filter.items.map((item) => ({ ...item, stack: row.title })) };
     }),
   );
@@ -64,7 +70,7 @@ function joinFilters(stacks: readonly ShownStack[]): Html | undefined {
   });
 }
 
-function isFilter(piece: Html | undefined): piece is FilterPiece {
+function isFilter(piece: Html | undefined): piece is FilterHtml {
   return piece !== undefined && 'filter' in piece;
 }
 
@@ -91,6 +97,6 @@ function prefixIds({ source }: Html, scope: string): Html {
 
 function renderQuiet(rows: readonly StackRow[], run: StacksReport): Html | undefined {
   if (rows.length === 0) return undefined;
-  const titles = rows.map(formatQuietTitle).join(', ');
-  return html`<p class="note">${formatQuietLead(run, rows)}: ${titles}</p>\n`;
+  const titles = rows.map(formatUnchangedStackTitle).join(', ');
+  return html`<p class="note">${formatUnchangedStacksHeading(run, rows)}: ${titles}</p>\n`;
 }

@@ -46,7 +46,7 @@ const MAX_OPEN_LINES = 40;
 export interface TableContext {
   /** The table has a column for owners. */
   readonly hasOwners: boolean;
-  readonly linkTo: LinkTo;
+  readonly linkTo: LinkToManifest;
   readonly locate?: Locate | undefined;
   /** A sentence to show below the table. */
   readonly footnote?: string | undefined;
@@ -244,13 +244,13 @@ function formatDiffLine({ role, text }: FieldLine): string {
  * Renders the position of a manifest as Markdown; empty for standard input. `link` (the default): a link if the forge
  * is known. `text`: never a link. `line`: a link that shows only the line number, for use beside the file name.
  */
-export type LinkTo = (place: ManifestStart, format?: 'link' | 'text' | 'line') => string;
+export type LinkToManifest = (place: ManifestStart, format?: 'link' | 'text' | 'line') => string;
 
 /**
  * Creates links to manifests at the commit that the plan was made from. If the page of a manifest is unknown, its
  * position is not a link.
  */
-export function createLinks(plan: Pick<Plan, 'made'>, options: FormatOptions): LinkTo {
+export function createLinks(plan: Pick<Plan, 'made'>, options: FormatOptions): LinkToManifest {
   const findLink = createPlaceLinks(plan, options);
   return (place, format = 'link') => {
     const { label, page } = findLink(place) ?? {};

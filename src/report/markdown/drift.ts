@@ -12,8 +12,8 @@ import {
 import {
   createLinks,
   createRowLinks,
-  type LinkTo,
   type LinkToDanger,
+  type LinkToManifest,
   listBriefs,
   listDangerSections,
   listDiffLines,
@@ -65,7 +65,7 @@ export function listDriftSections(view: DriftView, drift: Drift, options: Format
   ];
 }
 
-export function createDriftLinks(drift: Drift, options: FormatOptions): LinkTo {
+export function createDriftLinks(drift: Drift, options: FormatOptions): LinkToManifest {
   return createLinks({ made: getProvenance(drift) }, options);
 }
 

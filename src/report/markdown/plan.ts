@@ -2,12 +2,12 @@ import { CHANGE_ACTIONS } from '../../model/change.ts';
 import type { GuardViolation } from '../../model/plan.ts';
 import type { CommandLine, FormatOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import type { ComparisonPart, ComparisonView } from '../view/comparison-view.ts';
+import type { ComparisonView, OneSidedChanges } from '../view/comparison-view.ts';
 import type { PlanView, WriteView } from '../view/plan-view.ts';
-import { formatApplyLead, formatWaits, LIST_HEADINGS, REQUESTS_ORDER } from '../view/plan-wording.ts';
+import { formatApplyLead, formatRequestOrder, LIST_HEADINGS, REQUESTS_ORDER } from '../view/plan-wording.ts';
 import {
-  type LinkTo,
   type LinkToDanger,
+  type LinkToManifest,
   listChangeSections,
   listDangerSections,
   type TableContext,
@@ -73,7 +73,7 @@ export function listCommandSections(view: PlanView, command: CommandLine | undef
 export function listCallSections(writes: readonly WriteView[]): readonly Section[] {
   if (writes.length === 0) return [];
   const lines = writes.map(({ number, method, path, reason, ...write }) => {
-    const waits = formatWaits(write).map((one) => ` (${one})`);
+    const waits = formatRequestOrder(write).map((one) => ` (${one})`);
     return `[${number}] ${method} ${path}: ${reason}${waits.join('')}`;
   });
   const text = `${renderDetails({ code: 'Requests', rest: REQUESTS_ORDER }, renderFence('text', lines))}\n\n`;
@@ -181,8 +181,8 @@ export function listComparisonHeadSections({ title, summary, remedy, isRefused }
 }
 
 /** The differences between two plans, shown like a plan. */
-export function listComparisonSections({ parts }: ComparisonView, linkTo: LinkTo): readonly Section[] {
-  return parts.flatMap(({ heading, changes, files }: ComparisonPart) => [
+export function listComparisonSections({ parts }: ComparisonView, linkTo: LinkToManifest): readonly Section[] {
+  return parts.flatMap(({ heading, changes, files }: OneSidedChanges) => [
     { text: `### ${escapeProse(heading)}\n\n`, priority: 'always' } as const,
     ...listChangeSections(changes, { hasOwners: false, linkTo }),
     ...listListSections('files', files),

@@ -16,7 +16,7 @@ import { createFailureView } from '../view/diagnostic-view.ts';
 import { createDriftView } from '../view/drift-view.ts';
 import { createPlanView } from '../view/plan-view.ts';
 import { formatCount, formatNoResult, formatValidationSize } from '../view/wording.ts';
-import { createLinks, type LinkTo, type LinkToDanger, listDangerSections, renderFooter } from './changes.ts';
+import { createLinks, type LinkToDanger, type LinkToManifest, listDangerSections, renderFooter } from './changes.ts';
 import { createDriftLinks, listDriftHeadSections, listDriftSections } from './drift.ts';
 import {
   listCallSections,
@@ -109,7 +109,7 @@ function createPlanComment({ plan, blocking }: PlanReport, options: FormatOption
 }
 
 /** Creates links to the lines that dangers are about. */
-export function createDangerLinks(linkTo: LinkTo, options: Pick<FormatOptions, 'locate'>): LinkToDanger {
+export function createDangerLinks(linkTo: LinkToManifest, options: Pick<FormatOptions, 'locate'>): LinkToDanger {
   return (danger) => {
     const place = findFieldPlace(danger, options);
     return place === undefined ? '' : linkTo(place);

@@ -1,8 +1,8 @@
 import type { FormatOptions, Report, StackPart, StacksReport } from '../report.ts';
 import {
   createStacksView,
-  formatQuietLead,
-  formatQuietTitle,
+  formatUnchangedStacksHeading,
+  formatUnchangedStackTitle,
   type StackDangers,
   type StackRow,
   sortRows,
@@ -112,10 +112,14 @@ function listQuietSections(rows: readonly StackRow[], run: StacksReport): readon
   if (rows.length === 0) return [];
   const names = ['name of a stack', 'names of stacks'] as const;
   const items = rows.map((row, index): Section => {
-    return { text: `${index === 0 ? '' : ', '}${escapeProse(formatQuietTitle(row))}`, priority: 'unchanged', names };
+    return {
+      text: `${index === 0 ? '' : ', '}${escapeProse(formatUnchangedStackTitle(row))}`,
+      priority: 'unchanged',
+      names,
+    };
   });
   return [
-    { text: `${formatQuietLead(run, rows)}: `, priority: 'always' },
+    { text: `${formatUnchangedStacksHeading(run, rows)}: `, priority: 'always' },
     ...items,
     { text: '\n\n', priority: 'always' },
   ];

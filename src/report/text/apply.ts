@@ -13,7 +13,7 @@ import {
 import { listPlaceLines } from '../view/diagnostic-view.ts';
 import { countColumns } from '../view/escape.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
-import { createPainter, isTooWide, padToColumns, wrapBehind } from './layout.ts';
+import { createPainter, isTooWide, padToColumns, wrapWithPrefix } from './layout.ts';
 
 /**
  * Ids form a column after names of up to this width: with a usual id, a line has about 90 columns. After a wider name,
@@ -39,7 +39,9 @@ export function renderApplyResultText(
     ),
     renderSection('skipped', [
       ...view.skipped.flatMap((one) => renderSkipped(one, options)),
-      ...(view.notStarted === undefined ? [] : wrapBehind('  ', view.notStarted, { width: options.width, rest: 4 })),
+      ...(view.notStarted === undefined
+        ? []
+        : wrapWithPrefix('  ', view.notStarted, { width: options.width, rest: 4 })),
     ]),
     renderSection('tokens', view.tokens.map(renderToken)),
     renderSection('files', view.files.map(renderFile)),
@@ -47,7 +49,7 @@ export function renderApplyResultText(
     renderTotals(view, options),
     renderSection(
       'next',
-      view.next.flatMap((step) => wrapBehind('  ', step, { width: options.width, rest: 4 })),
+      view.next.flatMap((step) => wrapWithPrefix('  ', step, { width: options.width, rest: 4 })),
     ),
   ];
   return `${sections
@@ -69,7 +71,7 @@ function renderApplied(applied: readonly AppliedView[], { color, width }: TextOp
   return applied.flatMap(({ name, id = '', note }) => {
     const more = note === undefined ? id : `${id} (${note})`.trimStart();
     if (more !== '' && isTooWide(`  ${padToColumns(name, column)}  ${more}`, width))
-      return [`  ${name}`, ...wrapBehind('      ', more, { width, rest: 6 }).map((line) => paint('muted', line))];
+      return [`  ${name}`, ...wrapWithPrefix('      ', more, { width, rest: 6 }).map((line) => paint('muted', line))];
     return `  ${padToColumns(name, column)}  ${paint('muted', more)}`.trimEnd();
   });
 }
@@ -79,7 +81,7 @@ function renderFailed({ name, request, sentences, place }: FailedView, options: 
   return [
     `  ${createPainter(color)('error', name)}`,
     ...(request === undefined ? [] : [`    ${request}`]),
-    ...sentences.flatMap((sentence) => wrapBehind('    ', sentence, { width, rest: 4 })),
+    ...sentences.flatMap((sentence) => wrapWithPrefix('    ', sentence, { width, rest: 4 })),
     ...renderMessageLines(listPlaceLines(place), 'error', options).map((line) => `  ${line}`),
   ];
 }
@@ -87,7 +89,7 @@ function renderFailed({ name, request, sentences, place }: FailedView, options: 
 function renderSkipped({ name, reasons }: SkippedView, { color, width }: TextOptions): readonly string[] {
   return [
     `  ${createPainter(color)('warning', name)}`,
-    ...reasons.flatMap((why) => wrapBehind('    ', why, { width, rest: 6 })),
+    ...reasons.flatMap((why) => wrapWithPrefix('    ', why, { width, rest: 6 })),
   ];
 }
 
@@ -102,6 +104,6 @@ function renderFile({ address, path, outcome, message = '' }: FileView): string 
 
 function renderTotals({ summary, subject, isComplete }: ApplyView, { color, width }: TextOptions): readonly string[] {
   const paint = createPainter(color);
-  const line = wrapBehind('', `${summary}: ${subject}.`, { width, rest: 2 });
+  const line = wrapWithPrefix('', `${summary}: ${subject}.`, { width, rest: 2 });
   return line.map((one) => paint(isComplete ? 'strong' : 'error', one));
 }

@@ -6,7 +6,15 @@ import { clipToColumns, countColumns } from '../view/escape.ts';
 import type { FieldLine, FieldView } from '../view/field-view.ts';
 import { formatOwnerNote, formatUnchangedCount, SEE_ABOVE } from '../view/plan-wording.ts';
 import { formatNameList } from '../view/wording.ts';
-import { breakBehind, createPainter, isTooWide, type Paint, padToColumns, type Style, wrapBehind } from './layout.ts';
+import {
+  createPainter,
+  hardWrapWithPrefix,
+  isTooWide,
+  type Paint,
+  padToColumns,
+  type TextStyle,
+  wrapWithPrefix,
+} from './layout.ts';
 
 export interface ChangeLayout extends TextOptions {
   readonly actionColumn: number;
@@ -37,7 +45,7 @@ export function renderChange(change: ChangeView, shown: readonly FieldView[], la
   const paint = createPainter(layout.color);
   const warnings = new Set(change.warnings);
   const notes = [...owned, ...change.notes].flatMap((note) => {
-    const lines = wrapBehind('    ', note, { width: layout.width, rest: 6 });
+    const lines = wrapWithPrefix('    ', note, { width: layout.width, rest: 6 });
     return warnings.has(note) ? lines.map((line) => paint('warning', line)) : lines;
   });
   const rest = shown.length === 0 || unchanged === 0 ? [] : [paint('muted', `(${formatUnchangedCount(unchanged)})`)];
@@ -54,7 +62,7 @@ export function renderChange(change: ChangeView, shown: readonly FieldView[], la
 function renderDangers({ dangers }: ChangeView, { color, width }: ChangeLayout): readonly string[] {
   const paint = createPainter(color);
   return dangers.flatMap(({ group, said }) =>
-    wrapBehind('    ', `! ${group}: ${said}`, { width, rest: 6 }).map((line) => paint('error', line)),
+    wrapWithPrefix('    ', `! ${group}: ${said}`, { width, rest: 6 }).map((line) => paint('error', line)),
   );
 }
 
@@ -101,11 +109,14 @@ function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeL
   if (width > 0 && actionColumn > width - MIN_ACTION_COLUMNS) {
     const isShort = countColumns(`${heading}  ${action}`) <= width;
     if (isShort) return [`${styled}  ${action}`];
-    const headings = isTooWide(heading, width) ? wrapBehind('', heading, { width, rest: 4 }) : [heading];
-    return [...headings.map((line) => paint(style, line)), ...wrapBehind(' '.repeat(6), action, { width, rest: 8 })];
+    const headings = isTooWide(heading, width) ? wrapWithPrefix('', heading, { width, rest: 4 }) : [heading];
+    return [
+      ...headings.map((line) => paint(style, line)),
+      ...wrapWithPrefix(' '.repeat(6), action, { width, rest: 8 }),
+    ];
   }
   const prefix = padToColumns(`${heading}  `, actionColumn);
-  const [first = '', ...rest] = wrapBehind(prefix, action, { width, rest: actionColumn });
+  const [first = '', ...rest] = wrapWithPrefix(prefix, action, { width, rest: actionColumn });
   return [styled + first.slice(heading.length), ...rest];
 }
 
@@ -114,7 +125,7 @@ function formatActionLine({ action, reason, protect, isContinued }: ChangeView):
   return `${formatAction(action)}${reason === undefined ? '' : `: ${reason}`}${protect ? ' (protected)' : ''}`;
 }
 
-function getStyle(action: ChangeView['action']): Style {
+function getStyle(action: ChangeView['action']): TextStyle {
   switch (action) {
     case 'delete':
       return 'removed';
@@ -153,7 +164,7 @@ function renderBlock({ path, notes, lines }: FieldView, { color, width }: TextOp
     ...renderHeading(path, notes, { paint, width }),
     ...lines.flatMap((line) => {
       const { style, text } = formatFieldLine(line);
-      return breakBehind('      ', text, { width, rest: 6 }).map((part) => paintBehind(part, style, paint));
+      return hardWrapWithPrefix('      ', text, { width, rest: 6 }).map((part) => paintBehind(part, style, paint));
     }),
   ];
 }
@@ -165,11 +176,11 @@ function renderHeading(
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): readonly string[] {
   const note = notes.join(', ');
-  const headings = breakBehind('    ', `${path}:`, { width, rest: 4 });
+  const headings = hardWrapWithPrefix('    ', `${path}:`, { width, rest: 4 });
   if (note === '') return headings;
   if (headings.length === 1 && !isTooWide(`    ${path}: ${note}`, width))
     return [`    ${path}: ${paint('muted', note)}`];
-  return [...headings, ...wrapBehind('      ', note, { width, rest: 6 }).map((line) => paint('muted', line))];
+  return [...headings, ...wrapWithPrefix('      ', note, { width, rest: 6 }).map((line) => paint('muted', line))];
 }
 
 interface InlineLayout extends TextOptions {
@@ -208,8 +219,8 @@ function renderValues(
   { from, to }: { readonly from: string | undefined; readonly to: string | undefined },
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): readonly string[] {
-  const breakValue = (style: Style, text: string) =>
-    breakBehind('      ', text, { width, rest: 6 }).map((line) => paintBehind(line, style, paint));
+  const breakValue = (style: TextStyle, text: string) =>
+    hardWrapWithPrefix('      ', text, { width, rest: 6 }).map((line) => paintBehind(line, style, paint));
   return [
     ...(from === undefined ? [] : breakValue('removed', from)),
     ...(to === undefined ? [] : breakValue('added', from === undefined ? to : `→ ${to}`)),
@@ -217,12 +228,12 @@ function renderValues(
 }
 
 /** Paints a line except for its leading spaces. */
-function paintBehind(line: string, style: Style | undefined, paint: Paint): string {
+function paintBehind(line: string, style: TextStyle | undefined, paint: Paint): string {
   const text = line.trimStart();
   return style === undefined ? line : line.slice(0, line.length - text.length) + paint(style, text);
 }
 
-function formatFieldLine({ role, text }: FieldLine): { readonly style?: Style; readonly text: string } {
+function formatFieldLine({ role, text }: FieldLine): { readonly style?: TextStyle; readonly text: string } {
   switch (role) {
     case 'added':
       return { style: 'added', text: `+ ${text}`.trimEnd() };
@@ -252,7 +263,7 @@ interface CompactLine {
 /** A clause on the line. It has a `style` if readers must not miss it; otherwise it is not painted. */
 interface CompactPiece {
   readonly text: string;
-  readonly style?: Style;
+  readonly style?: TextStyle;
 }
 
 /** Renders the line, cut to the width of the terminal. Paints the heading, and clauses that have a style. */

@@ -3,7 +3,7 @@ import { assertNever, InvariantError } from '../../model/errors.ts';
 import type { Failure, FormatOptions, Report, TextOptions, Validation } from '../report.ts';
 import { createFailureView, type DiagnosticLine, listDiagnosticLines } from '../view/diagnostic-view.ts';
 import { countSeverities, formatValidationSize } from '../view/wording.ts';
-import { createPainter, type Style, wrapBehind } from './layout.ts';
+import { createPainter, type TextStyle, wrapWithPrefix } from './layout.ts';
 
 /** Diagnostics in the style of a compiler, separated by blank lines, then their number. Empty if there are none. */
 export function renderDiagnosticsText(diagnostics: readonly Diagnostic[], options: TextOptions): string {
@@ -20,7 +20,7 @@ export function renderDiagnosticLines(diagnostic: Diagnostic, options: TextOptio
 /** The lines of a message. Wraps sentences, and paints the headline's label in `style`. All texts must be printable. */
 export function renderMessageLines(
   lines: readonly DiagnosticLine[],
-  style: Style,
+  style: TextStyle,
   options: TextOptions,
 ): readonly string[] {
   return lines.flatMap((line) => renderLine(line, style, options));
@@ -30,12 +30,12 @@ export function renderMessageLines(
  * Never wraps positions and excerpts. A terminal can open an unbroken position, and wrapping would misplace the caret
  * of an excerpt.
  */
-function renderLine(line: DiagnosticLine, style: Style, options: TextOptions): readonly string[] {
+function renderLine(line: DiagnosticLine, style: TextStyle, options: TextOptions): readonly string[] {
   const { role, label, text } = line;
   const paint = createPainter(options.color);
   switch (role) {
     case 'headline': {
-      const [first = '', ...rest] = wrapBehind(`${label} `, text, { width: options.width, rest: 4 });
+      const [first = '', ...rest] = wrapWithPrefix(`${label} `, text, { width: options.width, rest: 4 });
       return [
         paint(style, label) + paint('strong', first.slice(label.length)),
         ...rest.map((one) => paint('strong', one)),
@@ -57,10 +57,10 @@ function renderLine(line: DiagnosticLine, style: Style, options: TextOptions): r
 
 function renderSentence(
   { label, text }: DiagnosticLine,
-  style: Style,
+  style: TextStyle,
   { color, width }: TextOptions,
 ): readonly string[] {
-  const [first = '', ...rest] = wrapBehind(`${label} `, text, { width, rest: label.length + 1 });
+  const [first = '', ...rest] = wrapWithPrefix(`${label} `, text, { width, rest: label.length + 1 });
   return [createPainter(color)(style, label) + first.slice(label.length), ...rest];
 }
 

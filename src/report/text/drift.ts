@@ -13,7 +13,7 @@ import { formatOwnerNote } from '../view/plan-wording.ts';
 import { countSeverities } from '../view/wording.ts';
 import { renderCompactLine, renderFields } from './change.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
-import { createPainter, isTooWide, padToColumns, type Style, wrapBehind } from './layout.ts';
+import { createPainter, isTooWide, padToColumns, type TextStyle, wrapWithPrefix } from './layout.ts';
 
 /** Drift for a terminal: dangers, differences by state, unmanaged resources, and totals. Ends with a line break. */
 export function renderDriftText(view: DriftView, options: TextOptions): string {
@@ -34,7 +34,7 @@ export function renderDriftText(view: DriftView, options: TextOptions): string {
 function renderDangers({ dangers, dangerCount }: DriftView, options: TextOptions): readonly (readonly string[])[] {
   if (dangers.length === 0) return [];
   const lines = dangers.flatMap(({ group, address, said, owner }) =>
-    wrapBehind('  ! ', `${group}: ${address}${owner === undefined ? '' : ` (${formatOwnerNote(owner)})`} ${said}`, {
+    wrapWithPrefix('  ! ', `${group}: ${address}${owner === undefined ? '' : ` (${formatOwnerNote(owner)})`} ${said}`, {
       width: options.width,
       rest: 6,
     }),
@@ -56,7 +56,7 @@ function renderUnmanaged(unmanaged: DriftView['unmanaged'], options: TextOptions
       createPainter(options.color)('strong', `${UNMANAGED_WORDING.heading}:`),
       ...lines,
       ...(left > 0 ? [`  and ${left} more: --verbose lists all`] : []),
-      ...wrapBehind('  ', UNMANAGED_WORDING.hint, { width: options.width, rest: 2 }),
+      ...wrapWithPrefix('  ', UNMANAGED_WORDING.hint, { width: options.width, rest: 2 }),
     ],
   ];
 }
@@ -64,7 +64,7 @@ function renderUnmanaged(unmanaged: DriftView['unmanaged'], options: TextOptions
 /** The maximum number of unmanaged resources shown without --verbose. An account may have thousands. */
 const MAX_UNMANAGED = 20;
 
-const STYLES: Readonly<Record<Exclude<DriftState, 'in-sync'>, Style>> = {
+const STYLES: Readonly<Record<Exclude<DriftState, 'in-sync'>, TextStyle>> = {
   drifted: 'changed',
   'drifted-and-pending': 'changed',
   differs: 'changed',
@@ -129,7 +129,7 @@ function renderResource(resource: DriftedView, options: TextOptions): readonly s
   const heading = wrapHeading(formatHeading(resource), options);
   const whose = owner === undefined ? undefined : formatOwnerNote(owner);
   const why = [whose, reason, expected].flatMap((text) =>
-    text === undefined ? [] : wrapBehind('    ', text, { width: options.width, rest: 6 }),
+    text === undefined ? [] : wrapWithPrefix('    ', text, { width: options.width, rest: 6 }),
   );
   const lost = driftedFields.map((name) => `    ${name}: ${CHANGED_VALUE_UNKNOWN}`);
   const inner = { ...options, width: options.width === 0 ? 0 : options.width - INDENT.length };
@@ -140,7 +140,7 @@ function renderResource(resource: DriftedView, options: TextOptions): readonly s
     ...why,
     ...lost,
     ...renderFields(fields, options),
-    ...then.flatMap((clause) => wrapBehind('    ', clause, { width: options.width, rest: 6 })),
+    ...then.flatMap((clause) => wrapWithPrefix('    ', clause, { width: options.width, rest: 6 })),
     ...planned,
   ];
 }
@@ -151,9 +151,9 @@ const INDENT = '  ';
 function renderTotals(view: DriftView, options: TextOptions): readonly string[] {
   const paint = createPainter(options.color);
   const found = countSeverities(view.diagnostics);
-  const lines: readonly (readonly [Style, string])[] = [
+  const lines: readonly (readonly [TextStyle, string])[] = [
     ['strong', view.summary],
-    ...view.hints.map((hint): readonly [Style, string] => ['warning', hint]),
+    ...view.hints.map((hint): readonly [TextStyle, string] => ['warning', hint]),
     ['muted', view.coverage],
     ['muted', view.requests],
     ['warning', found === '' ? '' : `${found}: see above.`],
@@ -165,9 +165,9 @@ function renderTotals(view: DriftView, options: TextOptions): readonly string[] 
 
 /** Wraps a heading that is too wide, so that the id is below the address. */
 function wrapHeading(heading: string, { width }: TextOptions): readonly string[] {
-  return isTooWide(`  ${heading}`, width) ? wrapBehind('  ', heading, { width, rest: 4 }) : [`  ${heading}`];
+  return isTooWide(`  ${heading}`, width) ? wrapWithPrefix('  ', heading, { width, rest: 4 }) : [`  ${heading}`];
 }
 
 function wrap(sentence: string, { width }: TextOptions): readonly string[] {
-  return wrapBehind('', sentence, { width, rest: 2 });
+  return wrapWithPrefix('', sentence, { width, rest: 2 });
 }

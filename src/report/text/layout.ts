@@ -39,7 +39,11 @@ export function wrapProse(text: string, width: number, { first, rest }: Indent):
 }
 
 /** Wraps a paragraph that follows a prefix. The lines after the first are indented by `rest` columns. */
-export function wrapBehind(prefix: string, text: string, { width, rest }: { width: number; rest: number }): string[] {
+export function wrapWithPrefix(
+  prefix: string,
+  text: string,
+  { width, rest }: { width: number; rest: number },
+): string[] {
   const [first = '', ...more] = wrapProse(text, width, { first: countColumns(prefix), rest });
   return [prefix + first, ...more.map((line) => ' '.repeat(rest) + line)];
 }
@@ -56,7 +60,11 @@ export function isTooWide(line: string, width: number): boolean {
  * Breaks a line that follows a prefix, preferably after a space. Keeps every character of the text. Each continued line
  * starts with `rest` spaces and CONTINUED.
  */
-export function breakBehind(prefix: string, text: string, { width, rest }: { width: number; rest: number }): string[] {
+export function hardWrapWithPrefix(
+  prefix: string,
+  text: string,
+  { width, rest }: { width: number; rest: number },
+): string[] {
   const [first = '', ...more] = breakExactly(text, width, {
     first: countColumns(prefix),
     rest: rest + CONTINUED.length,
@@ -82,9 +90,9 @@ function breakExactly(text: string, width: number, { first, rest }: Indent): rea
 }
 
 /** The meaning of a piece of text. LOOKS maps it to colours. */
-export type Style = 'added' | 'removed' | 'changed' | 'replaced' | 'muted' | 'warning' | 'error' | 'strong';
+export type TextStyle = 'added' | 'removed' | 'changed' | 'replaced' | 'muted' | 'warning' | 'error' | 'strong';
 
-export type Paint = (style: Style, text: string) => string;
+export type Paint = (style: TextStyle, text: string) => string;
 
 const LOOKS = {
   added: ['green'],
@@ -95,7 +103,7 @@ const LOOKS = {
   warning: ['bold', 'yellow'],
   error: ['bold', 'red'],
   strong: ['bold'],
-} as const satisfies Record<Style, readonly InspectColor[]>;
+} as const satisfies Record<TextStyle, readonly InspectColor[]>;
 
 /** Creates a painter. Without `color`, it returns texts unchanged. Never reads the environment. */
 export function createPainter(color: boolean): Paint {
@@ -104,10 +112,10 @@ export function createPainter(color: boolean): Paint {
 }
 
 /** A column of a table: its heading, and the function that returns the cell of a row. */
-export type Column<Row> = readonly [heading: string, toCell: (row: Row) => string];
+export type TableColumn<Row> = readonly [heading: string, toCell: (row: Row) => string];
 
 /** Renders a line of headings, then a line for each row, with aligned columns. */
-export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): readonly string[] {
+export function renderTable<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]): readonly string[] {
   const table = [columns.map(([name]) => name), ...rows.map((row) => columns.map(([, toCell]) => toCell(row)))];
   const widths = columns.map((_, column) => Math.max(...table.map((line) => countColumns(line[column] ?? ''))));
   return table.map((line) =>

@@ -16,11 +16,11 @@ import {
 } from '../view/stacks-view.ts';
 import { formatCount } from '../view/wording.ts';
 import { renderApplyResultText } from './apply.ts';
-import { type Column, createPainter, isTooWide, padToColumns, renderTable, wrapBehind } from './layout.ts';
+import { createPainter, isTooWide, padToColumns, renderTable, type TableColumn, wrapWithPrefix } from './layout.ts';
 import { formatCommandLine } from './plan.ts';
 import { renderTextReport } from './report.ts';
 
-const COLUMNS: readonly Column<InventoryRow>[] = [
+const COLUMNS: readonly TableColumn<InventoryRow>[] = [
   ['ADDRESS', ({ address }) => address],
   ['ID', ({ id }) => id],
   ['CREATED', ({ createdAt }) => createdAt],
@@ -59,9 +59,9 @@ function renderDetails({ fields, findings }: InventoryRow, { width, color }: Tex
   const column = Math.max(0, ...widths);
   const lines = fields.flatMap(({ path, text }) => {
     const line = `  ${padToColumns(path, column)}  ${text}`;
-    return isTooWide(line, width) ? [`  ${path}`, ...wrapBehind('      ', text, { width, rest: 6 })] : [line];
+    return isTooWide(line, width) ? [`  ${path}`, ...wrapWithPrefix('      ', text, { width, rest: 6 })] : [line];
   });
-  const help = findings.flatMap((finding) => wrapBehind('  ! ', finding, { width, rest: 4 }));
+  const help = findings.flatMap((finding) => wrapWithPrefix('  ! ', finding, { width, rest: 4 }));
   return [...lines, ...help.map((line) => createPainter(color)('warning', line))];
 }
 
@@ -71,7 +71,7 @@ export function renderLintRulesText(rows: readonly LintRuleRow[], { width }: Tex
   const severities = Math.max(...rows.map(({ severity }) => severity.length));
   const lines = rows.flatMap(({ id, severity, sentence }) => {
     const label = `${id.padEnd(ids)}  ${severity.padEnd(severities)}  `;
-    return wrapBehind(label, sentence, { width, rest: label.length });
+    return wrapWithPrefix(label, sentence, { width, rest: label.length });
   });
   return `${lines.join('\n')}\n`;
 }
@@ -98,7 +98,11 @@ export function renderPolicyTestsText({ cases, untested }: PolicyTestResult, opt
     ]),
     ...(untested.length === 0
       ? []
-      : [wrapBehind('', `No case is about ${names}.`, { ...options, rest: 2 }).map((line) => paint('warning', line))]),
+      : [
+          wrapWithPrefix('', `No case is about ${names}.`, { ...options, rest: 2 }).map((line) =>
+            paint('warning', line),
+          ),
+        ]),
     [`${formatCount(cases.length, 'case')}: ${cases.length - failed} passed, ${failed} failed.`],
   ];
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
@@ -110,7 +114,7 @@ function renderCase({ name, place, failure }: PolicyCaseResult, { color, width }
   const { file, line, column } = toPrintablePlace(place);
   return [
     `  ${paint('error', 'FAIL')} ${toPrintable(name)}`,
-    ...wrapBehind('       ', toPrintable(failure), { width, rest: 7 }),
+    ...wrapWithPrefix('       ', toPrintable(failure), { width, rest: 7 }),
     `       --> ${file}:${line}:${column}`,
   ];
 }
@@ -119,7 +123,7 @@ function renderCase({ name, place, failure }: PolicyCaseResult, { color, width }
 export function renderStacksText(listing: StackListing, { color }: Pick<TextOptions, 'color'>): string {
   const paint = createPainter(color);
   const { stacks, changes } = listing;
-  const columns: readonly Column<StackFolder>[] = [
+  const columns: readonly TableColumn<StackFolder>[] = [
     ['STACK', ({ name }) => toPrintable(name === '' ? '(no name)' : name)],
     ['FOLDER', ({ folder }) => toPrintable(folder)],
     ['SERVICE', ({ baseUrl = '' }) => toPrintable(baseUrl)],
@@ -135,7 +139,7 @@ export function renderStacksText(listing: StackListing, { color }: Pick<TextOpti
 }
 
 /** The environment variable with the API key of the account. */
-const KEY: Column<StackFolder> = ['KEY', ({ keyEnv = KEY_VARIABLE }) => toPrintable(keyEnv)];
+const KEY: TableColumn<StackFolder> = ['KEY', ({ keyEnv = KEY_VARIABLE }) => toPrintable(keyEnv)];
 
 /** The maximum number of changed files named in a row, so that the row fits on a line. */
 const MAX_NAMED = 2;
@@ -147,13 +151,13 @@ function formatWhy(stack: StackFolder, { changes }: StackListing): string {
   return [...files.slice(0, MAX_NAMED), ...more, ...needs].join(', ');
 }
 
-const STACK_COLUMNS: readonly Column<StackRow>[] = [
+const STACK_COLUMNS: readonly TableColumn<StackRow>[] = [
   ['STACK', ({ name }) => name],
   ['FOLDER', ({ folder }) => folder],
   ['RESULT', ({ said }) => said],
 ];
 
-const TIME: Column<StackRow> = ['LEAST TIME', ({ time }) => time];
+const TIME: TableColumn<StackRow> = ['LEAST TIME', ({ time }) => time];
 
 /**
  * The reports of stacks with something to act on, all dangers, a table of all stacks, and the command to apply them.
@@ -172,7 +176,7 @@ function renderStackDangers(run: StacksReport, { color, width }: FormatOptions):
   const lines = dangers.flatMap(({ title, owner, dangers: found }) =>
     found.flatMap(({ group, address, said }) => {
       const whose = owner === undefined ? '' : ` (${formatOwnerNote(owner)})`;
-      return wrapBehind('  ', `! ${title}${whose}: ${group}: ${address} ${said}`, { width, rest: 6 });
+      return wrapWithPrefix('  ', `! ${title}${whose}: ${group}: ${address} ${said}`, { width, rest: 6 });
     }),
   );
   return `${[`${dangerCount}:`, ...lines].map((line) => paint('error', line)).join('\n')}\n\n`;

@@ -2,13 +2,13 @@ import type { GuardViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { CommandLine, FormatOptions, TextOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import type { ComparisonPart, ComparisonView } from '../view/comparison-view.ts';
+import type { ComparisonView, OneSidedChanges } from '../view/comparison-view.ts';
 import { type DiagnosticLine, listHelpLines, listRelatedLines } from '../view/diagnostic-view.ts';
 import { formatLintSentence, type PlanView, type WriteView } from '../view/plan-view.ts';
 import {
   formatApplyLead,
   formatBlockingCount,
-  formatWaits,
+  formatRequestOrder,
   LIST_HEADINGS,
   REQUESTS_HEADING,
 } from '../view/plan-wording.ts';
@@ -20,7 +20,7 @@ import {
   renderCompactChange,
 } from './change.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
-import { breakBehind, createPainter, type Style, wrapBehind } from './layout.ts';
+import { createPainter, hardWrapWithPrefix, type TextStyle, wrapWithPrefix } from './layout.ts';
 
 /** Options for the text of a plan. Without `isPart`, the text ends with the command that applies the plan. */
 type PlanTextOptions = TextOptions & Pick<FormatOptions, 'applyCommand' | 'isPart'>;
@@ -69,8 +69,8 @@ function renderViolation(
 
 function renderHead({ title, notes }: PlanView, { color, width }: TextOptions): readonly string[] {
   const paint = createPainter(color);
-  const titles = wrapBehind('', title, { width, rest: 2 }).map((line) => paint('strong', line));
-  return [...titles, ...notes.flatMap((note) => wrapBehind('', note, { width, rest: 2 }))];
+  const titles = wrapWithPrefix('', title, { width, rest: 2 }).map((line) => paint('strong', line));
+  return [...titles, ...notes.flatMap((note) => wrapWithPrefix('', note, { width, rest: 2 }))];
 }
 
 /**
@@ -124,7 +124,7 @@ function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): rea
 /** A list of sentences below a heading. Empty if there are no sentences. */
 function renderList(heading: string, sentences: readonly string[], { width }: TextOptions): readonly string[] {
   if (sentences.length === 0) return [];
-  return [`${heading}:`, ...sentences.flatMap((one) => wrapBehind('  ', one, { width, rest: 4 }))];
+  return [`${heading}:`, ...sentences.flatMap((one) => wrapWithPrefix('  ', one, { width, rest: 4 }))];
 }
 
 function renderWrites(writes: readonly WriteView[], { color, width }: TextOptions): readonly string[] {
@@ -132,18 +132,23 @@ function renderWrites(writes: readonly WriteView[], { color, width }: TextOption
   const paint = createPainter(color);
   const columns = String(writes.length).length + 2;
   return [
-    ...wrapBehind('', `${REQUESTS_HEADING}:`, { width, rest: 2 }),
+    ...wrapWithPrefix('', `${REQUESTS_HEADING}:`, { width, rest: 2 }),
     ...writes.flatMap(({ number, id, method, path, reason, ...write }) => [
-      ...breakBehind(`  ${`[${number}]`.padStart(columns)} ${method.padEnd(6)} `, path, { width, rest: columns + 3 }),
-      ...[`${id}: ${reason}`, ...formatWaits(write)].flatMap((sentence) =>
-        wrapBehind(' '.repeat(columns + 3), sentence, { width, rest: columns + 5 }).map((line) => paint('muted', line)),
+      ...hardWrapWithPrefix(`  ${`[${number}]`.padStart(columns)} ${method.padEnd(6)} `, path, {
+        width,
+        rest: columns + 3,
+      }),
+      ...[`${id}: ${reason}`, ...formatRequestOrder(write)].flatMap((sentence) =>
+        wrapWithPrefix(' '.repeat(columns + 3), sentence, { width, rest: columns + 5 }).map((line) =>
+          paint('muted', line),
+        ),
       ),
     ]),
   ];
 }
 
 function renderTotals(view: PlanView, { color, width }: TextOptions): readonly string[] {
-  const sentences: readonly (readonly [Style, string])[] = [
+  const sentences: readonly (readonly [TextStyle, string])[] = [
     ['strong', view.summary],
     ['muted', view.requests],
     [view.violations.length > 0 ? 'error' : 'warning', formatConclusion(view)],
@@ -152,7 +157,7 @@ function renderTotals(view: PlanView, { color, width }: TextOptions): readonly s
   const paint = createPainter(color);
   return sentences
     .filter(([, sentence]) => sentence !== '')
-    .flatMap(([style, sentence]) => wrapBehind('', sentence, { width, rest: 0 }).map((line) => paint(style, line)));
+    .flatMap(([style, sentence]) => wrapWithPrefix('', sentence, { width, rest: 0 }).map((line) => paint(style, line)));
 }
 
 /** Empty unless output is a terminal. Does not wrap the command, because a wrapped command cannot be copied. */
@@ -189,19 +194,22 @@ export function renderComparisonText(view: ComparisonView, options: TextOptions)
   const { color, width } = options;
   const paint = createPainter(color);
   const wrapLines = (style: 'strong' | 'error', text: string) =>
-    wrapBehind('', text, { width, rest: 0 }).map((line) => paint(style, line));
+    wrapWithPrefix('', text, { width, rest: 0 }).map((line) => paint(style, line));
   const sections = [
     wrapLines('strong', view.title),
     ...view.parts.flatMap((part) => renderPart(part, options)),
     [
       ...wrapLines(view.isRefused ? 'error' : 'strong', view.summary),
-      ...(view.remedy === undefined ? [] : wrapBehind('', view.remedy, { width, rest: 0 })),
+      ...(view.remedy === undefined ? [] : wrapWithPrefix('', view.remedy, { width, rest: 0 })),
     ],
   ];
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function renderPart({ heading, changes, files }: ComparisonPart, options: TextOptions): readonly (readonly string[])[] {
+function renderPart(
+  { heading, changes, files }: OneSidedChanges,
+  options: TextOptions,
+): readonly (readonly string[])[] {
   const layout = { ...options, actionColumn: getActionColumnWidth(changes) };
   const list = renderList(LIST_HEADINGS.files, files, options);
   return [

@@ -4,7 +4,7 @@ import { toPrintable } from '../../model/printable.ts';
 import type { TextOptions } from '../report.ts';
 import { countColumns, quoteIfNeeded } from '../view/escape.ts';
 import { formatCount } from '../view/wording.ts';
-import { createPainter, padToColumns, type Style } from './layout.ts';
+import { createPainter, padToColumns, type TextStyle } from './layout.ts';
 
 /** A submission as printable texts. */
 interface SubmissionView {
@@ -74,7 +74,7 @@ function renderTable({ parts, partTitle }: SubmissionView, { color }: TextOption
   return ['', paint('muted', `  ${padToColumns(heading, width)}  STATUS`), ...rows];
 }
 
-const STYLES: Readonly<Record<PartDecision, Style>> = {
+const STYLES: Readonly<Record<PartDecision, TextStyle>> = {
   open: 'changed',
   rejected: 'removed',
   accepted: 'added',

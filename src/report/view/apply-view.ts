@@ -14,7 +14,7 @@ import {
   countApplyTotals,
   formatCount,
   formatNameList,
-  formatSubject,
+  formatReportSubject,
   formatWriteName,
   indexNotStarted,
   isFullyApplied,
@@ -98,7 +98,7 @@ export function createApplyView(
   const ends = new Map(outcomes.map(({ write, outcome }) => [write.id, outcome]));
   return {
     title: formatPlanTitle('apply', plan),
-    subject: formatSubject(plan),
+    subject: formatReportSubject(plan),
     isComplete: isFullyApplied(result),
     totals,
     summary: `${formatApplySummary(totals)}${formatWaitSummary(result)}`,

@@ -11,7 +11,7 @@ import {
   isProtected,
 } from '../../model/change.ts';
 import type { Diagnostic, ManifestStart } from '../../model/diagnostic.ts';
-import { overlaps, parsePath } from '../../model/field-path.ts';
+import { parsePath, pathsOverlap } from '../../model/field-path.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Spec } from '../../model/state.ts';
@@ -26,7 +26,7 @@ import {
   listFieldViews,
   listLeaves,
   listTokenFields,
-  type OriginWords,
+  type OriginLabels,
   type ResourceNames,
 } from './field-view.ts';
 import { formatAdoptReason, PART_HEADINGS } from './plan-wording.ts';
@@ -143,7 +143,7 @@ const GLYPHS: Readonly<Record<ChangeAction, string>> = {
  * Notes on the origins of differences. Origins that readers expect have no note: changes of the manifest and, for an
  * adoption or a take-over, all differences (see `findOrigins`).
  */
-const ORIGINS: OriginWords = {
+const ORIGINS: OriginLabels = {
   drift: 'reverts',
   both: 'changed here and drifted',
   unknown: 'changed here or drifted',
@@ -204,7 +204,7 @@ export function createChangeView(
   };
 }
 
-function chooseOrigins(action: ChangeAction): OriginWords {
+function chooseOrigins(action: ChangeAction): OriginLabels {
   return changesOwner(action) ? {} : ORIGINS;
 }
 
@@ -224,7 +224,7 @@ function countUnchanged({ action, kind: kindName, desired, differences }: Change
   const isKept = action === 'update' || action === 'replace' || changesOwner(action);
   if (kind === undefined || desired === undefined || !isKept) return 0;
   const paths = differences.map(({ path }) => parsePath(path) ?? []);
-  return listLeaves(kind, desired).filter(({ path }) => !paths.some((changed) => overlaps(changed, path))).length;
+  return listLeaves(kind, desired).filter(({ path }) => !paths.some((changed) => pathsOverlap(changed, path))).length;
 }
 
 /** A warning as a note: the message, then its position or, if it has no position, the remedy. */

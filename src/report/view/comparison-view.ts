@@ -23,7 +23,7 @@ import {
 } from './field-view.ts';
 import { collectPlanNames, formatFileSentence } from './plan-view.ts';
 import { redactComparison } from './redact.ts';
-import { formatCount, formatSubject } from './wording.ts';
+import { formatCount, formatReportSubject } from './wording.ts';
 
 /** The differences between two plans as printable texts in reading order. */
 export interface ComparisonView {
@@ -33,14 +33,14 @@ export interface ComparisonView {
   /** What the user must do. Absent if there is nothing to do. */
   readonly remedy?: string;
   /** Changes that only the later plan has, then changes that only the earlier plan has. No part is empty. */
-  readonly parts: readonly ComparisonPart[];
+  readonly parts: readonly OneSidedChanges[];
   readonly isSame: boolean;
   /** Whether the later plan does something that was not approved. */
   readonly isRefused: boolean;
 }
 
 /** Changes and files that only one of the plans has. */
-export interface ComparisonPart {
+export interface OneSidedChanges {
   readonly part: 'more' | 'less';
   readonly heading: string;
   readonly changes: readonly ChangeView[];
@@ -63,8 +63,8 @@ export function createComparisonView({ command, comparison, names }: ComparisonR
   return {
     title:
       command === 'apply'
-        ? `Plan for ${formatSubject(after)} against ${words.names.before}`
-        : `Plans for ${formatSubject(after)} compared`,
+        ? `Plan for ${formatReportSubject(after)} against ${words.names.before}`
+        : `Plans for ${formatReportSubject(after)} compared`,
     summary: formatSummary(redacted, words),
     ...(isRefused && { remedy: REMEDY }),
     parts: parts.filter(({ changes, files }) => changes.length + files.length > 0),
@@ -124,10 +124,10 @@ interface PartContext {
 }
 
 function createPart(
-  part: ComparisonPart['part'],
+  part: OneSidedChanges['part'],
   { changes, files }: ExtraChanges,
   context: PartContext,
-): ComparisonPart {
+): OneSidedChanges {
   return {
     part,
     heading: context.heading,

@@ -1,4 +1,4 @@
-import { readCaption } from '../../kinds/dangers.ts';
+import { readRuleCaption } from '../../kinds/dangers.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
 import { findInnerType } from '../../kinds/walk.ts';
@@ -13,7 +13,7 @@ import {
 } from '../../model/danger.ts';
 import type { ManifestStart } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
-import { overlaps, parsePath } from '../../model/field-path.ts';
+import { parsePath, pathsOverlap } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, toCanonicalJson, toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions, Report } from '../report.ts';
@@ -117,7 +117,7 @@ function findStatedPath(
   }: { readonly path: string | undefined; readonly kind: Kind | undefined; readonly names: ResourceNames },
 ): string | undefined {
   const steps = parsePath(path ?? '');
-  const own = differences.find((one) => steps !== undefined && overlaps(parsePath(one.path) ?? [], steps));
+  const own = differences.find((one) => steps !== undefined && pathsOverlap(parsePath(one.path) ?? [], steps));
   const cause = own?.path ?? (isComputed(kind, path) ? differences[0]?.path : path);
   return cause === undefined ? undefined : formatFieldPath(cause, { kind, names });
 }
@@ -325,7 +325,7 @@ function createRuleClause({ danger, path = '', from, to }: Danger, { kind, names
 
 /** Returns, for example, ``deny rule `europe` ``. */
 function formatRuleName(type: KnownType, rule: Json): string {
-  const caption = readCaption(type, rule);
+  const caption = readRuleCaption(type, rule);
   const actions = [...new Set(listActions(type, rule))].join(', ');
   return [actions, 'rule', caption === undefined ? '' : `\`${toPrintable(caption)}\``].filter(Boolean).join(' ');
 }

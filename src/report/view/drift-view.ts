@@ -35,7 +35,7 @@ import {
   formatCount,
   formatNameList,
   formatReadSentence,
-  formatSubject,
+  formatReportSubject,
   type ReportSubject,
   shortenCommit,
   withoutZeros,
@@ -354,7 +354,7 @@ function countBy(words: readonly string[]): readonly (readonly [string, number])
 }
 
 function formatDriftTitle(drift: ReportSubject): string {
-  return `Drift of ${formatSubject(drift)}`;
+  return `Drift of ${formatReportSubject(drift)}`;
 }
 
 const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> = {

@@ -39,11 +39,11 @@ export interface FieldContext {
   readonly kind: Kind | undefined;
   readonly names: ResourceNames;
   /** The notes on origins of differences. Absent if no notes are shown. */
-  readonly origins?: OriginWords;
+  readonly origins?: OriginLabels;
 }
 
 /** The note on each origin that needs one. */
-export type OriginWords = Readonly<Partial<Record<DifferenceCause, string>>>;
+export type OriginLabels = Readonly<Partial<Record<DifferenceCause, string>>>;
 
 /**
  * The maximum width, in columns, of a path and both values on one line. With the indent, the line has 80 columns, the
@@ -136,7 +136,9 @@ export function listFieldViews(
 export function listTokenFields(token: PlannedTokenSink | undefined, other?: PlannedTokenSink): readonly FieldView[] {
   const [before, after] = [listFullWords(other), listFullWords(token)];
   if (before.length + after.length === 0) return [];
-  return [{ path: 'token', notes: [], forcesReplace: false, lines: foldSame(diffLines(before, after), CONTEXT_LINES) }];
+  return [
+    { path: 'token', notes: [], forcesReplace: false, lines: foldUnchanged(diffLines(before, after), CONTEXT_LINES) },
+  ];
 }
 
 function isInline({ from, to }: Sides, line: string): boolean {
@@ -158,10 +160,10 @@ function compareValues({ from, to }: Sides, type: KnownType, names: ResourceName
     return renderLines(isAlone ? withoutDefaults(type, ordered) : ordered, { type, names });
   });
   const isOfMembers = [from, to].every((side) => isEmpty(side) || isPlainList(side));
-  return foldSame(diffLines(before, after), isOfMembers ? 0 : CONTEXT_LINES);
+  return foldUnchanged(diffLines(before, after), isOfMembers ? 0 : CONTEXT_LINES);
 }
 
-function listNotes(difference: Difference, type: KnownType, origins: OriginWords): readonly string[] {
+function listNotes(difference: Difference, type: KnownType, origins: OriginLabels): readonly string[] {
   const { from, to, origin, forcesReplace } = difference;
   if (origin === 'drift' && origins.drift !== undefined) return listRevertNotes(difference, type, origins.drift);
   const notes: string[] = [];
@@ -309,7 +311,7 @@ export function diffLines(from: readonly string[], to: readonly string[]): reado
 }
 
 /** Folds runs of unchanged lines, except `context` lines around each change. */
-export function foldSame(lines: readonly DiffLine[], context: number): readonly FoldedLine[] {
+export function foldUnchanged(lines: readonly DiffLine[], context: number): readonly FoldedLine[] {
   const isNear = lines.map((_, index) =>
     lines.slice(Math.max(0, index - context), index + context + 1).some(({ role }) => role !== 'same'),
   );

@@ -11,7 +11,7 @@ import type { FieldPath, LiveResource } from '../../model/state.ts';
 import { quoteIfNeeded } from './escape.ts';
 import { listLeaves, renderScalar } from './field-view.ts';
 import { redactInventory } from './redact.ts';
-import { formatCount, formatSubject } from './wording.ts';
+import { formatCount, formatReportSubject } from './wording.ts';
 
 /** The resources of a stack as printable texts, with a row for each resource. */
 export interface InventoryView {
@@ -56,7 +56,7 @@ export function createInventoryView(inventory: Inventory, scope: InventoryScope)
   const names = new Map([...named, ...owned]);
   return {
     rows: resources.map((one) => createRow(one, { ...scope, names })),
-    summary: `${formatCount(resources.length, 'resource')} of ${formatSubject(inventory)}`,
+    summary: `${formatCount(resources.length, 'resource')} of ${formatReportSubject(inventory)}`,
   };
 }
 

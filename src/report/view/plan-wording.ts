@@ -14,7 +14,7 @@ import { toPrintable } from '../../model/printable.ts';
 import { formatWriteAddress, type Write } from '../../model/write.ts';
 import type { CommandLine } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { formatCount, formatReadSentence, formatSubject, formatWaitTime, type ReportSubject } from './wording.ts';
+import { formatCount, formatReadSentence, formatReportSubject, formatWaitTime, type ReportSubject } from './wording.ts';
 
 /** The start of the title of a plan, or of the result of its apply. The subject follows. */
 const TITLES = {
@@ -24,7 +24,7 @@ const TITLES = {
 
 /** The title of a plan, or of the result of its apply. */
 export function formatPlanTitle(about: keyof typeof TITLES, plan: ReportSubject & Pick<Plan, 'mode'>): string {
-  return `${TITLES[about][plan.mode]} ${formatSubject(plan)}`;
+  return `${TITLES[about][plan.mode]} ${formatReportSubject(plan)}`;
 }
 
 /** Says which addresses a report is limited to. Empty if it has no limit. */
@@ -238,7 +238,7 @@ export const REQUESTS_HEADING = 'Requests, each sent after those that it waits f
 export const REQUESTS_ORDER = 'in a valid order';
 
 /** Returns, for example, `waits for [1], [2]`, or that the request comes last. Empty if the request does not wait. */
-export function formatWaits({
+export function formatRequestOrder({
   waitsFor,
   last,
 }: {

@@ -131,14 +131,17 @@ function hasContent(report: Report): boolean {
 }
 
 /** The heading of the stacks that have only a row, such as `9 stacks without changes`. */
-export function formatQuietLead(run: Pick<StacksReport, 'parts'>, { length }: readonly StackRow[]): string {
+export function formatUnchangedStacksHeading(
+  run: Pick<StacksReport, 'parts'>,
+  { length }: readonly StackRow[],
+): string {
   const contents = new Set(run.parts.map(({ report }) => CONTENTS[report.about]));
   contents.delete(CONTENTS.failure);
   return `${formatCount(length, 'stack')} without ${[...contents].join(' and ')}`;
 }
 
 /** A stack that has only a row, such as `s05 (1 warning)`. */
-export function formatQuietTitle({ title, found }: StackRow): string {
+export function formatUnchangedStackTitle({ title, found }: StackRow): string {
   return found === '' ? title : `${title} (${found})`;
 }
 
@@ -293,7 +296,7 @@ function isQuietDrift(drift: Drift): boolean {
  * Lists the unmanaged resources of each account only once: with the first of its stacks that is shown in full or, if
  * there is none, with its first stack.
  */
-export function nameAccountsOnce(run: StacksReport): StacksReport {
+export function listUnmanagedOncePerAccount(run: StacksReport): StacksReport {
   const tellers = new Map<string, StackPart>();
   const isShown = ({ report }: StackPart) => report.about === 'drift' && !isQuietDrift(report.drift);
   for (const part of [...run.parts.filter(isShown), ...run.parts]) {

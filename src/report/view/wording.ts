@@ -37,7 +37,7 @@ export function countSeverities(diagnostics: readonly Diagnostic[]): string {
 export type ReportSubject = Pick<Plan, 'stack' | 'baseUrl'>;
 
 /** Returns, for example, `stack production on https://api.example.com`. */
-export function formatSubject({ stack, baseUrl }: ReportSubject): string {
+export function formatReportSubject({ stack, baseUrl }: ReportSubject): string {
   return `stack ${quoteIfNeeded(stack)} on ${formatBaseUrl(baseUrl)}`;
 }
 

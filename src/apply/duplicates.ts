@@ -25,7 +25,7 @@ interface ConcurrentDuplicates {
   /** If the created resource is kept: its duplicates, which the applies that created them delete. Otherwise empty. */
   readonly losers: readonly LiveResource[];
   /** Whether the service lists the created resource without its mark, by which later runs would recognize it. */
-  readonly isUnmarked: boolean;
+  readonly lacksMark: boolean;
 }
 
 export interface DuplicateContext {
@@ -44,17 +44,17 @@ const PAUSE_MS = 1000;
 
 /** Lists the resources that have the mark of a write and are not in the plan, oldest first. */
 export async function listResourcesWithMark(
-  write: MarkingWrite,
+  write: WriteOfMark,
   context: DuplicateContext,
 ): Promise<readonly LiveResource[]> {
   return pickMarkedResources(write, await context.lookUps.list(getKind(write.kind)), context);
 }
 
 /** A write that sets the mark of a new resource. */
-type MarkingWrite = CreateWrite | DeliverWrite | RedeliverWrite;
+type WriteOfMark = CreateWrite | DeliverWrite | RedeliverWrite;
 
 function pickMarkedResources(
-  write: MarkingWrite,
+  write: WriteOfMark,
   all: readonly LiveResource[],
   { known }: DuplicateContext,
 ): readonly LiveResource[] {
@@ -89,7 +89,7 @@ export async function listConcurrentDuplicates(
     const marked = pickMarkedResources(write, all, context);
     const isShown = marked.some((resource) => resource.id === id);
     if (isShown || attempt === MAX_LOOK_UPS)
-      return { ...rankMarked(marked, id), isUnmarked: !isShown && all.some((one) => one.id === id) };
+      return { ...rankMarked(marked, id), lacksMark: !isShown && all.some((one) => one.id === id) };
     await context.sleep(PAUSE_MS);
   }
 }
@@ -98,7 +98,7 @@ export async function listConcurrentDuplicates(
  * Decides which resource to keep, like a plan does. Exception: for kinds that expire, a plan keeps the youngest
  * resource. An apply keeps the oldest, because it is only certain to see resources that were created before its own.
  */
-function rankMarked(marked: readonly LiveResource[], id: string): Omit<ConcurrentDuplicates, 'isUnmarked'> {
+function rankMarked(marked: readonly LiveResource[], id: string): Omit<ConcurrentDuplicates, 'lacksMark'> {
   const delivered = marked.filter(({ mark }) => mark?.delivered === true);
   const [oldest] = delivered.length > 0 ? delivered : marked;
   if (oldest !== undefined && oldest.id !== id) return { winner: oldest, losers: [] };
@@ -230,10 +230,10 @@ export async function resolveDuplicate(
   made: CreatedResource,
   context: ResolveDuplicatesContext,
 ): Promise<string | undefined> {
-  const { winner, losers, isUnmarked } = await lookUp(made, context.duplicates);
+  const { winner, losers, lacksMark } = await lookUp(made, context.duplicates);
   if (typeof winner === 'string')
     return `it was created as ${made.id}, but the check for a concurrent apply failed (${winner}), so its token was not delivered. The next apply replaces it`;
-  if (isUnmarked) return withdrawUnmarked(made, context);
+  if (lacksMark) return withdrawUnmarked(made, context);
   for (const loser of losers) context.note(createLoserWarning(made, loser));
   return winner && withdraw(made, winner, context);
 }
@@ -241,8 +241,8 @@ export async function resolveDuplicate(
 async function settleOutcome(outcome: Outcome, context: ResolveDuplicatesContext): Promise<Outcome> {
   const made = findCreatedResource(outcome);
   if (made === undefined) return outcome;
-  const { winner, losers, isUnmarked } = await lookUp(made, context.duplicates);
-  if (isUnmarked) return createFailure(made, await withdrawUnmarked(made, context));
+  const { winner, losers, lacksMark } = await lookUp(made, context.duplicates);
+  if (lacksMark) return createFailure(made, await withdrawUnmarked(made, context));
   if (typeof winner === 'string') context.note(createFailedCheckWarning(made, winner));
   for (const loser of losers) context.note(createLoserWarning(made, loser));
   if (winner === undefined || typeof winner === 'string') return outcome;
@@ -275,7 +275,7 @@ async function lookUp(made: CreatedResource, context: DuplicateContext): Promise
   try {
     return await listConcurrentDuplicates(made, context);
   } catch (error) {
-    if (isExternalError(error)) return { winner: describeError(error), losers: [], isUnmarked: false };
+    if (isExternalError(error)) return { winner: describeError(error), losers: [], lacksMark: false };
     throw error;
   }
 }

@@ -293,7 +293,7 @@ async function deliverToken(
 ): Promise<Delivery> {
   const { address } = recipient;
   try {
-    return { token: { address, place: await sink.deliver(recipient, token), rescued: false } };
+    return { token: { address, deliveredTo: await sink.deliver(recipient, token), rescued: false } };
   } catch (error) {
     return rescueToken(recipient, token, { rescue, why: describeError(error) });
   }
@@ -308,7 +308,7 @@ async function rescueToken(
   try {
     const place = await rescue.deliver(recipient, token);
     const failure = `it was created, but its token could not be delivered (${why}); the token is in ${place}. The next apply replaces the credential`;
-    return { token: { address, place, rescued: true }, failure };
+    return { token: { address, deliveredTo: place, rescued: true }, failure };
   } catch (error) {
     const failure = `it was created, but its token could neither be delivered (${why}) nor rescued (${describeError(error)}). The next apply replaces the credential`;
     return { failure };

@@ -71,7 +71,7 @@ export function createRequestLimiter(options: RequestLimiterOptions): RequestLim
   const waitTurn = async (waitSignal: AbortSignal | undefined): Promise<void> => {
     for (;;) {
       const pauseMs = resumeAt - clock.now();
-      const waitMs = Math.max(pauseMs, budget.toWaitMs(clock.now()));
+      const waitMs = Math.max(pauseMs, budget.computeWaitMs(clock.now()));
       if (waitMs <= 0) {
         budget.start();
         return;
@@ -114,7 +114,7 @@ export function createRequestLimiter(options: RequestLimiterOptions): RequestLim
 
 const NEVER_PAUSED = Number.NEGATIVE_INFINITY;
 
-const UNLIMITED: RollingWindow = { toWaitMs: () => 0, start: () => undefined, end: () => undefined };
+const UNLIMITED: RollingWindow = { computeWaitMs: () => 0, start: () => undefined, end: () => undefined };
 
 /**
  * Creates a clock. After a sleep, its time is at least the planned end of the sleep, even if `now` advanced less.
@@ -133,7 +133,7 @@ function createClock(now: () => number): { readonly now: () => number; readonly 
 /** Counts requests against a rate limit. */
 export interface RollingWindow {
   /** Returns the milliseconds until a request may start. `Infinity`: not before a running request ends. */
-  readonly toWaitMs: (now: number) => number;
+  readonly computeWaitMs: (now: number) => number;
   readonly start: () => void;
   /** Records that a request has ended, with or without a response. */
   readonly end: (now: number) => void;
@@ -155,7 +155,7 @@ export function createRollingWindow({ requests, windowMs }: RateLimit): RollingW
     oldest = 0;
   };
   return {
-    toWaitMs: (now) => {
+    computeWaitMs: (now) => {
       forget(now);
       if (underWay + ends.length - oldest < requests) return 0;
       const first = ends[oldest];

@@ -32,7 +32,7 @@ export function listTransitionDangers(
     ...listLockouts(kind, from?.spec, to?.spec),
     ...listTrafficFacts(kind, from?.spec, to?.spec).map((fact) => ({ group: 'traffic' as const, ...fact })),
     ...listSecretDangers(kind, from?.spec, to?.spec),
-    ...listProtectionDangers(from, to),
+    ...listOwnershipDangers(from, to),
   ]);
 }
 
@@ -366,20 +366,22 @@ function listRevoked(kind: Kind): readonly Danger[] {
   });
 }
 
-function listProtectionDangers(from: ResourceState | undefined, to: ResourceState | undefined): readonly Danger[] {
+function listOwnershipDangers(from: ResourceState | undefined, to: ResourceState | undefined): readonly Danger[] {
   const isOwned = from?.stack !== undefined;
   return [
-    ...(from?.protect === true && to?.protect !== true ? [{ ...PROTECTION, danger: 'unprotected' } as const] : []),
+    ...(from?.protect === true && to?.protect !== true
+      ? [{ group: 'protection', danger: 'unprotected' } as const]
+      : []),
     ...(isOwned && to !== undefined && to.stack === undefined
-      ? [{ ...PROTECTION, danger: 'released', from: from.stack } as const]
+      ? [{ ...OWNERSHIP, danger: 'released', from: from.stack } as const]
       : []),
     ...(isOwned && to?.stack !== undefined && to.stack !== from.stack
-      ? [{ ...PROTECTION, danger: 'handed-over', from: from.stack, to: to.stack } as const]
+      ? [{ ...OWNERSHIP, danger: 'handed-over', from: from.stack, to: to.stack } as const]
       : []),
   ];
 }
 
-const PROTECTION = { group: 'protection' } as const;
+const OWNERSHIP = { group: 'ownership' } as const;
 
 /** `lost`: members that only the first side has. `found`: members that only the second side has. */
 interface MemberSides {

@@ -173,7 +173,7 @@ function describePath(reference: Reference): string {
   return formatPath(['spec', ...(isMapKey(reference) ? reference.path.slice(0, -1) : reference.path)]);
 }
 
-interface KnownIds {
+interface ResolvableIds {
   readonly ids: ReadonlyMap<Address, string>;
   /** Externals that refer to a resource of another stack. */
   readonly crossStackReferences: ReadonlyMap<Address, CrossStackReference>;
@@ -185,7 +185,7 @@ interface KnownIds {
  * Resolves the ids that are written in manifests: in Externals, HTTPS edges and HTTPS routes. Instead of an id, these
  * documents may contain the address of another one. So documents form chains, and a chain can be a circle.
  */
-export function resolveKnownIds(index: DocumentIndex): KnownIds {
+export function resolveKnownIds(index: DocumentIndex): ResolvableIds {
   const ends = new Map<ManifestDocument, ManifestDocument | undefined>();
   const cycles: DocumentFinding[] = [];
   const stating = [...index].filter(([, { kind }]) => mayStateId(kind));

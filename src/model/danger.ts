@@ -2,11 +2,17 @@ import type { Json } from './json.ts';
 
 /**
  * The subject of a danger. `access`: who has access. `traffic`: which addresses are served. `secrets`: tokens and
- * certificates. `protection`: ownership and `lifecycle.protect`.
+ * certificates. `protection`: `lifecycle.protect`. `ownership`: which stack owns a resource.
  */
-export type DangerGroup = 'access' | 'traffic' | 'secrets' | 'protection';
+export type DangerGroup = 'access' | 'traffic' | 'secrets' | 'protection' | 'ownership';
 
-const GROUPS: Readonly<Record<DangerGroup, true>> = { access: true, traffic: true, secrets: true, protection: true };
+const GROUPS: Readonly<Record<DangerGroup, true>> = {
+  access: true,
+  traffic: true,
+  secrets: true,
+  protection: true,
+  ownership: true,
+};
 
 /** Every group, in the order of reports. */
 export const DANGER_GROUPS = Object.keys(GROUPS) as readonly DangerGroup[]; // `Object.keys` returns plain strings
@@ -120,7 +126,7 @@ function computeRank({ group, danger }: Danger): number {
 export type DangerCounts = Readonly<Record<DangerGroup, number>>;
 
 export function countDangers(dangers: readonly Pick<Danger, 'group'>[]): DangerCounts {
-  const counts = { access: 0, traffic: 0, secrets: 0, protection: 0 };
+  const counts = { access: 0, traffic: 0, secrets: 0, protection: 0, ownership: 0 };
   for (const { group } of dangers) counts[group] += 1;
   return counts;
 }

@@ -63,7 +63,7 @@ export interface ApplyResult {
    * One entry for each token of a new credential: the address of the credential, and the sink that received the token.
    * `rescued`: the configured sink failed, so the rescue sink received the token.
    */
-  readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
+  readonly tokens: readonly { readonly address: string; readonly deliveredTo: string; readonly rescued: boolean }[];
   /** The result of each file of the plan. */
   readonly files: readonly FileOutcome[];
   /** Warnings, such as about concurrent changes. */

@@ -98,7 +98,7 @@ export interface Plan {
    * Maps the address of an `External` to a resource of another stack. The id of that resource is known only after the
    * other stack is applied. Absent if there is no such `External`.
    */
-  readonly awaitedReferences?: Readonly<Record<Address, CrossStackReference>>;
+  readonly crossStackReferences?: Readonly<Record<Address, CrossStackReference>>;
   /** The name of the label or annotation whose value is a resource's owner. */
   readonly ownerLabel?: string;
   /** Sorted by action (deletes, replaces, updates, releases, adoptions, creates, no-ops), then by address. */

@@ -21,7 +21,7 @@ export interface StackFolder {
   /** Whether `spec.render` is set: a command prints the manifests. It may read any file below the folder. */
   readonly isRendered: boolean;
   /** Names of the stacks to whose resources this stack refers. */
-  readonly needs: readonly string[];
+  readonly dependsOn: readonly string[];
   /** Resources that this stack takes over from other stacks, with `lifecycle.renamed_from`. */
   readonly takes: readonly TakenResource[];
   /** Manifests of the stack that cannot be read. They may take over further resources. Absent if there are none. */

@@ -24,30 +24,30 @@ export function isSameTokenSink(left: PlannedTokenSink | undefined, right: Plann
   return isSameJson(toJson(left), toJson(right));
 }
 
-function toJson(place: PlannedTokenSink | undefined): Json {
-  return place === undefined ? null : { ...place };
+function toJson(sink: PlannedTokenSink | undefined): Json {
+  return sink === undefined ? null : { ...sink };
 }
 
 /** 22 characters are 132 bits: it is infeasible to construct two commands with the same digest. */
 const DIGEST_LENGTH = 22;
 
 /** Describes a sink on one line. Cuts a long command, and adds a digest of the command, the test and the timeout. */
-export function describeTokenSink(place: PlannedTokenSink): string {
-  if ('directory' in place) return `the folder ${formatWord(place.directory)}`;
-  const { command, test, timeoutMs } = place;
+export function describeTokenSink(sink: PlannedTokenSink): string {
+  if ('directory' in sink) return `the folder ${formatWord(sink.directory)}`;
+  const { command, test, timeoutMs } = sink;
   const tested = test === undefined ? '' : `tested with ${formatCommand(test)}, `;
-  return `the command ${formatCommand(command)} (${tested}timeout ${timeoutMs / 1000} s, sha256 ${toDigest(toJson(place), DIGEST_LENGTH)})`;
+  return `the command ${formatCommand(command)} (${tested}timeout ${timeoutMs / 1000} s, sha256 ${toDigest(toJson(sink), DIGEST_LENGTH)})`;
 }
 
 /** Formats the note that a plan shows about the sink of a token. */
-export function formatTokenNote(place: PlannedTokenSink): string {
-  return `its token goes to ${describeTokenSink(place)}`;
+export function formatTokenNote(sink: PlannedTokenSink): string {
+  return `its token goes to ${describeTokenSink(sink)}`;
 }
 
 /** Returns the words of the command and the test, one per line, if `describeTokenSink` cuts them. Otherwise empty. */
-export function listFullWords(place: PlannedTokenSink | undefined): readonly string[] {
-  if (place === undefined || 'directory' in place) return [];
-  const { command, test = [] } = place;
+export function listFullWords(sink: PlannedTokenSink | undefined): readonly string[] {
+  if (sink === undefined || 'directory' in sink) return [];
+  const { command, test = [] } = sink;
   if (![command, test].some((words) => isLong(formatLine(words)))) return [];
   const formatLines = (words: readonly string[]) => words.map((word) => `  ${formatWord(word)}`);
   return ['command:', ...formatLines(command), ...(test.length === 0 ? [] : ['test:', ...formatLines(test)])];

@@ -45,7 +45,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     ...(desired.paths !== undefined && { manifests: desired.paths }),
     // Does not read the digests: they are computed on first use, and few reports print them.
     inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
-    ...(Object.keys(input.awaited ?? {}).length > 0 && { awaitedReferences: input.awaited ?? {} }),
+    ...(Object.keys(input.awaited ?? {}).length > 0 && { crossStackReferences: input.awaited ?? {} }),
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
     ...(desired.stack.ownerLabel !== undefined && { ownerLabel: desired.stack.ownerLabel }),
     changes,

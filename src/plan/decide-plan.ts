@@ -38,7 +38,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
   const matched = matchResources(wanted, live, { takeOver, isLeft: createIsHandedOver(input) });
   const selected = selectTargets(matched.pairs, wanted, targets);
   const decided = decideActions(selected.pairs, { ...input, stack, keepDrift: input.keepDrift === true });
-  const { decisions, suppressedDeletes } = withholdDeletes(decided, input.noDelete === true);
+  const { decisions, suppressedDeletes } = suppressDeletes(decided, input.noDelete === true);
   const diagnostics = [
     ...input.diagnostics.filter((found) => found.severity === 'error' || selected.concerns(found)),
     ...explainKeptDuplicates(matched.diagnostics.filter(selected.concerns), suppressedDeletes),
@@ -273,7 +273,7 @@ function listUses({ kind, spec, mark }: LiveResource): readonly { readonly id: s
 }
 
 /** The decisions that remain, and the deletes that `--no-delete` suppresses. */
-interface Withholding {
+interface DeleteSuppression {
   readonly decisions: readonly ChangeDecision[];
   readonly suppressedDeletes: readonly SuppressedDelete[];
 }
@@ -282,7 +282,7 @@ interface Withholding {
  * Removes deletes from a plan if `--no-delete` is set. Keeps deletes that belong to a replace, which the manifests
  * require: its own delete, and deletes of duplicates at its address, which an interrupted replace may have left.
  */
-function withholdDeletes(decisions: readonly ChangeDecision[], isAsked: boolean): Withholding {
+function suppressDeletes(decisions: readonly ChangeDecision[], isAsked: boolean): DeleteSuppression {
   if (!isAsked) return { decisions, suppressedDeletes: [] };
   const replaced = new Set(decisions.filter(({ action }) => action === 'replace').map(({ pair }) => pair.address));
   const isKept = ({ action, pair }: ChangeDecision) =>

@@ -231,7 +231,7 @@ export function decideRenewal(pair: ResourcePair, written: Spec, context: Renewa
   const { desired, live } = pair;
   if (desired === undefined || live === undefined || pair.by === 'attachment') return NOT_DUE;
   const subject = { ...pair, desired, live };
-  const tokenLoss = pair.by === 'mark' || isHandedOver(subject) ? findTokenLoss(subject) : undefined;
+  const tokenLoss = pair.by === 'mark' || isTakenOver(subject) ? findTokenLoss(subject) : undefined;
   const due = tokenLoss ?? (pair.by === 'mark' ? findRotationRequest(subject, context) : undefined);
   if (due !== undefined) return { ...NOT_DUE, reason: due };
   const validForMs = findValidForMs(pair.kind, desired);
@@ -276,7 +276,7 @@ function computeWarningMs({ kind }: ResourcePair, desired: DesiredResource, spec
 }
 
 /** Whether the resource is taken over from another stack. From then on, only this stack can deliver a token for it. */
-function isHandedOver({ by, live }: Subject): boolean {
+function isTakenOver({ by, live }: Subject): boolean {
   return by === 'adopt' && live.mark !== undefined;
 }
 

@@ -10,7 +10,7 @@ import { type Mark, toFieldDigest, UNMANAGED_DIGEST } from '../model/mark.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 
 /** A difference whose origin is not computed yet. `field` is the top-level field that contains it. */
-interface FieldDifference {
+interface FieldDiff {
   readonly field: string;
   readonly path: string;
   readonly from?: Json;
@@ -22,8 +22,8 @@ interface FieldDifference {
  * The differences between two specs in normal form, in the order of the kind's table. Skips fields that the desired
  * spec does not contain.
  */
-export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly FieldDifference[] {
-  const found: FieldDifference[] = [];
+export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly FieldDiff[] {
+  const found: FieldDiff[] = [];
   for (const [name, field] of kind.specFields) {
     const from = live[name];
     const to = desired[name];
@@ -49,7 +49,7 @@ export function forcesReplace(described: DescribedResource, desired: Spec): bool
   });
 }
 
-function diffField(name: string, field: Field, from: Json, to: Json): readonly FieldDifference[] {
+function diffField(name: string, field: Field, from: Json, to: Json): readonly FieldDiff[] {
   const found = from === null || to === null ? [[]] : listPaths(field.type, from, to);
   return found.map((steps) => ({
     field: name,

@@ -34,7 +34,7 @@ export interface PlanInput {
   /** Contents of the files that `listFilePaths` returns, by path. A file that does not exist is absent. */
   readonly files: ReadonlyMap<string, string>;
   /** References whose ids are known only after the apply of another stack, by the address of the `External`. */
-  readonly awaited?: Plan['awaitedReferences'];
+  readonly awaited?: Plan['crossStackReferences'];
   /**
    * Finds another stack of the run that takes over an address for which this stack has no manifest. The plan then keeps
    * the live resource.

@@ -171,7 +171,7 @@ function listChanges(causes: Causes, { cwd }: Pick<Host, 'cwd'>): readonly Stack
 
 /** Whether `stack` refers to resources of `other`. Both must have the same base URL. */
 export function dependsOn(stack: StackFolder, other: StackFolder): boolean {
-  return stack !== other && stack.needs.includes(other.name) && stack.baseUrl === other.baseUrl;
+  return stack !== other && stack.dependsOn.includes(other.name) && stack.baseUrl === other.baseUrl;
 }
 
 function listFilesWithoutStack(

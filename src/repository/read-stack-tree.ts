@@ -86,7 +86,7 @@ function listFoundDefaults(file: string, documents: readonly JsonObject[]): read
  * over any resource.
  */
 function listUnreadable(findings: readonly FolderDiagnostic[] = []): readonly StackDependencies[] {
-  return findings.map(({ diagnostic }) => ({ needs: [], takes: [], unread: [{ why: diagnostic.message }] }));
+  return findings.map(({ diagnostic }) => ({ dependsOn: [], takes: [], unread: [{ why: diagnostic.message }] }));
 }
 
 /**
@@ -148,7 +148,7 @@ function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): 
   const kinds = Array.from(text.matchAll(KIND), ([, kind]) => kind);
   const standsApart = kinds.length > 0 && kinds.every((kind = '') => KINDS_APART.includes(kind));
   if (!CONCERNS_TREE.test(text))
-    return { file, folder, stack: undefined, defaults: [], standsApart, needs: [], takes: [] };
+    return { file, folder, stack: undefined, defaults: [], standsApart, dependsOn: [], takes: [] };
   const raw = readRawDocuments(bytes, createEnvironment(context));
   const stack = raw.documents.find(({ kind }) => kind === 'Stack');
   const defaults = listFoundDefaults(file, raw.documents);
@@ -158,7 +158,7 @@ function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): 
 const KINDS_APART = ['Policy', 'PolicyTest', 'Defaults'];
 
 /** The references of manifests to other stacks. */
-type StackDependencies = Pick<StackFolder, 'needs' | 'takes' | 'unread'>;
+type StackDependencies = Pick<StackFolder, 'dependsOn' | 'takes' | 'unread'>;
 
 /** Reads the references to other stacks from manifests in memory, such as the output of `spec.render`. */
 export function readDependencies(
@@ -180,17 +180,17 @@ export function readDependencies(
  * searches the text of the file if a plan deletes a resource.
  */
 function collectDependencies({ documents, isBroken }: RawDocuments): StackDependencies {
-  const needs = documents.flatMap(({ kind, spec }) => {
+  const dependsOn = documents.flatMap(({ kind, spec }) => {
     const stack = kind === 'External' ? toMapping(spec)['stack'] : undefined;
     return typeof stack === 'string' ? [stack] : [];
   });
-  return { needs, takes: isBroken ? [] : documents.flatMap(listTakes) };
+  return { dependsOn: dependsOn, takes: isBroken ? [] : documents.flatMap(listTakes) };
 }
 
 function mergeDependencies(all: readonly StackDependencies[]): StackDependencies {
   const unread = all.flatMap((one) => one.unread ?? []);
   return {
-    needs: [...new Set(all.flatMap(({ needs }) => needs))].sort(),
+    dependsOn: [...new Set(all.flatMap(({ dependsOn }) => dependsOn))].sort(),
     takes: all.flatMap(({ takes }) => takes),
     ...(unread.length > 0 && { unread }),
   };

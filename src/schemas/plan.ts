@@ -103,7 +103,7 @@ export const DANGER_SCHEMA: z.ZodType<Danger> = z.strictObject({
 });
 
 const dangerCounts = z
-  .strictObject({ access: count, traffic: count, secrets: count, protection: count })
+  .strictObject({ access: count, traffic: count, secrets: count, protection: count, ownership: count })
   .describe('Number of dangers in each group.');
 
 const change = z.strictObject({
@@ -254,9 +254,9 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
     ),
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     externals: z.record(z.string(), z.string()).describe('Ids, by the address of the External that names them.'),
-    awaitedReferences: optional(z.record(address, z.strictObject({ stack: z.string(), resource: address }))).describe(
-      'Resources whose ids are known only after another stack is applied, by the address of the External.',
-    ),
+    crossStackReferences: optional(
+      z.record(address, z.strictObject({ stack: z.string(), resource: address })),
+    ).describe('Resources whose ids are known only after another stack is applied, by the address of the External.'),
     ownerLabel: optional(z.string()).describe(
       'For information: the label or annotation that names the owner of a resource.',
     ),

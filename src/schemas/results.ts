@@ -112,7 +112,7 @@ export const APPLY_RESULT_SCHEMA = z.looseObject({
       z.looseObject({ outcome: z.literal('skipped'), write: text, message: text, waitedFor: z.array(text) }),
     ]),
   ),
-  tokens: z.array(z.looseObject({ address: text, place: text, rescued: z.boolean() })),
+  tokens: z.array(z.looseObject({ address: text, deliveredTo: text, rescued: z.boolean() })),
   files: z.array(
     z.looseObject({
       address: text,
@@ -240,13 +240,13 @@ const summary = z.looseObject({
   totals: optional(
     z.strictObject({ applied: z.int(), alreadyDone: z.int(), failed: z.int(), skipped: z.int() }),
   ).describe('Only for an apply: number of writes by outcome.'),
-  tokens: optional(z.array(z.looseObject({ address: z.string(), place: z.string(), rescued: z.boolean() }))),
+  tokens: optional(z.array(z.looseObject({ address: z.string(), deliveredTo: z.string(), rescued: z.boolean() }))),
   files: optional(z.array(z.looseObject({ address: z.string(), path: z.string(), outcome }))),
   drifted: optional(z.boolean()),
   counts: optional(z.record(z.string(), z.int())).describe('Only for drift: number of resources by state.'),
   dangers: optional(z.record(z.string(), z.int())).describe('Only for a plan or drift: number of dangers by group.'),
   same: optional(z.boolean()).describe('Only for a comparison of two plans: whether they make the same changes.'),
-  within: optional(z.boolean()).describe(
+  covered: optional(z.boolean()).describe(
     'Only for a comparison of two plans: whether the earlier one contains every change of the later one.',
   ),
   error: optional(z.string()).describe('Why the command has no result.'),

@@ -262,7 +262,7 @@ export class PagedList<T extends HasId> {
   }
 
   /** Whether the position of the id is known: a value with this id is in the list, or was removed recently. */
-  knows(id: string): boolean {
+  canPageFrom(id: string): boolean {
     return this.#byId.has(id) || this.#gone.get(id) !== undefined;
   }
 

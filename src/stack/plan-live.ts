@@ -168,7 +168,7 @@ export async function rehearseAndCheckPlan(
 async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Promise<Plan> {
   const { rehearsal, skipRejected = false } = request;
   // A plan that waits for the id of another stack's resource cannot be rehearsed.
-  if (rehearsal === false || plan.writes.length === 0 || plan.awaitedReferences !== undefined) return plan;
+  if (rehearsal === false || plan.writes.length === 0 || plan.crossStackReferences !== undefined) return plan;
   return request.rehearse(plan, input, { skipRejected });
 }
 

@@ -222,7 +222,7 @@ async function planBefore({ input, whole }: Planned, file: Plan, request: PlanRe
   const earlier = { ...input, live: computeLiveBefore(input.live, [file, ...savedBeside]) };
   const plan = createPlan(earlier, decidePlan(earlier));
   // If the saved plan waits for ids of another stack, it was made without a rehearsal.
-  const isTried = file.awaitedReferences === undefined && request.rehearsal !== false;
+  const isTried = file.crossStackReferences === undefined && request.rehearsal !== false;
   return rehearseAndCheckPlan({ plan, input: earlier, whole }, { ...request, rehearsal: isTried });
 }
 
@@ -244,11 +244,11 @@ type Planned = Awaited<ReturnType<typeof createLivePlan>>;
  * Omits references to resources that another stack of this run has not created yet. Their ids are looked up right
  * before the writes of this stack.
  */
-function withoutAwaited({ awaitedReferences = {}, ...plan }: Plan, live: LiveState): Plan {
-  const made = Object.entries(awaitedReferences).filter(
+function withoutAwaited({ crossStackReferences = {}, ...plan }: Plan, live: LiveState): Plan {
+  const made = Object.entries(crossStackReferences).filter(
     ([, foreign]) => findCrossStackReference(foreign, live) !== undefined,
   );
-  return { ...plan, awaitedReferences: Object.fromEntries(made) };
+  return { ...plan, crossStackReferences: Object.fromEntries(made) };
 }
 
 /**

@@ -213,7 +213,7 @@ export function shareAccount(parts: AccountInput, host: Host, signal: AbortSigna
   const { notices, countSent, countReads } = createCounter(parts);
   const account = createAccount({ ...parts, notices }, host);
   let readings = createReadings();
-  const write = shareLists(account.write);
+  const write = coalesceListsOfAccount(account.write);
   return {
     toView: (settings) => {
       const open = async (): Promise<ReadingClient> =>
@@ -230,7 +230,7 @@ export function shareAccount(parts: AccountInput, host: Host, signal: AbortSigna
 }
 
 /** Lets plans that are applied at the same time share a request if they list the same kind at the same time. */
-function shareLists(write: Account['write']): Account['write'] {
+function coalesceListsOfAccount(write: Account['write']): Account['write'] {
   const shared = new WeakMap<Client, Client>();
   const getShared = (client: Client): Client => {
     const known = shared.get(client) ?? { ...client, list: coalesceLists(client.list) };
@@ -523,8 +523,8 @@ async function applyNewPlan({ parts, host, account }: Run, plan: Plan, options: 
 }
 
 /** Throws if the plan refers to a resource that another stack has not created yet. */
-function refuseAwaited({ awaitedReferences = {} }: Plan, ids: ReadonlyMap<string, string>): void {
-  const missing = Object.entries(awaitedReferences).find(([address]) => !ids.has(address));
+function refuseAwaited({ crossStackReferences = {} }: Plan, ids: ReadonlyMap<string, string>): void {
+  const missing = Object.entries(crossStackReferences).find(([address]) => !ids.has(address));
   if (missing === undefined) return;
   const [address, { stack, resource }] = missing;
   const message = `${address} is ${resource} of the stack ${stack}, which does not exist yet.`;

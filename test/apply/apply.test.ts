@@ -119,14 +119,14 @@ describe('a new credential', () => {
   it('is created, its token delivered, and that recorded, in this order', async () => {
     const { result, sent } = await apply([CREATE, DELIVER], { answer: WHOLE });
     expect(sent).toEqual(['POST /credentials', 'GET /credentials', 'PATCH /credentials/cr_1']);
-    expect(result.tokens).toEqual([{ address: 'Credential/agent', place: 'safe/agent', rescued: false }]);
+    expect(result.tokens).toEqual([{ address: 'Credential/agent', deliveredTo: 'safe/agent', rescued: false }]);
     expect(result.outcomes.map(({ outcome }) => outcome)).toEqual(['applied', 'applied']);
   });
 
   it('whose sink fails is not recorded as delivered, and its token is rescued', async () => {
     const { result, sent } = await apply([CREATE, DELIVER], { answer: WHOLE, sink: BROKEN });
     expect(sent).toEqual(['POST /credentials', 'GET /credentials']);
-    expect(result.tokens).toEqual([{ address: 'Credential/agent', place: 'safe/agent', rescued: true }]);
+    expect(result.tokens).toEqual([{ address: 'Credential/agent', deliveredTo: 'safe/agent', rescued: true }]);
     expect(toOutcomes(result)).toMatchInlineSnapshot(`
       [
         "create Credential/agent: failed: it was created, but its token could not be delivered (disk full); the token is in safe/agent. The next apply replaces the credential",

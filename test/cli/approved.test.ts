@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { NotApproved, openStack, parsePlan } from '../../src/index.ts';
+import { openStack, parsePlan, UnapprovedPlanError } from '../../src/index.ts';
 import { listFormatNames } from '../../src/report/formats.ts';
 import { BASE_URL } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, toManifest, toTranscript, type Workspace } from './workspace.ts';
@@ -30,7 +30,7 @@ function listWrites({ recorder }: Workspace): readonly string[] {
 }
 
 const TROUBLE = { code: 'token-sink-missing', severity: 'error', message: 'trouble' };
-const NO_DANGERS = { access: 0, traffic: 0, secrets: 0, protection: 0 };
+const NO_DANGERS = { access: 0, traffic: 0, secrets: 0, protection: 0, ownership: 0 };
 const NO_TOTALS = { delete: 0, replace: 0, update: 0, release: 0, takeOver: 0, adopt: 0, create: 0, unchanged: 0 };
 const APPLY = 'apply edgewise.yaml --approved approved.json --yes';
 
@@ -61,7 +61,7 @@ describe('apply --approved', () => {
     for (const form of listFormatNames('plan')) {
       const shown = await edgewise(`${APPLY} --format ${form}`);
       expect(shown.exitCode).toBe(6);
-      expect(shown.stdout, form).toContain(form === 'json-lines' ? '"within":false' : 'TCPEdge/merged');
+      expect(shown.stdout, form).toContain(form === 'json-lines' ? '"covered":false' : 'TCPEdge/merged');
       if (form !== 'junit') expect(shown.stdout, form).not.toContain('TCPEdge/old');
     }
     expect(listWrites(workspace)).toEqual([]);
@@ -106,7 +106,7 @@ describe('apply --approved', () => {
     await write({ 'edgewise.yaml': `${AFTER}${toEdge('merged', 20006)}` });
     await using stack = await openStack({ cwd: folder, env, transport: recorder.transport });
     const error = await stack.apply(await stack.plan(), { approved }).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(NotApproved);
+    expect(error).toBeInstanceOf(UnapprovedPlanError);
     expect(error).toMatchObject({ comparison: { more: { changes: [{ change: { address: 'TCPEdge/merged' } }] } } });
     expect(listWrites(workspace)).toEqual([]);
     await write({ 'edgewise.yaml': AFTER });
@@ -127,7 +127,7 @@ describe('diff', () => {
     expect(await edgewise('diff approved.json again.json')).toMatchObject({ exitCode: 0 });
     await expect(toTranscript(await edgewise('diff approved.json later.json'))).toMatchFileSnapshot('goldens/diff.txt');
     const json = await edgewise('diff approved.json later.json --format json');
-    expect({ ...JSON.parse(json.stdout), ok: true }).toMatchObject({ command: 'diff', same: false, within: false });
+    expect({ ...JSON.parse(json.stdout), ok: true }).toMatchObject({ command: 'diff', same: false, covered: false });
     const markdown = await edgewise('diff approved.json later.json --format markdown');
     await expect(markdown.stdout).toMatchFileSnapshot('goldens/diff.md');
     expect(recorder.take()).toEqual([]);

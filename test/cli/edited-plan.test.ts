@@ -97,7 +97,7 @@ describe('a plan file that would do what it does not show is refused before any 
     ],
     [
       'a wait for what no stack can own',
-      (plan) => ({ ...plan, awaitedReferences: { 'External/x': { stack: 'other', resource: 'Widget/x' } } }),
+      (plan) => ({ ...plan, crossStackReferences: { 'External/x': { stack: 'other', resource: 'Widget/x' } } }),
     ],
     ['a need for nothing', (plan) => withWrite(plan, 'update TCPEdge/a', { dependsOn: ['zzz'] })],
     ['the same write twice', (plan) => ({ ...plan, writes: [...plan.writes, ...plan.writes] })],

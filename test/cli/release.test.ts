@@ -28,19 +28,19 @@ describe('release', () => {
       Plan to release from stack test on https://api.test
 
       « TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)   release: only its mark is removed
-          ! protection: will be released: it belongs to test
+          ! ownership: will be released: it belongs to test
           its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
       Reading took 1 request; applying takes 1 write. Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan of the same targets made afterwards would be empty.
-      ! 1 danger (1 protection).
+      ! 1 danger (1 ownership).
 
       Applied:
         release TCPEdge/a  edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb
 
       1 write applied, 0 failed, 0 skipped: stack test on https://api.test.
       --- stderr
-      ! 1 danger (1 protection). Send this write to https://api.test? Only "yes" is accepted: yes
+      ! 1 danger (1 ownership). Send this write to https://api.test? Only "yes" is accepted: yes
       [1/1] release TCPEdge/a … done
       "
     `);
@@ -94,9 +94,9 @@ describe('release', () => {
       ## The plan
 
       > [!CAUTION]
-      > **1 danger (1 protection)**
+      > **1 danger (1 ownership)**
       >
-      > - **protection** \`TCPEdge/a\` will be released: it belongs to test
+      > - **ownership** \`TCPEdge/a\` will be released: it belongs to test
 
       |  | Resource | What |
       | --- | --- | --- |
@@ -124,13 +124,13 @@ describe('release', () => {
 
       « TCPEdge/b  (edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w)   release: only its mark is removed (protected)
           ! protection: will no longer be protected
-          ! protection: will be released: it belongs to test
+          ! ownership: will be released: it belongs to test
           its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w }
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
       Reading took 1 request; applying takes 1 write. Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan of the same targets made afterwards would be empty.
       1 safety rule blocks this plan: see the top.
-      ! 2 dangers (2 protection).
+      ! 2 dangers (1 protection, 1 ownership).
       "
     `);
     expect(listWrites(workspace)).toEqual([]);

@@ -59,9 +59,9 @@ describe('a budget', () => {
     const budget = createRollingWindow({ requests: 2, windowMs: 10 });
     budget.start();
     budget.start();
-    expect(budget.toWaitMs(1000)).toBe(Number.POSITIVE_INFINITY);
+    expect(budget.computeWaitMs(1000)).toBe(Number.POSITIVE_INFINITY);
     budget.end(1000);
-    expect([budget.toWaitMs(1009), budget.toWaitMs(1010)]).toEqual([1, 0]);
+    expect([budget.computeWaitMs(1009), budget.computeWaitMs(1010)]).toEqual([1, 0]);
   });
 
   it('lets nobody wait who has lost waitSignal', async () => {

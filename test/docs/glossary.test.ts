@@ -44,7 +44,6 @@ const RULED_OUT_IN_NAMES = [
   'hold',
   'holds',
   'held',
-  'needs',
   'there',
 ];
 
@@ -53,7 +52,6 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['Made', 'the CEL type of `made`'],
   ['made', 'in plan files: when and from which commit a plan was made'],
   ['mayTakeMore', 'in plan files: an apply may take more requests'],
-  ['needs', 'in the list of stacks: those that come first'],
   ['takes', 'in the list of stacks: resources to take over'],
   ['takenFrom', 'the stack that a resource is taken over from'],
   ['taken-elsewhere', 'a diagnostic: another stack takes the resource over'],

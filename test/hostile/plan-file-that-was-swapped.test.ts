@@ -143,7 +143,7 @@ const ATTACKS: readonly (readonly [string, string, Attack])[] = [
   [
     'a stack that it waits for',
     'the cross-stack references',
-    edit((plan) => ({ ...plan, awaitedReferences: { 'External/x': { stack: 'theirs', resource: 'TCPEdge/x' } } })),
+    edit((plan) => ({ ...plan, crossStackReferences: { 'External/x': { stack: 'theirs', resource: 'TCPEdge/x' } } })),
   ],
   [
     'a name for an id',

@@ -305,8 +305,8 @@ describe('dangers of', () => {
   it.each([
     ['a protection taken away', { protect: true }, {}, ['protection unprotected']],
     ['a protection put on', {}, { protect: true }, []],
-    ['a resource without a stack any more', { stack: 'a' }, {}, ['protection released: "a"']],
-    ['a resource of another stack', { stack: 'a' }, { stack: 'b' }, ['protection handed-over: "a" → "b"']],
+    ['a resource without a stack any more', { stack: 'a' }, {}, ['ownership released: "a"']],
+    ['a resource of another stack', { stack: 'a' }, { stack: 'b' }, ['ownership handed-over: "a" → "b"']],
     ['a resource that is adopted', {}, { stack: 'b' }, []],
   ] as const)('%s', (_claim, from, to, dangers) => {
     expect(list('TCPEdge', { spec: {}, ...from }, { spec: {}, ...to })).toEqual(dangers);

@@ -96,7 +96,7 @@ describe('the dangers of', () => {
     await write({ 'edgewise.yaml': STACK.replace('test', 'other') + toManifest('TCPEdge', 'one', {}, { lifecycle }) });
     const { changes } = JSON.parse((await edgewise('plan --format json')).stdout);
     expect(changes).toMatchObject([
-      { action: 'take-over', dangers: [{ group: 'protection', danger: 'handed-over', from: 'test', to: 'other' }] },
+      { action: 'take-over', dangers: [{ group: 'ownership', danger: 'handed-over', from: 'test', to: 'other' }] },
     ]);
   });
 
@@ -121,7 +121,7 @@ describe('the dangers of', () => {
       toManifest('Credential', 'one', {}),
     );
     expect(totals).toMatchObject({ delete: 1, create: 1 });
-    expect(dangers).toEqual({ access: 0, traffic: 1, secrets: 2, protection: 0 });
+    expect(dangers).toEqual({ access: 0, traffic: 1, secrets: 2, protection: 0, ownership: 0 });
   });
 
   it.each([

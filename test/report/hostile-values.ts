@@ -192,7 +192,7 @@ export const outcome: fc.Arbitrary<Outcome> = fc.oneof(
 
 export const result: fc.Arbitrary<ApplyResult> = fc.record({
   outcomes: fc.array(outcome, { maxLength: 4 }),
-  tokens: fc.array(fc.record({ address: text, place: text, rescued: fc.boolean() }), { maxLength: 2 }),
+  tokens: fc.array(fc.record({ address: text, deliveredTo: text, rescued: fc.boolean() }), { maxLength: 2 }),
   files: fc.array(
     fc.record({ address: text, path: text, outcome: fc.constantFrom('applied', 'failed', 'skipped'), message: text }),
     { maxLength: 2 },

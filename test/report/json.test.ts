@@ -57,7 +57,7 @@ test('the result of an apply refers to the writes of the plan that it holds', ()
 test('an apply is ok only when all of it was done and every token is where it should be', () => {
   const isOk = (...parameters: Parameters<typeof renderApplyJson>) => JSON.parse(renderApplyJson(...parameters)).ok;
   const done = [makeApplied(makeWrite('create', 'Credential/a'), 'cr_2a')];
-  const tokens = [{ address: 'Credential/a', place: 'x', rescued: true }];
+  const tokens = [{ address: 'Credential/a', deliveredTo: 'x', rescued: true }];
   expect(isOk(makePlan(), makeResult(done))).toBe(true);
   expect(isOk(makePlan(), makeResult(done, { tokens }))).toBe(false);
   expect(isOk(makePlan(), makeResult(done), { diagnostics: [ERROR] })).toBe(false);

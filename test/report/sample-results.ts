@@ -51,8 +51,8 @@ export const MIXED: ApplyResult = makeResult(
   {
     interrupted: true,
     tokens: [
-      { address: 'Credential/agent', place: './tokens/agent.token', rescued: false },
-      { address: 'Credential/bot', place: '/var/rescued/bot.token', rescued: true },
+      { address: 'Credential/agent', deliveredTo: './tokens/agent.token', rescued: false },
+      { address: 'Credential/bot', deliveredTo: '/var/rescued/bot.token', rescued: true },
     ],
   },
 );

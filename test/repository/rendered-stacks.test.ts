@@ -29,7 +29,7 @@ describe('several rendered stacks', () => {
     expect(exitCode, stdout).toBe(0);
     expect([countLines(join(folder, 'a/runs')), countLines(join(folder, 'z/runs'))]).toEqual([1, 1]);
     const listing = JSON.parse((await edgewise('stacks --render --format json')).stdout);
-    expect(listing.stacks).toMatchObject([{ name: 'a', needs: ['z'] }, { name: 'z' }]);
+    expect(listing.stacks).toMatchObject([{ name: 'a', dependsOn: ['z'] }, { name: 'z' }]);
   });
 
   it('hand resources over', async () => {

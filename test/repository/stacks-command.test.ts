@@ -50,8 +50,8 @@ describe('the stacks of a tree', () => {
       root: 'web',
       total: 2,
       stacks: [
-        { name: 'web', folder: 'web', file: 'web/edgewise.yaml', needs: ['network'] },
-        { name: 'inner', folder: 'web/inner', file: 'web/inner/stack.json', baseUrl: 'https://other.test', needs: [] },
+        { name: 'web', folder: 'web', file: 'web/edgewise.yaml', dependsOn: ['network'] },
+        { name: 'inner', folder: 'web/inner', file: 'web/inner/stack.json', baseUrl: 'https://other.test', dependsOn: [] },
       ],
     });
     expect(recorder.take()).toEqual([]);

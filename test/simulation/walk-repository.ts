@@ -162,7 +162,7 @@ function toShardMember({ name }: Repository[number]) {
     inputs: [],
     policies: [],
     isRendered: false,
-    needs: [],
+    dependsOn: [],
     takes: [],
   };
 }

@@ -232,7 +232,7 @@ describe('a stack', () => {
     });
     const stack = await openStack(toOptions(workspace, { paths: ['edgewise.yaml'] }));
     const { tokens } = await stack.apply(await stack.plan());
-    expect(tokens).toMatchObject([{ address: 'Credential/agent', place: 'tokens/agent.token', rescued: false }]);
+    expect(tokens).toMatchObject([{ address: 'Credential/agent', deliveredTo: 'tokens/agent.token', rescued: false }]);
     expect(readFileSync(join(workspace.folder, 'tokens/agent.token'), 'utf8').trim()).not.toBe('');
     const delivered: string[] = [];
     const sink = {

@@ -181,7 +181,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       ['weights', /1 to update/, 'postgres-pool.yaml'],
       ['replace', /1 to replace/, 'dashboard.yaml'],
       ['drift', /1 to update/, 'postgres.yaml'],
-      ['hand-over', /3 to adopt/, 'postgres.yaml'],
+      ['hand-over', /3 to take over/, 'postgres.yaml'],
       ['policy', /1 safety rule blocks/, 'edges-are-restricted.yaml'],
     ])('has the example %s, and opens the file that it is about', async (example, said, file) => {
       await open();
@@ -283,7 +283,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       // What is left of an apply that met a fault is done by the next one.
       await page.select('#fault', 'none');
       if (!(await page.$eval('#apply', (button) => (button as HTMLButtonElement).disabled))) await press('#apply');
-      expect(await press('#replan')).not.toMatch(/[1-9]\d* to (?:create|update|delete|replace|adopt)/);
+      expect(await press('#replan')).not.toMatch(/[1-9]\d* to (?:create|update|delete|replace|adopt|take over)/);
       expect(await read('#count')).toBe('3 live.');
     });
 

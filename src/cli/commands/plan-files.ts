@@ -52,7 +52,7 @@ export function defineDiff(command: Command, act: CommandAction): void {
     ['edgewise diff approved.json plan.json', 'what the later plan does that the earlier one did not'],
     [
       'edgewise diff approved.json plan.json --format json',
-      'for programs: `within` says whether the later plan does no more',
+      'for programs: `covered` says whether the later plan does no more',
     ],
   ]).action((before: string, after: string, flags: FormatFlags) =>
     act(flags, async (context) => {

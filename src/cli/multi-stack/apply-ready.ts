@@ -338,7 +338,7 @@ function letsOthersContinue({ outcome, write }: Outcome, { mode }: ApplyRun): bo
 
 /** Lists the created ids that cross-stack references of the plan need, with the addresses of the references. */
 function listCreatedIds(
-  { awaitedReferences = {} }: Plan,
+  { crossStackReferences = {} }: Plan,
   { name }: StackFolder,
   outcomes: readonly Outcome[],
 ): readonly (readonly [string, string])[] {
@@ -348,7 +348,7 @@ function listCreatedIds(
       : [],
   );
   const byAddress = new Map(made);
-  return Object.entries(awaitedReferences).flatMap(([address, { stack, resource }]) => {
+  return Object.entries(crossStackReferences).flatMap(([address, { stack, resource }]) => {
     const id = stack === name ? byAddress.get(resource) : undefined;
     return id === undefined ? [] : [[address, id] as const];
   });

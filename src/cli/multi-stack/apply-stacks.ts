@@ -230,11 +230,11 @@ async function selectPlans(root: string, files: readonly string[], context: Cont
   const { onSubject: _, budget: __, ...quiet } = context; // these plans already count towards the read budget
   const stacks: StackFolder[] = [];
   for (const file of files) {
-    const { stack, baseUrl, settings, awaitedReferences = {} } = await readPlanFile(file, quiet);
+    const { stack, baseUrl, settings, crossStackReferences = {} } = await readPlanFile(file, quiet);
     const { keyEnv } = settings;
-    const needs = [...new Set(Object.values(awaitedReferences).map((foreign) => foreign.stack))];
+    const needs = [...new Set(Object.values(crossStackReferences).map((foreign) => foreign.stack))];
     const named = { name: stack, folder: file, file, baseUrl, ...(keyEnv !== undefined && { keyEnv }) };
-    stacks.push({ ...named, inputs: [], policies: [], needs, takes: [], isRendered: false });
+    stacks.push({ ...named, inputs: [], policies: [], dependsOn: needs, takes: [], isRendered: false });
   }
   refuseDuplicatePlans(stacks);
   return { tree: { root, stacks, filesWithoutStack: [], strays: [], diagnostics: [] }, stacks };

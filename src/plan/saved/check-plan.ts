@@ -42,7 +42,9 @@ export function createStaleCheckRequest(plan: Plan): ReadRequest {
   const filed = new Set<string>(plan.files.map(({ address }) => address));
   const named = plan.changes.filter(({ address }) => filed.has(address));
   const read = [...touched.map(({ change }) => change), ...named, ...listReferenced(plan)];
-  const foreign = Object.values(plan.awaitedReferences ?? {}).map(({ resource }) => parseAddress(resource)?.kind ?? '');
+  const foreign = Object.values(plan.crossStackReferences ?? {}).map(
+    ({ resource }) => parseAddress(resource)?.kind ?? '',
+  );
   const kinds = [...new Set([...read.map(({ kind }) => kind), ...foreign])].sort().map(getKind);
   return {
     kinds: kinds.filter(({ role }) => role === 'owned'),
@@ -80,8 +82,8 @@ export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
   };
 }
 
-function listStillAwaited({ awaitedReferences = {} }: Plan, { ids }: PlanLookUp): readonly StaleItem[] {
-  return Object.entries(awaitedReferences).flatMap(([address, { stack, resource }]) =>
+function listStillAwaited({ crossStackReferences = {} }: Plan, { ids }: PlanLookUp): readonly StaleItem[] {
+  return Object.entries(crossStackReferences).flatMap(([address, { stack, resource }]) =>
     ids.has(address)
       ? []
       : [{ address, message: `${resource} of the stack ${stack} does not exist; apply that stack first` }],

@@ -91,7 +91,7 @@ const formatSavedAddress = ({ change }: SavedChange): string => formatChangeAddr
 
 /** Inserts the ids of resources that other stacks have created since the plan was made. */
 function withAwaitedIds(plan: Plan, ids: CreatedIds): Plan {
-  const awaited = new Set<string>(Object.keys(plan.awaitedReferences ?? {}));
+  const awaited = new Set<string>(Object.keys(plan.crossStackReferences ?? {}));
   const known = new Map([...ids].filter(([address]) => awaited.has(address)));
   if (known.size === 0) return plan;
   const changes = plan.changes.map((change): Change => {
@@ -231,13 +231,13 @@ function omitUnchecked({ unchecked: _, ...rehearsal }: NonNullable<Plan['rehears
 
 /** The parts of a plan that a user approves in addition to its effects and findings. */
 function collectFacts(plan: Plan): PlanFacts {
-  const { changes, externals, awaitedReferences = {}, suppressedDeletes = [] } = plan;
-  const named = Object.entries(externals).filter(([address]) => !Object.keys(awaitedReferences).includes(address));
+  const { changes, externals, crossStackReferences = {}, suppressedDeletes = [] } = plan;
+  const named = Object.entries(externals).filter(([address]) => !Object.keys(crossStackReferences).includes(address));
   const notes = changes.flatMap((change) => listChangeFacts(change));
   return {
     ...collectScope(plan),
     'the names of ids': Object.fromEntries(named),
-    'the cross-stack references': Object.entries(awaitedReferences)
+    'the cross-stack references': Object.entries(crossStackReferences)
       .map(([address, { stack, resource }]) => `${address} is ${resource} of the stack ${stack}`)
       .sort(),
     'the kept resources': suppressedDeletes.map(({ address, id }) => `${address} ${id}`).sort(),

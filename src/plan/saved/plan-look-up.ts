@@ -61,10 +61,10 @@ export function createPlanLookUp(plan: Plan, live: LiveState): PlanLookUp {
 
 /** The ids of the awaited resources of other stacks that exist now, by the address of the `External`. */
 export function listAwaitedIds(
-  { awaitedReferences = {} }: Plan,
+  { crossStackReferences = {} }: Plan,
   live: LiveState,
 ): readonly (readonly [string, string])[] {
-  return Object.entries(awaitedReferences).flatMap(([address, foreign]) => {
+  return Object.entries(crossStackReferences).flatMap(([address, foreign]) => {
     const id = findCrossStackReference(foreign, live)?.id;
     return id === undefined ? [] : [[address, id] as const];
   });

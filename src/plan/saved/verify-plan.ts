@@ -46,7 +46,7 @@ export function verifyPlan(document: PlanDocument): Plan | string {
 
 /** Returns the first error in a single change, between changes, or in the other lists of the plan. */
 function findPlanFinding(plan: PlanDocument): string | undefined {
-  const { changes, suppressedDeletes = [], files, awaitedReferences = {} } = plan;
+  const { changes, suppressedDeletes = [], files, crossStackReferences = {} } = plan;
   for (const change of changes) {
     const finding = findChangeFinding(change, plan);
     if (finding !== undefined) return finding;
@@ -56,7 +56,7 @@ function findPlanFinding(plan: PlanDocument): string | undefined {
     findStrayDuplicate(changes) ??
     findStrayFile(files, changes) ??
     findPrune(changes, suppressedDeletes) ??
-    findStrayAwaited(awaitedReferences)
+    findStrayAwaited(crossStackReferences)
   );
 }
 
@@ -110,7 +110,7 @@ function findPrune(changes: readonly Change[], suppressedDeletes: readonly Suppr
 }
 
 /** An awaited resource must be of a kind that the service can list, because the resource is looked up in that list. */
-function findStrayAwaited(awaited: NonNullable<PlanDocument['awaitedReferences']>): string | undefined {
+function findStrayAwaited(awaited: NonNullable<PlanDocument['crossStackReferences']>): string | undefined {
   const stray = Object.values(awaited).find(
     ({ resource }) => findKind(parseAddress(resource)?.kind ?? '')?.role !== 'owned',
   );

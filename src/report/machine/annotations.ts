@@ -66,11 +66,11 @@ export const NON_DIAGNOSTIC_RULES = {
   'rejected-write': 'The service will reject a write of the plan.',
   delete: 'A resource is deleted.',
   replace: 'A resource is replaced.',
-  danger: 'A change concerns access, traffic, secrets or protection.',
+  danger: 'A change concerns access, traffic, secrets, protection or ownership.',
   'not-approved': 'The plan contains a change that the approved plan does not contain.',
   'plan-differs': 'Two plans do different things.',
   drift: 'A live resource differs although its manifest did not change.',
-  'drift-danger': 'What was changed at the service concerns access, traffic, secrets or protection.',
+  'drift-danger': 'What was changed at the service concerns access, traffic, secrets, protection or ownership.',
   unmanaged: 'A live resource is managed by no stack.',
   pending: 'A manifest was changed and not applied.',
   'write-failed': 'A write failed.',
@@ -313,7 +313,7 @@ function listResultAnnotations(
       ),
     ...tokens
       .filter(({ rescued }) => rescued)
-      .map(({ address, place }) =>
+      .map(({ address, deliveredTo: place }) =>
         createAnnotation(
           'token-rescued',
           'warning',

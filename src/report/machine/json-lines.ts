@@ -107,8 +107,8 @@ function createSummary(
     }
     case 'comparison': {
       const { command, comparison } = report;
-      const within = isCoveredBy(comparison);
-      return { command, ok: command === 'diff' || within, exitCode, same: isSamePlan(comparison), within };
+      const covered = isCoveredBy(comparison);
+      return { command, ok: command === 'diff' || covered, exitCode, same: isSamePlan(comparison), covered };
     }
     case 'drift':
       return {

@@ -173,13 +173,13 @@ function createErrorDocument(error: NonNullable<Failure['error']>): object {
   return error instanceof ApiError ? { name, message, ...error.response } : { name, message };
 }
 
-/** A comparison of two plans. `within`: the later plan does nothing beyond the earlier plan. */
+/** A comparison of two plans. `covered`: the later plan does nothing beyond the earlier plan. */
 function createComparisonDocument({ comparison, names }: ComparisonReport): object {
   const { before, after, mismatch, more, less } = redactComparison(comparison);
   return {
     stack: after.stack,
     same: isSamePlan(comparison),
-    within: isCoveredBy(comparison),
+    covered: isCoveredBy(comparison),
     ...(mismatch !== undefined && { mismatch }),
     before: { name: names.before, ...before.made },
     after: { name: names.after, ...after.made },

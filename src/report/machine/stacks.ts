@@ -46,7 +46,7 @@ function createStackDocument(stack: StackFolder, { changes }: StackListing): Jso
     file: stack.file,
     ...(stack.baseUrl !== undefined && { baseUrl: stack.baseUrl }),
     ...(stack.keyEnv !== undefined && { keyEnv: stack.keyEnv }),
-    needs: stack.needs,
+    dependsOn: stack.dependsOn,
     ...(change !== undefined && { changed: { files: change.files, through: change.through } }),
   };
 }

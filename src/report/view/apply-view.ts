@@ -108,7 +108,7 @@ export function createApplyView(
     ...(notStarted.size > 0 && {
       notStarted: formatNotStarted(Array.from(notStarted.values(), formatWriteName), outcomes.some(isUnreachable)),
     }),
-    tokens: tokens.map((one) => ({ ...one, address: quoteIfNeeded(one.address), place: toPrintable(one.place) })),
+    tokens: tokens.map((one) => ({ ...one, address: quoteIfNeeded(one.address), place: toPrintable(one.deliveredTo) })),
     files: files.map(createFileView),
     diagnostics: diagnostics.map(toPrintableDiagnostic),
     next: [...outcomes.flatMap(listFollowUps), ...listWaitSteps(result), ...listNextSteps(plan, result)],

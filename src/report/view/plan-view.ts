@@ -163,9 +163,9 @@ function isSurprising(write: Write, byId: ReadonlyMap<Write['id'], Write>): bool
 }
 
 /** A release needs no note on its targets, because it is always limited to some addresses. */
-function listNotes({ targets, mode, awaitedReferences = {} }: Plan): readonly string[] {
+function listNotes({ targets, mode, crossStackReferences = {} }: Plan): readonly string[] {
   if (mode === 'release') return [];
-  const waits = Object.entries(awaitedReferences).map(([address, { stack, resource }]) => {
+  const waits = Object.entries(crossStackReferences).map(([address, { stack, resource }]) => {
     return `${quoteIfNeeded(address)} is ${quoteIfNeeded(resource)} of the stack ${quoteIfNeeded(stack)}: its id is known after that stack is applied.`;
   });
   return [...describeTargets(targets), ...waits];

@@ -16,7 +16,7 @@ import { HAND_CHANGE, LINE_CHANGE } from './demo-changes.ts';
 const PROGRAM = join(import.meta.dirname, '../src/cli/main.ts');
 const BASE_URL = 'embedded:account.json';
 const folder = mkdtempSync(join(tmpdir(), 'edgewise-demo-'));
-/** Settings of whoever runs the demo would change what it shows. */
+/** Without the user's settings, which would change the output. */
 const ENVIRONMENT = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('EDGEWISE_'))),
   EDGEWISE_BASE_URL: BASE_URL,

@@ -17,7 +17,7 @@ export async function pack(situation: Situation): Promise<string> {
   );
 }
 
-/** Throws an error with a message for people when the text holds no situation. What is in the situation is checked by whoever uses it. */
+/** Throws an error for the user if the text is not a situation. The caller checks the content of the situation. */
 export async function unpack(text: string): Promise<Situation> {
   try {
     if (text.length > MAX_LINK) throw new Error('too long');

@@ -28,7 +28,8 @@ export interface WaitOptions {
 
 /**
  * The first delay between reads, and the maximum. The delay doubles after each read, to save requests: a read sends one
- * for each page of a kind's list.
+ * for each page of a kind's list. Provisioning usually takes minutes: 5 s notices a fast job, and with 30 s a wait of an
+ * hour needs few of the usual 120 requests a minute.
  */
 const FIRST_DELAY_MS = 5_000;
 const MAX_DELAY_MS = 30_000;

@@ -371,12 +371,16 @@ interface Page {
   readonly nextUrl: URL | undefined;
 }
 
-/** Maximum number of consecutive pages without a new resource. With more, the list may be endless, so reading fails. */
+/**
+ * Maximum number of consecutive pages without a new resource. With more, the list may be endless, so reading fails.
+ * The usual rate limit of 120 requests a minute admits them at once, so the user gets the error soon.
+ */
 const MAX_BARREN_PAGES = 100;
 
 /**
  * Maximum number of attempts to read a list. An attempt fails if the list changes while it is read. A run that deletes
- * many resources may change a list several times while it reads the list in small pages.
+ * many resources may change a list several times while it reads the list in small pages. Five restarts allow for that; a
+ * service that rejects every cursor is reported after twelve requests.
  */
 const MAX_READINGS = 6;
 

@@ -43,7 +43,10 @@ async function writeNew(file: string, text: string, mode: number): Promise<void>
   }
 }
 
-/** A temporary file older than this counts as abandoned: the process that created it no longer runs. */
+/**
+ * A temporary file older than this counts as abandoned: the process that created it no longer runs. A write takes
+ * milliseconds; a minute allows for slow network file systems.
+ */
 const ABANDONED_MS = 60_000;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

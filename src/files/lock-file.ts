@@ -10,7 +10,8 @@ export interface FileLock {
 
 /**
  * A process renews its lock every UPDATE_MS. A lock that was not renewed for STALE_MS counts as abandoned: ten missed
- * renewals, so that a process on a busy machine keeps its lock.
+ * renewals, so that a process on a busy machine keeps its lock. After a process was killed, the next one waits at most
+ * these 20 s.
  */
 const UPDATE_MS = 2000;
 const STALE_MS = 20_000;

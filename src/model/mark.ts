@@ -18,7 +18,7 @@ export interface Mark {
    */
   readonly previousName?: string;
   /**
-   * The owner when the mark was last written, so that reports can name the owner if the manifest is gone. Absent if no
+   * The owner when the mark was last written, so that reports can name the owner if the manifest was removed. Absent if no
    * owner was set, or if the text was too long.
    */
   readonly owner?: string;

@@ -5,7 +5,6 @@ import type { GuardSettings } from './stack.ts';
 import type { CrossStackReference, ManifestInput } from './state.ts';
 import type { Write } from './write.ts';
 
-/** Version of the plan file format. */
 export const PLAN_FORMAT = 3;
 
 /** A file that an apply of the plan writes as a whole. */
@@ -38,7 +37,7 @@ export interface GuardViolation {
   /** What the user can do, such as the flag that allows the violation. No flag allows a violation of a policy. */
   readonly remedy: string;
   readonly addresses: readonly string[];
-  /** The name of the policy, if `rule` is `policy`. */
+  /** Only if `rule` is `policy`. */
   readonly policy?: string;
   /** The positions of the resource's manifest and of the policy. */
   readonly places?: readonly { readonly message: string; readonly place: SourcePlace }[];

@@ -155,6 +155,7 @@ function computeIndex(name: string, total: number): number {
 
 /**
  * The maximum number of `spec.render` commands that run at the same time: each may need much memory.
+ * Four keep the processors of a usual CI machine busy.
  */
 const AT_ONCE = 4;
 

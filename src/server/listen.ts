@@ -214,7 +214,8 @@ function reject(server: Server, failure: RequestError, incoming: IncomingMessage
 
 /**
  * How long a rejected client may continue to send. If the server closed the connection at once, the client could lose
- * the response.
+ * the response. A client reads it within milliseconds; half a second allows for a busy machine, and a client that never
+ * stops sending keeps the connection no longer.
  */
 const LINGER_MS = 500;
 

@@ -285,8 +285,9 @@ export interface WaitFlags {
 }
 
 /**
- * The delay between two reads doubles from the first value to the maximum. A service usually allows an account about
- * 120 requests a minute.
+ * The delay between two reads doubles from the first value to the maximum. 5 s shows a quick decision at
+ * once. One read a minute is less than 1 % of the usual rate limit, 120 requests a minute, so a wait of hours slows down
+ * no other run.
  */
 const FIRST_DELAY_MS = 5_000;
 const MAX_DELAY_MS = 60_000;

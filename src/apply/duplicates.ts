@@ -374,7 +374,8 @@ export async function deleteOwnCreation(
     return `${id}, which this run created, was then deleted`;
   } catch (error) {
     if (!isExternalError(error)) throw error;
-    if (error instanceof ApiError && error.response.status === 404) return `${id}, which this run created, is gone`;
+    if (error instanceof ApiError && error.response.status === 404)
+      return `${id}, which this run created, no longer exists`;
     return `${id}, which this run created, could not be deleted (${error.message}). ${otherwise}`;
   }
 }

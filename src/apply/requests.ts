@@ -186,5 +186,7 @@ export async function markUndelivered(
 function createUndeliveredBody({ spec, mark }: LiveResource): JsonObject {
   const user = spec['metadata'];
   const kept = typeof user === 'string' || isJsonObject(user) ? user : '';
-  return { metadata: renderMetadata(kept, { ...assertDefined(mark, 'mark of what bears one'), delivered: false }) };
+  return {
+    metadata: renderMetadata(kept, { ...assertDefined(mark, 'mark of the undelivered credential'), delivered: false }),
+  };
 }

@@ -79,7 +79,7 @@ function renderFixed(example: ShownExample, { command, files, removed, seed }: S
   return [
     '',
     ...renderExample({ command, files, removed, ...(seed !== undefined && { seed }) }),
-    ...removed.map((name) => `  ${name} is gone`),
+    ...removed.map((name) => `  ${name} is removed`),
     ...(isOther ? [`  $ edgewise ${command}`] : []),
   ];
 }

@@ -52,7 +52,7 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   'certificate-too-long': {
     severity: 'warning',
     remedy:
-      'Set lifecycle.valid_for and renew_before, so that short certificates are renewed, or raise spec.lint.max_validity of the Stack.',
+      'Set lifecycle.valid_for and renew_before, so that certificates are short-lived and renewed, or raise spec.lint.max_validity of the Stack.',
     check: checkValidity,
   },
   'restriction-not-enforced': {

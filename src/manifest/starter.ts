@@ -62,5 +62,5 @@ spec:
   # ip_restriction:
   #   ip_policy_ids: [External/office]
 # lifecycle:
-#   protect: true # never deleted or replaced, even when this file is gone
+#   protect: true # never deleted or replaced, even if this file is removed
 `;

@@ -150,7 +150,9 @@ export function listMissingFormerNames(
         code: 'renamed-from-missing',
         severity: 'warning',
         message: `${address}: ${owner} has no ${toAddress(kind.name, name)} to rename, so an apply creates a new resource`,
-        remedy: meant ?? 'If the name is wrong, correct it before you apply. If the resource is gone, remove the line.',
+        remedy:
+          meant ??
+          'If the name is wrong, correct it before you apply. If the resource no longer exists, remove the line.',
         address,
         place: desired.locate(['lifecycle', 'renamed_from']),
       },

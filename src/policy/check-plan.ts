@@ -98,7 +98,7 @@ function createUnanswered({ document, locateRule }: Policy): GuardViolation {
   return {
     rule: 'policy',
     policy: name,
-    message: `The policy ${name} needs values from the manifests, so the plan is refused.`,
+    message: `The policy ${name} needs values from the manifests, which were not given. So it blocks the plan.`,
     remedy: 'With --manifests, name the manifests from which the plan was made.',
     addresses: [],
     places: [{ message: 'the policy is here', place: locateRule() }],

@@ -9,7 +9,7 @@ import { createAnyJsonSchema } from './text.ts';
 const SEED_RESOURCE = z
   .looseObject({
     created_at: z.iso.datetime({ offset: true }).optional().describe('When the resource was created. Default: now.'),
-    deletable: z.boolean().optional().describe('False: the server refuses to delete the resource.'),
+    deletable: z.boolean().optional().describe('False: the server rejects a request to delete the resource.'),
     state: z
       .record(z.string(), createAnyJsonSchema())
       .optional()
@@ -163,7 +163,7 @@ const RULE: z.ZodType<FaultRule> = z
     rule('no_next', 'A page of a list claims to be the last one. Other requests are not affected.', {}),
     rule(
       'gone_cursor',
-      'The next page of a list is refused if the resource in its `before_id` is gone. Other requests are not affected.',
+      'The next page of a list is rejected if the resource in its `before_id` was deleted. Other requests are not affected.',
       { code: optional(z.union([z.literal(400), z.literal(404)])).describe('Default: 404.') },
     ),
     rule(

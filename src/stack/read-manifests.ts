@@ -424,9 +424,9 @@ export async function testPolicies(paths: readonly string[], context: Host): Pro
   const found = [...diagnostics, ...read.diagnostics];
   if (hasErrors(found)) throw new InvalidManifests(found);
   if (rules.tests.length === 0)
-    throw new StackError('There are no cases: no document is a PolicyTest.', {
+    throw new StackError('There are no test cases: no document is a PolicyTest.', {
       reason: 'invalid',
-      remedy: 'Write cases beside the policies. edgewise explain PolicyTest shows their form.',
+      remedy: 'Write test cases as a PolicyTest, next to the policies. edgewise explain PolicyTest shows its fields.',
     });
   const { runPolicyCases } = await import('../policy/run-cases.ts');
   const { cases, untested, diagnostics: missing } = runPolicyCases(rules.tests, read.policies);

@@ -57,6 +57,6 @@ export function refuseUntrustedRender({ isUntrusted = false }: Pick<Host, 'isUnt
   throw new StackError('--render runs commands of the manifests, which are not trusted.', {
     reason: 'invalid',
     remedy:
-      'Leave out --render. Print the manifests in a step without keys, and give them on standard input, with `-`.',
+      'Leave out --render. Run the command of spec.render yourself, in an earlier step without API keys, and pass its output on standard input, with `-`.',
   });
 }

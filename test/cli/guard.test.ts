@@ -221,7 +221,7 @@ describe('duplicates', () => {
       }),
     );
     const { exitCode, stderr } = await edgewise('apply plan.json --no-manifests --yes');
-    expect(stderr).toContain(`${copy} is no longer a duplicate: the other one is gone`);
+    expect(stderr).toContain(`${copy} is no longer a duplicate: the other one no longer exists`);
     expect(exitCode).toBe(6);
     expect(listEdges(server)).toEqual([copy]);
   });

@@ -186,7 +186,7 @@ describe('a saved plan whose resource was deleted and made again', () => {
     await edgewise('destroy edgewise.yaml --yes');
     await edgewise('apply edgewise.yaml --yes');
     const { exitCode, stderr } = await edgewise('apply plan.json --no-manifests --yes');
-    expect(stderr).toMatch(/TCPEdge\/a: edgtcp_\w+ is gone/);
+    expect(stderr).toMatch(/TCPEdge\/a: edgtcp_\w+ no longer exists/);
     expect(exitCode).toBe(6);
   });
 });

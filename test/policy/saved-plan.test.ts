@@ -74,7 +74,7 @@ describe('an apply of a saved plan', () => {
     const unnamed = await workspace.edgewise('apply plan.json --no-manifests --yes --policies owned.yaml');
     expect([unnamed.exitCode, unnamed.stdout]).toEqual([
       5,
-      expect.stringContaining('needs values from the manifests, so the plan is refused.'),
+      expect.stringContaining('needs values from the manifests, which were not given. So it blocks the plan.'),
     ]);
     const named = await workspace.edgewise('apply plan.json --yes --policies owned.yaml --manifests edgewise.yaml');
     expect([named.exitCode, named.stderr]).toEqual([6, expect.stringContaining('whose TCPEdge/a is. (policy owned)')]);

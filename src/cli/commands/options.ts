@@ -135,7 +135,7 @@ export function addWriteOptions(command: Command): Command {
         'safety',
         new Option(
           '--journal <file>',
-          'append a line before and after each request of the apply to a file (EDGEWISE_JOURNAL)',
+          'file that gets a line before and after each request of the apply (EDGEWISE_JOURNAL)',
         ),
       ),
     );
@@ -245,7 +245,7 @@ function addTokenOptions(command: Command): Command {
         'tokens',
         new Option(
           '--token-command <json>',
-          'command that reads such a token on its standard input, as a JSON list of words',
+          'program that reads each new token on its standard input: a JSON list of the program and its arguments',
         ).argParser(parseWords),
       ),
     );

@@ -99,7 +99,7 @@ export const RUN_SETTINGS: readonly SettingDescription[] = [
     stack: 'tokens',
   },
   {
-    about: 'command that reads such a token on its standard input, as a JSON list of words',
+    about: 'program that reads each new token on its standard input: a JSON list of the program and its arguments',
     flag: '--token-command <json>',
     stack: 'tokens',
   },

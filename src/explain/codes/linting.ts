@@ -144,7 +144,7 @@ export const LINT_EXPLANATIONS = {
     meaning:
       'A certificate cannot be revoked: its holder has access until it expires. This one is valid for longer than the Stack allows; the default is 90 days.',
     remedy:
-      'Set `lifecycle.valid_for` and `renew_before`, so that short certificates are renewed, or raise `spec.lint.max_validity` of the Stack.',
+      'Set `lifecycle.valid_for` and `renew_before`, so that certificates are short-lived and renewed, or raise `spec.lint.max_validity` of the Stack.',
     ...createExamples(
       formatCertificate('  principals: [alice]', 'lifecycle:', '  valid_for: 365d'),
       formatCertificate('  principals: [alice]', 'lifecycle:', '  valid_for: 30d', '  renew_before: 5d'),
@@ -153,7 +153,7 @@ export const LINT_EXPLANATIONS = {
   'restriction-not-enforced': {
     meaning: 'An IP restriction that is not enforced blocks no request: the service only warns.',
     remedy:
-      'Watch its warnings. When they show no user who should have access, enforce it. Until then, give the reason in `lint.allow`.',
+      'Read the warnings of the service. Once none of them is about a user who should have access, set `enforced: true`. Until then, give the reason in `lint.allow`.',
     ...createExamples(formatRestriction('endpoints'), formatRestriction('endpoints', '  enforced: true')),
   },
   'restriction-locks-out': {
@@ -198,7 +198,7 @@ export const LINT_EXPLANATIONS = {
   },
   'placeholder-in-shell': {
     meaning:
-      'A command for tokens runs a shell, or another program that takes a text to run, and has `{name}`, `{address}`, `{id}` or `{stack}` in that text. The value becomes a part of the program that runs, and that program has the token. Edgewise checks each of these values, but a shell should not depend on that.',
+      'The command of a token sink runs a script, for example in a shell, and the script contains `{name}`, `{address}`, `{id}` or `{stack}`. The inserted value could run as code, which could read the token. Edgewise checks each of these values, but a script should not depend on that.',
     remedy:
       'Use the variable with the same value, in double quotes: `"$EDGEWISE_NAME"`, `"$EDGEWISE_ADDRESS"`, `"$EDGEWISE_ID"`, `"$EDGEWISE_STACK"`. Or give the placeholder as an argument of its own.',
     ...createExamples(

@@ -28,7 +28,7 @@ export const READING_EXPLANATIONS = {
   },
   'path-refused': {
     meaning:
-      'What manifests name (policies, files with public keys, certificate authorities, inputs, folders for tokens, files to write) must lie in the repository: below the folder with `.git` that is above the manifests, or below the folder that `--root` names. The real path counts, with all symbolic links resolved. Edgewise refuses a link that leads outside, a path inside of `.git`, and a link on the way to a file that it is to write. It does not show what is there, because it may be a secret. Without a repository, the working folder counts as the repository.',
+      'Files and folders that manifests name (policies, public keys, certificate authorities, inputs, folders for tokens, files to write) must be in the repository: below the nearest folder with `.git` above the manifests, or below the folder of `--root`. Edgewise resolves symbolic links first. It refuses a link that leads out of the repository, a path inside `.git`, and any link in the path of a file that it writes. It does not open a refused file, because its content may be a secret. Without a repository, the working folder counts as the repository.',
     remedy:
       'Move the file into the repository. Where several checkouts belong together, name the folder that holds them with `--root`. A token folder elsewhere is named with `--token-directory`, a certificate authority with `--ca-file`, a policy with `--policies`.',
     bad: {
@@ -89,7 +89,7 @@ export const READING_EXPLANATIONS = {
   },
   'render-not-allowed': {
     meaning:
-      '`spec.render` of the Stack names a command that prints the manifests. Edgewise runs a command from the repository only with `--render`. It does not read the files below the folder instead, because resources that are missing there would be deleted.',
+      '`spec.render` of the Stack names a command that prints the manifests. Edgewise runs a command from the repository only with `--render`. Without it, edgewise reads no manifests of this stack: the files in its folder may be incomplete, and resources that are missing there would be deleted.',
     remedy:
       'If you trust the repository, add `--render`. Otherwise, build the manifests first and give them on standard input, with `-`.',
     bad: { command: 'validate', files: { 'edgewise.yaml': formatRenderedStack('[cat, pool.in]'), 'pool.in': POOL } },
@@ -203,7 +203,7 @@ export const READING_EXPLANATIONS = {
   },
   'secret-in-manifest': {
     meaning:
-      'The value of the API key, or of the token with which `post` writes, is in a manifest. It may be written there, or come from a variable or from a file that a field names. It would be sent to the service as a description or the like, and shown in plans and comments. Values of 12 characters and more are found, escaped ones too.',
+      'A manifest contains the API key, or the token that `post` uses to write comments. The manifest may contain the value itself, or name a variable or file that does. Edgewise would send the value to the service, for example in a description, and show it in plans and comments. Edgewise finds values of at least 12 characters, even if they are escaped.',
     remedy:
       'Remove it, and do not offer the variable that contains it. If it was committed or shown, replace the key or the token.',
     bad: {

@@ -260,7 +260,7 @@ export const PLANNING_EXPLANATIONS = {
   },
   'renamed-from-missing': {
     meaning:
-      'The manifest gives the former name of its resource, but no resource of the stack has the former name or the new one. So the plan creates a resource. If the name is misspelt, the same plan deletes the resource that was meant. After a rename the line has no effect and no warning.',
+      'The manifest gives the former name of its resource, but no resource of the stack has the former name or the new one. So the plan creates a resource. If the former name is misspelt, the plan also deletes the resource that it should rename. After the rename, the line has no effect and causes no warning.',
     remedy:
       'If the name is misspelt, correct it: then the resource is kept. If the resource does not exist in this account, you can remove the line or leave it.',
     bad: createPlanExample(formatIngress('agents.example.com', 'lifecycle:', '  renamed_from: conect')),
@@ -290,7 +290,7 @@ export const PLANNING_EXPLANATIONS = {
   },
   'rehearsal-failed': {
     meaning:
-      'Before a plan is shown, edgewise applies it to a copy of the account in memory. There a write failed, or something was left to do afterwards. It is a warning, because services may be more liberal, or because the failure follows from something that is only assumed. A write that every service rejects breaks the safety rule `rejected-write` instead.',
+      'Before a plan is shown, edgewise applies it to a copy of the account in memory. On the copy, a write failed, or a second plan still found changes. This is only a warning: the service may accept the write, or edgewise may have assumed a wrong value. A write that every service rejects breaks the safety rule `rejected-write` instead.',
     remedy: 'Correct what the message names, or apply the plan and see whether the service accepts it.',
     bad: createPlanExample(formatCertificate('9999-12-31T12:00:00Z')),
     good: createCorrection(formatCertificate('2030-01-01T00:00:00Z')),
@@ -324,7 +324,7 @@ export const PLANNING_EXPLANATIONS = {
     meaning:
       'Two live resources have the same mark: one was copied together with its metadata, or a replace was interrupted. One is kept and the other is deleted; the plan shows which.',
     remedy:
-      'If the plan deletes the right one, there is nothing to do. Otherwise, remove the mark from the metadata of the copy before you apply.',
+      'If the plan deletes the resource that you want to keep, remove the mark from the metadata of the other one before you apply. Otherwise, there is nothing to do.',
     bad: createPlanExample(POOL, { live: createLivePools({ bkdwd_first: OURS, bkdwd_second: OURS }) }),
     good: { live: createLivePools({ bkdwd_first: OURS }) },
   },

@@ -181,7 +181,7 @@ function checkDelete(subject: SavedChange, context: Context): ChangeCheck {
   const live = context.start(change);
   if (live === undefined) return createDoneCheck(subject, ['delete'], change.live?.id);
   if (isLast(change, live, context))
-    return createStaleCheck(change, `${live.id} is no longer a duplicate: the other one is gone`);
+    return createStaleCheck(change, `${live.id} is no longer a duplicate: the other one no longer exists`);
   return { stale: listStaleFields(withoutDesired(subject), live, context), done: new Map() };
 }
 
@@ -235,7 +235,7 @@ function createDoneCheck({ writes }: SavedChange, types: readonly WriteType[], i
 }
 
 function createGoneCheck(change: Change): ChangeCheck {
-  return createStaleCheck(change, `${change.live?.id} is gone`);
+  return createStaleCheck(change, `${change.live?.id} no longer exists`);
 }
 
 function createStaleCheck(change: Change, message: string): ChangeCheck {
@@ -344,7 +344,7 @@ export interface StaleItem {
   readonly address: string;
   /** The top-level field. Absent if the whole resource is stale. */
   readonly field?: string;
-  /** The change of the whole resource, such as `… is gone`. Absent if only a field is stale. */
+  /** The change of the whole resource, such as `… no longer exists`. Absent if only a field is stale. */
   readonly message?: string;
   readonly planned?: Json;
   readonly live?: Json;

@@ -156,7 +156,7 @@ function mapDeletes({ changes }: Plan): Deletes {
 
 /**
  * Whether both plans delete the same resource, but only one of them deletes it as a duplicate. It stops being a
- * duplicate when the other resources with its mark are gone.
+ * duplicate when the other resources with its mark no longer exist.
  */
 function isDeletedIn(deletes: Deletes, change: Change): boolean {
   const other = change.action === 'delete' ? deletes.get(change.live?.id ?? '') : undefined;

@@ -41,7 +41,9 @@ describe('a saved plan', () => {
     const plan = await world.plan([certificate(['bob'])]);
     const { id } = assertDefined(findOwned(world, 'SSHUserCertificate', 'a'), 'the certificate');
     await world.call('DELETE', `/ssh_user_certificates/${id}`);
-    expect((await world.check(plan)).stale).toEqual([{ address: 'SSHUserCertificate/a', message: `${id} is gone` }]);
+    expect((await world.check(plan)).stale).toEqual([
+      { address: 'SSHUserCertificate/a', message: `${id} no longer exists` },
+    ]);
   });
 
   it('that replaces what has a duplicate does not take the duplicate for the new one', async () => {

@@ -34,18 +34,7 @@ const PHRASES = [
 const VAGUE = ['somebody', 'nobody', 'whoever', 'meanwhile', 'besides', 'gravest', 'left over', 'not ours'];
 
 /** Words that are usual in texts, and hide in a name who does what. */
-const RULED_OUT_IN_NAMES = [
-  'take',
-  'takes',
-  'taken',
-  'make',
-  'makes',
-  'made',
-  'hold',
-  'holds',
-  'held',
-  'there',
-];
+const RULED_OUT_IN_NAMES = ['take', 'takes', 'taken', 'make', 'makes', 'made', 'hold', 'holds', 'held', 'there'];
 
 /** Names of exports, members and values that have a ruled-out word, and why. */
 const NAMES: ReadonlyMap<string, string> = new Map([

@@ -51,7 +51,13 @@ describe('the stacks of a tree', () => {
       total: 2,
       stacks: [
         { name: 'web', folder: 'web', file: 'web/edgewise.yaml', dependsOn: ['network'] },
-        { name: 'inner', folder: 'web/inner', file: 'web/inner/stack.json', baseUrl: 'https://other.test', dependsOn: [] },
+        {
+          name: 'inner',
+          folder: 'web/inner',
+          file: 'web/inner/stack.json',
+          baseUrl: 'https://other.test',
+          dependsOn: [],
+        },
       ],
     });
     expect(recorder.take()).toEqual([]);

@@ -246,7 +246,7 @@ describe('a stack', () => {
       toOptions(workspace, { paths: ['other.yaml'], sinks: { find: () => sink, rescue: sink } }),
     );
     const result = await own.apply(await own.plan());
-    expect(result.tokens).toMatchObject([{ place: 'a variable' }]);
+    expect(result.tokens).toMatchObject([{ deliveredTo: 'a variable' }]);
     expect(delivered).toHaveLength(1);
     expect(JSON.stringify([result, await own.get(), renderPlanJson(await own.plan())])).not.toContain(delivered[0]);
   });

@@ -133,7 +133,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   },
   'a credential is handed over without its token': {
     file: 'src/plan/decide.ts',
-    from: "pair.by === 'mark' || isHandedOver(subject) ?",
+    from: "pair.by === 'mark' || isTakenOver(subject) ?",
     to: "pair.by === 'mark' ?",
     noticedAs: /counts as not delivered|something is left to do after/,
     seenAt: 90,

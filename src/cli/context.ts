@@ -38,7 +38,7 @@ export interface Context extends Host {
   readonly onInterrupt: (listener: () => void) => () => void;
   /** The files that the run reads. `onInput` adds a file. Absent until the run begins. */
   readonly inputs?: InputRecorder;
-  /** Ends the process at once. */
+  /** Ends the process without waiting for open requests or files. */
   readonly exitNow: (code: number) => void;
 }
 

@@ -230,11 +230,11 @@ export interface SubmissionParts {
   readonly name: string;
   readonly status: string;
   /** Maps each status of a part to the decision that the status means. */
-  readonly decisions: Readonly<Record<string, PartDecision>>;
+  readonly decisions: Readonly<Record<string, SubmissionPartDecision>>;
 }
 
 /** The decision about a part. `open` means that the service has not decided yet. */
-export type PartDecision = 'open' | 'rejected' | 'accepted' | 'ignored';
+export type SubmissionPartDecision = 'open' | 'rejected' | 'accepted' | 'ignored';
 
 type Fields = Readonly<Record<string, Field>>;
 

@@ -54,7 +54,7 @@ export function lintManifests(state: DesiredState, options: LintOptions): readon
 }
 
 /** Whether any manifest contains an expression to check. */
-export function hasExpressions({ resources }: DesiredState): boolean {
+export function hasCelExpressions({ resources }: DesiredState): boolean {
   return [...resources.values()].some((resource) => hasExpression(getKind(resource.kind), resource));
 }
 

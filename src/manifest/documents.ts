@@ -13,7 +13,7 @@ import type { Secrets } from '../model/secrets.ts';
 import { DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS, MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { forEachFinding } from '../schemas/findings.ts';
 import { type DiagnosticCounter, describeOmitted, limitPerCode, type YamlBudget } from './bounded-yaml.ts';
-import type { FieldFile, ManifestEnvironment, ReadFieldFile } from './environment.ts';
+import type { FileNamedByField, ManifestEnvironment, ReadFieldFile } from './environment.ts';
 import {
   createDiagnostic,
   type DiagnosticSubject,
@@ -329,7 +329,7 @@ const ANNOTATION = 'config.kubernetes.io/origin';
 function fillInFiles(
   kind: string,
   value: JsonObject,
-  read: (path: string) => FieldFile,
+  read: (path: string) => FileNamedByField,
 ): { readonly value: JsonObject; readonly findings: readonly ManifestFinding[] } {
   const spec = value['spec'];
   const table = findKind(kind);

@@ -253,7 +253,7 @@ export function createLocator(): Locator {
   };
 }
 
-/** The document that was last parsed or offered. */
+/** The last document whose positions were needed. Its syntax tree was parsed here, or the caller had it (`offered`). */
 interface LastDocument {
   readonly position: Pick<DocumentPosition, 'source' | 'span'>;
   readonly offered: Document.Parsed | undefined;

@@ -8,7 +8,6 @@ import type { CrossStackReference, Spec } from '../model/state.ts';
 import type { DocumentFinding, DocumentIndex, ManifestDocument, ManifestFinding } from './finding.ts';
 import { suggest } from './suggest.ts';
 
-/** The results of resolving the references of all documents. */
 export interface ResolvedReferences {
   /**
    * Specs in which known ids replace addresses. A remaining address gets its id during apply, or could not be resolved.

@@ -34,7 +34,7 @@ export const EXPECTATIONS = ['allow', 'refuse', 'warn', 'no-match'] as const;
 export type Expectation = (typeof EXPECTATIONS)[number];
 
 /** The input of a test case: values of the variables in the expression. A variable without a value is empty. */
-export interface PolicyGiven {
+export interface PolicyCaseInput {
   readonly change: JsonObject;
   readonly before?: JsonObject | undefined;
   readonly after?: JsonObject | undefined;
@@ -49,7 +49,7 @@ export interface PolicyGiven {
 /** A unit test of a policy. */
 export interface PolicyCase {
   readonly name: string;
-  readonly given: PolicyGiven;
+  readonly given: PolicyCaseInput;
   readonly expect: Expectation;
   /** A text that the policy's message must contain. */
   readonly message?: string | undefined;

@@ -55,7 +55,6 @@ export interface StackSettings {
   readonly inputs?: readonly string[];
 }
 
-/** The settings of the lint rules. */
 export interface LintSettings {
   /** The severity of each rule that the Stack configures. */
   readonly severities: Readonly<Partial<Record<LintCode, RuleSeverity>>>;

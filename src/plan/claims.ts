@@ -59,8 +59,8 @@ function listClaimed({ action, pair, form }: ChangeDecision): readonly Claim[] {
 }
 
 /**
- * The spec that a live resource has after the plan, including ignored fields. Empty if the plan deletes or replaces it.
- * Empty also for a release, because a plan that releases claims no values.
+ * The spec that a live resource has after the plan, including ignored fields. Empty if the plan deletes, replaces
+ * or releases it: then the plan claims no values for it.
  */
 function pickFinalSpec({ spec }: LiveResource, decision: ChangeDecision | undefined): Spec {
   if (decision === undefined || decision.action === 'no-op') return spec;

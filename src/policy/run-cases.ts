@@ -7,9 +7,9 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
 import type {
   Expectation,
   PolicyCase,
+  PolicyCaseInput,
   PolicyCaseResult,
   PolicyFinding,
-  PolicyGiven,
   PolicyTestDocument,
   PolicyTestResult,
 } from '../model/policy.ts';
@@ -62,7 +62,13 @@ function runCase(
  * Returns an error if `given` contains an unknown field. A misspelled field would otherwise be ignored, and the case
  * would not test what its author meant.
  */
-function findUnknownGiven({ change, before = {}, after = {}, plan = {}, stack = {} }: PolicyGiven): string | undefined {
+function findUnknownGiven({
+  change,
+  before = {},
+  after = {},
+  plan = {},
+  stack = {},
+}: PolicyCaseInput): string | undefined {
   const kind = getKind(String(change['kind']));
   const fields = new Set(listVisibleFields(kind).map(([name]) => name));
   const inSpecs = Object.entries({ before, after }).flatMap(([variable, spec]) =>
@@ -104,7 +110,7 @@ function toExpectation({ severity }: PolicyFinding): Expectation {
 /** The value of `now` in a case that sets none: fixed, so that the result does not depend on the date. A Thursday. */
 const START = '2026-01-01T00:00:00Z';
 
-function createScene({ stack = {}, plan = {}, now = START }: PolicyGiven): PolicyRunContext {
+function createScene({ stack = {}, plan = {}, now = START }: PolicyCaseInput): PolicyRunContext {
   const { name, labels, annotations } = stack;
   return {
     stack: { name: typeof name === 'string' ? name : '', labels: toTexts(labels), annotations: toTexts(annotations) },
@@ -119,7 +125,7 @@ function toTexts(value: Json | undefined): Readonly<Record<string, string>> {
 }
 
 function createSubject(
-  { change, before, after, labels = {}, annotations = {} }: PolicyGiven,
+  { change, before, after, labels = {}, annotations = {} }: PolicyCaseInput,
   scene: PolicyRunContext,
 ): PolicySubject {
   const full = withDangers(change);

@@ -3,7 +3,7 @@ import { BOUNDARY_REMEDY, listRoots, resolvePathWithin, resolveWritePathWithin }
 import { toBuffer } from '../files/read-input.ts';
 import { type DeepFormatChecks, listDeepFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import { findKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
-import { hasExpressions, lintManifests } from '../lint/lint.ts';
+import { hasCelExpressions, lintManifests } from '../lint/lint.ts';
 import { createEnvironment } from '../manifest/environment.ts';
 import {
   createFieldFileReader,
@@ -154,7 +154,9 @@ async function lintState(
   scope: NonNullable<ReadOptions['lint']>,
   { now }: Host,
 ): Promise<readonly Diagnostic[]> {
-  const readCel = hasExpressions(state) ? (await import('../expressions/read-cel.ts')).readCel : () => ({ names: [] });
+  const readCel = hasCelExpressions(state)
+    ? (await import('../expressions/read-cel.ts')).readCel
+    : () => ({ names: [] });
   return lintManifests(state, { now: now(), readCel, isForPlan: scope === 'for-plan' });
 }
 

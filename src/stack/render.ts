@@ -125,7 +125,7 @@ async function readOutput(stdout: Readable, end: () => void): Promise<RenderOutp
   }
 }
 
-/** As for token commands: the end has the cause, and more is read than shown, to redact secrets first. */
+/** Only the end of stderr is kept, because the cause is there. It is more than is shown, so that secrets are redacted first. */
 const MAX_STDERR_CHARACTERS = 65_536;
 
 /** Returns an excerpt from the end of stderr. */

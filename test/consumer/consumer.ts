@@ -150,8 +150,8 @@ for (const schema of [eventsSchema, journalSchema, manifestSchema, planSchema])
   assert.match(schema.$schema, /json-schema/);
 assert.match(openApi.openapi, /^3\.1/);
 
-await apply(createServer().at(BASE_URL), BASE_URL);
-await converge({ baseUrl: BASE_URL, transport: createServer().at(BASE_URL) });
+await apply(createServer().mountAt(BASE_URL), BASE_URL);
+await converge({ baseUrl: BASE_URL, transport: createServer().mountAt(BASE_URL) });
 
 const listening = await listen(createServer(), { port: 0 });
 await apply(createFetchTransport(), listening.url);

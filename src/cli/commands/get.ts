@@ -105,7 +105,9 @@ export function defineGet(command: Command, act: CommandAction): void {
         .default({ name: 'table' }, 'table')
         .helpGroup(RESULT_GROUP),
     )
-    .addOption(new Option('--verbose', 'in the table, also the fields that manifests set').helpGroup(RESULT_GROUP));
+    .addOption(
+      new Option('--verbose', 'also show the fields that manifests set, in the table').helpGroup(RESULT_GROUP),
+    );
   addRecursiveOptions(command);
   addWaitOption(command, 'it');
   const { success, failed, invalid, authentication } = EXIT;

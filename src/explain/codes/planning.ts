@@ -305,7 +305,7 @@ export const PLANNING_EXPLANATIONS = {
   },
   'rehearsal-gap': {
     meaning:
-      'Before a plan is shown, edgewise applies it to a copy of the account in memory. Something that is there before and after the plan is missing for some of its writes. For example, a hostport that moves belongs to no edge, an edge has no backend, or a restriction is off.',
+      'Before a plan is shown, edgewise applies it to a copy of the account in memory. During some of its writes, something is missing that exists before and after the apply. For example, a hostport that moves belongs to no edge, an edge has no backend, or a restriction is off.',
     remedy:
       'Apply the plan in a maintenance window. A unique value is always vacated before another resource takes it.',
     bad: createPlanExample(formatRestrictions('dashboard', 'endpoints'), {

@@ -175,8 +175,8 @@ function undoModules(address: Address, one: LiveResource, { changes }: Plan): Li
 }
 
 /**
- * The live resource from which a change started. A plan contains no creation times. The one that is set here makes a
- * new plan keep the same one of several resources with the same mark.
+ * The live resource from which a change started. A plan contains no creation times, and a new plan decides by them
+ * which of several duplicates it keeps. So a creation time is set here that leads to the same decision.
  */
 function listStarts({ kind: name, live, duplicateOf }: Change): readonly LiveResource[] {
   const kind = getKind(name);

@@ -1,7 +1,7 @@
 import { isModule, type Kind } from '../../kinds/kind.ts';
 import { normalizeSpec } from '../../kinds/normalize.ts';
 import { isId, listPathFields } from '../../kinds/paths.ts';
-import { createPlanDocument, type PlanDocument, type ShownWrite } from '../../kinds/request-body.ts';
+import { createPlanDocument, type PlanDocument, type PlanDocumentWrite } from '../../kinds/request-body.ts';
 import { findKind, getKind } from '../../kinds/tables/registry.ts';
 import { isResourceName, parseAddress, toAddress, toName } from '../../model/address.ts';
 import {
@@ -96,8 +96,8 @@ function findStrayFile(files: readonly PlannedFile[], changes: readonly Change[]
 }
 
 /**
- * A plan with suppressed deletes (`--no-delete`) must delete only at addresses that it also replaces, and must not
- * change a resource whose delete is suppressed.
+ * Finds a delete that breaks the promise of a plan with suppressed deletes (`--no-delete`): such a plan deletes only as
+ * a part of a replace, and does not change a resource whose delete is suppressed.
  */
 function findPrune(changes: readonly Change[], suppressedDeletes: readonly SuppressedDelete[]): string | undefined {
   if (suppressedDeletes.length === 0) return undefined;
@@ -118,7 +118,10 @@ function findStrayAwaited(awaited: NonNullable<PlanDocument['crossStackReference
 }
 
 /** Returns a sentence about the first difference between the writes in the file and the newly computed writes. */
-function findWriteFinding(writes: readonly ShownWrite[], computed: readonly ShownWrite[]): string | undefined {
+function findWriteFinding(
+  writes: readonly PlanDocumentWrite[],
+  computed: readonly PlanDocumentWrite[],
+): string | undefined {
   const known = new Set<string>(computed.map(({ id }) => id));
   const found = new Set<string>(writes.map(({ id }) => id));
   const extra = writes.find(({ id }) => !known.has(id));
@@ -159,7 +162,7 @@ function asDangersJson(dangers: Change['dangers']): Json | undefined {
   return dangers?.map((danger) => ({ ...danger }));
 }
 
-function asJson(write: ShownWrite | undefined): Json {
+function asJson(write: PlanDocumentWrite | undefined): Json {
   return { ...assertDefined(write, 'computed write') } as Json; // every property of a write is JSON
 }
 

@@ -27,7 +27,7 @@ import { quoteIfNeeded } from '../view/escape.ts';
 import { formatBrief, type ResourceNames } from '../view/field-view.ts';
 import { collectPlanNames } from '../view/plan-view.ts';
 import { redactDrift } from '../view/redact.ts';
-import { formatWriteName, indexNotStarted } from '../view/wording.ts';
+import { formatWriteName, mapNotStartedWrites } from '../view/wording.ts';
 
 /**
  * An annotation about one resource or source position, for formats that do not show a whole plan (annotations, findings,
@@ -302,7 +302,7 @@ function listResultAnnotations(
   { outcomes, files, tokens, diagnostics }: ApplyResult,
   options: FormatOptions,
 ): readonly Annotation[] {
-  const notStarted = indexNotStarted(outcomes);
+  const notStarted = mapNotStartedWrites(outcomes);
   return [
     ...diagnostics.map(createDiagnosticAnnotation),
     ...outcomes.flatMap((outcome) => listOutcomeAnnotations(outcome, { options, notStarted })),

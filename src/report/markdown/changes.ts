@@ -134,7 +134,7 @@ function listDetails(change: ChangeView, options: BriefOptions): readonly string
     ...(protect ? ['protected'] : []),
     ...joinClauses([...(reason === undefined ? [] : [escapeProse(reason)]), ...traits.map(formatClause)]),
     ...notes.map(escapeProse),
-    ...(isWhole && traits.length > 0 ? [] : listBriefs(fields, { ...options, dangers })),
+    ...(isWhole && traits.length > 0 ? [] : listFieldBriefs(fields, { ...options, dangers })),
   ];
 }
 
@@ -155,7 +155,7 @@ interface BriefOptions {
 }
 
 /** A short text for each field, for a table cell. Fields beyond the limit of `room` are only counted. */
-export function listBriefs(
+export function listFieldBriefs(
   fields: readonly FieldView[],
   { room = SHORT, dangers = [], linkField = () => '' }: BriefOptions = {},
 ): readonly string[] {

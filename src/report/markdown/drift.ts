@@ -14,9 +14,9 @@ import {
   createRowLinks,
   type LinkToDanger,
   type LinkToManifest,
-  listBriefs,
   listDangerSections,
   listDiffLines,
+  listFieldBriefs,
   renderFooter,
   type TableContext,
 } from './changes.ts';
@@ -94,17 +94,17 @@ function createDriftRow(resource: DriftedView, { hasOwners, ...context }: TableC
   const name = [renderCode(address), ...(id === undefined ? [] : [renderCode(id)]), ...(at === '' ? [] : [at])];
   const what = [
     ...[reason, expected].flatMap((text) => (text === undefined ? [] : [escapeProse(text)])),
-    ...listBriefs(fields, { dangers, linkField }),
+    ...listFieldBriefs(fields, { dangers, linkField }),
     ...driftedFields.map((path) => `${renderCode(path)}: ${escapeProse(CHANGED_VALUE_UNKNOWN)}`),
   ];
-  const then = [...(next === undefined ? [] : [escapeProse(next)]), ...listBriefs(pending, { linkField })];
+  const then = [...(next === undefined ? [] : [escapeProse(next)]), ...listFieldBriefs(pending, { linkField })];
   const cells = [name, what, then, ...(hasOwners ? [[escapeProse(owner)]] : [])].map((lines) => lines.join('<br>'));
   return { text: renderRow(cells), priority: 'update', names: ['row of a resource', 'rows of resources'] };
 }
 
 /** The differing fields of a resource as a diff. Empty if the table shows all of them uncut. */
 function listDetailSections({ address, fields, pending }: DriftedView): readonly Section[] {
-  const isWhole = [fields, pending].every((some) => !listBriefs(some).some((brief) => CUT.test(brief)));
+  const isWhole = [fields, pending].every((some) => !listFieldBriefs(some).some((brief) => CUT.test(brief)));
   if (isWhole) return [];
   const lines = [
     ...(fields.length === 0 ? [] : ['@@ expected and live @@', ...listDiffLines(fields)]),

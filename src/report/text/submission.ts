@@ -1,4 +1,4 @@
-import type { PartDecision, SubmissionParts, SubmittedKind } from '../../kinds/kind.ts';
+import type { SubmissionPartDecision, SubmissionParts, SubmittedKind } from '../../kinds/kind.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { TextOptions } from '../report.ts';
@@ -22,7 +22,7 @@ interface PartView {
   readonly name: string;
   readonly status: string;
   /** Undefined if the kind does not define the status of the part. */
-  readonly decision: PartDecision | undefined;
+  readonly decision: SubmissionPartDecision | undefined;
 }
 
 /** Fields that are missing from the response become empty texts. */
@@ -74,7 +74,7 @@ function renderTable({ parts, partTitle }: SubmissionView, { color }: TextOption
   return ['', paint('muted', `  ${padToColumns(heading, width)}  STATUS`), ...rows];
 }
 
-const STYLES: Readonly<Record<PartDecision, TextStyle>> = {
+const STYLES: Readonly<Record<SubmissionPartDecision, TextStyle>> = {
   open: 'changed',
   rejected: 'removed',
   accepted: 'added',

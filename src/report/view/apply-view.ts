@@ -16,8 +16,8 @@ import {
   formatNameList,
   formatReportSubject,
   formatWriteName,
-  indexNotStarted,
   isFullyApplied,
+  mapNotStartedWrites,
 } from './wording.ts';
 
 /** The result of an apply as printable texts in reading order. All formats for people use it. */
@@ -93,7 +93,7 @@ export function createApplyView(
 ): ApplyView {
   const { outcomes, tokens, files, diagnostics } = result;
   const totals = countApplyTotals(result);
-  const notStarted = indexNotStarted(outcomes);
+  const notStarted = mapNotStartedWrites(outcomes);
   const skipped = outcomes.filter((one) => one.outcome === 'skipped').filter(({ write }) => !notStarted.has(write.id));
   const ends = new Map(outcomes.map(({ write, outcome }) => [write.id, outcome]));
   return {

@@ -9,7 +9,7 @@ import { formatPath, parsePath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
-import { listFullWords, type PlannedTokenSink } from '../../model/token-sink.ts';
+import { listUncutCommandWords, type PlannedTokenSink } from '../../model/token-sink.ts';
 import { quoteIfNeeded, quoteText, toPrintableLines } from './escape.ts';
 import { UNSET_WORDING } from './wording.ts';
 
@@ -134,7 +134,7 @@ export function listFieldViews(
  * the command in another plan, to compare the two word by word.
  */
 export function listTokenFields(token: PlannedTokenSink | undefined, other?: PlannedTokenSink): readonly FieldView[] {
-  const [before, after] = [listFullWords(other), listFullWords(token)];
+  const [before, after] = [listUncutCommandWords(other), listUncutCommandWords(token)];
   if (before.length + after.length === 0) return [];
   return [
     { path: 'token', notes: [], forcesReplace: false, lines: foldUnchanged(diffLines(before, after), CONTEXT_LINES) },

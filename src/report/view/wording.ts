@@ -127,7 +127,7 @@ export function countApplyTotals({ outcomes }: ApplyResult): ApplyTotals {
  * Maps ids to the writes that were not sent because the run was interrupted or the service could not be reached.
  * Includes writes that depended only on such writes.
  */
-export function indexNotStarted(outcomes: readonly Outcome[]): ReadonlyMap<string, Write> {
+export function mapNotStartedWrites(outcomes: readonly Outcome[]): ReadonlyMap<string, Write> {
   const found = new Map<string, Write>();
   const skipped = outcomes.filter((one) => one.outcome === 'skipped');
   for (let before = -1; before < found.size; ) {

@@ -35,7 +35,7 @@ export {
 export { type CelReading, type ReadCel, readCel } from './expressions/read-cel.ts';
 export { type DeepFormatChecks, loadDeepFormatChecks } from './kinds/deep-format-checks.ts';
 export type { Kind } from './kinds/kind.ts';
-export { createPlanDocument, type PlanDocument, type PlanDocumentWrite } from './kinds/request-body.ts';
+export { createPlanDocument, type PlanDocument, type WriteInPlanDocument } from './kinds/request-body.ts';
 export { findKind, KINDS } from './kinds/tables/registry.ts';
 export { type LintOptions, lintManifests } from './lint/lint.ts';
 export type { ManifestEnvironment } from './manifest/environment.ts';

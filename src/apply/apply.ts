@@ -10,7 +10,7 @@ import { ConcurrentChangeDetector } from './concurrent-changes.ts';
 import { ListReader, type ResolveDuplicatesContext, resolveDuplicates } from './duplicates.ts';
 import type { Journal } from './journal.ts';
 import { performWrite, type WriteContext } from './perform-write.ts';
-import { createRequests, type RunRequests } from './requests.ts';
+import { type ApplyRequests, createRequests } from './requests.ts';
 import { type RunWritesOptions, runWrites, watchConnection } from './run-writes.ts';
 import { TokenDeliveries, type TokenSinks } from './token-sinks.ts';
 import { type WriteFile, writePlannedFiles } from './write-files.ts';
@@ -118,7 +118,7 @@ function listKnown({ changes }: Plan): ReadonlySet<Address> {
 function createSettleContext(
   plan: Plan,
   { client, sleep = sleepFor, signal }: ApplyContext,
-  { requests, note }: { readonly requests: RunRequests; readonly note: ResolveDuplicatesContext['note'] },
+  { requests, note }: { readonly requests: ApplyRequests; readonly note: ResolveDuplicatesContext['note'] },
 ): ResolveDuplicatesContext {
   const duplicates = {
     lookUps: new ListReader(requests.list, client.shown, requests.listNewest),

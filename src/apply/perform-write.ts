@@ -22,18 +22,18 @@ import {
 } from './duplicates.ts';
 import { JournalError } from './journal.ts';
 import {
+  type ApplyRequests,
   type DeliveryRecordWrite,
   findResourceId,
   isResourceGone,
   markUndelivered,
-  type RunRequests,
 } from './requests.ts';
 import type { TokenDeliveries } from './token-sinks.ts';
 
 /** The functions that the writes of a run use, and the results that writes store for later writes. */
 export interface WriteContext {
   readonly concurrentChanges: ConcurrentChangeDetector;
-  readonly requests: RunRequests;
+  readonly requests: ApplyRequests;
   readonly deliveries: TokenDeliveries;
   readonly settle: ResolveDuplicatesContext;
   /** The current time. The validity of a new certificate or credential starts when its creation is sent. */

@@ -32,7 +32,7 @@ interface Exchanged {
  * Sends the requests of a run, and writes a journal entry before and after each. All functions reject as the client
  * does, or with `JournalError`.
  */
-export interface RunRequests {
+export interface ApplyRequests {
   /**
    * Sends a write. `resolve` fills in the ids, and is called just before sending. The result is `undefined` if the run
    * is interrupted before the write is sent.
@@ -50,7 +50,7 @@ export interface RunRequests {
   readonly patch: (write: DeliveryRecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
 
-export function createRequests(context: RequestContext): RunRequests {
+export function createRequests(context: RequestContext): ApplyRequests {
   const { client, signal } = context;
   const { get } = client;
   const undo = async ({ id, address }: Write, { method, path, body }: ResolvedWrite, resourceId?: string) => {

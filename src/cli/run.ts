@@ -11,13 +11,13 @@ import { defineProgram } from './commands/program.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import { guardOutputs } from './output/output.ts';
-import { createInputRecorder } from './output/output-files.ts';
+import { createRunInputRecorder } from './output/output-files.ts';
 import type { CommandAction, CommandFlags, FormatFlags, ReportTarget } from './output/present.ts';
 import type { FailedCommand } from './output/publish.ts';
 
 /** Runs one command line (without the program name) and returns its exit code. Shows every error. */
 export async function run(argv: readonly string[], host: Context): Promise<ExitCode> {
-  const inputs = createInputRecorder(argv, host.cwd);
+  const inputs = createRunInputRecorder(argv, host.cwd);
   const budget = createReadBudget(RUN_LIMITS);
   const { secrets, env } = collectSecrets(host);
   const guarded = guardOutputs({ ...host, env }, secrets);

@@ -240,7 +240,7 @@ export function text(options: Omit<TextType, 'type'> = {}): TextType {
 }
 
 /** Creates the type of a text whose format is checked. */
-export function formatted(format: TextFormat): TextType {
+export function textOfFormat(format: TextFormat): TextType {
   return { type: 'text', format };
 }
 

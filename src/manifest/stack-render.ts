@@ -21,7 +21,7 @@ export interface StackRender {
   readonly place: SourcePlace;
 }
 
-/** Returns the first `spec.render` in a file, from documents of this kind only. */
+/** Returns the first `spec.render` in the Stack or Defaults documents of a file, as `kind` says. */
 export function findStackRender(
   source: ManifestBytes,
   env: ManifestEnvironment,

@@ -368,7 +368,7 @@ export function listUnusedKinds(
 }
 
 /** Reports addresses that a Stack hands over although a document still describes them. */
-export function listDescribedHandOvers(
+export function listHandOversWithManifest(
   index: DocumentIndex,
   stack: ManifestDocument | undefined,
 ): readonly DocumentFinding[] {

@@ -148,7 +148,7 @@ export function hasDrift({ resources, diagnostics }: Drift): boolean {
 }
 
 /** Whether every target was compared. False if a target names an unknown resource. */
-export function isComplete({ diagnostics }: Drift): boolean {
+export function isComparisonComplete({ diagnostics }: Drift): boolean {
   return !diagnostics.some(({ code }) => code === 'unknown-target');
 }
 

@@ -45,7 +45,6 @@ export class NetworkError extends Error {
   }
 }
 
-/** The response did not arrive in time. */
 export class TimeoutError extends NetworkError {
   override readonly name = 'TimeoutError';
 }

@@ -16,7 +16,7 @@ import { formatWriteAddress, type Write } from '../model/write.ts';
 import { listWritesAwaitingFreedValues } from '../plan/claims.ts';
 import { createIsHandedOver } from '../plan/handed-over.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
-import type { SimulatedAccount, SimulatedPlace, SimulatedWrite } from './simulated-account.ts';
+import type { SimulatedAccount, SimulatedResourceId, SimulatedWrite } from './simulated-account.ts';
 
 /** The input of `listRehearsalFindings`: a plan, and the result of its rehearsal. */
 export interface RehearsedPlan {
@@ -456,7 +456,7 @@ function isOn(value: Json | undefined): boolean {
 }
 
 /** A resource that the plan changes or creates. */
-export interface TouchedResource extends SimulatedPlace {
+export interface TouchedResource extends SimulatedResourceId {
   /** The path of the resource in the API, which identifies it. */
   readonly key: string;
   /** The address in the plan. Absent for a created resource, whose mark contains the address. */

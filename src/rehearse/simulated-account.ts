@@ -34,7 +34,7 @@ export interface SimulatedAccount {
   /** Sends requests to the copy only, one after another. */
   readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'>;
   /** Reads a resource from the copy. Resolves with `undefined` if an owned resource does not exist there. */
-  readonly find: (place: SimulatedPlace) => Promise<LiveResource | undefined>;
+  readonly find: (place: SimulatedResourceId) => Promise<LiveResource | undefined>;
   /** Maps the message of an error that the client threw to the rejection that caused it. */
   readonly refusals: ReadonlyMap<string, SimulatedRejection>;
 }
@@ -43,7 +43,7 @@ export interface SimulatedAccount {
  * Identifies a resource of the copy. `like`: the live resource. Required for an attached kind: the URL path of such a
  * resource contains ids that are fields of its spec.
  */
-export interface SimulatedPlace {
+export interface SimulatedResourceId {
   readonly kind: Kind;
   readonly id: string;
   readonly like?: LiveResource | undefined;
@@ -169,12 +169,12 @@ function toRequestForm({ spec, mark }: LiveResource): Spec {
   return { ...set, ...(text !== '' && { metadata: text }) };
 }
 
-async function findOwned(client: Client, { kind, id }: SimulatedPlace): Promise<LiveResource | undefined> {
+async function findOwned(client: Client, { kind, id }: SimulatedResourceId): Promise<LiveResource | undefined> {
   const json = await findJson(client, toResourcePath(kind, { id }));
   return json === null ? undefined : readResource(kind, json);
 }
 
-async function createAttachment(client: Client, { kind, id, like }: SimulatedPlace): Promise<LiveResource> {
+async function createAttachment(client: Client, { kind, id, like }: SimulatedResourceId): Promise<LiveResource> {
   const ids = toPathIds(kind, { id, spec: like?.spec ?? {} });
   const modules = Object.keys(kind.fields).filter((name) => kind.fields[name]?.hasPath === true);
   const responses = modules.map(

@@ -177,7 +177,7 @@ function isUrl(text: string): boolean {
  * Rejects if the stack takes over a resource that a manifest of the old stack still describes: the old stack would
  * create the resource again.
  */
-export async function refuseStillDescribed(
+export async function refuseHandOverOfDescribed(
   folder: StackFolder,
   { stacks }: StackTree,
   context: Pick<Host, 'cwd' | 'env' | 'render'>,

@@ -11,7 +11,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject, toByteLength } f
 import { once } from '../model/once.ts';
 import { STORABLE_PATTERN } from '../model/printable.ts';
 
-/** Schemas of single texts: values of fields, and keys of maps. */
+/** Schemas of strings: values of fields, and keys of maps. */
 
 /** The use of a schema, explained in field.ts. */
 export type SchemaUse = 'manifest' | 'request' | 'response' | 'document';

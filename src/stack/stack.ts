@@ -209,7 +209,7 @@ function createReadings(): Readings {
 }
 
 /** Creates an account for several stacks. `signal` aborts every read. */
-export function shareAccount(parts: AccountInput, host: Host, signal: AbortSignal): SharedAccount {
+export function createSharedAccount(parts: AccountInput, host: Host, signal: AbortSignal): SharedAccount {
   const { notices, countSent, countReads } = createCounter(parts);
   const account = createAccount({ ...parts, notices }, host);
   let readings = createReadings();

@@ -21,7 +21,7 @@ export function readTrust(
   { untrusted, env: names = [], root }: TrustFlags,
   { env }: Pick<Host, 'env'>,
 ): Required<Pick<Host, 'isUntrusted' | 'offered'>> & Pick<Host, 'root'> {
-  const offered = listVariablesForManifests({ env: names }, env);
+  const offered = listVariablesAllowedInManifests({ env: names }, env);
   const wrong = offered.find((name) => !OFFER.test(name));
   if (wrong !== undefined)
     throw new StackError(`${JSON.stringify(wrong)} is not the name of a variable that can be offered to manifests.`, {
@@ -33,7 +33,7 @@ export function readTrust(
 }
 
 /** Returns the names from flags, else the names from EDGEWISE_ENV. */
-export function listVariablesForManifests({ env: names = [] }: TrustFlags, env: Host['env']): readonly string[] {
+export function listVariablesAllowedInManifests({ env: names = [] }: TrustFlags, env: Host['env']): readonly string[] {
   return names.length > 0 ? names : (env['EDGEWISE_ENV'] ?? '').split(/[\s,]+/).filter((name) => name !== '');
 }
 

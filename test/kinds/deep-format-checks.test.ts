@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listDeepFormatFindings, listDeepFormats, loadDeepFormatChecks } from '../../src/kinds/deep-format-checks.ts';
-import { field, formatted, listOf, mapOf, objectOf, text } from '../../src/kinds/field.ts';
+import { field, listOf, mapOf, objectOf, text, textOfFormat } from '../../src/kinds/field.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
 import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
 
@@ -17,11 +17,11 @@ const BASTION = defineKind({
   path: '/bastions',
   listKey: 'bastions',
   fields: {
-    host_key: field(formatted('ssh-public-key'), 'A key.'),
-    user_keys: field(listOf(formatted('ssh-public-key'), { orSingle: true }), 'Keys.'),
-    by_host: field(mapOf(text(), objectOf({ key: field(formatted('ssh-public-key'), 'A key.') })), 'Keys.'),
+    host_key: field(textOfFormat('ssh-public-key'), 'A key.'),
+    user_keys: field(listOf(textOfFormat('ssh-public-key'), { orSingle: true }), 'Keys.'),
+    by_host: field(mapOf(text(), objectOf({ key: field(textOfFormat('ssh-public-key'), 'A key.') })), 'Keys.'),
     by_key: field(mapOf({ type: 'text', format: 'ssh-public-key' }, text()), 'Names.'),
-    seen: field(formatted('ssh-public-key'), 'The service tells.', { lifecycle: 'computed' }),
+    seen: field(textOfFormat('ssh-public-key'), 'The service tells.', { lifecycle: 'computed' }),
   },
 });
 

@@ -3,7 +3,6 @@ import {
   boolean,
   type Field,
   field,
-  formatted,
   idOf,
   integer,
   jsonWithReferences,
@@ -16,6 +15,7 @@ import {
   refTo,
   setOf,
   text,
+  textOfFormat,
   timestamp,
 } from '../../src/kinds/field.ts';
 import { FORMATS, type TextFormat } from '../../src/kinds/formats.ts';
@@ -32,7 +32,7 @@ const FORMAT_NAMES = Object.keys(FORMATS) as readonly TextFormat[]; // the keys 
 
 /** A field of each form of text, named for it. */
 const NOTES: Readonly<Record<string, Field>> = Object.fromEntries(
-  FORMAT_NAMES.map((format) => [format.replaceAll('-', '_'), field(formatted(format), `A note: a ${format}.`)]),
+  FORMAT_NAMES.map((format) => [format.replaceAll('-', '_'), field(textOfFormat(format), `A note: a ${format}.`)]),
 );
 
 const SIGNAL = objectOf(
@@ -73,12 +73,12 @@ const LIGHTHOUSE = defineKind({
     ...IDENTITY,
     description: DESCRIPTION,
     metadata: METADATA,
-    harbour: field(formatted('domain'), 'The harbour that it belongs to. One lighthouse for each harbour.', {
+    harbour: field(textOfFormat('domain'), 'The harbour that it belongs to. One lighthouse for each harbour.', {
       lifecycle: 'immutable',
       required: true,
       unique: true,
     }),
-    channels: field(setOf(formatted('hostport')), 'Where it is spoken to. Each belongs to one lighthouse.', {
+    channels: field(setOf(textOfFormat('hostport')), 'Where it is spoken to. Each belongs to one lighthouse.', {
       unique: true,
       carries: 'by-each',
       summary: { prefix: 'is spoken to on', unset: 'is silent' },
@@ -99,14 +99,14 @@ const LIGHTHOUSE = defineKind({
       clear: 'null',
     }),
     guarded_by: field(listOf(refTo('edgtcp'), { orSingle: true }), 'The edges on its way, the nearest first.'),
-    crew: field(setOf(formatted('principal'), { unrestricted: '*' }), 'Who may enter. None, or `*`: everybody.', {
+    crew: field(setOf(textOfFormat('principal'), { unrestricted: '*' }), 'Who may enter. None, or `*`: everybody.', {
       restriction: 'allow-list-or-all',
     }),
     sectors: field(mapOf(idOf('bkdhr', 'bkdtg'), integer(0, 100), { isShares: true }), 'Who sees how much of it.', {
       alwaysSent: true,
     }),
     labels: field(
-      mapOf(formatted('header-name'), formatted('header-value'), { caseInsensitive: true }),
+      mapOf(textOfFormat('header-name'), textOfFormat('header-value'), { caseInsensitive: true }),
       'Labels, whose names are the same in any case.',
     ),
     key: field(text({ format: 'ssh-public-key', orFile: true }), 'Key of its door.', { lifecycle: 'immutable' }),
@@ -159,9 +159,9 @@ const PILOT_PASS = defineKind({
       ? [{ path: ['valid_until'], message: 'valid_until is not later than valid_after' }]
       : [],
   lifecycle: {
-    valid_for: field(formatted('duration'), 'How long it is valid, from when it is made.'),
-    renew_before: field(formatted('duration'), 'How long before its end it is replaced.'),
-    rotate_after: field(formatted('duration'), 'How old it may become.'),
+    valid_for: field(textOfFormat('duration'), 'How long it is valid, from when it is made.'),
+    renew_before: field(textOfFormat('duration'), 'How long before its end it is replaced.'),
+    rotate_after: field(textOfFormat('duration'), 'How old it may become.'),
     write_to: field(text({ isPath: true }), 'File that apply keeps equal to the paper.'),
   },
   checkLifecycle: (settings, spec) => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Drift, hasDrift, isComplete } from '../../model/drift.ts';
+import { type Drift, hasDrift, isComparisonComplete } from '../../model/drift.ts';
 import { listFormatNames } from '../../report/formats.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import type { SavedFile } from '../../stack/saved-plan.ts';
@@ -75,7 +75,7 @@ async function drift(paths: readonly string[], flags: Flags, context: Context): 
 }
 
 function exitCodeOfDrift(found: Drift): ExitCode {
-  if (!isComplete(found)) return EXIT.invalid;
+  if (!isComparisonComplete(found)) return EXIT.invalid;
   return hasDrift(found) ? EXIT.changes : EXIT.success;
 }
 

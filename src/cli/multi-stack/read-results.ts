@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { createReadBudget, type ReadBudget, readInput } from '../../files/read-input.ts';
 import { STDIN } from '../../manifest/environment.ts';
-import { DRIFT_STATES, type Drift, hasDrift, isComplete } from '../../model/drift.ts';
+import { DRIFT_STATES, type Drift, hasDrift, isComparisonComplete } from '../../model/drift.ts';
 import { describeError } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, type JsonObject, parseJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
@@ -119,7 +119,7 @@ function parseReport(
 function computeExitCode(report: Report, isGood: boolean): ExitCode {
   switch (report.about) {
     case 'drift':
-      if (!isComplete(report.drift)) return EXIT.invalid;
+      if (!isComparisonComplete(report.drift)) return EXIT.invalid;
       return hasDrift(report.drift) ? EXIT.changes : EXIT.success;
     case 'validation':
       return exitCodeOfValidation(report.validation.diagnostics);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Kind } from '../../kinds/kind.ts';
 import { renderYaml } from '../../manifest/render-document.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { hasDrift, type Inventory, isComplete } from '../../model/drift.ts';
+import { hasDrift, type Inventory, isComparisonComplete } from '../../model/drift.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
 import { listFilePaths } from '../../plan/files.ts';
@@ -175,7 +175,7 @@ export async function showDriftOfStacks(
       const differs = hasDrift(drift) ? EXIT.changes : EXIT.success;
       return {
         report: { about: 'drift', drift },
-        exitCode: isComplete(drift) ? differs : EXIT.invalid,
+        exitCode: isComparisonComplete(drift) ? differs : EXIT.invalid,
         options: differs === EXIT.success && drift.diagnostics.length === 0 ? {} : { locate },
       };
     });

@@ -17,7 +17,7 @@ import {
   listStackClaims,
   type ReadClaims,
 } from '../../repository/claim-registry.ts';
-import { findTakeOverStack, getAccountId, refuseStillDescribed } from '../../repository/hand-over.ts';
+import { findTakeOverStack, getAccountId, refuseHandOverOfDescribed } from '../../repository/hand-over.ts';
 import { orderStacks } from '../../repository/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../repository/planned-resources.ts';
 import { type SelectedStacks, type StackFilter, selectStacks } from '../../repository/select-stacks.ts';
@@ -27,7 +27,7 @@ import { readManifests, readValidManifests } from '../../stack/read-manifests.ts
 import { resolveTokens, type TokenFlags } from '../../stack/run-plan.ts';
 import type { SavedFile } from '../../stack/saved-plan.ts';
 import { getServerDataFile, isEmbedded, type RunSettings, readApiKey } from '../../stack/settings.ts';
-import { createStack, type SharedAccount, type Stack, shareAccount } from '../../stack/stack.ts';
+import { createSharedAccount, createStack, type SharedAccount, type Stack } from '../../stack/stack.ts';
 import { announceService, createServiceNotices, type SetLineWriter } from '../connection/notices.ts';
 import { type ConnectionFlags, listenForInterrupts } from '../connection/stack-session.ts';
 import { type Context, VERSION } from '../context.ts';
@@ -259,7 +259,7 @@ export async function planStackFolder(
   const { signal, context } = run;
   const { tree, stacks } = run.selected;
   const account = getAccountId(folder, context);
-  await refuseStillDescribed(folder, tree, context);
+  await refuseHandOverOfDescribed(folder, tree, context);
   const isInRun = (name: string): boolean =>
     stacks.some((other) => other !== folder && other.name === name && getAccountId(other, context) === account);
   const all = { ...options, ...createCrossStackLookUps(run, folder), isInRun, signal };
@@ -389,7 +389,7 @@ function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
       onConnected: ({ warning }: { readonly warning: string | undefined }) =>
         announceService(settings, warning, context),
     };
-    const account = shareAccount(parts, context, signal);
+    const account = createSharedAccount(parts, context, signal);
     accounts.push(account);
     return { account, setLineWriter, end, file, settings };
   };

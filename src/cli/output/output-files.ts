@@ -121,7 +121,7 @@ function isOwn(path: string): boolean {
  * Records the inputs of a run. Until the first input is recorded, every path on the command line counts as an input,
  * and so does every possible manifest below such a path.
  */
-export function createInputRecorder(words: readonly string[], cwd: string): InputRecorder {
+export function createRunInputRecorder(words: readonly string[], cwd: string): InputRecorder {
   const files = new Set<string>();
   return {
     add: (file) => {

@@ -3,7 +3,7 @@ import type { Shard } from '../../model/stack-tree.ts';
 import type { CommandLine } from '../../report/report.ts';
 import { createsToken } from '../../stack/run-plan.ts';
 import { isEmbedded } from '../../stack/settings.ts';
-import { listVariablesForManifests } from '../../stack/trust.ts';
+import { listVariablesAllowedInManifests } from '../../stack/trust.ts';
 import type { Context } from '../context.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
@@ -130,7 +130,7 @@ function listConnectionWords(
 
 /** Lists the flags for the variables that manifests may read. */
 function listOfferWords({ flags, env }: Pick<PlannedCommand, 'flags' | 'env'>): readonly string[] {
-  return listVariablesForManifests({ env: flags.env ?? [] }, env).flatMap((name) => ['--env', name]);
+  return listVariablesAllowedInManifests({ env: flags.env ?? [] }, env).flatMap((name) => ['--env', name]);
 }
 
 /** Lists the flags that decide the content of a plan. */

@@ -1,4 +1,4 @@
-import { field, formatted, listOf, objectOf, oneOf, text } from '../field.ts';
+import { field, listOf, objectOf, oneOf, text, textOfFormat } from '../field.ts';
 import { defineKind } from '../kind.ts';
 import { IDENTITY, METADATA } from './standard-fields.ts';
 
@@ -33,7 +33,7 @@ export const ABUSE_REPORT = defineKind({
   },
   fields: {
     ...IDENTITY,
-    urls: field(listOf(formatted('http-url'), { minItems: 1 }), 'URLs with suspected abusive content.', {
+    urls: field(listOf(textOfFormat('http-url'), { minItems: 1 }), 'URLs with suspected abusive content.', {
       lifecycle: 'immutable',
       required: true,
     }),

@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '../../model/json.ts';
 import { renderTimeSpan } from '../duration.ts';
-import { field, formatted, listOf, objectOf, oneOf, setOf, text, timestamp } from '../field.ts';
+import { field, listOf, objectOf, oneOf, setOf, text, textOfFormat, timestamp } from '../field.ts';
 import { defineKind, type HealthFinding, type ProvisionedResource, type ServiceWork } from '../kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 
@@ -32,7 +32,7 @@ export const AGENT_INGRESS = defineKind({
     description: DESCRIPTION,
     metadata: METADATA,
     domain: field(
-      formatted('domain'),
+      textOfFormat('domain'),
       'A domain that you own. The regional domains are below it. One ingress per domain.',
       {
         lifecycle: 'immutable',

@@ -1,4 +1,4 @@
-import { field, formatted, idOf, setOf, text } from '../field.ts';
+import { field, idOf, setOf, text, textOfFormat } from '../field.ts';
 import { defineKind } from '../kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 
@@ -13,7 +13,7 @@ export const CREDENTIAL = defineKind({
   listKey: 'credentials',
   lifecycle: {
     rotate_after: field(
-      formatted('duration'),
+      textOfFormat('duration'),
       'Maximum age. An older credential is replaced; the new token is delivered before the old credential is deleted.',
     ),
   },
@@ -26,7 +26,7 @@ export const CREDENTIAL = defineKind({
       replacedConsequence: 'agents with the old token are disconnected',
     }),
     acl: field(
-      setOf(formatted('acl-rule'), { unrestricted: '*' }),
+      setOf(textOfFormat('acl-rule'), { unrestricted: '*' }),
       'Bind rules: the domains, addresses and labels that the token may bind. Without rules, or with `*`: no restriction.',
       {
         restriction: 'allow-list-or-all',

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../model/json.ts';
 import {
   field,
-  formatted,
   type InactiveReason,
   idOf,
   integer,
@@ -10,6 +9,7 @@ import {
   number,
   refTo,
   setOf,
+  textOfFormat,
 } from '../field.ts';
 import { defineKind } from '../kind.ts';
 
@@ -87,11 +87,11 @@ export const HTTPS_EDGE_ROUTE = defineKind({
     request_headers: field(
       moduleOf({
         add: field(
-          mapOf(formatted('header-name'), formatted('header-value'), { caseInsensitive: true }),
+          mapOf(textOfFormat('header-name'), textOfFormat('header-value'), { caseInsensitive: true }),
           'Headers added to the request before it goes upstream, after `remove`. Names that differ only in case are the same header.',
         ),
         remove: field(
-          setOf(formatted('header-name')),
+          setOf(textOfFormat('header-name')),
           'Names of headers removed from the request before it goes upstream.',
         ),
       }),
@@ -100,11 +100,11 @@ export const HTTPS_EDGE_ROUTE = defineKind({
     ),
     user_agent_filter: field(
       moduleOf({
-        allow: field(setOf(formatted('re2-pattern')), 'RE2 patterns, unanchored. A match allows the request.', {
+        allow: field(setOf(textOfFormat('re2-pattern')), 'RE2 patterns, unanchored. A match allows the request.', {
           restriction: 'unproven',
         }),
         deny: field(
-          setOf(formatted('re2-pattern')),
+          setOf(textOfFormat('re2-pattern')),
           'RE2 patterns, unanchored. A match denies the request unless an allow pattern matches.',
           { restriction: 'unproven' },
         ),

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import type { Spec } from '../../model/state.ts';
 import { parseDurationMs, renderTimeSpan } from '../duration.ts';
-import { field, formatted, idOf, mapOf, oneOf, setOf, text, timestamp } from '../field.ts';
+import { field, idOf, mapOf, oneOf, setOf, text, textOfFormat, timestamp } from '../field.ts';
 import { defineKind, type SpecFinding } from '../kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 
@@ -25,11 +25,11 @@ export const SSH_USER_CERTIFICATE = defineKind({
   validity: { after: 'valid_after', until: 'valid_until', defaultMs: DEFAULT_VALIDITY_MS },
   lifecycle: {
     valid_for: field(
-      formatted('duration'),
+      textOfFormat('duration'),
       'How long the certificate is valid, from its creation. Use it instead of valid_after and valid_until.',
     ),
     renew_before: field(
-      formatted('duration'),
+      textOfFormat('duration'),
       'The certificate is renewed this long before it expires. The new certificate is created first. Default: renewed after expiry.',
     ),
     write_to: field(
@@ -52,7 +52,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
       required: true,
     }),
     principals: field(
-      setOf(formatted('principal')),
+      setOf(textOfFormat('principal')),
       'User names that the holder may sign in as. Always set them: an empty list means any user in the API documentation, but no user in OpenSSH with TrustedUserCAKeys.',
       {
         lifecycle: 'immutable',
@@ -66,12 +66,12 @@ export const SSH_USER_CERTIFICATE = defineKind({
       },
     ),
     critical_options: field(
-      mapOf(formatted('critical-option'), text()),
+      mapOf(textOfFormat('critical-option'), text()),
       'Critical options of the certificate. Only two are defined: `force-command` is the command that runs instead of any other; `source-address` lists the addresses that may connect, in CIDR form, separated by commas: `203.0.113.0/24,2001:db8::/32`.',
       { lifecycle: 'immutable', restriction: 'by-each' },
     ),
     extensions: field(
-      mapOf(formatted('certificate-extension'), text()),
+      mapOf(textOfFormat('certificate-extension'), text()),
       'Extensions of the certificate. Default: `permit-pty` and `permit-user-rc`, each with an empty value.',
       { lifecycle: 'immutable', restriction: 'allow-list', default: { 'permit-pty': '', 'permit-user-rc': '' } },
     ),

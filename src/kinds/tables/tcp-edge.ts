@@ -1,6 +1,5 @@
 import {
   field,
-  formatted,
   idOf,
   jsonWithReferences,
   listOf,
@@ -9,6 +8,7 @@ import {
   refTo,
   setOf,
   text,
+  textOfFormat,
 } from '../field.ts';
 import { defineKind } from '../kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
@@ -56,7 +56,7 @@ export const TCP_EDGE = defineKind({
     description: DESCRIPTION,
     metadata: METADATA,
     hostports: field(
-      setOf(formatted('hostport')),
+      setOf(textOfFormat('hostport')),
       'Hostports that this edge serves, each `host:port`. A hostport belongs to one TCP edge at a time.',
       {
         unique: true,

@@ -4,7 +4,7 @@ import { DRIFT_STATES, type DriftState } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { CommandLine } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import { type DangerView, type findFieldPlace, listQuoted, withoutValues } from '../view/danger-view.ts';
+import { type DangerView, type findFieldPlace, splitAtBackticks, withoutValues } from '../view/danger-view.ts';
 import {
   CHANGED_VALUE_UNKNOWN,
   type DriftedView,
@@ -442,7 +442,7 @@ function renderClauses(dangers: readonly DangerView[], fields: readonly FieldVie
 /** A danger as a clause. The values, and text in backticks, are shown as code. */
 export function renderDangerClause({ clause, then }: DangerView): Html {
   const values = clause.values === '' ? '' : html` <code>${clause.values}</code>`;
-  const lead = listQuoted(clause.lead).map(({ piece, isCode }) => (isCode ? html`<code>${piece}</code>` : piece));
+  const lead = splitAtBackticks(clause.lead).map(({ piece, isCode }) => (isCode ? html`<code>${piece}</code>` : piece));
   return html`${lead}${values}${then === '' ? '' : `: ${then}`}`;
 }
 

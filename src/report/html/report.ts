@@ -40,7 +40,7 @@ import {
   REQUESTS_HEADING,
   REQUESTS_ORDER,
 } from '../view/plan-wording.ts';
-import { countSeverities, formatCount, formatNoResult, formatValidationSize } from '../view/wording.ts';
+import { countSeverities, formatCount, formatNoResult, formatValidatedCount } from '../view/wording.ts';
 import {
   getChangeAnchor,
   getResourceAnchor,
@@ -202,7 +202,7 @@ function createValidationPage({ validation }: ValidationReport): HtmlPage {
   return {
     heading: isValid ? 'The manifests are valid' : 'The manifests are invalid',
     notes: [],
-    conclusion: [html`${formatValidationSize(validation)}.`, renderPointers([], diagnostics)],
+    conclusion: [html`${formatValidatedCount(validation)}.`, renderPointers([], diagnostics)],
     body: [renderDiagnostics(diagnostics.map(toPrintableDiagnostic))],
   };
 }

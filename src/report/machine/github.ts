@@ -17,7 +17,7 @@ import {
   countSeverities,
   formatCount,
   formatNoResult,
-  formatValidationSize,
+  formatValidatedCount,
 } from '../view/wording.ts';
 import { type Annotation, joinNotStarted, listAnnotations, listRelatedTexts } from './annotations.ts';
 
@@ -105,7 +105,7 @@ function summarizeReport(report: Report): string {
     case 'validation': {
       const { diagnostics } = report.validation;
       const found = diagnostics.length === 0 ? 'no diagnostics' : countSeverities(diagnostics);
-      return `${formatValidationSize(report.validation)}: ${found}.`;
+      return `${formatValidatedCount(report.validation)}: ${found}.`;
     }
     case 'failure': {
       const { diagnostics = [], command } = report.failure;

@@ -3,7 +3,7 @@ import { createPlanDocument } from '../../kinds/request-body.ts';
 import { countShownActions, formatChangeAddress } from '../../model/change.ts';
 import { countDangers } from '../../model/danger.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
-import { countCoverage, countDriftStates, type Drift, hasDrift, isComplete } from '../../model/drift.ts';
+import { countCoverage, countDriftStates, type Drift, hasDrift, isComparisonComplete } from '../../model/drift.ts';
 import { ApiError, assertNever } from '../../model/errors.ts';
 import { type JsonObject, renderStableJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
@@ -95,7 +95,7 @@ function renderDriftJson(drift: Drift): string {
   return renderJsonDocument({
     format: REPORT_FORMAT,
     command: 'drift',
-    ok: isComplete(drift),
+    ok: isComparisonComplete(drift),
     drifted: hasDrift(drift),
     dangers: countDangers(drift.resources.flatMap(({ dangers = [] }) => dangers)),
     counts: countDriftStates(drift),

@@ -1,5 +1,5 @@
 import { countDangers, DANGER_GROUPS } from '../../model/danger.ts';
-import { countCoverage, countDriftStates, DRIFT_STATES, type Drift, isComplete } from '../../model/drift.ts';
+import { countCoverage, countDriftStates, DRIFT_STATES, type Drift, isComparisonComplete } from '../../model/drift.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { DriftReport, Report, StacksReport } from '../report.ts';
 
@@ -65,7 +65,7 @@ interface Sample {
 function listStackFamilies(drift: Drift): readonly Family[] {
   const { stack, at, requests } = drift;
   return [
-    createSuccessFamily(isComplete(drift), { stack }),
+    createSuccessFamily(isComparisonComplete(drift), { stack }),
     {
       name: 'edgewise_last_run_timestamp_seconds',
       unit: 'seconds',

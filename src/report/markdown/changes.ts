@@ -4,7 +4,7 @@ import { assertNever } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { FormatOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import { type DangerView, findFieldPlace, isCoveredByDanger, listQuoted } from '../view/danger-view.ts';
+import { type DangerView, findFieldPlace, isCoveredByDanger, splitAtBackticks } from '../view/danger-view.ts';
 import { createPlaceLinks } from '../view/diagnostic-view.ts';
 import { type FieldLine, type FieldView, formatBrief, shortenNames } from '../view/field-view.ts';
 import { formatUnchangedCount } from '../view/plan-wording.ts';
@@ -322,7 +322,7 @@ export function renderDangerSection(
 
 /** Escapes prose, except that text in backticks becomes code. */
 function escapeQuotingProse(text: string): string {
-  return listQuoted(text)
+  return splitAtBackticks(text)
     .map(({ piece, isCode }) => (isCode ? renderCode(piece) : escapeProse(piece)))
     .join('');
 }

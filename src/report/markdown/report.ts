@@ -15,7 +15,7 @@ import { findFieldPlace } from '../view/danger-view.ts';
 import { createFailureView } from '../view/diagnostic-view.ts';
 import { createDriftView } from '../view/drift-view.ts';
 import { createPlanView } from '../view/plan-view.ts';
-import { formatCount, formatNoResult, formatValidationSize } from '../view/wording.ts';
+import { formatCount, formatNoResult, formatValidatedCount } from '../view/wording.ts';
 import { createLinks, type LinkToDanger, type LinkToManifest, listDangerSections, renderFooter } from './changes.ts';
 import { createDriftLinks, listDriftHeadSections, listDriftSections } from './drift.ts';
 import {
@@ -138,7 +138,7 @@ function createValidationComment({ command, validation }: ValidationReport): Com
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const conclusion =
     errors === 0
-      ? `${formatValidationSize(validation)}: valid.`
+      ? `${formatValidatedCount(validation)}: valid.`
       : `The manifests are invalid: ${formatCount(errors, 'error')}.`;
   return {
     command,

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { assertNever, InvariantError } from '../../model/errors.ts';
 import type { Failure, FormatOptions, Report, TextOptions, Validation } from '../report.ts';
 import { createFailureView, type DiagnosticLine, listDiagnosticLines } from '../view/diagnostic-view.ts';
-import { countSeverities, formatValidationSize } from '../view/wording.ts';
+import { countSeverities, formatValidatedCount } from '../view/wording.ts';
 import { createPainter, type TextStyle, wrapWithPrefix } from './layout.ts';
 
 /** Diagnostics in the style of a compiler, separated by blank lines, then their number. Empty if there are none. */
@@ -87,5 +87,5 @@ export function renderValidationText(validation: Validation, options: FormatOpti
   const { diagnostics } = validation;
   const found = renderDiagnosticsText(diagnostics, options);
   if (diagnostics.some(({ severity }) => severity === 'error')) return found;
-  return `${found}${formatValidationSize(validation)}: valid.\n`;
+  return `${found}${formatValidatedCount(validation)}: valid.\n`;
 }

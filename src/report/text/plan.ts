@@ -87,7 +87,7 @@ function renderParts({ parts }: PlanView, options: TextOptions): readonly (reado
   });
 }
 
-/** Each change on one line. A change in two parts has a line only in the first part, with the fields of both. */
+/** Each change on one line. If its drifted fields are in another part of the plan, they are on the same line. */
 function renderCompactChanges(
   changes: readonly ChangeView[],
   parts: PlanView['parts'],

@@ -19,11 +19,11 @@ import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions, Report } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
 import {
+  type FieldTypeOrFree,
   type FieldView,
   formatFieldPath,
   getFieldType,
   isEmpty,
-  type KnownType,
   listBriefValues,
   type ResourceNames,
   renderScalar,
@@ -168,7 +168,7 @@ export function withoutValues(danger: DangerView, fields: readonly FieldView[]):
 }
 
 /** Splits a text into code (in backticks) and other text. Returns the whole text if the backticks are not in pairs. */
-export function listQuoted(text: string): readonly { readonly piece: string; readonly isCode: boolean }[] {
+export function splitAtBackticks(text: string): readonly { readonly piece: string; readonly isCode: boolean }[] {
   const pieces = text.split('`');
   if (pieces.length % 2 === 0) return [{ piece: text, isCode: false }];
   return pieces.map((piece, index) => ({ piece, isCode: index % 2 === 1 })).filter(({ piece }) => piece !== '');
@@ -324,7 +324,7 @@ function createRuleClause({ danger, path = '', from, to }: Danger, { kind, names
 }
 
 /** Returns, for example, ``deny rule `europe` ``. */
-function formatRuleName(type: KnownType, rule: Json): string {
+function formatRuleName(type: FieldTypeOrFree, rule: Json): string {
   const caption = readRuleCaption(type, rule);
   const actions = [...new Set(listActions(type, rule))].join(', ');
   return [actions, 'rule', caption === undefined ? '' : `\`${toPrintable(caption)}\``].filter(Boolean).join(' ');
@@ -333,7 +333,7 @@ function formatRuleName(type: KnownType, rule: Json): string {
 /**
  * The actions of a rule, such as `deny`: the values of those text fields for which the kind's table lists known values.
  */
-function listActions(type: KnownType, value: Json | undefined): readonly string[] {
+function listActions(type: FieldTypeOrFree, value: Json | undefined): readonly string[] {
   if (value === undefined || value === null) return [];
   if (typeof value === 'string') return type?.type === 'text' && type.known !== undefined ? [quoteIfNeeded(value)] : [];
   return Object.entries(value).flatMap(([key, member]) => {
@@ -345,7 +345,7 @@ function listActions(type: KnownType, value: Json | undefined): readonly string[
 
 /** The fields of a rule that differ, each with both values. For an added or removed rule, all its fields. */
 function listRuleParts(
-  type: KnownType,
+  type: FieldTypeOrFree,
   { from, to }: { readonly from: Json | undefined; readonly to: Json | undefined },
   names: ResourceNames,
 ): readonly string[] {
@@ -376,14 +376,14 @@ function formatSides(kind: Kind | undefined, { danger, path = '', from, to }: Da
 
 const NOTHING = '(none)';
 
-function formatValue(type: KnownType, value: Json | undefined, names: ResourceNames): string {
+function formatValue(type: FieldTypeOrFree, value: Json | undefined, names: ResourceNames): string {
   const text = formatWholeValue(type, value ?? null, names);
   if (text === '') return NOTHING;
   return text.length <= MAX_VALUE ? text : `${text.slice(0, MAX_VALUE).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /** The uncut text of a value: rules by name, object members one after the other, and free JSON in canonical form. */
-function formatWholeValue(type: KnownType, value: Json, names: ResourceNames): string {
+function formatWholeValue(type: FieldTypeOrFree, value: Json, names: ResourceNames): string {
   if (typeof value === 'boolean') return String(value);
   if (value === null) return '';
   if (type?.type === 'json') return toPrintable(toCanonicalJson(value));
@@ -397,13 +397,13 @@ function formatWholeValue(type: KnownType, value: Json, names: ResourceNames): s
     .join(' ');
 }
 
-function formatMember(type: KnownType, member: Json, names: ResourceNames): string {
+function formatMember(type: FieldTypeOrFree, member: Json, names: ResourceNames): string {
   const isRule = type?.type === 'object' && Object.values(type.fields).some(({ isCaption }) => isCaption);
   return isRule ? formatRuleName(type, member) : formatWholeValue(type, member, names);
 }
 
 /** The scalars of a value as texts, without nesting and without the keys of objects. `true` gives one empty text. */
-export function listValues(type: KnownType, value: Json, names: ResourceNames): readonly string[] {
+export function listValues(type: FieldTypeOrFree, value: Json, names: ResourceNames): readonly string[] {
   if (value === true) return [''];
   if (isEmpty(value)) return [];
   if (isJsonArray(value))
@@ -417,7 +417,7 @@ export function listValues(type: KnownType, value: Json, names: ResourceNames): 
 }
 
 /** A scalar as text. For a reference, only the name of its target. */
-function renderName(type: KnownType, value: Json, names: ResourceNames): string {
+function renderName(type: FieldTypeOrFree, value: Json, names: ResourceNames): string {
   const isReference = type?.type === 'reference' && typeof value === 'string';
   return isReference ? quoteIfNeeded(names.get(value) ?? value) : renderScalar(type, value, names);
 }

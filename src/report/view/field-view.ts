@@ -95,7 +95,7 @@ interface ServiceChange extends Pick<DriftedField, 'origin'> {
  * Describes what happened to a field at the service. If the manifest changed too, the old value is unknown, so the text
  * says only that the field was changed or removed.
  */
-function formatServiceChange({ expected, live, origin }: ServiceChange, type: KnownType): string {
+function formatServiceChange({ expected, live, origin }: ServiceChange, type: FieldTypeOrFree): string {
   const isGone = isNothing(live);
   if (origin === 'both') return `${isGone ? 'removed' : 'changed'} at the service, and in its manifest`;
   if (origin === 'unknown') return isGone ? 'not at the service' : UNKNOWN[isNothing(expected) ? 'added' : 'changed'];
@@ -150,7 +150,7 @@ interface Sides {
   readonly to?: Json | undefined;
 }
 
-function compareValues({ from, to }: Sides, type: KnownType, names: ResourceNames): readonly FoldedLine[] {
+function compareValues({ from, to }: Sides, type: FieldTypeOrFree, names: ResourceNames): readonly FoldedLine[] {
   const isAlone = isEmpty(from) || isEmpty(to);
   const isText = isMultilineText(from) || isMultilineText(to);
   const [before = [], after = []] = [from, to].map((side) => {
@@ -163,7 +163,7 @@ function compareValues({ from, to }: Sides, type: KnownType, names: ResourceName
   return foldUnchanged(diffLines(before, after), isOfMembers ? 0 : CONTEXT_LINES);
 }
 
-function listNotes(difference: Difference, type: KnownType, origins: OriginLabels): readonly string[] {
+function listNotes(difference: Difference, type: FieldTypeOrFree, origins: OriginLabels): readonly string[] {
   const { from, to, origin, forcesReplace } = difference;
   if (origin === 'drift' && origins.drift !== undefined) return listRevertNotes(difference, type, origins.drift);
   const notes: string[] = [];
@@ -178,7 +178,7 @@ function listNotes(difference: Difference, type: KnownType, origins: OriginLabel
  * The field shows its values in the direction of the apply. The note describes the opposite change, which happened at
  * the service.
  */
-function listRevertNotes({ from, to, origin, forcesReplace }: Difference, type: KnownType, word: string) {
+function listRevertNotes({ from, to, origin, forcesReplace }: Difference, type: FieldTypeOrFree, word: string) {
   const happened = formatServiceChange({ expected: to, live: from, origin }, type);
   return [...(forcesReplace ? ['forces replacement'] : []), `${word}: ${happened}`];
 }
@@ -205,7 +205,7 @@ function formatKeyName(path: FieldPath, { kind, names }: FieldContext): string {
 }
 
 /** Renders long text line by line, and members of a plain list without bullets. */
-function renderLines(value: Json, { type, names }: { type: KnownType; names: ResourceNames }): readonly string[] {
+function renderLines(value: Json, { type, names }: { type: FieldTypeOrFree; names: ResourceNames }): readonly string[] {
   if (isMultilineText(value)) return toPrintableLines(value);
   const lines = renderValueLines(type, value, names);
   return isPlainList(value) ? lines.map((line) => line.slice('• '.length)) : lines;
@@ -387,7 +387,7 @@ function toAdded(text: string): DiffLine {
 
 /** A value and its path in a spec. */
 interface Leaf {
-  readonly type: KnownType;
+  readonly type: FieldTypeOrFree;
   readonly path: FieldPath;
   readonly value: Json;
 }
@@ -403,7 +403,7 @@ export function listLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
  * Sorts object members in the order of the kind's table, because a plan file sorts them by name. Unknown members come
  * last, sorted by name.
  */
-function orderMembers(type: KnownType, value: Json): Json {
+function orderMembers(type: FieldTypeOrFree, value: Json): Json {
   if (isJsonArray(value)) return value.map((member, index) => orderMembers(findInnerType(type, index), member));
   if (!isJsonObject(value)) return value;
   const names = listInOrder(type, value);
@@ -413,14 +413,14 @@ function orderMembers(type: KnownType, value: Json): Json {
   return Object.fromEntries(members);
 }
 
-function listInOrder(type: KnownType, value: JsonObject): readonly string[] {
+function listInOrder(type: FieldTypeOrFree, value: JsonObject): readonly string[] {
   const known = Object.keys(type?.type === 'object' ? type.fields : {});
   const others = Object.keys(value).filter((name) => !known.includes(name));
   return [...known.filter((name) => Object.hasOwn(value, name)), ...others.sort()];
 }
 
 /** Removes object members at their defaults. If that removes all members, returns the object unchanged. */
-function withoutDefaults(type: KnownType, value: Json): Json {
+function withoutDefaults(type: FieldTypeOrFree, value: Json): Json {
   if (type?.type === 'list' && isJsonArray(value)) return value.map((member) => withoutDefaults(type.of, member));
   if (type?.type !== 'object' || !isJsonObject(value)) return value;
   const kept: [string, Json][] = [];
@@ -452,7 +452,7 @@ function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
  * Whether an empty member differs from an absent member. It does if the member's default is not empty, or if no table
  * describes the member.
  */
-function isTelling(type: KnownType, name: string): boolean {
+function isTelling(type: FieldTypeOrFree, name: string): boolean {
   const field = type?.type === 'object' ? findField(type, name) : undefined;
   if (field === undefined) return true;
   const byDefault = getDefaultValue(field);
@@ -474,13 +474,13 @@ export type ResourceNames = ReadonlyMap<string, string>;
 const NO_VALUE = '(none)';
 
 /** A value on one line: a scalar, or an empty list or object. */
-export function renderScalar(type: KnownType, value: Json | undefined, names: ResourceNames): string {
+export function renderScalar(type: FieldTypeOrFree, value: Json | undefined, names: ResourceNames): string {
   if (typeof value === 'string') return renderText(type, value, names);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : NO_VALUE;
 }
 
 /** A value as lines: list members with bullets, object members as `key: value`, nested values indented. */
-function renderValueLines(type: KnownType, value: Json, names: ResourceNames): readonly string[] {
+function renderValueLines(type: FieldTypeOrFree, value: Json, names: ResourceNames): readonly string[] {
   if (isEmpty(value)) return [NO_VALUE];
   if (isJsonArray(value)) {
     const members = value.map((member, index) => renderValueLines(findInnerType(type, index), member, names));
@@ -490,7 +490,7 @@ function renderValueLines(type: KnownType, value: Json, names: ResourceNames): r
   return isMultilineText(value) ? ['|', ...indent(toPrintableLines(value))] : [renderScalar(type, value, names)];
 }
 
-function renderText(type: KnownType, text: string, names: ResourceNames): string {
+function renderText(type: FieldTypeOrFree, text: string, names: ResourceNames): string {
   if (type?.type === 'reference') return renderReference(text, names);
   const isWord = type?.type === 'enum' || type?.type === 'timestamp' || (type?.type === 'text' && type.format);
   return isWord ? quoteIfNeeded(text) : quoteText(text);
@@ -500,7 +500,7 @@ function renderReference(text: string, names: ResourceNames): string {
   return isAddress(text) ? `${quoteIfNeeded(text)} (known after apply)` : renderKey(text, names);
 }
 
-function renderMembers(type: KnownType, value: JsonObject, names: ResourceNames): readonly string[] {
+function renderMembers(type: FieldTypeOrFree, value: JsonObject, names: ResourceNames): readonly string[] {
   return Object.entries(value).flatMap(([key, member]) => {
     const name = isReferenceMap(type) ? renderKey(key, names) : quoteIfNeeded(key);
     const [first = '', ...rest] = renderValueLines(findInnerType(type, key), member, names);
@@ -520,16 +520,16 @@ function indent(lines: readonly string[]): readonly string[] {
 }
 
 /** The type of a value from its kind's table; `undefined` for free JSON. */
-export type KnownType = FieldType | undefined;
+export type FieldTypeOrFree = FieldType | undefined;
 
 /** The type of the value at a path of a kind's spec, such as `policy.inbound[0].name`. */
-export function getFieldType(kind: Kind, path: string): KnownType {
+export function getFieldType(kind: Kind, path: string): FieldTypeOrFree {
   const steps = parsePath(path);
-  if (steps?.[0] !== 'lifecycle') return steps?.reduce<KnownType>(findInnerType, toResourceType(kind));
-  return steps.slice(1).reduce<KnownType>(findInnerType, objectOf(kind.lifecycle));
+  if (steps?.[0] !== 'lifecycle') return steps?.reduce<FieldTypeOrFree>(findInnerType, toResourceType(kind));
+  return steps.slice(1).reduce<FieldTypeOrFree>(findInnerType, objectOf(kind.lifecycle));
 }
 
-function isReferenceMap(type: KnownType): boolean {
+function isReferenceMap(type: FieldTypeOrFree): boolean {
   return type?.type === 'map' && type.keys.type === 'reference';
 }
 

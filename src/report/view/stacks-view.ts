@@ -18,7 +18,7 @@ import {
   countSeverities,
   formatCount,
   formatReadSentence,
-  formatValidationSize,
+  formatValidatedCount,
   formatWaitTime,
   removeFinalDot,
   withoutZeros,
@@ -239,7 +239,7 @@ function joinValidations(validations: readonly Validation[]): readonly string[] 
   const sum = (count: (one: Validation) => number): number => validations.reduce((all, one) => all + count(one), 0);
   const size = { files: sum(({ files }) => files), resources: sum(({ resources }) => resources) };
   const found = listFound(validations.flatMap(({ diagnostics }) => diagnostics));
-  return [[formatValidationSize(size), ...found].join(' · ')];
+  return [[formatValidatedCount(size), ...found].join(' · ')];
 }
 
 /** The name of a stack, followed by the folder if it differs from the name. */
@@ -272,7 +272,7 @@ function describeReport({ report }: StackPart): Pick<StackRow, 'said' | 'isQuiet
     }
     case 'validation': {
       const { diagnostics } = report.validation;
-      const said = [formatValidationSize(report.validation), ...listFound(diagnostics)].join(' · ');
+      const said = [formatValidatedCount(report.validation), ...listFound(diagnostics)].join(' · ');
       return { said, isQuiet: diagnostics.length === 0 };
     }
     case 'comparison':

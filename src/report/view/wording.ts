@@ -91,7 +91,7 @@ export function shortenCommit(commit: string): string {
 const SHORT_COMMIT = 7;
 
 /** The number of checked resources and files, such as `5 resources in 2 files`. */
-export function formatValidationSize({
+export function formatValidatedCount({
   files,
   resources,
 }: {

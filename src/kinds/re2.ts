@@ -60,7 +60,7 @@ function countRepetitions(pattern: string): number {
   );
 }
 
-/** Twice the 1000 that RE2 allows, because the product starts at 2. */
+/** RE2 allows 1000 repetitions. Twice as many, because the count above starts at 2. */
 const MAX_REPETITIONS = 2000;
 
 /**

@@ -193,7 +193,7 @@ function readAll(
     }
     const { text, held } = redactSource(decoded, secrets);
     if (held !== undefined) diagnostics.push(held);
-    const context = { env, secrets, locator, readFile, deepChecks: deepChecks, allowance, counter: counter };
+    const context = { env, secrets, locator, readFile, deepChecks, allowance, counter };
     const read = readDocuments(text, context, source);
     for (const document of read.documents) documents.push(document);
     const shown =

@@ -184,7 +184,7 @@ function collectDependencies({ documents, isBroken }: RawDocuments): StackDepend
     const stack = kind === 'External' ? toMapping(spec)['stack'] : undefined;
     return typeof stack === 'string' ? [stack] : [];
   });
-  return { dependsOn: dependsOn, takes: isBroken ? [] : documents.flatMap(listTakes) };
+  return { dependsOn, takes: isBroken ? [] : documents.flatMap(listTakes) };
 }
 
 function mergeDependencies(all: readonly StackDependencies[]): StackDependencies {

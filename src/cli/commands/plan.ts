@@ -75,7 +75,7 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
   const run = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };
   const applyCommand = flags.out === undefined ? createApplyCommand(run) : createSavedPlanCommand(flags.out, run);
   const publication = { flags, exitCode, locate, ...(!lacksTokenSink(made) && { applyCommand }) };
-  return publish({ about: 'plan', plan: made, blocking: blocking }, publication, context);
+  return publish({ about: 'plan', plan: made, blocking }, publication, context);
 }
 
 interface Computed {

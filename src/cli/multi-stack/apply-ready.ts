@@ -372,12 +372,12 @@ export function classifyPlan(
   const options = { locate };
   if (hasPlanErrors(plan) || blocking.length > 0) {
     const exitCode = hasPlanErrors(plan) ? EXIT.invalid : EXIT.refused;
-    return { report: { about: 'plan', plan, blocking: blocking }, exitCode, options };
+    return { report: { about: 'plan', plan, blocking }, exitCode, options };
   }
   if (plan.writes.length + plan.files.length === 0)
     return { report: { about: 'apply', plan, result: EMPTY_APPLY_RESULT }, exitCode: EXIT.success, options };
   ready.set(folder, candidate);
-  return { report: { about: 'plan', plan, blocking: blocking }, exitCode: EXIT.success, options };
+  return { report: { about: 'plan', plan, blocking }, exitCode: EXIT.success, options };
 }
 
 /** A barrier, which opens when all stacks have reached it. */

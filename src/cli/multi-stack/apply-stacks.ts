@@ -188,7 +188,7 @@ async function applyAgain(
   const savedPlans = [...saved.values()].map(({ plan }) => plan);
   return applyStacks(
     roots,
-    { flags: { ...flags, stack: names, isOfPlans: true }, mode: 'apply', getSaved: getSaved, savedPlans },
+    { flags: { ...flags, stack: names, isOfPlans: true }, mode: 'apply', getSaved, savedPlans },
     context,
   );
 }

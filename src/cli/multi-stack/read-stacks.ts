@@ -104,7 +104,7 @@ function createPlanResult(plan: Plan, { run, folder, flags, out, locate }: Plann
   const planned = { paths: [folder.folder], flags, env: run.context.env };
   const applyCommand = out === undefined ? createApplyCommand(planned) : createSavedPlanCommand(out, planned);
   return {
-    report: { about: 'plan', plan, blocking: blocking },
+    report: { about: 'plan', plan, blocking },
     exitCode: exitCodeOfPlan(plan, blocking, flags),
     options: { ...(isQuiet(plan) ? {} : { locate }), ...(!lacksTokenSink(plan) && { applyCommand }) },
   };

@@ -86,7 +86,7 @@ export async function applyManifests(
       const isRefused = hasPlanErrors(plan) || blocking.length > 0;
       if (isRefused) {
         const exitCode = hasPlanErrors(plan) ? EXIT.invalid : EXIT.refused;
-        return publish({ about: 'plan', plan, blocking: blocking }, { flags, exitCode, locate }, context);
+        return publish({ about: 'plan', plan, blocking }, { flags, exitCode, locate }, context);
       }
       const unapproved = findUnapproved(plan, approved, context);
       if (unapproved !== undefined) return publish(unapproved, { flags, exitCode: EXIT.stale, locate }, context);
@@ -151,7 +151,7 @@ export async function applySavedPlan(file: string, flags: ApplyFlags, context: C
   const blocking = listUnconsentedViolations(plan, flags);
   if (hasPlanErrors(plan) || blocking.length > 0) {
     const exitCode = hasPlanErrors(plan) ? EXIT.invalid : EXIT.refused;
-    return publish({ about: 'plan', plan, blocking: blocking }, { flags, exitCode, locate }, context);
+    return publish({ about: 'plan', plan, blocking }, { flags, exitCode, locate }, context);
   }
   showPlanFirst(plan, flags, context);
   return withAccount(settings, context, ({ account, ...session }) => {

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { describe } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { beforeAll, describe } from 'vitest';
 import { IS_FULL } from '../tries.ts';
 
 /** What a command printed, and how it ended. */
@@ -27,8 +28,21 @@ export function describeWith(tools: readonly string[], name: string, tests: () =
   const isSkipped = missing.length > 0 && REQUIRED !== '1' && REQUIRED !== 'all';
   describe.skipIf(isSkipped || !IS_FULL)(
     isSkipped ? `${name} (skipped: ${missing.join(', ')} not installed)` : name,
-    tests,
+    () => {
+      beforeAll(waitForTools, TOOLS_TIMEOUT_MS);
+      tests();
+    },
   );
+}
+
+/** `.ci/run` installs programs while tests run that need none. It creates this file when all are there. */
+const READY = process.env['EDGEWISE_TOOLS_READY'];
+
+/** Four times as long as the slowest install so far. */
+const TOOLS_TIMEOUT_MS = 1_200_000;
+
+async function waitForTools(): Promise<void> {
+  while (READY !== undefined && !existsSync(READY)) await setTimeout(500);
 }
 
 /** Whether `.ci/other-tools` is where the tests with this program run. */

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { MUTANT_VARIABLE } from '../broken-source.ts';
 import { describeLong } from '../effort.ts';
+import { thinOutLikeRandom } from '../laws/properties.ts';
 import { MUTANTS, type MutantCase } from './mutants.ts';
 import { simulate } from './simulate.ts';
 import { SOURCE_MUTANTS } from './source-mutants.ts';
@@ -12,7 +13,7 @@ type Noticed = Pick<MutantCase, 'noticedAs' | 'needsSeveral' | 'seenAt'>;
 /** A few hundred walks have to be enough to notice. */
 const ENOUGH = 400;
 
-const CASES = Object.entries<Noticed>({ ...MUTANTS, ...SOURCE_MUTANTS });
+const CASES = thinOutLikeRandom(Object.entries<Noticed>({ ...MUTANTS, ...SOURCE_MUTANTS }));
 
 describeLong('a simulation of an edgewise that', () => {
   it.each(CASES)('%s is noticed', { timeout: 1_800_000 }, async (name, { noticedAs, needsSeveral = false, seenAt }) => {
@@ -44,9 +45,13 @@ async function isNoticed(name: string, { noticedAs, step, first, last }: Walks):
 }
 
 describeLong('the tests of what was mended', () => {
-  it.each(Object.entries(SOURCE_MUTANTS))('fail without it: %s', { timeout: 300_000 }, async (name, { metBy }) => {
-    expect(await runTests(name, metBy)).toMatch(/ Tests {2}\d+ failed/);
-  });
+  it.each(thinOutLikeRandom(Object.entries(SOURCE_MUTANTS)))(
+    'fail without it: %s',
+    { timeout: 300_000 },
+    async (name, { metBy }) => {
+      expect(await runTests(name, metBy)).toMatch(/ Tests {2}\d+ failed/);
+    },
+  );
 });
 
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', '--project', 'edgewise'];

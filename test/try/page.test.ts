@@ -17,6 +17,7 @@ import OUTPUTS from '../../src/explain/outputs.json' with { type: 'json' };
 import type { Diagnostic } from '../../src/index.ts';
 import { ARTIFACTS, CHROMIUM } from '../end-to-end/browser.ts';
 import { findProgram } from '../end-to-end/openssh.ts';
+import { thinOutLikeRandom } from '../laws/properties.ts';
 import { text as hostileText, TRICKS } from '../report/hostile-values.ts';
 import { IS_FULL } from '../tries.ts';
 
@@ -118,6 +119,9 @@ for (const { browser: name, path, args } of BROWSERS) {
       await page.waitForFunction(isIdle, { timeout: 40_000 });
       return read('#status');
     }
+
+    /** What edgewise computes is the same in both browsers: where there are few tries, the second shows a part of it. */
+    const thinInFirefox = <T>(cases: readonly T[]) => (name === 'firefox' ? thinOutLikeRandom(cases) : cases);
 
     async function read(selector: string): Promise<string> {
       return page.$eval(selector, ({ textContent }) => textContent ?? '');
@@ -223,7 +227,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       });
       await page.reload();
       const [told, printed]: [string[], string[]] = [[], []];
-      for (const [code, { bad }] of Object.entries(EXPLANATIONS)) {
+      for (const [code, { bad }] of thinInFirefox(Object.entries(EXPLANATIONS))) {
         if (!/^(?:plan|validate|lint)$/.test(bad.command) || bad.live !== undefined || bad.faults !== undefined)
           continue;
         if (NOT_OF_A_PAGE.has(code)) continue;
@@ -486,7 +490,8 @@ for (const { browser: name, path, args } of BROWSERS) {
 
     it('shows every hostile text that is pasted as what it is', async () => {
       await open();
-      for (const [at, text] of [...TRICKS, ...fc.sample(hostileText, { numRuns: 10, seed: 27 })].entries()) {
+      const texts = thinInFirefox([...TRICKS, ...fc.sample(hostileText, { numRuns: 10, seed: 27 })]);
+      for (const [at, text] of texts.entries()) {
         await write(`# ${at}\nkind: ${JSON.stringify(text)}\nmetadata: { name: ${text} }\n${text}\n`);
         expect(await read('#status'), JSON.stringify(text)).toMatch(/Nothing can be planned|to create/);
       }

@@ -35,7 +35,7 @@ export {
 export { type CelReading, type ReadCel, readCel } from './expressions/read-cel.ts';
 export { type DeepFormatChecks, loadDeepFormatChecks } from './kinds/deep-format-checks.ts';
 export type { Kind } from './kinds/kind.ts';
-export { createPlanDocument, type PlanDocument, type WriteInPlanDocument } from './kinds/request-body.ts';
+export { createPlanDocument, type PlanDocument, type PlanDocumentWrite } from './kinds/request-body.ts';
 export { findKind, KINDS } from './kinds/tables/registry.ts';
 export { type LintOptions, lintManifests } from './lint/lint.ts';
 export type { ManifestEnvironment } from './manifest/environment.ts';
@@ -52,7 +52,7 @@ export { type ValidatedManifests, type ValidateOptions, validateManifests } from
 export type { Address } from './model/address.ts';
 export type { Action, Change, Difference, DifferenceCause } from './model/change.ts';
 export type { Danger, DangerCounts, DangerGroup, DangerName } from './model/danger.ts';
-export type { Diagnostic, Severity, SourceLocation, SourcePlace, TextPart } from './model/diagnostic.ts';
+export type { Diagnostic, Severity, SourceLocation, SourcePlace, TextRange } from './model/diagnostic.ts';
 export { DIAGNOSTIC_CODES, type DiagnosticCode, LINT_CODES, type LintCode } from './model/diagnostic.ts';
 export type { Inventory, OwnedResource } from './model/drift.ts';
 export {
@@ -83,7 +83,7 @@ export {
   type ExtraChange,
   type ExtraChanges,
   type ExtraField,
-  isCoveredBy,
+  isCoveredByApproval,
   isSamePlan,
   type PlanComparison,
 } from './model/plan-comparison.ts';
@@ -125,7 +125,7 @@ export type {
   PlanReport,
   Report,
   ReportFormat,
-  TextOptions,
+  TextStyleOptions,
   Validation,
   ValidationReport,
 } from './report/report.ts';

@@ -7,7 +7,7 @@ import type { Plan } from '../model/plan.ts';
 import type { Write, WriteId } from '../model/write.ts';
 import { listKnownIds } from '../plan/saved/plan-look-up.ts';
 import { ConcurrentChangeDetector } from './concurrent-changes.ts';
-import { ListReader, type ResolveDuplicatesContext, resolveDuplicates } from './duplicates.ts';
+import { type ResolveDuplicatesContext, resolveDuplicates, SharedListRequests } from './duplicates.ts';
 import type { Journal } from './journal.ts';
 import { performWrite, type WriteContext } from './perform-write.ts';
 import { type ApplyRequests, createRequests } from './requests.ts';
@@ -121,7 +121,7 @@ function createSettleContext(
   { requests, note }: { readonly requests: ApplyRequests; readonly note: ResolveDuplicatesContext['note'] },
 ): ResolveDuplicatesContext {
   const duplicates = {
-    lookUps: new ListReader(requests.list, client.shown, requests.listNewest),
+    lookUps: new SharedListRequests(requests.list, client.shown, requests.listNewest),
     known: listKnownIds(plan),
     sleep: (ms: number) => sleep(ms, signal),
   };

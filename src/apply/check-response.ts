@@ -24,16 +24,16 @@ export function readResponseBody(write: Write, answer: JsonObject): LiveResource
  * Compares the response with the request, field by field, in normal form. Returns a message for each field that the
  * service did not accept as sent; empty if it accepted everything.
  */
-export function diffUnaccepted(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
-  if (write.type !== 'set-module') return diffUnpersisted(write, sent, live);
+export function describeUnacceptedFields(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
+  if (write.type !== 'set-module') return describeUnpersistedFields(write, sent, live);
   return compareFields(write, { [write.module]: sent.body ?? null }, live.spec);
 }
 
 /**
- * Like `diffUnaccepted`, for a response that contains the whole resource. Reports a lost mark first, because later runs
+ * Like `describeUnacceptedFields`, for a response that contains the whole resource. Reports a lost mark first, because later runs
  * do not recognize a resource without its mark.
  */
-export function diffUnpersisted(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
+export function describeUnpersistedFields(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
   const mark = 'mark' in write ? write.mark : undefined;
   const isMarked = mark === undefined || (live.mark?.stack === mark.stack && live.mark.name === mark.name);
   const isKept = write.type === 'release' && live.mark !== undefined;

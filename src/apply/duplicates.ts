@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Client } from '../client/client.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { readResource, type SeenFields } from '../kinds/read-response.ts';
+import { type ObservedFields, readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { ApiError, assertDefined, describeError, NetworkError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Outcome } from '../model/outcome.ts';
-import { compareAge, type LiveResource } from '../model/state.ts';
+import { compareByAge, type LiveResource } from '../model/state.ts';
 import type { CreateWrite, DeliverWrite, RedeliverWrite, Write } from '../model/write.ts';
 import { allowsDuplicates } from '../plan/duplicates.ts';
 import { readResponseBody } from './check-response.ts';
@@ -29,7 +29,7 @@ interface ConcurrentDuplicates {
 }
 
 export interface DuplicateContext {
-  readonly lookUps: ListReader;
+  readonly lookUps: SharedListRequests;
   /** Ids of all live resources in the plan. */
   readonly known: ReadonlySet<string>;
   readonly sleep: (ms: number) => Promise<void>;
@@ -60,7 +60,7 @@ function pickMarkedResources(
 ): readonly LiveResource[] {
   const { stack, name } = write.mark;
   const marked = listNamed(all, name).filter(({ id, mark }) => mark?.stack === stack && !known.has(id));
-  return marked.toSorted(compareAge);
+  return marked.toSorted(compareByAge);
 }
 
 /**
@@ -109,13 +109,17 @@ function rankMarked(marked: readonly LiveResource[], id: string): Omit<Concurren
  * Lists resources during an apply. One list request serves all calls for its kind that were made before it started, so
  * its response contains everything that was created before these calls.
  */
-export class ListReader {
+export class SharedListRequests {
   readonly #list: ReturnType<typeof coalesceLists>;
-  readonly #shown: SeenFields;
+  readonly #shown: ObservedFields;
   readonly #listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   #count = 0;
 
-  constructor(list: Client['list'], shown: SeenFields, listNewest?: (kind: Kind) => Promise<readonly JsonObject[]>) {
+  constructor(
+    list: Client['list'],
+    shown: ObservedFields,
+    listNewest?: (kind: Kind) => Promise<readonly JsonObject[]>,
+  ) {
     this.#shown = shown;
     this.#listNewest = listNewest;
     this.#list = coalesceLists((...asked) => {

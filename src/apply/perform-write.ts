@@ -10,7 +10,12 @@ import type { Outcome } from '../model/outcome.ts';
 import type { FieldPath, LiveResource } from '../model/state.ts';
 import type { CreateWrite, RedeliverWrite, Write, WriteId } from '../model/write.ts';
 import { findFileText } from '../plan/files.ts';
-import { diffUnaccepted, diffUnpersisted, type ResolvedWrite, resolveWriteRequest } from './check-response.ts';
+import {
+  describeUnacceptedFields,
+  describeUnpersistedFields,
+  type ResolvedWrite,
+  resolveWriteRequest,
+} from './check-response.ts';
 import type { ConcurrentChangeDetector, PatchWrite } from './concurrent-changes.ts';
 import {
   type DuplicateContext,
@@ -116,7 +121,7 @@ async function exchange(write: Write, { requests, settle, ids, now, by }: WriteC
 }
 
 function accept(write: Write, { sent, live }: Shown, { ids }: WriteContext): Outcome {
-  const failures = live === undefined ? [] : diffUnaccepted(write, sent, live);
+  const failures = live === undefined ? [] : describeUnacceptedFields(write, sent, live);
   if (failures.length > 0) return createFailure(write, failures.join('; '));
   return { outcome: 'applied', write, id: findResourceId(write) ?? ids.get(write.address) };
 }
@@ -222,7 +227,7 @@ function storeCreation(
   ids.set(write.address, live.id);
   const text = findFileText(live.computed[getKind(write.kind).fileField ?? '']);
   if (text !== undefined) texts.set(write.address, text);
-  return diffUnpersisted(write, sent, live);
+  return describeUnpersistedFields(write, sent, live);
 }
 
 /** `T`: the response to the creation. */
@@ -326,7 +331,7 @@ async function verifyCreation(
   const isHidden = field !== undefined && token === undefined;
   const failures = [
     ...(isHidden ? [`the service did not show its ${field}`] : []),
-    ...(isRotatable(kind) ? diffUnpersisted(write, sent, live) : []),
+    ...(isRotatable(kind) ? describeUnpersistedFields(write, sent, live) : []),
   ];
   if (failures.length > 0) {
     const message = await deleteOwnCreation(made, context, 'Delete it by hand, unless the next plan deletes it');

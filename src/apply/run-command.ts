@@ -34,7 +34,7 @@ export async function runCommand(run: CommandRun): Promise<void> {
     const dropped = await limitSize(errors, ended);
     const { failure, cause } = await ended;
     if (failure === undefined) return;
-    const said = excerptStderr(dropped + (await readEnd(errors)), run.secret);
+    const said = formatStderrExcerpt(dropped + (await readEnd(errors)), run.secret);
     throw new Error(`${program} ${failure}${said === '' ? '' : `: ${said}`}`, { cause });
   } finally {
     await Promise.all([input.close(), errors.close()]);
@@ -110,7 +110,7 @@ async function readEnd({ reader }: UnlinkedFile): Promise<string> {
 /**
  * Formats the end of a program's standard error for a message, on one line. Redacts the secret before it cuts the text.
  */
-export function excerptStderr(stderr: string, secret: string): string {
+export function formatStderrExcerpt(stderr: string, secret: string): string {
   const struck = redactToken(stripVTControlCharacters(stderr), secret);
   const text = toPrintable(struck.replace(/\s+/g, ' ').trim());
   return text.length > MAX_SHOWN ? `…${text.slice(-MAX_SHOWN)}` : text;

@@ -7,7 +7,7 @@ import type { Client } from './client.ts';
 import { readLive } from './read-live.ts';
 
 /** A resource that the service may still be provisioning after it responded to the write. */
-export interface WorkSubject {
+export interface PendingResource {
   readonly address: Address;
   readonly kind: string;
   readonly id: string;
@@ -35,7 +35,7 @@ const FIRST_DELAY_MS = 5_000;
 const MAX_DELAY_MS = 30_000;
 
 /** Returns the resources whose kinds the service provisions asynchronously, each id once. */
-export function listWorkSubjects(subjects: readonly WorkSubject[]): readonly WorkSubject[] {
+export function listPendingResources(subjects: readonly PendingResource[]): readonly PendingResource[] {
   const worked = subjects.filter(({ kind }) => findKind(kind)?.findWork !== undefined);
   return [...new Map(worked.map((one) => [one.id, one])).values()];
 }
@@ -46,7 +46,7 @@ export function listWorkSubjects(subjects: readonly WorkSubject[]): readonly Wor
  */
 export async function awaitWork(
   client: Omit<Client, 'send'>,
-  subjects: readonly WorkSubject[],
+  subjects: readonly PendingResource[],
   { timeoutMs, now, sleep, signal, onReading = () => undefined }: WaitOptions,
 ): Promise<readonly WaitResult[]> {
   const deadline = now().getTime() + timeoutMs;
@@ -68,7 +68,7 @@ export async function awaitWork(
 /** Reads all subjects once. `undefined`: `signal` aborted the read. */
 async function readAll(
   client: Omit<Client, 'send'>,
-  subjects: readonly WorkSubject[],
+  subjects: readonly PendingResource[],
   signal: AbortSignal,
 ): Promise<readonly WaitResult[] | undefined> {
   const kinds = [...new Set(subjects.map(({ kind }) => kind))].flatMap((name) => findKind(name) ?? []);
@@ -84,7 +84,7 @@ async function readAll(
   }
 }
 
-function judge(subject: WorkSubject, live: LiveResource | undefined): WaitResult {
+function judge(subject: PendingResource, live: LiveResource | undefined): WaitResult {
   if (live === undefined)
     return { ...createUnfinished(subject, { message: 'it is no longer there' }), state: 'failed' };
   const kind = findKind(subject.kind);
@@ -102,7 +102,7 @@ function judge(subject: WorkSubject, live: LiveResource | undefined): WaitResult
 }
 
 function createUnfinished(
-  { address, id }: WorkSubject,
+  { address, id }: PendingResource,
   { message }: Required<Pick<WaitResult, 'message'>>,
 ): WaitResult {
   return { address, id, state: 'unfinished', message };

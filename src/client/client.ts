@@ -1,6 +1,6 @@
 import { FORMATS } from '../kinds/formats.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { SeenFields } from '../kinds/read-response.ts';
+import { ObservedFields } from '../kinds/read-response.ts';
 import { getElapsedMs, sleepFor } from '../model/elapsed.ts';
 import { ApiError, assertDefined, InvariantError, NetworkError } from '../model/errors.ts';
 import { type HttpRequest, isSuccess, SERVICE_API_VERSION, type Send } from '../model/http.ts';
@@ -100,7 +100,7 @@ export interface Client {
    * The fields that responses have contained so far. If a response about a resource omits a field, the field is empty
    * if it is one of these, and unknown otherwise.
    */
-  readonly shown: SeenFields;
+  readonly shown: ObservedFields;
   /** Returns the number of requests sent so far, including retries. */
   readonly requestCount: () => number;
 }
@@ -136,7 +136,7 @@ export function createClient(options: ClientOptions): Client {
       return json === undefined ? null : expectObject(call, json);
     },
     limit,
-    shown: new SeenFields(),
+    shown: new ObservedFields(),
     requestCount: () => count,
   };
 }

@@ -37,7 +37,7 @@ export function parseListedResource(kind: Kind, json: Json, { place, excerpt }: 
 }
 
 /** Throws `NetworkError` if the JSON of a module does not match the field's schema. */
-export function expectModule(field: Field, json: JsonObject, origin: ResponseSource): void {
+export function assertModuleMatchesSchema(field: Field, json: JsonObject, origin: ResponseSource): void {
   const schema = getSchema(field, () => createModuleSchema(field, 'response'));
   expectFit(json, schema, origin);
 }

@@ -6,7 +6,7 @@ import { assertDefined } from '../model/errors.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
 import type { Client } from './client.ts';
-import { expectModule } from './parse-response.ts';
+import { assertModuleMatchesSchema } from './parse-response.ts';
 
 /** Selects the resources that `readLive` reads. */
 export interface LiveRequest {
@@ -94,7 +94,7 @@ async function readModules(
     const path = toModulePath(kind, ids, module);
     const json = await client.readModule(path, stop);
     if (json !== null)
-      expectModule(assertDefined(kind.fields[module], `module ${module}`), json, {
+      assertModuleMatchesSchema(assertDefined(kind.fields[module], `module ${module}`), json, {
         place: `GET ${path}: the module`,
         excerpt: client.excerpt,
       });

@@ -11,8 +11,8 @@ import {
   createSchemaPage,
   createSettingPage,
   type FieldPage,
+  type FieldPageResult,
   listSchemaPaths,
-  type PageOrUnknown,
 } from './pages.ts';
 
 /**
@@ -86,7 +86,7 @@ function isDiagnosticCode(text: string): text is DiagnosticCode {
  */
 const OUTSIDE_SPEC: readonly string[] = ['apiVersion', 'kind', 'metadata', 'lifecycle', 'lint'];
 
-function createPage(kind: string, steps: readonly string[]): PageOrUnknown {
+function createPage(kind: string, steps: readonly string[]): FieldPageResult {
   const inSpec = steps[0] === 'spec' ? steps.slice(1) : steps;
   const table = findKind(kind);
   if (table === undefined) return createSchemaSettingPage(kind, steps);
@@ -101,7 +101,7 @@ function createPage(kind: string, steps: readonly string[]): PageOrUnknown {
 }
 
 /** Finds the page of a setting. The path may omit the leading `spec`. */
-function createSchemaSettingPage(kind: string, steps: readonly string[]): PageOrUnknown {
+function createSchemaSettingPage(kind: string, steps: readonly string[]): FieldPageResult {
   const [first = 'spec'] = steps;
   const isFull = kind === 'List' || first === 'spec' || OUTSIDE_SPEC.includes(first);
   const page = createSchemaPage(kind, isFull && (steps.length > 0 || kind === 'List') ? steps : ['spec', ...steps]);
@@ -120,7 +120,7 @@ function createUnknownTopic(topic: string, first: string): UnknownTopic {
   };
 }
 
-type Unknown = Extract<PageOrUnknown, { unknown: string }>;
+type Unknown = Extract<FieldPageResult, { unknown: string }>;
 
 function createUnknownField({ unknown, before, known }: Unknown, { kind, steps }: FieldTarget): UnknownTopic {
   const [deeper] = listFields(steps, [kind]);

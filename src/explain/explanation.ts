@@ -61,7 +61,7 @@ export function renderMarkedMetadata(stack: string, name: string, more: JsonObje
 }
 
 /** Returns the corrected example of a code. */
-export function toFixedExample({ bad, good }: Explanation): ExplanationExample {
+export function createCorrectedExample({ bad, good }: Explanation): ExplanationExample {
   const {
     files = {},
     command = bad.command,

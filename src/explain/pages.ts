@@ -16,10 +16,10 @@ import { createManifestJsonSchema } from '../schemas/manifest.ts';
 import { inlineDefs } from '../schemas/text.ts';
 import {
   type ConcurrentRequest,
+  createCorrectedExample,
   type ExplanationExample,
   renderFileText,
   renderSeed,
-  toFixedExample,
 } from './explanation.ts';
 import { EXPLANATIONS } from './explanations.ts';
 import OUTPUTS from './outputs.json' with { type: 'json' };
@@ -62,7 +62,7 @@ const TEXTS: Readonly<Record<DiagnosticCode, string>> = OUTPUTS;
 export function createCodePage(code: DiagnosticCode): CodePage {
   const explanation = EXPLANATIONS[code];
   const { meaning, remedy, bad } = explanation;
-  const fixed = toFixedExample(explanation);
+  const fixed = createCorrectedExample(explanation);
   return {
     about: 'code',
     code,
@@ -124,12 +124,12 @@ export interface FieldRow {
  * The page of a path. If a step of the path is unknown: this step, the path before it, and the steps that are known
  * there.
  */
-export type PageOrUnknown =
+export type FieldPageResult =
   | FieldPage
   | { readonly unknown: string; readonly before: string; readonly known: readonly string[] };
 
 /** Creates the page of the field at a path. If a step is unknown or the path is empty, returns the known steps. */
-export function createFieldPage(kind: Kind, steps: readonly string[]): PageOrUnknown {
+export function createFieldPage(kind: Kind, steps: readonly string[]): FieldPageResult {
   const way = resolvePathFields(kind, steps);
   if ('unknown' in way) return way;
   const field = way.fields.at(-1);
@@ -323,7 +323,7 @@ function createFieldOrder(
  * Creates the page of a part of a document from the JSON Schema of the document's kind. Used for parts outside `spec`,
  * and for kinds that are not resources.
  */
-export function createSchemaPage(kind: string, steps: readonly string[]): PageOrUnknown {
+export function createSchemaPage(kind: string, steps: readonly string[]): FieldPageResult {
   let found: Member = { schema: inlineDefs(createManifestJsonSchema(kind)), isRequired: true };
   for (const [index, step] of steps.entries()) {
     const members: ReadonlyMap<string, Member> = indexMembers(found.schema);

@@ -1,14 +1,14 @@
 import { renderJsonDocument } from '../report/machine/json.ts';
-import type { TextOptions } from '../report/report.ts';
+import type { TextStyleOptions } from '../report/report.ts';
 import { createPainter, wrapProse, wrapWithPrefix } from '../report/text/layout.ts';
 import type { ExplainTopic, ExplanationPage } from './explain.ts';
 import type { CodePage, FieldPage, FieldRow, ShownExample, ShownFile } from './pages.ts';
 
-export function renderPageText(page: ExplanationPage, options: TextOptions): string {
+export function renderPageText(page: ExplanationPage, options: TextStyleOptions): string {
   return `${renderPage(page, options).join('\n').trimEnd()}\n`;
 }
 
-function renderPage(page: ExplanationPage, options: TextOptions): readonly string[] {
+function renderPage(page: ExplanationPage, options: TextStyleOptions): readonly string[] {
   switch (page.about) {
     case 'code':
       return renderCode(page, options);
@@ -27,11 +27,11 @@ function renderPage(page: ExplanationPage, options: TextOptions): readonly strin
   }
 }
 
-function renderHeading(text: string, { color }: TextOptions): readonly string[] {
+function renderHeading(text: string, { color }: TextStyleOptions): readonly string[] {
   return [createPainter(color)('strong', text)];
 }
 
-function renderTopics(topics: readonly ExplainTopic[], { width }: TextOptions): readonly string[] {
+function renderTopics(topics: readonly ExplainTopic[], { width }: TextStyleOptions): readonly string[] {
   const names = Math.max(...topics.map(({ name }) => name.length));
   return topics.flatMap(({ name, sentence }) => {
     const label = `  ${name.padEnd(names)}  `;
@@ -39,7 +39,7 @@ function renderTopics(topics: readonly ExplainTopic[], { width }: TextOptions): 
   });
 }
 
-function renderCode(page: CodePage, options: TextOptions): readonly string[] {
+function renderCode(page: CodePage, options: TextStyleOptions): readonly string[] {
   const { code, sentence, meaning, remedy, example, fixed } = page;
   return [
     ...renderHeading(code, options),
@@ -55,7 +55,7 @@ function renderCode(page: CodePage, options: TextOptions): readonly string[] {
   ];
 }
 
-function renderProse(text: string, { width }: TextOptions): readonly string[] {
+function renderProse(text: string, { width }: TextStyleOptions): readonly string[] {
   return wrapProse(text, width, { first: 2, rest: 2 }).map((line) => `  ${line}`);
 }
 
@@ -95,7 +95,7 @@ function indent(text: string, columns = 2): readonly string[] {
     .map((line) => (line === '' ? '' : `${' '.repeat(columns)}${line}`));
 }
 
-function renderField({ path, description, facts, fields }: FieldPage, options: TextOptions): readonly string[] {
+function renderField({ path, description, facts, fields }: FieldPage, options: TextStyleOptions): readonly string[] {
   const names = Math.max(0, ...facts.map(([name]) => name.length));
   return [
     ...renderHeading(path, options),
@@ -111,7 +111,7 @@ function renderField({ path, description, facts, fields }: FieldPage, options: T
   ];
 }
 
-function renderRow({ name, type, description }: FieldRow, { width, color }: TextOptions): readonly string[] {
+function renderRow({ name, type, description }: FieldRow, { width, color }: TextStyleOptions): readonly string[] {
   const [first = '', ...more] = wrapWithPrefix(`  ${name}: `, type, { width, rest: 6 });
   const colored = `  ${createPainter(color)('strong', name)}${first.slice(name.length + 2)}`;
   return [colored, ...more, ...wrapProse(description, width, { first: 6, rest: 6 }).map((line) => `      ${line}`)];

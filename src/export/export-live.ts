@@ -15,7 +15,7 @@ import { type Mark, UNMANAGED_DIGEST } from '../model/mark.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
-import { assignNames, chooseBaseName, chooseIdName } from './name-resources.ts';
+import { assignNames, chooseNameFromId, choosePreferredName } from './name-resources.ts';
 
 /**
  * Exports live resources as manifests that adopt them. Pure: the same resources in any order give the same bytes. A
@@ -107,7 +107,7 @@ function nameResources(chosen: readonly LiveResource[], stack: string | undefine
     const names = assignNames(
       resources.map((live) => {
         const own = live.mark?.stack === stack ? live.mark?.name : undefined;
-        return { id: live.id, base: own ?? chooseBaseName(kind, live), isFixed: own !== undefined };
+        return { id: live.id, base: own ?? choosePreferredName(kind, live), isFixed: own !== undefined };
       }),
     );
     return resources
@@ -119,7 +119,7 @@ function nameResources(chosen: readonly LiveResource[], stack: string | undefine
 function createDocuments(resources: readonly NamedResource[]): readonly ExportedDocument[] {
   const addresses = new Map(resources.map(({ kind, name, live }) => [live.id, toAddress(kind.name, name)]));
   const unknown = new Set(resources.flatMap(listReferredIds).filter((id) => !addresses.has(id)));
-  const externals = assignNames([...unknown].map((id) => ({ id, base: chooseIdName(id), isFixed: false })));
+  const externals = assignNames([...unknown].map((id) => ({ id, base: chooseNameFromId(id), isFixed: false })));
   for (const [id, name] of externals) addresses.set(id, toAddress('External', name));
   const documents = resources.map((resource) => {
     const { kind, name, stated } = resource;

@@ -35,16 +35,16 @@ export function assignNames(members: readonly NameRequest[]): ReadonlyMap<string
  * Chooses the preferred name of a live resource: its required unique value (such as a type or a domain), else its
  * description, else its first optional unique value, else a name from its id.
  */
-export function chooseBaseName(kind: Kind, live: LiveResource): string {
+export function choosePreferredName(kind: Kind, live: LiveResource): string {
   const { description = '' } = live.spec;
   const found = [...listKeys(kind, live, true), String(description), ...listKeys(kind, live, false)]
     .map(createSlug)
     .find((slug) => slug !== '');
-  return found ?? chooseIdName(live.id);
+  return found ?? chooseNameFromId(live.id);
 }
 
 /** Creates a name from the prefix and the last characters of an id. */
-export function chooseIdName(id: string): string {
+export function chooseNameFromId(id: string): string {
   return createSlug(`${id.split('_')[0]}-${getIdTail(id)}`) || 'x';
 }
 

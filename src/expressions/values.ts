@@ -1,4 +1,4 @@
-import type { TextPart } from '../model/diagnostic.ts';
+import type { TextRange } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 
 /** A type with fields. The library identifies it by the constructor of its values. */
@@ -111,7 +111,7 @@ export function replaceTypeNames(type: string, toName: (name: string) => string)
 }
 
 /** Finds the first use of a name in an expression. Skips occurrences inside longer names. */
-export function findNameInExpression(text: string, name: string): TextPart | undefined {
+export function findNameInExpression(text: string, name: string): TextRange | undefined {
   for (let start = text.indexOf(name); start >= 0; start = text.indexOf(name, start + 1)) {
     const isInside = /[\w.]/.test(text.charAt(start - 1)) || /\w/.test(text.charAt(start + name.length));
     if (!isInside) return { of: text, start, length: name.length };

@@ -274,14 +274,16 @@ function listUnmatched(
 }
 
 function isSameCaption(type: FieldType, left: PlacedRule, right: PlacedRule): boolean {
-  const [one, other] = [left, right].map(({ rule }) => readRuleCaption(type.type === 'list' ? type.of : type, rule));
+  const [one, other] = [left, right].map(({ rule }) =>
+    readRuleDescription(type.type === 'list' ? type.of : type, rule),
+  );
   return one !== undefined && one === other;
 }
 
 /**
  * Returns the caption of a rule of this type, or `undefined` if it has none. Changing a caption does not affect access.
  */
-export function readRuleCaption(type: FieldType | undefined, rule: Json): string | undefined {
+export function readRuleDescription(type: FieldType | undefined, rule: Json): string | undefined {
   if (type?.type !== 'object' || !isJsonObject(rule)) return undefined;
   const name = type.namedFields.find(([, { isCaption }]) => isCaption)?.[0];
   const caption = name === undefined ? undefined : rule[name];
@@ -353,7 +355,7 @@ function listSecretDangers(kind: Kind, from: Spec | undefined, to: Spec | undefi
 }
 
 /** Returns the group of the first danger that the absence of the resource causes. `undefined` if it causes none. */
-export function findDangerGroupOfAbsence(kind: Kind, spec: Spec): DangerGroup | undefined {
+export function findDangerGroupOfMissingResource(kind: Kind, spec: Spec): DangerGroup | undefined {
   const [first] = listTransitionDangers(kind, { spec }, undefined);
   return first?.group;
 }

@@ -1,5 +1,5 @@
 /** The form of a duration, in words, for messages and schemas. */
-export const DURATION_EXPECTED = 'a whole number and a unit: `s`, `m`, `h`, `d` or `w`, such as `90d`';
+export const DURATION_SYNTAX = 'a whole number and a unit: `s`, `m`, `h`, `d` or `w`, such as `90d`';
 
 export const DURATION_PATTERN = '^([1-9][0-9]{0,5})([smhdw])$';
 

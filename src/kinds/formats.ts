@@ -1,4 +1,4 @@
-import { DURATION_EXPECTED, DURATION_PATTERN, parseDurationMs } from './duration.ts';
+import { DURATION_PATTERN, DURATION_SYNTAX, parseDurationMs } from './duration.ts';
 import { checkRe2 } from './re2.ts';
 
 export type TextFormat =
@@ -180,10 +180,10 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
   },
   duration: {
     title: 'duration',
-    expected: DURATION_EXPECTED,
+    expected: DURATION_SYNTAX,
     example: '90d',
     pattern: DURATION_PATTERN,
-    check: (text) => (parseDurationMs(text) === undefined ? `is not ${DURATION_EXPECTED}` : undefined),
+    check: (text) => (parseDurationMs(text) === undefined ? `is not ${DURATION_SYNTAX}` : undefined),
     normalize: (text) => text,
   },
 };

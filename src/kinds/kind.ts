@@ -61,7 +61,7 @@ export interface Kind {
    * Returns the work that the service continues after its response, or `undefined` if the work is done. The function
    * itself is `undefined` if the kind has no such work.
    */
-  readonly findWork: ((resource: ProvisionedResource) => ServiceWork | undefined) | undefined;
+  readonly findWork: ((resource: ProvisionedResource) => BackgroundWork | undefined) | undefined;
   /** Whether resources of this kind restrict access to other resources. Deleting such a resource opens the others. */
   readonly restrictsAccess: boolean;
   /** Whether a resource with this spec can lock edgewise out of the API. Its writes are then sent last. */
@@ -83,7 +83,7 @@ export interface ProvisionedResource {
 }
 
 /** Work that the service continues on a resource after its response to a write. */
-export interface ServiceWork {
+export interface BackgroundWork {
   /** The work as a clause, such as `its certificate is being provisioned`. */
   readonly message: string;
   /** Whether the work failed and continues only after the user fixes the cause (see `checkHealth`). */

@@ -5,7 +5,7 @@ import type { Spec } from '../model/state.ts';
 import type { Field, FieldType, ListType, ObjectType } from './field.ts';
 import { FORMATS } from './formats.ts';
 import type { Kind } from './kind.ts';
-import { mapInner, mapPresentFields, type TypeVisitor } from './walk.ts';
+import { mapDirectMembers, mapPresentFields, type TypeVisitor } from './walk.ts';
 
 /**
  * Returns the spec in normal form: values with the same meaning become equal. Desired and live specs are compared,
@@ -51,7 +51,7 @@ function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json
       return normalizeList(type, value);
     case 'map':
     case 'object':
-      return mapInner(type, value, NORMALIZE);
+      return mapDirectMembers(type, value, NORMALIZE);
     case 'boolean':
     case 'enum':
     case 'number':
@@ -149,7 +149,7 @@ function leaveOutNulls({ fields }: ObjectType, value: JsonObject): JsonObject {
 }
 
 function leaveOutInside(type: FieldType, value: Json): Json {
-  return mapInner(type, value, { visit: leaveOutInside, visitFields: leaveOutNulls });
+  return mapDirectMembers(type, value, { visit: leaveOutInside, visitFields: leaveOutNulls });
 }
 
 /** Sorts the lists whose order has no meaning, and changes nothing else. */
@@ -159,7 +159,7 @@ export function sortSets(kind: Kind, spec: Spec): Spec {
 
 /** Like `sortSets`, for a value of any type. */
 export function sortSetsIn(type: FieldType, value: Json): Json {
-  const sorted = mapInner(type, value, SORT);
+  const sorted = mapDirectMembers(type, value, SORT);
   return isSet(type) && isJsonArray(sorted) ? sortMembers(sorted) : sorted;
 }
 

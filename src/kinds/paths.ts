@@ -107,12 +107,12 @@ const EXTERNALS: Readonly<Record<string, { readonly path: string; readonly title
 };
 
 /** Returns the path of a resource whose type is in `EXTERNALS`, relative to the base URL. */
-export function toPathOfExternalId(id: string): string {
+export function toExternalIdPath(id: string): string {
   return `${EXTERNALS[toPrefix(id)]?.path ?? ''}/${encodeURIComponent(id)}`;
 }
 
 /** Returns the plural display name of an id's type, such as `IP policies`. `undefined` if it is not in `EXTERNALS`. */
-export function findIdTypeTitle(id: string): string | undefined {
+export function findExternalTypeTitle(id: string): string | undefined {
   return EXTERNALS[toPrefix(id)]?.title;
 }
 

@@ -4,11 +4,11 @@ import type { LiveResource, Spec } from '../model/state.ts';
 import type { Field, FieldType, NamedField, ObjectType } from './field.ts';
 import type { Kind } from './kind.ts';
 import { getEmptyValue, isDisabledAndEmpty, normalizeField, normalizeSpec } from './normalize.ts';
-import { mapInner } from './walk.ts';
+import { mapDirectMembers } from './walk.ts';
 
 /**
  * Reads a live resource from the service's JSON, which must conform to the response schema of the kind. A field that
- * the JSON leaves out is absent from the spec. `SeenFields` decides later whether the field is empty or unknown.
+ * the JSON leaves out is absent from the spec. `ObservedFields` decides later whether the field is empty or unknown.
  */
 export function readResource(kind: Kind, json: JsonObject): LiveResource {
   const metadata = parseMetadata(toText(json['metadata']));
@@ -109,7 +109,7 @@ function readValue(type: FieldType, value: Json): Json {
   if (value === null) return type.type === 'list' || type.type === 'map' ? getEmptyValue(type) : null;
   if (type.type === 'reference') return isJsonObject(value) ? (value['id'] ?? null) : value;
   const isSingle = type.type === 'list' && !isJsonArray(value);
-  return mapInner(type, isSingle ? [value] : value, { visit: readMember, visitFields: readObject });
+  return mapDirectMembers(type, isSingle ? [value] : value, { visit: readMember, visitFields: readObject });
 }
 
 /** Keeps an object in a list even if all its fields are null. Anywhere else, such an object means unset. */
@@ -179,7 +179,7 @@ function fillLeftOut(kind: Kind, live: Spec, shown: ReadonlySet<Field>): Spec {
 }
 
 /** Sets every left-out field to its empty value if it has one, even if no response shows it. Makes reads comparable. */
-export function fillAllLeftOut(kind: Kind, live: Spec): Spec {
+export function fillAllOmittedFields(kind: Kind, live: Spec): Spec {
   return fillEmpty(kind.specFields, live, () => true);
 }
 
@@ -227,7 +227,7 @@ function findLeftOutValue(field: Field, isMeant: IsMeant): Json | undefined {
  * some resources and not for others. So if any response about a kind contains a field, the absence of the field in
  * another response means that it is empty. A field that no response contained is unknown.
  */
-export class SeenFields {
+export class ObservedFields {
   readonly #byKind = new Map<string, Set<Field>>();
 
   /** Records which fields a response shows. `json` is a whole resource, or some of its modules by name. */

@@ -5,7 +5,7 @@ import type { FieldPath, Spec } from '../model/state.ts';
 import type { FieldType, ReferenceType } from './field.ts';
 import type { Kind } from './kind.ts';
 import { KINDS, MANIFEST_KINDS } from './tables/registry.ts';
-import { listNestedTypes, mapInner, mapPresentFields } from './walk.ts';
+import { listNestedTypes, mapDirectMembers, mapPresentFields } from './walk.ts';
 
 /** A position in a spec that contains the id or the address of another resource. */
 export interface Reference {
@@ -68,7 +68,7 @@ function listPrefixesOf(type: FieldType): readonly string[] {
 
 function mapValue(type: FieldType, value: Json, path: FieldPath, replace: Replace): Json {
   if (type.type === 'reference') return typeof value === 'string' ? replace({ path, value, type }) : value;
-  return mapInner(type, value, {
+  return mapDirectMembers(type, value, {
     visit: (inner, member, at) => mapValue(inner, member, [...path, ...at], replace),
     visitFields: ({ namedFields }, object) =>
       mapPresentFields(namedFields, object, (inner, member, name) => mapValue(inner, member, [...path, name], replace)),

@@ -89,13 +89,13 @@ function createPath(write: Write, created: CreatedIds): string {
 }
 
 /** A write in a plan file, with the method and path of its request. */
-export type WriteInPlanDocument = Write & WriteRequest;
+export type PlanDocumentWrite = Write & WriteRequest;
 
 /** The content of a plan file: the plan and, for readers, the totals, dangers and requests that are derived from it. */
 export type PlanDocument = Omit<Plan, 'writes'> & {
   readonly totals: ShownTotals;
   readonly dangers: DangerCounts;
-  readonly writes: readonly WriteInPlanDocument[];
+  readonly writes: readonly PlanDocumentWrite[];
 };
 
 /** Creates the content of a plan file: adds the totals, dangers and requests, which are derived from the plan. */

@@ -13,7 +13,7 @@ import {
 } from './field.ts';
 
 /**
- * The only code that walks over values by their types. `mapInner` visits direct members. To go deeper, a visitor calls
+ * The only code that walks over values by their types. `mapDirectMembers` visits direct members. To go deeper, a visitor calls
  * it again.
  */
 
@@ -33,7 +33,7 @@ type Fields = Readonly<Record<string, Field>>;
  * returned unchanged. If no member changes, returns the same object to avoid copies: most values are already in their
  * final form, and ten thousand copies take longer to garbage-collect than to create.
  */
-export function mapInner(type: FieldType, value: Json, visitor: TypeVisitor): Json {
+export function mapDirectMembers(type: FieldType, value: Json, visitor: TypeVisitor): Json {
   if (isLeaf(type)) return value;
   switch (type.type) {
     case 'list':

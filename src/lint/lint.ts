@@ -8,7 +8,7 @@ import {
   type Severity,
   type SourcePlace,
   sortByPlace,
-  type TextPart,
+  type TextRange,
 } from '../model/diagnostic.ts';
 import type { LintSettings, StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
@@ -161,7 +161,7 @@ interface Finding {
   readonly rule: LintRule;
   readonly severity: Severity;
   readonly resource: Pick<DesiredResource, 'address'> & {
-    readonly locate: (path: FieldPath, part?: TextPart) => SourcePlace;
+    readonly locate: (path: FieldPath, part?: TextRange) => SourcePlace;
   };
 }
 

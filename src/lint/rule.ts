@@ -3,7 +3,7 @@ import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
 import { listNestedTypes } from '../kinds/walk.ts';
-import type { LintCode, SourcePlace, TextPart } from '../model/diagnostic.ts';
+import type { LintCode, SourcePlace, TextRange } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { LintSettings, RuleSeverity } from '../model/stack.ts';
 import type { DesiredResource, FieldPath } from '../model/state.ts';
@@ -50,7 +50,7 @@ export interface IdReplacement {
 export interface LintFinding {
   readonly path: FieldPath;
   /** The wrong part of the text at `path`. Absent if the whole value is wrong. */
-  readonly part?: TextPart;
+  readonly part?: TextRange;
   /** The message without the resource's address, which `lint.ts` adds in front. */
   readonly message: string;
   readonly remedy?: string | undefined;

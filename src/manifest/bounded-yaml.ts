@@ -117,7 +117,7 @@ function createWordsLimitError({ lexemes }: YamlLimits): YamlLimitError {
 }
 
 function createDepthLimitError(): YamlLimitError {
-  return new YamlLimitError(TOO_DEEP, NESTING_REMEDY);
+  return new YamlLimitError(TOO_DEEP_MESSAGE, NESTING_REMEDY);
 }
 
 function count(number: number): string {
@@ -125,7 +125,7 @@ function count(number: number): string {
 }
 
 /** The message for a text whose nesting is too deep to build a syntax tree. */
-export const TOO_DEEP = 'this is nested too deeply';
+export const TOO_DEEP_MESSAGE = 'this is nested too deeply';
 
 export const NESTING_REMEDY = 'No field of a manifest is nested as deeply.';
 
@@ -149,7 +149,9 @@ interface LimitedItems<T> {
 }
 
 /** Keeps the first MAX_PER_CODE diagnostics of each code in a document, and counts the others. */
-export function limitPerCode<T extends { readonly code: DiagnosticCode }>(items: Iterable<T>): LimitedItems<T> {
+export function limitDiagnosticsPerCode<T extends { readonly code: DiagnosticCode }>(
+  items: Iterable<T>,
+): LimitedItems<T> {
   const counts = new Map<DiagnosticCode, number>();
   const firsts = new Map<DiagnosticCode, T>();
   const shown: T[] = [];
@@ -164,7 +166,7 @@ export function limitPerCode<T extends { readonly code: DiagnosticCode }>(items:
 }
 
 /** Returns the text of the diagnostic that replaces omitted diagnostics of a code. */
-export function describeOmitted(
+export function describeOmittedDiagnostics(
   code: DiagnosticCode,
   count: number,
 ): { readonly message: string; readonly remedy: string } {

@@ -12,7 +12,12 @@ import { checkPrintable } from '../model/printable.ts';
 import type { Secrets } from '../model/secrets.ts';
 import { DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS, MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { forEachFinding } from '../schemas/findings.ts';
-import { type DiagnosticCounter, describeOmitted, limitPerCode, type YamlBudget } from './bounded-yaml.ts';
+import {
+  type DiagnosticCounter,
+  describeOmittedDiagnostics,
+  limitDiagnosticsPerCode,
+  type YamlBudget,
+} from './bounded-yaml.ts';
 import type { FileNamedByField, ManifestEnvironment, ReadFieldFile } from './environment.ts';
 import {
   createDiagnostic,
@@ -117,7 +122,7 @@ interface Candidate {
 /** Returns the document, followed by its members if it is a `List`. */
 function unfold(parsed: ParsedDocument, position: DocumentPosition, value: Json): readonly Candidate[] {
   if (value === null && position.base.length === 0 && !parsed.isBroken) return [];
-  const origin = findKustomizeOrigin(value);
+  const origin = findKustomizeOriginFile(value);
   const own = origin === undefined ? position : { ...position, origin };
   const candidate = { position: own, value, isBroken: parsed.isBroken };
   if (!isJsonObject(value) || value['kind'] !== 'List' || !isJsonArray(value['items'])) return [candidate];
@@ -282,13 +287,13 @@ function listFieldFindings(
   { deepChecks }: ReadContext,
 ): readonly ManifestFinding[] {
   const schema = findDocumentSchema(kind);
-  const { shown, more } = limitPerCode(schema === undefined ? [] : forEachFinding(schema, value));
+  const { shown, more } = limitDiagnosticsPerCode(schema === undefined ? [] : forEachFinding(schema, value));
   if (shown.length > 0)
     return [
       ...shown.map((finding) => toFinding(finding, kind, position)),
       ...more.map(({ first, count }) => ({
         ...toFinding(first, kind, position),
-        ...describeOmitted(first.code, count),
+        ...describeOmittedDiagnostics(first.code, count),
       })),
     ];
   const { spec, lifecycle } = value;
@@ -311,7 +316,7 @@ function createSpecFinding(part: 'spec' | 'lifecycle', { path, message }: SpecFi
  * Returns the file from which a tool made a document, according to kustomize's `originAnnotations`. `undefined` if
  * there is no such annotation or the file is in another repository. Source: "Kustomize built-ins, buildMetadata".
  */
-export function findKustomizeOrigin(document: Json): string | undefined {
+export function findKustomizeOriginFile(document: Json): string | undefined {
   const metadata = isJsonObject(document) ? document['metadata'] : undefined;
   const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined;
   const text = isJsonObject(annotations) ? annotations[ANNOTATION] : undefined;

@@ -91,7 +91,7 @@ export type FileNamedByField = { readonly text: string } | { readonly finding: s
 export type ReadFieldFile = (manifest: string, path: string) => FileNamedByField;
 
 /** Refuses every file, for manifests that have no folder. */
-export const NO_FIELD_FILES: ReadFieldFile = () => ({
+export const REFUSE_FIELD_FILES: ReadFieldFile = () => ({
   finding: 'cannot be read: nothing but the manifests is read here',
 });
 

@@ -16,12 +16,12 @@ import { listReferableKinds } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { findInnerType } from '../kinds/walk.ts';
 import { type Address, isResourceName } from '../model/address.ts';
-import type { Diagnostic, DiagnosticCode, SourcePlace, TextPart } from '../model/diagnostic.ts';
+import type { Diagnostic, DiagnosticCode, SourcePlace, TextRange } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { SchemaFinding } from '../schemas/findings.ts';
-import { composeDocument, toSpan } from './parse.ts';
+import { composeFirstDocument, toSpan } from './parse.ts';
 import { locatePart, type SourceText, type Span } from './source-text.ts';
 import { suggestRemedy } from './suggest.ts';
 
@@ -134,7 +134,11 @@ export function shortenMessage(message: string): string {
 }
 
 /** Returns the position of a finding, with an excerpt and, if a tool made the document, its source file. */
-export function locateSource({ position, path, target }: FindingPlace, locator: Locator, part?: TextPart): SourcePlace {
+export function locateSource(
+  { position, path, target }: FindingPlace,
+  locator: Locator,
+  part?: TextRange,
+): SourcePlace {
   const span = locator.locate(position, path, target);
   const { source, origin } = position;
   const found = source.toPlace(part === undefined ? span : locatePart(source.text, span, part));
@@ -280,7 +284,7 @@ interface Tree {
 /** Parses one document. Returns `undefined` if there is none, or if it is nested too deeply to build its tree. */
 function parseTree(text: string): Tree | undefined {
   try {
-    const document = composeDocument(text);
+    const document = composeFirstDocument(text);
     return document === undefined ? undefined : indexTree(document);
   } catch (error) {
     if (error instanceof RangeError) return undefined;

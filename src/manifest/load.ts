@@ -25,7 +25,7 @@ import { toPrintable } from '../model/printable.ts';
 import { createYamlBudget } from './bounded-yaml.ts';
 import { NO_ENVIRONMENT, type ReadFieldFile, resolveManifestPath, STDIN } from './environment.ts';
 import { parseDocuments } from './parse.ts';
-import { createStackFilter, expandList, type FoundManifest, mayContainDefaults } from './stack-folders.ts';
+import { createStackFilter, expandListDocument, type FoundManifest, mayContainDefaults } from './stack-folders.ts';
 import { suggest } from './suggest.ts';
 
 /** Manifests as the bytes of a file, or as text from a program. */
@@ -87,12 +87,15 @@ export interface LoadedManifests {
  * other tools. If a folder contains a `Stack`, skips subfolders that contain another `Stack`.
  */
 export async function loadManifests(paths: readonly string[], context: LoadContext): Promise<LoadedManifests> {
-  const { sources, findings } = await loadLocated(paths, context);
+  const { sources, findings } = await loadManifestsWithFolders(paths, context);
   return { sources, diagnostics: findings.map(({ diagnostic }) => diagnostic) };
 }
 
 /** Reads manifests like `loadManifests`, and returns the folder of each finding. */
-export async function loadLocated(paths: readonly string[], context: LoadContext): Promise<LocatedManifests> {
+export async function loadManifestsWithFolders(
+  paths: readonly string[],
+  context: LoadContext,
+): Promise<LocatedManifests> {
   const { roots = listRoots(paths, context), budget = createStackBudget() } = context;
   const reading: Reading = { sources: [], findings: [], seen: new Set(), roots, budget, isFull: false };
   for (const path of paths) {
@@ -367,7 +370,7 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
     const real = entry.isSymbolicLink() ? addNew(path.real, walk.seen) : addReal(path.real, walk.seen);
     if (real === undefined) return 1;
     const bytes = readInput(path.real, walk);
-    if (isForeignFile(entry.name, bytes)) return 0;
+    if (isFileOfOtherTool(entry.name, bytes)) return 0;
     walk.visit({ file: path.shown, folder: folder.shown, bytes }, real);
   } catch (error) {
     walk.isFull = error instanceof InputBudgetError;
@@ -473,7 +476,7 @@ const OTHER_FIELD = /^[ \t{-]*["']?[\w@$./][\w@$./-]*["']?[ \t]*:(?:\s|$)/m;
 /**
  * Whether a file is certainly not a manifest, but another file of edgewise or of another tool, such as package.json.
  */
-export function isForeignFile(name: string, bytes: Uint8Array): boolean {
+export function isFileOfOtherTool(name: string, bytes: Uint8Array): boolean {
   if (!isUtf8(bytes)) return false;
   const text = toBuffer(bytes).toString('utf8');
   const json = name.endsWith('.json') && checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
@@ -504,7 +507,7 @@ export function listAddresses(sources: readonly ManifestBytes[], isLate: () => b
 }
 
 function listAddressesIn(value: Json): readonly Address[] {
-  return expandList(value).flatMap(({ kind, metadata }) => {
+  return expandListDocument(value).flatMap(({ kind, metadata }) => {
     const name = metadata !== undefined && isJsonObject(metadata) ? metadata['name'] : undefined;
     if (typeof kind !== 'string' || typeof name !== 'string') return [];
     return findKind(kind) !== undefined && isResourceName(name) ? [toAddress(kind, name)] : [];

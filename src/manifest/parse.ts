@@ -22,11 +22,11 @@ import { type Json, MAX_DEPTH } from '../model/json.ts';
 import { checkPrintable } from '../model/printable.ts';
 import {
   createYamlBudget,
-  describeOmitted,
-  limitPerCode,
+  describeOmittedDiagnostics,
+  limitDiagnosticsPerCode,
   NESTING_REMEDY,
   parseYamlWithin,
-  TOO_DEEP,
+  TOO_DEEP_MESSAGE,
   type YamlBudget,
   YamlLimitError,
 } from './bounded-yaml.ts';
@@ -69,7 +69,7 @@ export function* parseDocuments(
 }
 
 /** Returns the syntax tree of the first document in a text. */
-export function composeDocument(text: string): Document.Parsed | undefined {
+export function composeFirstDocument(text: string): Document.Parsed | undefined {
   for (const document of new Composer(OPTIONS).compose(new Parser().parse(text))) return document;
   return undefined;
 }
@@ -128,10 +128,10 @@ function convertDocument(
 
 function limitFindings(all: readonly SyntaxFinding[]): readonly SyntaxFinding[] {
   if (all.length === 0) return all;
-  const { shown, more } = limitPerCode(all);
+  const { shown, more } = limitDiagnosticsPerCode(all);
   return [
     ...shown,
-    ...more.map(({ first: { code, span }, count }) => ({ code, span, ...describeOmitted(code, count) })),
+    ...more.map(({ first: { code, span }, count }) => ({ code, span, ...describeOmittedDiagnostics(code, count) })),
   ];
 }
 
@@ -168,7 +168,7 @@ function createSyntaxFinding(error: YAMLError, text: string): SyntaxFinding {
 const MAX_WORD = 100;
 
 function describeError(error: YAMLError): string {
-  if (error.code === 'RESOURCE_EXHAUSTION') return TOO_DEEP;
+  if (error.code === 'RESOURCE_EXHAUSTION') return TOO_DEEP_MESSAGE;
   if (error.code === 'NON_STRING_KEY') return 'a key must be text';
   return isAboutTag(error)
     ? `this tag is not supported: ${error.message.replace('Unresolved tag: ', '')}`

@@ -1,4 +1,4 @@
-import type { SourcePlace, TextPart } from '../model/diagnostic.ts';
+import type { SourcePlace, TextRange } from '../model/diagnostic.ts';
 import { toPrintable } from '../model/printable.ts';
 
 /** A part of a text, in UTF-16 units. Includes `start`, excludes `end`. */
@@ -49,7 +49,7 @@ class CountedText implements SourceText {
 }
 
 /** Returns the span of a part of a value, or of the whole value if the source spells the value differently. */
-export function locatePart(source: string, span: Span, part: TextPart): Span {
+export function locatePart(source: string, span: Span, part: TextRange): Span {
   const { of, start, length } = part;
   const written = source.slice(span.start, span.end);
   const at = written.indexOf(of);
@@ -58,7 +58,7 @@ export function locatePart(source: string, span: Span, part: TextPart): Span {
 }
 
 /** Returns the offset of a part in a folded text. `undefined` if the texts differ in more than white space. */
-function findFolded(written: string, { of, start }: TextPart): number | undefined {
+function findFolded(written: string, { of, start }: TextRange): number | undefined {
   let at = /^[|>][^\n]*/.exec(written)?.[0].length ?? 0;
   let from: number | undefined;
   for (let index = 0; index < of.length; index += 1) {
@@ -78,7 +78,7 @@ function isSpace(character: string): boolean {
 /**
  * Returns the offset of a part in a literal block (`|`), where each line is indented. `undefined` if there is no match.
  */
-function findInBlock(written: string, { of, start }: TextPart): number | undefined {
+function findInBlock(written: string, { of, start }: TextRange): number | undefined {
   if (!written.startsWith('|')) return undefined;
   const before = of.slice(0, start).split('\n');
   const line = of.split('\n')[before.length - 1] ?? '';

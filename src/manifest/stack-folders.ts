@@ -46,7 +46,7 @@ export interface RawDocuments {
 export function readRawDocuments(bytes: Uint8Array, env: ManifestEnvironment): RawDocuments {
   const parsed = [...parseDocuments(new TextDecoder().decode(bytes), env, createYamlBudget())];
   return {
-    documents: parsed.flatMap(({ value }) => expandList(value)),
+    documents: parsed.flatMap(({ value }) => expandListDocument(value)),
     isBroken: parsed.some(({ isBroken }) => isBroken),
   };
 }
@@ -72,8 +72,8 @@ export function containsStack(bytes: Uint8Array): boolean {
 }
 
 /** Returns the mapping itself, or the mappings in a `List`. Empty for any other value. */
-export function expandList(value: Json): readonly JsonObject[] {
+export function expandListDocument(value: Json): readonly JsonObject[] {
   if (!isJsonObject(value)) return [];
   const { kind, items } = value;
-  return kind === 'List' && items !== undefined && isJsonArray(items) ? items.flatMap(expandList) : [value];
+  return kind === 'List' && items !== undefined && isJsonArray(items) ? items.flatMap(expandListDocument) : [value];
 }

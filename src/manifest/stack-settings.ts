@@ -9,7 +9,7 @@ import { assertDefined } from '../model/errors.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import {
-  fillStackName,
+  fillStackNameInPath,
   type LintSettings,
   NO_SINKS,
   parseRateLimit,
@@ -128,7 +128,7 @@ function parseTokenSettings(tokens: NonNullable<StackSpec['tokens']>, stack: str
 }
 
 function parseSinkSettings(sink: SinkSpec, stack: string): SinkSettings {
-  if ('directory' in sink) return { directory: fillStackName(sink.directory, stack) };
+  if ('directory' in sink) return { directory: fillStackNameInPath(sink.directory, stack) };
   const { command, test, timeout } = sink;
   return { command, timeoutMs: parseCheckedMs(timeout), ...(test !== undefined && { test }) };
 }

@@ -14,7 +14,7 @@ import {
   renderUserMetadata,
   UNMANAGED_DIGEST,
 } from '../model/mark.ts';
-import type { LocatePart, PolicyDocument, PolicyDocuments, PolicyTestDocument } from '../model/policy.ts';
+import type { LocateValue, PolicyDocument, PolicyDocuments, PolicyTestDocument } from '../model/policy.ts';
 import { NO_SECRETS, type Secrets } from '../model/secrets.ts';
 import { parseRenderSource } from '../model/stack.ts';
 import type {
@@ -27,11 +27,16 @@ import type {
 } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { createPolicySpecSchema, createPolicyTestSpecSchema } from '../schemas/policy.ts';
-import { createDiagnosticCounter, createYamlBudget, describeOmitted, limitPerCode } from './bounded-yaml.ts';
+import {
+  createDiagnosticCounter,
+  createYamlBudget,
+  describeOmittedDiagnostics,
+  limitDiagnosticsPerCode,
+} from './bounded-yaml.ts';
 import { type ReadContext, type ReadDocuments, readDocuments } from './documents.ts';
 import {
   type ManifestEnvironment,
-  NO_FIELD_FILES,
+  REFUSE_FIELD_FILES,
   type ReadFieldFile,
   resolveManifestPath,
   STDIN,
@@ -166,8 +171,12 @@ function toFoundStack(stack: ManifestDocument, locator: Locator): FoundStack {
 /** Keeps the first findings of each code in a document, and replaces the others by one finding with their number. */
 function limitFindings(findings: readonly DocumentFinding[]): readonly DocumentFinding[] {
   return [...Map.groupBy(findings, ({ document }) => document)].flatMap(([document, group]) => {
-    const { shown, more } = limitPerCode(group.map(({ finding }) => finding));
-    const rest = more.map(({ first, count }) => ({ ...first, ...describeOmitted(first.code, count), related: [] }));
+    const { shown, more } = limitDiagnosticsPerCode(group.map(({ finding }) => finding));
+    const rest = more.map(({ first, count }) => ({
+      ...first,
+      ...describeOmittedDiagnostics(first.code, count),
+      related: [],
+    }));
     return [...shown, ...rest].map((finding) => ({ document, finding }));
   });
 }
@@ -178,7 +187,7 @@ function readAll(
   { locator, counter, handed }: Pick<ReadContext, 'locator' | 'counter'> & { readonly handed: ReadonlySet<string> },
 ): ReadDocuments {
   const allowance = createYamlBudget();
-  const { env, secrets = NO_SECRETS, readFile = NO_FIELD_FILES, deepChecks = new Map() } = options;
+  const { env, secrets = NO_SECRETS, readFile = REFUSE_FIELD_FILES, deepChecks = new Map() } = options;
   const documents: ManifestDocument[] = [];
   const diagnostics: Diagnostic[] = [];
   let mayHideStack = false;
@@ -393,7 +402,7 @@ function parseTest(document: ManifestDocument, locator: Locator): PolicyTestDocu
   };
 }
 
-function createLocate({ position }: ManifestDocument, locator: Locator): LocatePart {
+function createLocate({ position }: ManifestDocument, locator: Locator): LocateValue {
   return (path = [], part = undefined) => locateSource({ position, path, target: 'value' }, locator, part);
 }
 

@@ -125,7 +125,7 @@ export interface ManifestStart {
 }
 
 /** A part of a text in a manifest. `of` is the whole text. `start` and `length` count its UTF-16 units. */
-export interface TextPart {
+export interface TextRange {
   readonly of: string;
   readonly start: number;
   readonly length: number;

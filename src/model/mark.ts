@@ -32,14 +32,14 @@ export interface Mark {
 }
 
 /** Returns the mark without `by`, because plans ignore a difference in `by`. */
-export function toComparedMark({ by: _, ...mark }: Mark): Mark {
+export function toComparableMark({ by: _, ...mark }: Mark): Mark {
   return mark;
 }
 
 /** Whether two marks are equal apart from `by`. Two absent marks are equal. */
 export function isSameMark(left: Mark | undefined, right: Mark | undefined): boolean {
   const toJson = (mark: Mark | undefined): JsonObject | null =>
-    mark === undefined ? null : { ...toComparedMark(mark) };
+    mark === undefined ? null : { ...toComparableMark(mark) };
   return isSameJson(toJson(left), toJson(right));
 }
 

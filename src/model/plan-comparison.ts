@@ -46,13 +46,13 @@ export interface PlanComparison {
 }
 
 /** Whether an approval of the earlier plan covers the later plan, because `after` does no more than `before`. */
-export function isCoveredBy({ mismatch, more }: PlanComparison): boolean {
+export function isCoveredByApproval({ mismatch, more }: PlanComparison): boolean {
   return mismatch === undefined && isNothing(more);
 }
 
 /** Whether both plans do the same. */
 export function isSamePlan(comparison: PlanComparison): boolean {
-  return isCoveredBy(comparison) && isNothing(comparison.less);
+  return isCoveredByApproval(comparison) && isNothing(comparison.less);
 }
 
 function isNothing({ changes, files }: ExtraChanges): boolean {

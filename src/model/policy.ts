@@ -1,6 +1,6 @@
 import type { Action } from './change.ts';
 import type { DangerGroup, DangerName } from './danger.ts';
-import type { Severity, SourcePlace, TextPart } from './diagnostic.ts';
+import type { Severity, SourcePlace, TextRange } from './diagnostic.ts';
 import type { JsonObject } from './json.ts';
 import type { FieldPath } from './state.ts';
 
@@ -22,16 +22,16 @@ export interface PolicyDocument {
   readonly require: string;
   readonly message: string;
   readonly severity: Severity;
-  readonly locate: LocatePart;
+  readonly locate: LocateValue;
 }
 
 /** Returns the position of a value in a document, or of a part of its text. Parses the document again. */
-export type LocatePart = (path?: FieldPath, part?: TextPart) => SourcePlace;
+export type LocateValue = (path?: FieldPath, part?: TextRange) => SourcePlace;
 
 /** The results that a test case can expect from its policy. `no-match`: the policy does not apply. */
-export const EXPECTATIONS = ['allow', 'refuse', 'warn', 'no-match'] as const;
+export const EXPECTED_RESULTS = ['allow', 'refuse', 'warn', 'no-match'] as const;
 
-export type Expectation = (typeof EXPECTATIONS)[number];
+export type ExpectedResult = (typeof EXPECTED_RESULTS)[number];
 
 /** The input of a test case: values of the variables in the expression. A variable without a value is empty. */
 export interface PolicyCaseInput {
@@ -50,7 +50,7 @@ export interface PolicyCaseInput {
 export interface PolicyCase {
   readonly name: string;
   readonly given: PolicyCaseInput;
-  readonly expect: Expectation;
+  readonly expect: ExpectedResult;
   /** A text that the policy's message must contain. */
   readonly message?: string | undefined;
 }
@@ -61,7 +61,7 @@ export interface PolicyTestDocument {
   /** The name of the policy that is tested. */
   readonly policy: string;
   readonly cases: readonly PolicyCase[];
-  readonly locate: LocatePart;
+  readonly locate: LocateValue;
 }
 
 export interface PolicyDocuments {

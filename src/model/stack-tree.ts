@@ -23,13 +23,13 @@ export interface StackFolder {
   /** Names of the stacks to whose resources this stack refers. */
   readonly dependsOn: readonly string[];
   /** Resources that this stack takes over from other stacks, with `lifecycle.renamed_from`. */
-  readonly takes: readonly TakenResource[];
+  readonly takes: readonly TakenOverResource[];
   /** Manifests of the stack that cannot be read. They may take over further resources. Absent if there are none. */
   readonly unread?: readonly UnreadManifest[];
 }
 
 /** A resource that one stack takes over from another. */
-export interface TakenResource extends CrossStackReference {
+export interface TakenOverResource extends CrossStackReference {
   /** The address of the resource in the stack that takes it over. */
   readonly as: Address;
 }
@@ -46,7 +46,7 @@ export interface UnreadManifest {
 }
 
 /** A manifest file that belongs to no stack, and the resources that it takes over. */
-export type StrayFile = Pick<StackFolder, 'file' | 'takes'>;
+export type FileWithoutStack = Pick<StackFolder, 'file' | 'takes'>;
 
 /** Another stack that takes over a resource, or may do so. */
 export interface TakeOverStack {
@@ -61,7 +61,7 @@ export interface TakeOverStack {
 }
 
 /** Finds the stack that takes over the resource with this address. `undefined` if no stack does. */
-export type FindTaker = (address: Address) => TakeOverStack | undefined;
+export type TakeOverLookUp = (address: Address) => TakeOverStack | undefined;
 
 /** The stacks in and below the folder `root`. */
 export interface StackTree {
@@ -71,7 +71,7 @@ export interface StackTree {
   /** Manifest files without a `Stack` in their folder or above it. */
   readonly filesWithoutStack: readonly string[];
   /** The files among `filesWithoutStack` that take over resources from a stack. */
-  readonly strays: readonly StrayFile[];
+  readonly strays: readonly FileWithoutStack[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -102,7 +102,7 @@ export interface Shard {
   readonly from: string;
 }
 
-export const SHARD_EXPECTED = 'INDEX/TOTAL with an index from 1, such as 2/5';
+export const SHARD_SYNTAX = 'INDEX/TOTAL with an index from 1, such as 2/5';
 
 /** Parses a text such as `2/5`. `from` says where the text was set. `undefined` if the text is not a valid shard. */
 export function parseShard(text: string, from: string): Shard | undefined {
@@ -169,7 +169,7 @@ export function isPlanIndexFileName(name: string): boolean {
 }
 
 /** Returns a function that finds the nearest of `folders` at or above a given folder. `undefined` if there is none. */
-export function createOwnerSearch(folders: Iterable<string>): (folder: string) => string | undefined {
+export function createNearestFolderSearch(folders: Iterable<string>): (folder: string) => string | undefined {
   const byPath = new Map(Array.from(folders, (one) => [trim(one), one]));
   return (folder) => {
     for (let at = trim(folder); ; at = at.slice(0, at.lastIndexOf('/'))) {

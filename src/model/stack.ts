@@ -6,7 +6,7 @@ export interface RateLimit {
   readonly windowMs: number;
 }
 
-export const RATE_LIMIT_EXPECTED = 'REQUESTS/SECONDSs, such as `120/60s`';
+export const RATE_LIMIT_SYNTAX = 'REQUESTS/SECONDSs, such as `120/60s`';
 
 /** A regular expression that matches exactly the valid rate limits. */
 export const RATE_LIMIT_PATTERN = '^([1-9][0-9]{0,6})/([1-9][0-9]{0,5})s$';
@@ -151,7 +151,7 @@ export interface CommandSinkSettings {
 }
 
 /** Replaces `{stack}` in the path of a token folder. */
-export function fillStackName(directory: string, stack: string): string {
+export function fillStackNameInPath(directory: string, stack: string): string {
   return directory.replaceAll('{stack}', stack);
 }
 

@@ -1,5 +1,5 @@
 import type { Address } from './address.ts';
-import type { LintCode, ManifestStart, SourcePlace, TextPart } from './diagnostic.ts';
+import type { LintCode, ManifestStart, SourcePlace, TextRange } from './diagnostic.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Mark } from './mark.ts';
 import type { StackSettings } from './stack.ts';
@@ -49,7 +49,7 @@ export interface DesiredResource {
   /** Returns the position of the first line of the manifest. Does not parse the manifest again. */
   readonly locateStart: () => ManifestStart;
   /** Returns the position of a path, or of the whole manifest. Parses the manifest again, so only for diagnostics. */
-  readonly locate: (path?: FieldPath, part?: TextPart) => SourcePlace;
+  readonly locate: (path?: FieldPath, part?: TextRange) => SourcePlace;
 }
 
 /** Everything that the manifests describe. */
@@ -109,7 +109,7 @@ export interface LiveState {
 }
 
 /** Sorts the oldest first: by creation time, then list index, then id, so that the order is always the same. */
-export function compareAge(left: LiveResource, right: LiveResource): number {
+export function compareByAge(left: LiveResource, right: LiveResource): number {
   const { listIndex: leftIndex = 0 } = left;
   const { listIndex: rightIndex = 0 } = right;
   return compareTexts(left.createdAt, right.createdAt) || rightIndex - leftIndex || compareTexts(left.id, right.id);

@@ -4,7 +4,7 @@ import { toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Mark } from '../model/mark.ts';
 import type { Plan, SuppressedDelete } from '../model/plan.ts';
-import type { FindTaker } from '../model/stack-tree.ts';
+import type { TakeOverLookUp } from '../model/stack-tree.ts';
 import type { DesiredResource, FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
 import { describeLifecycleLine } from './duplicates.ts';
@@ -16,7 +16,7 @@ interface ConflictContext {
   /** Whether the stack with this name is applied in the same run. Default: no other stack is. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
   /** Finds another stack of the run that takes over an address for which this stack has no manifest. */
-  readonly findTaker?: FindTaker | undefined;
+  readonly findTaker?: TakeOverLookUp | undefined;
 }
 
 /**

@@ -1,14 +1,14 @@
-import { fillAllLeftOut } from '../kinds/read-response.ts';
+import { fillAllOmittedFields } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Change, LiveBeforeChange } from '../model/change.ts';
 import { isJsonObject, type Json, toDigest } from '../model/json.ts';
-import { toComparedMark } from '../model/mark.ts';
+import { toComparableMark } from '../model/mark.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
 import type { PlannedTokenSink } from '../model/token-sink.ts';
 import type { ChangeDecision } from './decide.ts';
 import type { ResourcePair } from './match.ts';
 import { findValidForMs } from './validity.ts';
-import { createSentForms, listChangedFields } from './writes.ts';
+import { computeSentForms, listChangedFields } from './writes.ts';
 
 /** Facts of a change that its decision does not contain. */
 interface ChangeFacts {
@@ -79,7 +79,7 @@ function pickManifestFacts({
 function pickDesired(decision: ChangeDecision): Pick<Change, 'desired' | 'sent' | 'ignored' | 'validForMs'> {
   const { pair, form } = decision;
   if (form === undefined) return {};
-  const sent = createSentForms(pair.kind, form, listSentFields(decision));
+  const sent = computeSentForms(pair.kind, form, listSentFields(decision));
   const ignored = listIgnored(pair);
   const validForMs = findValidForMs(pair.kind, pair.desired);
   return {
@@ -117,7 +117,7 @@ function createStart(live: LiveResource, isTouched: boolean): LiveBeforeChange {
       return computeLiveDigest(live);
     },
     ...(isTouched && { spec }),
-    ...(mark !== undefined && { mark: toComparedMark(mark) }),
+    ...(mark !== undefined && { mark: toComparableMark(mark) }),
   };
 }
 
@@ -127,7 +127,7 @@ function createStart(live: LiveResource, isTouched: boolean): LiveBeforeChange {
  */
 export function computeLiveDigest({ kind, spec, mark }: Pick<LiveResource, 'kind' | 'spec' | 'mark'>): string {
   return toDigest({
-    spec: fillAllLeftOut(getKind(kind), spec),
-    mark: mark === undefined ? null : { ...toComparedMark(mark) },
+    spec: fillAllOmittedFields(getKind(kind), spec),
+    mark: mark === undefined ? null : { ...toComparableMark(mark) },
   });
 }

@@ -5,7 +5,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import {
   type CrossStackReference,
-  compareAge,
+  compareByAge,
   type DesiredResource,
   type DesiredState,
   type LiveResource,
@@ -99,7 +99,7 @@ export function findCrossStackReference(
 ): LiveResource | undefined {
   const { kind = '', name = '' } = parseAddress(resource) ?? {};
   const marked = (resources.get(kind) ?? []).filter(({ mark }) => mark?.stack === stack && mark.name === name);
-  return marked.toSorted(compareAge)[0];
+  return marked.toSorted(compareByAge)[0];
 }
 
 function withIds(resource: DesiredResource, ids: ReadonlyMap<string, string>): DesiredResource {

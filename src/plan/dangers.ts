@@ -1,5 +1,5 @@
 import { listClaims } from '../kinds/claims.ts';
-import { findDangerGroupOfAbsence, listTransitionDangers, type ResourceState } from '../kinds/dangers.ts';
+import { findDangerGroupOfMissingResource, listTransitionDangers, type ResourceState } from '../kinds/dangers.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, formatChangeAddress } from '../model/change.ts';
@@ -12,7 +12,7 @@ import type { Spec } from '../model/state.ts';
 import { describeTokenSink } from '../model/token-sink.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
 import { isUndelivered } from './match.ts';
-import { readTime } from './validity.ts';
+import { readFieldTime } from './validity.ts';
 
 type DangerSource = Pick<Plan, 'changes' | 'stack' | 'settings'> & { readonly writes: readonly Write[] };
 
@@ -133,8 +133,8 @@ function createFindClaimant(changes: readonly Change[]): DangerContext['findClai
  * end instead, the end is compared like any field.
  */
 function listLonger(kind: Kind, { differences, live, validForMs }: Change): readonly Danger[] {
-  const after = readTime(live?.spec ?? {}, kind.validity?.after);
-  const until = readTime(live?.spec ?? {}, kind.validity?.until);
+  const after = readFieldTime(live?.spec ?? {}, kind.validity?.after);
+  const until = readFieldTime(live?.spec ?? {}, kind.validity?.until);
   const shown = differences.find(({ path }) => path === 'lifecycle.valid_for');
   if (validForMs === undefined || after === undefined || until === undefined || shown === undefined) return [];
   if (until - after >= validForMs) return [];
@@ -186,7 +186,7 @@ function pickConsequence(kind: Kind, path: string): Pick<Danger, 'consequence'> 
 
 function listGaps(kind: Kind, change: Change, { findGap }: DangerContext): readonly Danger[] {
   const gap = findGap(change);
-  const group = change.live?.spec === undefined ? undefined : findDangerGroupOfAbsence(kind, change.live.spec);
+  const group = change.live?.spec === undefined ? undefined : findDangerGroupOfMissingResource(kind, change.live.spec);
   return gap === undefined || group === undefined ? [] : [{ group, danger: 'gap', ...gap }];
 }
 

@@ -22,7 +22,7 @@ import { createIsHandedOver, listPossibleTakeOvers, listTakeOversOutsideRun } fr
 import { matchResources } from './match.ts';
 import { createReleaseState, type PlanInput } from './plan-input.ts';
 import { selectTargets } from './select-targets.ts';
-import { findValidForMs, readTime } from './validity.ts';
+import { findValidForMs, readFieldTime } from './validity.ts';
 
 export interface DecidedPlan {
   readonly decisions: readonly ChangeDecision[];
@@ -66,7 +66,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
  * Returns the live resource of a decision with the fields to compare: all fields of the desired spec except those in
  * `lifecycle.ignore`. Empty if there is no live resource or no manifest.
  */
-function listComparedLive({ pair, form }: ChangeDecision): readonly ComparedLive[] {
+function listComparedLive({ pair, form }: ChangeDecision): readonly ComparableLiveSpec[] {
   const { kind, live, desired } = pair;
   if (live === undefined || desired === undefined || form === undefined) return [];
   const isCompared = (name: string) => form.normal[name] !== undefined && !desired.lifecycle.ignore.includes(name);
@@ -151,9 +151,9 @@ function listExpiryWarnings(
   now: Date,
 ): readonly Diagnostic[] {
   const { kind, live, address } = pair;
-  const after = readTime(live?.spec ?? {}, kind.validity?.after);
-  const until = readTime(live?.spec ?? {}, kind.validity?.until);
-  const isStated = readTime(form?.written ?? {}, kind.validity?.until) !== undefined;
+  const after = readFieldTime(live?.spec ?? {}, kind.validity?.after);
+  const until = readFieldTime(live?.spec ?? {}, kind.validity?.until);
+  const isStated = readFieldTime(form?.written ?? {}, kind.validity?.until) !== undefined;
   if (
     after === undefined ||
     until === undefined ||
@@ -218,7 +218,7 @@ function listLongValidityWarnings(decisions: readonly ChangeDecision[]): readonl
     const isStated = form.written[until] !== undefined || findValidForMs(kind, desired) !== undefined;
     const isOurs = pair.by === 'mark' && !desired.lifecycle.ignore.includes(until);
     if (action === 'replace' || isStated || !isOurs) return [];
-    const lengthMs = (readTime(live.spec, until) ?? 0) - (readTime(live.spec, after) ?? 0);
+    const lengthMs = (readFieldTime(live.spec, until) ?? 0) - (readFieldTime(live.spec, after) ?? 0);
     if (lengthMs <= MIN_LENGTH_RATIO * defaultMs) return [];
     const length = formatRoundedDuration(lengthMs);
     return [
@@ -313,14 +313,14 @@ function toSuppressedDelete({ pair, reason = '' }: ChangeDecision): SuppressedDe
 }
 
 /** A live spec, and the fields in which it is compared. */
-export interface ComparedLive {
+export interface ComparableLiveSpec {
   readonly kind: Kind;
   readonly live: Spec;
   readonly isCompared: (name: string) => boolean;
 }
 
 /** Returns one warning for each kind with compared fields that the service does not show. It names each field once. */
-export function listHiddenFieldWarnings(compared: readonly ComparedLive[]): readonly Diagnostic[] {
+export function listHiddenFieldWarnings(compared: readonly ComparableLiveSpec[]): readonly Diagnostic[] {
   const found = new Map<string, Set<string>>();
   for (const { kind, live, isCompared } of compared)
     for (const [name, { type }] of kind.specFields) {

@@ -19,7 +19,7 @@ import {
 } from './desired-form.ts';
 import { type ComparedResource, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
 import type { ResourcePair } from './match.ts';
-import { findValidForMs, listValidityDifference, readTime } from './validity.ts';
+import { findValidForMs, listValidityDifference, readFieldTime } from './validity.ts';
 
 export interface ChangeDecision {
   readonly pair: ResourcePair;
@@ -243,7 +243,7 @@ export function decideRenewal(pair: ResourcePair, written: Spec, context: Renewa
 /** Warns if a manifest sets an end that is past or near, because a new certificate would end at the same time. */
 export function listExpiredManifests(pair: ResourcePair, written: Spec, now: Date): readonly Diagnostic[] {
   const { kind, desired, address } = pair;
-  const end = readTime(written, kind.validity?.until);
+  const end = readFieldTime(written, kind.validity?.until);
   if (kind.validity === undefined || desired === undefined || end === undefined) return [];
   const leftMs = end - now.getTime();
   const isSoon = leftMs > 0 && leftMs <= computeWarningMs(pair, desired, { ...pair.live?.spec, ...written });
@@ -270,8 +270,8 @@ export const EXPIRY_WARNING_SHARE = 0.1;
  */
 function computeWarningMs({ kind }: ResourcePair, desired: DesiredResource, spec: Spec): number {
   if (desired.lifecycle.settings['renew_before'] !== undefined) return readSettingMs(desired, 'renew_before');
-  const after = readTime(spec, kind.validity?.after);
-  const until = readTime(spec, kind.validity?.until);
+  const after = readFieldTime(spec, kind.validity?.after);
+  const until = readFieldTime(spec, kind.validity?.until);
   return after === undefined || until === undefined ? 0 : (until - after) * EXPIRY_WARNING_SHARE;
 }
 
@@ -302,11 +302,11 @@ function findRotationRequest({ address }: Subject, { rotate }: RenewalContext): 
  * because a new one would end at the same time. `undefined` if the live resource has no end.
  */
 function findExpiry({ kind, desired, live }: Subject, written: Spec, now: Date): Renewal | undefined {
-  const until = readTime(live.spec, kind.validity?.until);
+  const until = readFieldTime(live.spec, kind.validity?.until);
   if (until === undefined || kind.validity === undefined) return undefined;
   const leftMs = until - now.getTime();
   const left = renderTimeSpan(leftMs);
-  if (readTime(written, kind.validity.until) !== undefined)
+  if (readFieldTime(written, kind.validity.until) !== undefined)
     return leftMs > 0 ? toNote(`expires in ${left}`) : toNote(`expired ${renderTimeSpan(-leftMs)} ago`);
   if (leftMs <= 0) return toReason(`it expired ${renderTimeSpan(-leftMs)} ago`);
   const renewBefore = desired.lifecycle.settings['renew_before'];

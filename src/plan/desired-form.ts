@@ -56,7 +56,7 @@ function pickLive(live: LiveResource, names: readonly string[]): Spec {
 }
 
 /** Whether a spec, or a part of a spec, contains a reference whose id is not known yet. */
-export function waitsForId(kind: Kind, part: Spec): boolean {
+export function containsUnknownId(kind: Kind, part: Spec): boolean {
   let isWaiting = false;
   mapReferences(kind, part, ({ value }) => {
     isWaiting ||= isAddress(value);

@@ -7,7 +7,7 @@ import type { Difference, DifferenceCause } from '../model/change.ts';
 import { isSameJson, type Json } from '../model/json.ts';
 import { type Mark, type MarkDraft, toFieldDigest, UNMANAGED_DIGEST } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
-import { waitsForId } from './desired-form.ts';
+import { containsUnknownId } from './desired-form.ts';
 import { type DescribedResource, diffSpecs, diffUnsetFields } from './diff.ts';
 import { listValidityDifference } from './validity.ts';
 
@@ -84,7 +84,7 @@ function computeOrigin(kind: Kind, name: string, { desired, live, mark }: Origin
   if (applied === UNMANAGED_DIGEST) return 'unknown';
   const isDrifted = live[name] !== undefined && toFieldDigest(live[name]) !== applied;
   const value = desired[name] ?? null;
-  const isChanged = toFieldDigest(value) !== applied && !(isDrifted && waitsForId(kind, { [name]: value }));
+  const isChanged = toFieldDigest(value) !== applied && !(isDrifted && containsUnknownId(kind, { [name]: value }));
   if (isChanged && isDrifted) return 'both';
   return isChanged ? 'manifest' : 'drift';
 }
@@ -111,7 +111,7 @@ export function computeDigests(
   for (const name of listFieldsInMark(kind, normal)) {
     if (ignored.includes(name)) continue;
     const value = normal[name] ?? null;
-    if (waitsForId(kind, { [name]: value })) pending[name] = value;
+    if (containsUnknownId(kind, { [name]: value })) pending[name] = value;
     else if (!kept.has(name)) fields[name] = toFieldDigest(value);
   }
   for (const name of ignored) if (!kept.has(name)) fields[name] = UNMANAGED_DIGEST;
@@ -176,5 +176,5 @@ function isChanged({ kind, ignored, live, name, field, wanted, isDefault }: Hidd
   const applied =
     live.mark === undefined ? UNMANAGED_DIGEST : (live.mark.fields[name] ?? findDefaultDigest(kind, name));
   if (applied === UNMANAGED_DIGEST) return !isDefault && kind.role !== 'attached' && field.lifecycle !== 'immutable';
-  return waitsForId(kind, { [name]: wanted }) || toFieldDigest(wanted) !== applied;
+  return containsUnknownId(kind, { [name]: wanted }) || toFieldDigest(wanted) !== applied;
 }

@@ -40,7 +40,7 @@ type FindHolder = (kind: Kind, normal: Spec) => LiveResource | undefined;
  * Creates a search for holders of unique values. It covers the live resources that are not in the plan and do not have
  * the mark of `stack`. `taken`: ids of the live resources in the plan.
  */
-export function createFindHolder(
+export function createFindClaimHolder(
   { resources }: LiveState,
   { taken, stack }: { readonly taken: ReadonlySet<string | undefined>; readonly stack: string },
 ): FindHolder {

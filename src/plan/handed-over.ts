@@ -1,6 +1,6 @@
 import { type Address, parseAddress, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { FindTaker, TakeOverStack } from '../model/stack-tree.ts';
+import type { TakeOverLookUp, TakeOverStack } from '../model/stack-tree.ts';
 import type { LiveState } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
 import type { PlanInput } from './plan-input.ts';
@@ -89,7 +89,7 @@ function formatTaker(stack: string): string {
 
 function findOpenTaker(
   address: Address,
-  { live, findTaker }: Pick<PlanInput, 'live'> & { readonly findTaker?: FindTaker | undefined },
+  { live, findTaker }: Pick<PlanInput, 'live'> & { readonly findTaker?: TakeOverLookUp | undefined },
 ): TakeOverStack | undefined {
   const taker = findTaker?.(address);
   return taker !== undefined && hasTaken(taker, live) ? undefined : taker;

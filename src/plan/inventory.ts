@@ -54,7 +54,7 @@ export interface MissingAddress {
 }
 
 /** Lists the addresses in `names` that have no live resource. */
-export function listMissing(
+export function listMissingAddresses(
   desired: DesiredState,
   { resources }: Inventory,
   names: readonly string[],

@@ -4,7 +4,7 @@ import { type Address, formatAddress, toAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { once } from '../model/once.ts';
 import {
-  compareAge,
+  compareByAge,
   type DesiredResource,
   type DesiredState,
   type FieldPath,
@@ -491,7 +491,7 @@ function compareByPrecedence(
   return (
     Number(isUndelivered(kind, left)) - Number(isUndelivered(kind, right)) ||
     Number(isOutdated(left)) - Number(isOutdated(right)) ||
-    (isRotatable(kind) ? compareAge(right, left) : compareAge(left, right))
+    (isRotatable(kind) ? compareByAge(right, left) : compareByAge(left, right))
   );
 }
 

@@ -21,8 +21,8 @@ interface LengthInput {
 
 /** The difference in the length of the validity. The service has no such field, so start and end are subtracted. */
 export function listValidityDifference({ kind, live, validForMs }: LengthInput): readonly Difference[] {
-  const from = readTime(live.spec, kind.validity?.after);
-  const until = readTime(live.spec, kind.validity?.until);
+  const from = readFieldTime(live.spec, kind.validity?.after);
+  const until = readFieldTime(live.spec, kind.validity?.until);
   if (validForMs === undefined || from === undefined || until === undefined || until - from === validForMs) return [];
   const sides = { from: formatLiveLength(until - from, validForMs), to: formatDuration(validForMs) };
   return [{ path: 'lifecycle.valid_for', ...sides, origin: 'manifest', forcesReplace: true }];
@@ -35,7 +35,7 @@ function formatLiveLength(ms: number, wantedMs: number): string {
 }
 
 /** The time in a field of a spec, in milliseconds since 1970. `undefined` if the field has no valid time. */
-export function readTime(spec: Spec, name: string | undefined): number | undefined {
+export function readFieldTime(spec: Spec, name: string | undefined): number | undefined {
   const text = name === undefined ? undefined : spec[name];
   const time = typeof text === 'string' ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;

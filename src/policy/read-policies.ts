@@ -8,7 +8,7 @@ import { suggest } from '../manifest/suggest.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { PolicyDocument } from '../model/policy.ts';
 import type { Policy } from './evaluate.ts';
-import { declareVariables, hasPath, listNamedFields } from './vocabulary.ts';
+import { declareVariables, hasFieldPath, listNamedFields } from './vocabulary.ts';
 
 /**
  * Compiles policy documents. Checks every name and type before planning, so that an invalid expression is reported at
@@ -110,7 +110,7 @@ function compile(cel: Cel, { field, text }: Expression): CelProgram | { readonly
 function chooseKinds({ match }: PolicyDocument, expressions: readonly Expression[]): readonly Kind[] {
   if (match.kinds !== undefined) return match.kinds.map(getKind);
   const paths = expressions.flatMap(({ text }) => listNamedFields(readNames(text)));
-  return MANIFEST_KINDS.filter((kind) => paths.every(({ path }) => hasPath(kind, path)));
+  return MANIFEST_KINDS.filter((kind) => paths.every(({ path }) => hasFieldPath(kind, path)));
 }
 
 function readNames(text: string): readonly string[] {
@@ -131,7 +131,7 @@ function listUnknownFields(
   const isNamed = document.match.kinds !== undefined;
   const asked = listNamedFields(readNamesGuardedByHas(expression.text)).map(({ path }) => path);
   return listNamedFields(readNames(expression.text)).flatMap(({ name, path }): Diagnostic[] => {
-    const lacking = (isNamed ? kinds : MANIFEST_KINDS).filter((kind) => !hasPath(kind, path));
+    const lacking = (isNamed ? kinds : MANIFEST_KINDS).filter((kind) => !hasFieldPath(kind, path));
     const isSomewhere = lacking.length < kinds.length;
     const isUnknown = isNamed
       ? lacking.some((kind) => !isSomewhere || !asked.some((other) => isMissingPart(kind, other, path)))
@@ -155,7 +155,7 @@ function listUnknownFields(
 /** Whether `part` is the shortest prefix of `path` that the kind lacks. */
 function isMissingPart(kind: Kind, part: readonly string[], path: readonly string[]): boolean {
   const isPart = part.every((name, at) => name === path[at]);
-  return isPart && !hasPath(kind, part) && hasPath(kind, part.slice(0, -1));
+  return isPart && !hasFieldPath(kind, part) && hasFieldPath(kind, part.slice(0, -1));
 }
 
 function createDiagnostic(document: PolicyDocument, { field, of, start }: Expression, finding: CelFinding): Diagnostic {

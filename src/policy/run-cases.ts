@@ -5,7 +5,7 @@ import type { Action } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type {
-  Expectation,
+  ExpectedResult,
   PolicyCase,
   PolicyCaseInput,
   PolicyCaseResult,
@@ -99,11 +99,11 @@ function findFailure(policy: Policy, { given, expect, message }: PolicyCase): st
   return undefined;
 }
 
-function toSilence(isAsked: boolean): Expectation {
+function toSilence(isAsked: boolean): ExpectedResult {
   return isAsked ? 'allow' : 'no-match';
 }
 
-function toExpectation({ severity }: PolicyFinding): Expectation {
+function toExpectation({ severity }: PolicyFinding): ExpectedResult {
   return severity === 'error' ? 'refuse' : 'warn';
 }
 

@@ -233,7 +233,7 @@ export function listNamedFields(names: readonly string[]): readonly NamedField[]
 }
 
 /** Whether resources of a kind can have a value at a path of their spec. */
-export function hasPath(kind: Kind, path: readonly string[]): boolean {
+export function hasFieldPath(kind: Kind, path: readonly string[]): boolean {
   let type: FieldType | undefined = objectOf(Object.fromEntries(listVisibleFields(kind)));
   for (const name of path) {
     if (type.type === 'json' || type.type === 'metadata') return true;

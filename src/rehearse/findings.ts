@@ -512,7 +512,7 @@ export function withAddress({ kind, id, address }: TouchedResource, resource: Li
  * no live resource refers to them. A reference by a live resource proves that an id exists, because the service does
  * not delete a resource that is in use.
  */
-export function listUnchecked({ changes }: Plan, live: LiveState): readonly string[] {
+export function listUncheckedIds({ changes }: Plan, live: LiveState): readonly string[] {
   const listed = new Set(KINDS.filter(({ name }) => live.resources.has(name)).map(({ idPrefix }) => idPrefix));
   const sent = changes.flatMap(({ kind, action, desired }) =>
     action === 'no-op' || desired === undefined ? [] : listReferences(getKind(kind), desired),

@@ -18,7 +18,7 @@ import {
   collectRehearsalFindings,
   createReferrerQueries,
   GapTracker,
-  listUnchecked,
+  listUncheckedIds,
   type RehearsalRejection,
   type RehearsedPlan,
   type TouchedResource,
@@ -69,7 +69,7 @@ async function tryPlan(
     ...tried,
   });
   const { result } = tried;
-  const unchecked = listUnchecked(plan, input.live);
+  const unchecked = listUncheckedIds(plan, input.live);
   const rejected = result.outcomes.filter(({ outcome }) => outcome !== 'applied').length;
   const rehearsed = {
     ...plan,

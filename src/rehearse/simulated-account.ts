@@ -10,7 +10,7 @@ import { ApiError } from '../model/errors.ts';
 import { DEFAULT_VERSION_HEADER, isSuccess, readBodyText } from '../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { renderMetadata, renderUserMetadata } from '../model/mark.ts';
-import { compareAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
+import { compareByAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
 import type { ImportedResource } from '../server/seed.ts';
 import { createServer, parseApiKey, type Server } from '../server/server.ts';
 
@@ -151,7 +151,7 @@ function listUnread({ resources }: LiveState): readonly string[] {
 }
 
 function listExisting({ resources, attachments }: LiveState): readonly ImportedResource[] {
-  const owned = [...resources.values()].flatMap((members) => members.toSorted(compareAge));
+  const owned = [...resources.values()].flatMap((members) => members.toSorted(compareByAge));
   return [...owned, ...attachments.values()].map(toImportedResource);
 }
 

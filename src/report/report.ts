@@ -95,7 +95,7 @@ export interface SettingRow {
 }
 
 /** The style of text for people. The caller detects it, so that renderers depend only on their arguments. */
-export interface TextOptions {
+export interface TextStyleOptions {
   readonly color: boolean;
   /** The width of the terminal in columns. 0 disables wrapping. */
   readonly width: number;
@@ -127,7 +127,7 @@ export interface SentEvents {
 }
 
 /** The options of report formats. A format ignores options that do not apply to it. */
-export interface FormatOptions extends TextOptions {
+export interface FormatOptions extends TextStyleOptions {
   /** The exit code of the process. */
   readonly exitCode?: number;
   readonly version?: string;
@@ -171,13 +171,13 @@ export interface StacksReport {
   /** The number of requests sent to read all accounts. Absent if it is unknown. */
   readonly requests?: number;
   /** Sorted by folder. */
-  readonly parts: readonly StackPart[];
+  readonly parts: readonly StackReportPart[];
   /** The command line that applies all stacks. Present only for a plan. */
   readonly applyCommand?: CommandLine;
 }
 
 /** The result of a run for one of its stacks. */
-export interface StackPart {
+export interface StackReportPart {
   readonly name: string;
   readonly folder: string;
   /** The environment variable with the API key of the account. Absent if the Stack names no variable. */

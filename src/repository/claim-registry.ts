@@ -3,7 +3,7 @@ import { toTokenFileName } from '../apply/token-sinks.ts';
 import { listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
-import { describeOmitted, limitPerCode } from '../manifest/bounded-yaml.ts';
+import { describeOmittedDiagnostics, limitDiagnosticsPerCode } from '../manifest/bounded-yaml.ts';
 import { type Address, isAddress, toAddress } from '../model/address.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
@@ -79,7 +79,7 @@ export async function listClaimConflicts(
   return new Map(
     [...conflicts].map(([folder, claimConflicts]) => {
       const { shown, more } = limitConflicts(claimConflicts);
-      const rest = more.map(({ count }) => createError(describeOmitted(CODE, count)));
+      const rest = more.map(({ count }) => createError(describeOmittedDiagnostics(CODE, count)));
       return [folder, [...shown.flatMap((one) => listErrors(folder, one, found)), ...rest]];
     }),
   );
@@ -88,7 +88,7 @@ export async function listClaimConflicts(
 const CODE = 'duplicate-claim';
 
 function limitConflicts(claimConflicts: readonly ClaimConflict[]) {
-  return limitPerCode(claimConflicts.map((one) => ({ ...one, code: CODE }) as const));
+  return limitDiagnosticsPerCode(claimConflicts.map((one) => ({ ...one, code: CODE }) as const));
 }
 
 function createError(more: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {

@@ -4,10 +4,10 @@ import { findDocumentError } from '../manifest/validate.ts';
 import { type Address, toName } from '../model/address.ts';
 import { KEY_VARIABLE } from '../model/api-key.ts';
 import {
-  createOwnerSearch,
+  createNearestFolderSearch,
+  type FileWithoutStack,
   type StackFolder,
   type StackTree,
-  type StrayFile,
   type TakeOverStack,
   type UnreadManifest,
 } from '../model/stack-tree.ts';
@@ -82,7 +82,7 @@ function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[
   const mistaken: Mistaken[] = [];
   const env = createEnvironment(context);
   const owners = new Map(tree.stacks.map((stack) => [stack.folder, stack]));
-  const findOwner = createOwnerSearch(owners.keys());
+  const findOwner = createNearestFolderSearch(owners.keys());
   visitManifests(tree.root, context, ({ file, folder, bytes }) => {
     const unread = findManifestError({ file, bytes }, env);
     if (unread !== undefined) mistaken.push({ owner: owners.get(findOwner(folder) ?? ''), unread });
@@ -133,7 +133,11 @@ function listTakers(other: StackFolder, subject: Subject): readonly TakeOverStac
  * Returns a taker if a manifest that belongs to no stack takes over the resource. The taker has a `doubt`, because the
  * manifest may belong to a stack whose `Stack` document cannot be read.
  */
-function listStrayTakers({ file, takes }: StrayFile, folder: StackFolder, address: Address): readonly TakeOverStack[] {
+function listStrayTakers(
+  { file, takes }: FileWithoutStack,
+  folder: StackFolder,
+  address: Address,
+): readonly TakeOverStack[] {
   const takesOver = takes.some(({ stack, resource }) => stack === folder.name && resource === address);
   return takesOver ? [{ stack: '', doubt: `${file} belongs to no stack` }] : [];
 }

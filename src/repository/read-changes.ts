@@ -4,7 +4,7 @@ import { readInput } from '../files/read-input.ts';
 import { isManifestName } from '../manifest/load.ts';
 import { containsStack, mayContainDefaults } from '../manifest/stack-folders.ts';
 import {
-  createOwnerSearch,
+  createNearestFolderSearch,
   type StackChange,
   type StackFolder,
   type StackTree,
@@ -19,7 +19,7 @@ export async function readChanges(tree: StackTree, since: string, context: Host)
   const files = await readChangedFiles(tree.root, since, context);
   const places = new Map(tree.stacks.map((stack) => [resolveRealPath(stack.folder, context), stack]));
   const causes: Causes = new Map(tree.stacks.map((stack) => [stack, new Set()]));
-  const findOwner = createOwnerSearch(places.keys());
+  const findOwner = createNearestFolderSearch(places.keys());
   for (const file of files.all) await assignToOwners(file, files, { places, findOwner, causes, context });
   await assignDefaults(files, places, causes);
   await assignInputs(files, causes);
@@ -43,7 +43,7 @@ type Causes = ReadonlyMap<StackFolder, Set<string>>;
 interface Places {
   /** Maps the real path of a stack's folder to the stack. */
   readonly places: ReadonlyMap<string, StackFolder>;
-  readonly findOwner: ReturnType<typeof createOwnerSearch>;
+  readonly findOwner: ReturnType<typeof createNearestFolderSearch>;
   readonly causes: Causes;
   readonly context: Pick<Host, 'cwd'>;
 }

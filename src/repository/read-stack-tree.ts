@@ -15,7 +15,12 @@ import { type Address, isResourceName, toAddress } from '../model/address.ts';
 import { KEY_VARIABLE } from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { createOwnerSearch, type StackFolder, type StackTree, type TakenResource } from '../model/stack-tree.ts';
+import {
+  createNearestFolderSearch,
+  type StackFolder,
+  type StackTree,
+  type TakenOverResource,
+} from '../model/stack-tree.ts';
 import type { Host, OpenOtherStacks } from '../stack/host.ts';
 import { normalizeUrl } from '../stack/settings.ts';
 import { findManifestError, findTakeOverStack } from './hand-over.ts';
@@ -39,7 +44,7 @@ export function readStackTree(root: string, context: FindContext): StackTree {
   const defaults = [...files.flatMap((file) => file.defaults), ...readDefaultsAbove(root, context, known)];
   const own = new Map<string, FoundFile>();
   for (const file of files) if (file.stack !== undefined && !own.has(file.folder)) own.set(file.folder, file);
-  const findOwner = createOwnerSearch(own.keys());
+  const findOwner = createNearestFolderSearch(own.keys());
   const members = Map.groupBy(files, (file) => findOwner(file.folder));
   const unreadable = Map.groupBy(findings, (finding) => findOwner(finding.folder));
   const stacks = [...own].map(([folder, file]) =>
@@ -196,7 +201,7 @@ function mergeDependencies(all: readonly StackDependencies[]): StackDependencies
   };
 }
 
-function listTakes({ kind, metadata, lifecycle }: JsonObject): readonly TakenResource[] {
+function listTakes({ kind, metadata, lifecycle }: JsonObject): readonly TakenOverResource[] {
   const { stack, name } = toMapping(toMapping(lifecycle)['renamed_from']);
   if (typeof kind !== 'string' || typeof stack !== 'string' || typeof name !== 'string') return [];
   const { name: own } = toMapping(metadata);

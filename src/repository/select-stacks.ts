@@ -4,7 +4,7 @@ import { hasErrors } from '../model/diagnostic.ts';
 import {
   createShard,
   parseShard,
-  SHARD_EXPECTED,
+  SHARD_SYNTAX,
   type Shard,
   type StackFolder,
   type StackTree,
@@ -131,7 +131,7 @@ function parseNumber(text: string): number {
 function refuse(what: string): never {
   throw new StackError(`${what}, but both the number of the shard and the total are needed.`, {
     reason: 'invalid',
-    remedy: `Set both, or use --shard ${SHARD_EXPECTED}. --shard 1/1 selects all stacks.`,
+    remedy: `Set both, or use --shard ${SHARD_SYNTAX}. --shard 1/1 selects all stacks.`,
   });
 }
 

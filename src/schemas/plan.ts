@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PlanDocument, WriteInPlanDocument } from '../kinds/request-body.ts';
+import type { PlanDocument, PlanDocumentWrite } from '../kinds/request-body.ts';
 import type { Address } from '../model/address.ts';
 import { ACTIONS } from '../model/change.ts';
 import { DANGER_GROUPS, DANGER_NAMES, type Danger } from '../model/danger.ts';
@@ -207,8 +207,8 @@ const writes = z.discriminatedUnion('type', [
 ]);
 
 /** A write type without a schema is a compile error, because every saved plan must be readable. */
-type MissingType = Exclude<WriteInPlanDocument['type'], z.infer<typeof writes>['type']>;
-const write: [MissingType] extends [never] ? z.ZodType<WriteInPlanDocument> : MissingType = writes;
+type MissingType = Exclude<PlanDocumentWrite['type'], z.infer<typeof writes>['type']>;
+const write: [MissingType] extends [never] ? z.ZodType<PlanDocumentWrite> : MissingType = writes;
 
 const file = z.strictObject({
   address: z.string().describe('The resource whose value the file contains.'),

@@ -3,7 +3,7 @@ import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { CHANGE_ACTIONS } from '../model/change.ts';
 import { DANGER_GROUPS, DANGER_NAMES } from '../model/danger.ts';
 import { once } from '../model/once.ts';
-import { EXPECTATIONS } from '../model/policy.ts';
+import { EXPECTED_RESULTS } from '../model/policy.ts';
 import { createAnyJsonSchema, createTimestampSchema } from './text.ts';
 
 /** Schema of the `spec` of a `Policy`. Parsing fills in the defaults. `src/policy` checks the expressions. */
@@ -80,7 +80,7 @@ const createCaseSchema = once(() =>
       name: z.string().min(1).describe('Name of the case, which says what it tests.'),
       given: createGivenSchema(),
       expect: z
-        .enum(EXPECTATIONS)
+        .enum(EXPECTED_RESULTS)
         .describe(
           'The expected result. `allow`: the rule is true. `refuse` and `warn`: it is false, and the severity is `error` or `warning`. `no-match`: the policy does not apply to the change.',
         ),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DURATION_EXPECTED, parseDurationMs } from '../kinds/duration.ts';
+import { DURATION_SYNTAX, parseDurationMs } from '../kinds/duration.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { parseAddress } from '../model/address.ts';
@@ -7,7 +7,7 @@ import { isNamedKeyVariable, NAMED_KEY_VARIABLE } from '../model/api-key.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/http.ts';
 import { once } from '../model/once.ts';
-import { DEFAULT_GUARD, parseRateLimit, RATE_LIMIT_EXPECTED, RATE_LIMIT_PATTERN } from '../model/stack.ts';
+import { DEFAULT_GUARD, parseRateLimit, RATE_LIMIT_PATTERN, RATE_LIMIT_SYNTAX } from '../model/stack.ts';
 import { nameSharedSchema } from './text.ts';
 
 /** The `spec` of a `Stack` or a `Defaults`, with defaults filled in. */
@@ -134,7 +134,7 @@ function createRateLimitSchema() {
   return z
     .string()
     .refine((text) => text === 'none' || parseRateLimit(text) !== undefined, {
-      error: `must be ${RATE_LIMIT_EXPECTED}, or \`none\``,
+      error: `must be ${RATE_LIMIT_SYNTAX}, or \`none\``,
       params: { code: 'bad-value' },
     })
     .meta({ pattern: `${RATE_LIMIT_PATTERN}|^none$`, examples: ['120/60s', 'none'] })
@@ -255,7 +255,7 @@ function createCommandSchema() {
 
 function createDurationSchema() {
   return z.string().refine((text) => parseDurationMs(text) !== undefined, {
-    error: `must be ${DURATION_EXPECTED}`,
+    error: `must be ${DURATION_SYNTAX}`,
     params: { code: 'bad-value' },
   });
 }

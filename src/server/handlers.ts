@@ -2,8 +2,8 @@ import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getDefaultValue } from '../kinds/normalize.ts';
 import type { OperationModule } from '../kinds/operations.ts';
-import { describeIds, isIdOf, toPathOfExternalId, toResourcePath } from '../kinds/paths.ts';
-import { mapInner } from '../kinds/walk.ts';
+import { describeIds, isIdOf, toExternalIdPath, toResourcePath } from '../kinds/paths.ts';
+import { mapDirectMembers } from '../kinds/walk.ts';
 import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 import { isNullable } from '../schemas/field.ts';
@@ -276,7 +276,7 @@ function toResponseJson(type: FieldType, value: Json, baseUrl: string): Json {
   if (type.type === 'reference')
     return type.isRefInResponse ? { id: value, uri: toReferenceUri(String(value), baseUrl) } : value;
   const isSingle = type.type === 'list' && !isJsonArray(value);
-  return mapInner(type, isSingle ? [value] : value, {
+  return mapDirectMembers(type, isSingle ? [value] : value, {
     visit: (inner, member) => toResponseJson(inner, member, baseUrl),
     visitFields: ({ fields }, values) => toResponseFields(fields, values, baseUrl),
   });
@@ -284,5 +284,5 @@ function toResponseJson(type: FieldType, value: Json, baseUrl: string): Json {
 
 function toReferenceUri(id: string, baseUrl: string): string {
   const kind = findOwnedKind(id);
-  return `${baseUrl}${kind === undefined ? toPathOfExternalId(id) : toResourcePath(kind, { id })}`;
+  return `${baseUrl}${kind === undefined ? toExternalIdPath(id) : toResourcePath(kind, { id })}`;
 }

@@ -27,7 +27,7 @@ import {
 } from './handlers.ts';
 import type { HandlerRequest, HandlerResponse, Service } from './service.ts';
 
-export interface RequestEnv {
+export interface RequestEnvironment {
   /** The base URL of the request, without a slash at the end. */
   readonly baseUrl: string;
   /** The path in `baseUrl`. Empty if the base URL is an origin. */
@@ -38,7 +38,7 @@ export interface RequestEnv {
 }
 
 /** Responds to a request. Never throws: errors become responses. */
-export type Routes = (request: HttpRequest, env: RequestEnv) => HttpResponse;
+export type Responder = (request: HttpRequest, env: RequestEnvironment) => HttpResponse;
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -46,7 +46,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 type Target = Operation | 'document';
 
 /** Creates the function that routes requests to all operations of the API. */
-export function createRoutes(service: Service, admission: Admission): Routes {
+export function createResponder(service: Service, admission: Admission): Responder {
   const routes = { service, admission, router: getRouter() };
   return (request, env) => {
     const response = answerOrRefuse(routes, request, env);
@@ -80,7 +80,7 @@ function createRouter(method: string): Matcher {
   return router;
 }
 
-function answerOrRefuse(routing: Routing, request: HttpRequest, env: RequestEnv): HttpResponse {
+function answerOrRefuse(routing: Routing, request: HttpRequest, env: RequestEnvironment): HttpResponse {
   try {
     return answerRequest(routing, request, env);
   } catch (error) {
@@ -93,7 +93,7 @@ function answerOrRefuse(routing: Routing, request: HttpRequest, env: RequestEnv)
   }
 }
 
-function answerRequest(routing: Routing, request: HttpRequest, env: RequestEnv): HttpResponse {
+function answerRequest(routing: Routing, request: HttpRequest, env: RequestEnvironment): HttpResponse {
   const { service, admission, router } = routing;
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const path = toLocalPath(request, env.basePath);
@@ -131,7 +131,7 @@ function decode(part: string): string {
 
 function readCall(
   request: HttpRequest,
-  { baseUrl }: RequestEnv,
+  { baseUrl }: RequestEnvironment,
   {
     operation,
     ids,
@@ -186,7 +186,7 @@ function createNoRouteError(router: Matcher, method: string, path: string): Requ
   });
 }
 
-function createResponse({ operationId }: RequestEnv, status: number, body: unknown): HttpResponse {
+function createResponse({ operationId }: RequestEnvironment, status: number, body: unknown): HttpResponse {
   const id = { [OPERATION_ID_HEADER]: operationId };
   if (body === undefined) return { status, headers: id, body: '' };
   return { status, headers: { 'content-type': 'application/json', ...id }, body: JSON.stringify(body) };

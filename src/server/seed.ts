@@ -287,7 +287,7 @@ export interface ImportedResource {
  * Adds imported resources to an empty store without checking or changing them, because another service may accept more
  * than this server. `existing`: the resources, oldest first.
  */
-export function loadExisting(service: Service, existing: readonly ImportedResource[]): void {
+export function loadImportedResources(service: Service, existing: readonly ImportedResource[]): void {
   for (const one of existing) {
     const kind = getKind(one.kind);
     if (kind.role !== 'attached') service.store.load(kind, createStored(kind, one));

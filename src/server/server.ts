@@ -7,11 +7,11 @@ import { type ApiKey, createRateLimit, DEFAULT_USER_ID, indexApiKeys, parseApiKe
 import { DEFAULT_ABUSE_REPORT_RULES } from './behaviours.ts';
 import { createFailureResponse, RequestError } from './failure.ts';
 import { createCertificateAuthorities, createIdGenerator, toAuthorizedKey } from './id-generator.ts';
-import { createRoutes, MAX_REQUEST_BYTES, type RequestEnv, type Routes } from './routes.ts';
+import { createResponder, MAX_REQUEST_BYTES, type RequestEnvironment, type Responder } from './routes.ts';
 import {
   type ImportedResource,
   listSeedResources,
-  loadExisting,
+  loadImportedResources,
   loadSeed,
   type ServerSeed,
   type ServerSnapshot,
@@ -103,9 +103,9 @@ export function createServer(options: ServerOptions = {}): Server {
   const apiKeys = options.apiKeys ?? [parseApiKey('dev:admin')];
   const service = createService(options, apiKeys);
   loadSeed(service, options.seed ?? {});
-  loadExisting(service, options.existing ?? []);
+  loadImportedResources(service, options.existing ?? []);
   const countRequest = options.rateLimit === undefined ? undefined : createRateLimit(options.rateLimit);
-  const routes = createRoutes(service, {
+  const routes = createResponder(service, {
     keyring: indexApiKeys(apiKeys),
     versionHeader: options.versionHeader ?? DEFAULT_VERSION_HEADER,
     countRequest: () => countRequest?.(service.now()),
@@ -152,7 +152,7 @@ function createFaces(front: Front, decorate: Decorate): Faces {
 /** The parts of a server that `respond` and `reject` use. */
 interface Front {
   readonly service: Service;
-  readonly routes: Routes;
+  readonly routes: Responder;
   readonly onRequest: ServerOptions['onRequest'];
 }
 
@@ -173,7 +173,7 @@ function createService(options: ServerOptions, apiKeys: readonly ApiKey[]): Serv
 async function respond(
   { service, routes, onRequest }: Front,
   request: HttpRequest,
-  base: Pick<RequestEnv, 'baseUrl' | 'basePath'>,
+  base: Pick<RequestEnvironment, 'baseUrl' | 'basePath'>,
 ): Promise<HttpResponse> {
   const start = onRequest === undefined ? 0 : getElapsedMs();
   const operationId = service.identities.createOperationId();

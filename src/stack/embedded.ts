@@ -63,7 +63,7 @@ export async function openEmbeddedServer(options: EmbeddedOptions): Promise<Embe
 
 async function start({ file, host, versionHeader }: EmbeddedOptions, lock?: FileLock) {
   const keeper = await openSnapshotStore(file === '' ? {} : { snapshot: file }, host, lock);
-  const server = await withServerInput(keeper.source, () =>
+  const server = await withServerFileErrors(keeper.source, () =>
     createServer({
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
       now: host.now,
@@ -105,7 +105,8 @@ export async function openSnapshotStore(files: ServerFiles, context: Host, lock?
   const { readSnapshotFile, writeSnapshotFile } = await import('../server/index.ts');
   const path = files.snapshot === undefined ? undefined : resolve(context.cwd, files.snapshot);
   if (path !== undefined) refuseOtherOwner(path, context.uid);
-  const kept = path === undefined ? undefined : await withServerInput('The snapshot', () => readSnapshotFile(path));
+  const kept =
+    path === undefined ? undefined : await withServerFileErrors('The snapshot', () => readSnapshotFile(path));
   const seed = kept ?? (files.seed === undefined ? undefined : await readSeed(files.seed, context));
   const source = (kept === undefined ? files.seed : files.snapshot) ?? 'The server';
   if (path === undefined) return { seed, source, writeThrough: (server) => server, keep: async () => undefined };
@@ -182,7 +183,7 @@ function refuseSnapshot(error: unknown): never {
 async function readSeed(file: string, context: Host): Promise<ServerSeed> {
   const { parseServerSeed } = await import('../server/index.ts');
   const text = await readServerFile(file, context);
-  return withServerInput(file, () => parseServerSeed(text));
+  return withServerFileErrors(file, () => parseServerSeed(text));
 }
 
 /** Waits up to a minute: most commands on the bundled server end sooner. */
@@ -220,7 +221,7 @@ function refuseLock(shown: string, error: unknown): never {
  * Runs a task on a file of the bundled server. Converts the server's `RangeError` into a `StackError` that names the
  * file.
  */
-export async function withServerInput<T>(what: string, task: () => T | Promise<T>): Promise<T> {
+export async function withServerFileErrors<T>(what: string, task: () => T | Promise<T>): Promise<T> {
   try {
     return await task();
   } catch (error) {

@@ -75,7 +75,7 @@ function createApiSettings({ baseUrl, versionHeader }: RunSettings): JsonObject 
  * Parses the ids of a resource and its parents, parents first, separated by slashes. Returns `undefined` if no kind
  * with modules has such ids.
  */
-export function parseAttached(text: string): AttachableResource | undefined {
+export function parseAttachableResource(text: string): AttachableResource | undefined {
   const ids = text.split('/');
   const kind = ATTACHED_KINDS.find((candidate) => mayHaveIds(candidate, ids));
   if (kind === undefined) return undefined;
@@ -83,7 +83,7 @@ export function parseAttached(text: string): AttachableResource | undefined {
 }
 
 /** Lists the id format of each kind with modules, such as `edg_… (edge)`. */
-export function listIdShapes(): readonly string[] {
+export function listAttachableIdFormats(): readonly string[] {
   return ATTACHED_KINDS.map((kind) => `${formatIdShape(kind)} (${kind.title})`);
 }
 

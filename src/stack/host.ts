@@ -5,7 +5,7 @@ import type { Plan } from '../model/plan.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { Secrets } from '../model/secrets.ts';
 import type { Timeouts } from '../model/stack.ts';
-import type { FindTaker } from '../model/stack-tree.ts';
+import type { TakeOverLookUp } from '../model/stack-tree.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 
@@ -68,7 +68,7 @@ export type Rehearse = (plan: Plan, input: PlanInput, options: { readonly skipRe
 export type OpenOtherStacks = (
   state: Pick<DesiredState, 'inputs'>,
   host: Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'secrets'>,
-) => Promise<FindTaker>;
+) => Promise<TakeOverLookUp>;
 
 /** The command that prints the manifests of a stack. */
 export interface RenderCommand {

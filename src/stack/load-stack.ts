@@ -6,7 +6,7 @@ import {
   isBlank,
   type LoadContext,
   type LoadedManifests,
-  loadLocated,
+  loadManifestsWithFolders,
   type ManifestBytes,
   readDefaults,
   visitManifests,
@@ -37,7 +37,7 @@ export async function loadStack(
   context: LoadStackContext,
   { isRendered = true }: { readonly isRendered?: boolean } = {},
 ): Promise<LoadedStack> {
-  const { sources, findings } = await loadLocated(paths, context);
+  const { sources, findings } = await loadManifestsWithFolders(paths, context);
   const above = readDefaultsOf(sources, paths, context);
   const renders = listRenders([...sources, ...above.sources], createEnvironment(context));
   const named = new Set([...paths, ...renders.map(({ file }) => file)]);

@@ -5,7 +5,7 @@ import { toAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
-import type { FindTaker } from '../model/stack-tree.ts';
+import type { TakeOverLookUp } from '../model/stack-tree.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { type FindPlannedResource, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
@@ -48,7 +48,7 @@ export interface PlanOptions {
    * Finds the stack of the repository that takes over a resource which has no manifest in this stack. Default: no stack
    * takes over resources.
    */
-  readonly findTaker?: FindTaker;
+  readonly findTaker?: TakeOverLookUp;
   /**
    * Whether the same run also applies the given stack. That stack may then drop its reference to a resource before this
    * stack deletes the resource. Default: false for every stack.
@@ -78,7 +78,7 @@ export interface PlanRequest extends PlanOptions {
   readonly cwd: string;
   readonly rehearse: Rehearse;
   /** Reads the resources that other stacks of the repository take over. `undefined`: other stacks are ignored. */
-  readonly openNeighbours?: (() => Promise<FindTaker>) | undefined;
+  readonly openNeighbours?: (() => Promise<TakeOverLookUp>) | undefined;
 }
 
 /** A client that cannot write. */
@@ -138,7 +138,7 @@ export async function createLivePlan(
 async function openNeighbours(
   { findTaker, state, openNeighbours: open }: PlanRequest,
   { resources }: LiveState,
-): Promise<FindTaker | undefined> {
+): Promise<TakeOverLookUp | undefined> {
   if (findTaker !== undefined || open === undefined) return undefined;
   const { name } = state.stack;
   const isLeft = ({ kind, mark }: LiveResource): boolean =>

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { kill } from 'node:process';
 import type { Readable } from 'node:stream';
-import { excerptStderr } from '../apply/run-command.ts';
+import { formatStderrExcerpt } from '../apply/run-command.ts';
 import { InputError, readStream } from '../files/read-input.ts';
 import { withoutKeys } from '../model/api-key.ts';
 import { describeError } from '../model/errors.ts';
@@ -136,7 +136,7 @@ async function readEnd(stderr: Readable): Promise<string> {
     kept = (kept + part).slice(-MAX_STDERR_CHARACTERS);
   });
   await once(stderr, 'close');
-  return excerptStderr(kept, '');
+  return formatStderrExcerpt(kept, '');
 }
 
 /**

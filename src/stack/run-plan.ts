@@ -11,7 +11,7 @@ import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
 import { describePipeline, readCiPipeline } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import { NO_SECRETS, type Secrets, withoutSecrets } from '../model/secrets.ts';
-import { fillStackName, findSink, type TokenSettings } from '../model/stack.ts';
+import { fillStackNameInPath, findSink, type TokenSettings } from '../model/stack.ts';
 import { describeTokenSink, isSameTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
 import type { CreateWrite, Write, WriteId } from '../model/write.ts';
 import type { PlanCheck } from '../plan/saved/check-plan.ts';
@@ -61,7 +61,7 @@ export interface RunPlan extends Omit<PlanCheck, 'stale' | 'met'> {
 }
 
 /** The results of the check for a plan that was just created: none of its writes was sent. */
-export const FRESH_PLAN_CHECK: Omit<PlanCheck, 'stale' | 'met'> = { done: new Map(), ids: new Map(), texts: new Map() };
+export const NEW_PLAN_CHECK: Omit<PlanCheck, 'stale' | 'met'> = { done: new Map(), ids: new Map(), texts: new Map() };
 
 export const EMPTY_APPLY_RESULT: ApplyResult = {
   outcomes: [],
@@ -146,7 +146,7 @@ export function resolveTokens(
     throw new StackError('--token-directory and --token-command are mutually exclusive.', { reason: 'invalid' });
   }
   if (tokenDirectory !== undefined)
-    return { default: { directory: fillStackName(tokenDirectory, stack) }, credentials: {} };
+    return { default: { directory: fillStackNameInPath(tokenDirectory, stack) }, credentials: {} };
   if (tokenCommand === undefined) return stored;
   return { default: { command: tokenCommand, timeoutMs: COMMAND_TIMEOUT_MS }, credentials: {} };
 }

@@ -6,7 +6,7 @@ import type { PlanDocument } from '../kinds/request-body.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { toCanonicalJson } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
-import { isCoveredBy, type PlanComparison } from '../model/plan-comparison.ts';
+import { isCoveredByApproval, type PlanComparison } from '../model/plan-comparison.ts';
 import type { GuardSettings } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
 import { comparePlans } from '../plan/compare/compare-plans.ts';
@@ -187,7 +187,7 @@ export function compareWithApproved(plan: Plan, approved: PlanApproval, cwd: str
 /** Throws `NotApproved` if a plan contains changes that the approved plan does not. */
 export function refuseUnapproved(plan: Plan, approved: PlanApproval, cwd: string): void {
   const comparison = compareWithApproved(plan, approved, cwd);
-  if (!isCoveredBy(comparison)) throw new UnapprovedPlanError(comparison, approved.name);
+  if (!isCoveredByApproval(comparison)) throw new UnapprovedPlanError(comparison, approved.name);
 }
 
 /**
@@ -195,7 +195,7 @@ export function refuseUnapproved(plan: Plan, approved: PlanApproval, cwd: string
  * changed since the file was made, or if the manifests now produce another plan. Reads the live state once for both
  * checks. Sends GETs only.
  */
-export async function replan(client: ReadingClient, given: SavedFile, request: PlanRequest): Promise<Plan> {
+export async function planAgain(client: ReadingClient, given: SavedFile, request: PlanRequest): Promise<Plan> {
   const planned = await createLivePlan(client, request);
   const paths = listFilePaths(planned.input.desired);
   const file = { ...given, plan: withPaths(given.plan, paths, request.cwd) };

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { isPipe, readInput } from '../files/read-input.ts';
-import { DURATION_EXPECTED, parseDurationMs } from '../kinds/duration.ts';
+import { DURATION_SYNTAX, parseDurationMs } from '../kinds/duration.ts';
 import { isForgeToken, isKeyVariable, isNamedKeyVariable, KEY_VARIABLE, toKeyFileVariable } from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { describeError } from '../model/errors.ts';
@@ -11,7 +11,7 @@ import {
   type ApiSettings,
   formatRateLimit,
   parseRateLimit,
-  RATE_LIMIT_EXPECTED,
+  RATE_LIMIT_SYNTAX,
   type Timeouts,
   type TrustedSetting,
 } from '../model/stack.ts';
@@ -99,7 +99,7 @@ function parseRateLimitText(text: string | undefined): string | undefined {
   if (text === undefined || text === '' || text === 'none') return withoutEmpty(text);
   const limit = parseRateLimit(text);
   if (limit !== undefined) return formatRateLimit(limit);
-  const message = `The rate limit is ${JSON.stringify(text)}, and must be ${RATE_LIMIT_EXPECTED}, or none.`;
+  const message = `The rate limit is ${JSON.stringify(text)}, and must be ${RATE_LIMIT_SYNTAX}, or none.`;
   throw new StackError(message, { reason: 'invalid' });
 }
 
@@ -125,7 +125,7 @@ export function parseTimeoutMs(part: TimeoutPart, text: string | undefined): num
   if (text === undefined || text === '') return undefined;
   const ms = parseDurationMs(text);
   if (ms !== undefined) return ms;
-  const message = `The ${part} timeout is ${JSON.stringify(text)}, and must be ${DURATION_EXPECTED}.`;
+  const message = `The ${part} timeout is ${JSON.stringify(text)}, and must be ${DURATION_SYNTAX}.`;
   throw new StackError(message, { reason: 'invalid' });
 }
 

@@ -28,19 +28,19 @@ import {
   type AttachableResource,
   type ExportRequest,
   exportResources,
-  listIdShapes,
-  parseAttached,
+  listAttachableIdFormats,
+  parseAttachableResource,
 } from './export-resources.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
 import { createLivePlan, hasPlanErrors, type PlanOptions, planAndRehearse, type ReadingClient } from './plan-live.ts';
-import { EMPTY_APPLY_RESULT, FRESH_PLAN_CHECK, type RunOptions, type RunPlan, runPlan } from './run-plan.ts';
+import { EMPTY_APPLY_RESULT, NEW_PLAN_CHECK, type RunOptions, type RunPlan, runPlan } from './run-plan.ts';
 import {
   checkSavedPlan,
+  planAgain,
   refuseOtherVersion,
   refuseUnapproved,
   refuseUnusableApproval,
   refuseViolations,
-  replan,
   type SavedFile,
   type SavedPlan,
   verifyWritesMatchChanges,
@@ -440,7 +440,7 @@ export function createStack(parts: StackInput, account: Account, host: Host): St
   });
   const again: Stack['replan'] = async (saved, options = {}, name = PLAN_NAME) => {
     refuseForeign({ plan: saved, name }, parts, account);
-    return remember(await replan(await account.open(), { plan: saved, name }, createRequest(options)));
+    return remember(await planAgain(await account.open(), { plan: saved, name }, createRequest(options)));
   };
   return {
     desired: state,
@@ -515,9 +515,9 @@ async function applyNewPlan({ parts, host, account }: Run, plan: Plan, options: 
   refuseViolations(plan.violations, { deletes: allowDeletes, protected: allowProtected, rejected: allowRejected });
   if (options.approved !== undefined) checkApproval(plan, options.approved, { parts, cwd: host.cwd });
   if (plan.writes.length + plan.files.length === 0) return EMPTY_APPLY_RESULT;
-  const { ids = FRESH_PLAN_CHECK.ids } = options;
+  const { ids = NEW_PLAN_CHECK.ids } = options;
   refuseAwaited(plan, ids);
-  const known = { ...FRESH_PLAN_CHECK, ids };
+  const known = { ...NEW_PLAN_CHECK, ids };
   const { roots } = state;
   return account.write((client) => runPlan(client, { plan, roots, tokens, sinks, ...known }, options, host));
 }
@@ -562,8 +562,8 @@ function refuseOtherStack(plan: Plan, { state }: StackInput, { settings }: Accou
 }
 
 function requireAttached(ids: string): AttachableResource {
-  const attached = parseAttached(ids);
+  const attached = parseAttachableResource(ids);
   if (attached !== undefined) return attached;
-  const remedy = `It is one of ${listIdShapes().join(', ')}.`;
+  const remedy = `It is one of ${listAttachableIdFormats().join(', ')}.`;
   throw new StackError(`No resource with modules can have the id ${ids}.`, { reason: 'invalid', remedy });
 }

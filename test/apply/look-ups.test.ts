@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { ListReader } from '../../src/apply/duplicates.ts';
-import { SeenFields } from '../../src/kinds/read-response.ts';
+import { SharedListRequests } from '../../src/apply/duplicates.ts';
+import { ObservedFields } from '../../src/kinds/read-response.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 
 const KIND = getKind('WeightedBackend');
@@ -14,11 +14,11 @@ async function turns(): Promise<void> {
 /** Look-ups of a list whose answers wait until they are given. */
 function createLookUps() {
   const waiting: PromiseWithResolvers<readonly []>[] = [];
-  const lookUps = new ListReader(async () => {
+  const lookUps = new SharedListRequests(async () => {
     const answer = Promise.withResolvers<readonly []>();
     waiting.push(answer);
     return answer.promise;
-  }, new SeenFields());
+  }, new ObservedFields());
   return { lookUps, waiting };
 }
 

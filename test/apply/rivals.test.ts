@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ListReader, listConcurrentDuplicates } from '../../src/apply/duplicates.ts';
-import { SeenFields } from '../../src/kinds/read-response.ts';
+import { listConcurrentDuplicates, SharedListRequests } from '../../src/apply/duplicates.ts';
+import { ObservedFields } from '../../src/kinds/read-response.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type CreateWrite, toWriteId } from '../../src/model/write.ts';
 
@@ -25,10 +25,10 @@ function toBackend(id: string, second: number, name = 'pool'): JsonObject {
 /** Looks for duplicates of what was made as `ours`, in these lists in turn. */
 async function find(ours: string, lists: readonly (readonly JsonObject[])[], known: readonly string[] = []) {
   let looks = 0;
-  const lookUps = new ListReader(async () => {
+  const lookUps = new SharedListRequests(async () => {
     looks += 1;
     return lists[Math.min(looks, lists.length) - 1] ?? [];
-  }, new SeenFields());
+  }, new ObservedFields());
   const context = { lookUps, known: new Set(known), sleep: async () => undefined };
   const { winner, losers } = await listConcurrentDuplicates({ write: WRITE, id: ours }, context);
   return { winner: winner?.id, losers: losers.map(({ id }) => id), looks };

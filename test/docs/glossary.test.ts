@@ -44,7 +44,6 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['takes', 'in the list of stacks: resources to take over'],
   ['takenFrom', 'the stack that a resource is taken over from'],
   ['taken-elsewhere', 'a diagnostic: another stack takes the resource over'],
-  ['isForeignFile', 'a file of another program, not of another stack'],
 ]);
 
 /** Parts of texts that may have a ruled-out word, and why. */

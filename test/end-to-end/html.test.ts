@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderHtmlReport } from '../../src/report/html/report.ts';
 import { renderStacksHtml } from '../../src/report/html/stacks-report.ts';
-import type { Report, StackPart } from '../../src/report/report.ts';
+import type { Report, StackReportPart } from '../../src/report/report.ts';
 import { EVERYTHING, makeLiveChange, makePlan, PLAIN } from '../report/sample-plans.ts';
 import { HOSTILE, makeHostilePlan, makeLargePlan, REPORTS } from '../report/sample-reports.ts';
 import { IS_FULL } from '../tries.ts';
@@ -61,10 +61,10 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
   describe('on many stacks', () => {
     const dangers = [{ group: 'access', danger: 'unrestricted' }] as const;
     const plan = { ...EVERYTHING, changes: EVERYTHING.changes.map((change) => ({ ...change, dangers })) };
-    const toPart = (name: string, report: Report): StackPart => {
+    const toPart = (name: string, report: Report): StackReportPart => {
       return { name, folder: `live/${name}`, exitCode: 2, report, options: {} };
     };
-    const toPlanPart = (name: string): StackPart => toPart(name, { about: 'plan', plan, blocking: [] });
+    const toPlanPart = (name: string): StackReportPart => toPart(name, { about: 'plan', plan, blocking: [] });
     const failed = toPart('c', { about: 'failure', failure: { error: { message: 'No key.' } } });
     const parts = [toPlanPart('a'), toPlanPart('b'), { ...failed, exitCode: 3 }];
     const document = renderStacksHtml({ command: 'plan', root: 'live', selection: '3 stacks.', parts }, PLAIN);

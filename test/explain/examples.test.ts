@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runExample } from '../../.ci/run-example.ts';
-import { toFixedExample } from '../../src/explain/explanation.ts';
+import { createCorrectedExample } from '../../src/explain/explanation.ts';
 import { EXPLANATIONS } from '../../src/explain/explanations.ts';
 import OUTPUTS from '../../src/explain/outputs.json' with { type: 'json' };
 import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
@@ -26,7 +26,7 @@ describe('the example of a code', () => {
   });
 
   it.each(EXAMPLES)('%s yields nothing once it is mended', async (code, explanation) => {
-    const { output, exitCode } = await runExample(toFixedExample(explanation));
+    const { output, exitCode } = await runExample(createCorrectedExample(explanation));
     expect(listCodes(output), `mend \`good\` of ${code} in src/explain/codes/:\n${output}`).toEqual([]);
     expect(exitCode).toBe(0);
   });

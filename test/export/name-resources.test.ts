@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assignNames, chooseBaseName, chooseIdName } from '../../src/export/name-resources.ts';
+import { assignNames, chooseNameFromId, choosePreferredName } from '../../src/export/name-resources.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isResourceName } from '../../src/model/address.ts';
@@ -9,7 +9,7 @@ const ID = 'edgtcp_2k9XLR3nGNPfyoIk0A3yD8vPq7M';
 
 function nameOf(kind: string, spec: Spec): string {
   const rest = { createdAt: '', mark: undefined, markError: undefined, computed: {} };
-  return chooseBaseName(getKind(kind), { kind, id: ID, spec: normalizeSpec(getKind(kind), spec), ...rest });
+  return choosePreferredName(getKind(kind), { kind, id: ID, spec: normalizeSpec(getKind(kind), spec), ...rest });
 }
 
 describe('the name of what has none', () => {
@@ -39,7 +39,7 @@ describe('the name of what has none', () => {
 
   it('comes from its id when there is nothing else', () => {
     expect(nameOf('WeightedBackend', {})).toBe('edgtcp-8vpq7m');
-    expect(isResourceName(chooseIdName('ipp_'))).toBe(true);
+    expect(isResourceName(chooseNameFromId('ipp_'))).toBe(true);
   });
 });
 

@@ -4,7 +4,7 @@ import { chmod, link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { writeInto } from '../../src/cli/output/output-files.ts';
+import { writeToDeviceOrPipe } from '../../src/cli/output/output-files.ts';
 import { isOwnedByAnotherUser } from '../../src/files/boundary.ts';
 import { readInput } from '../../src/files/read-input.ts';
 import { createWorkspace, STACK, toCredential, type Workspace } from '../cli/workspace.ts';
@@ -72,7 +72,7 @@ describe('a report', () => {
       const [secret, report] = [join(folder, '.bashrc'), join(folder, 'report')];
       await writeFile(secret, '# mine\n');
       if (what === 'a link') await symlink(secret, report);
-      await expect(writeInto(what === 'a link' ? report : secret, 'touch pwned\n')).rejects.toThrow();
+      await expect(writeToDeviceOrPipe(what === 'a link' ? report : secret, 'touch pwned\n')).rejects.toThrow();
       expect(await readFile(secret, 'utf8')).toBe('# mine\n');
     },
   );

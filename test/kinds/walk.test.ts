@@ -11,7 +11,7 @@ import {
   setOf,
   text,
 } from '../../src/kinds/field.ts';
-import { findInnerType, listNestedTypes, mapInner } from '../../src/kinds/walk.ts';
+import { findInnerType, listNestedTypes, mapDirectMembers } from '../../src/kinds/walk.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { FieldPath } from '../../src/model/state.ts';
 
@@ -24,7 +24,7 @@ const TYPE = objectOf({
 /** Every place that a walk comes to, with the type that is known there. */
 function listPlaces(type: FieldType, value: Json, path: FieldPath = []): readonly string[] {
   const inner: string[] = [];
-  mapInner(type, value, {
+  mapDirectMembers(type, value, {
     visit: (member, innerValue, at) => {
       inner.push(...listPlaces(member, innerValue, [...path, ...at]));
       return innerValue;
@@ -54,13 +54,13 @@ describe('the walk', () => {
   });
 
   it.each<Json>([null, 'text', 7, [1]])('leaves %j alone where something else is expected', (value) => {
-    expect(mapInner(TYPE, value, { visit: () => 'changed' })).toEqual(value);
-    expect(mapInner(mapOf(text(), text()), value, { visit: () => 'changed' })).toEqual(value);
+    expect(mapDirectMembers(TYPE, value, { visit: () => 'changed' })).toEqual(value);
+    expect(mapDirectMembers(mapOf(text(), text()), value, { visit: () => 'changed' })).toEqual(value);
   });
 
   it('keeps what no table knows, and names that every object seems to have', () => {
     const value = { constructor: 'mine', config: { constructor: ['x'] } };
-    expect(mapInner(TYPE, value, { visit: (_, member) => member })).toEqual(value);
+    expect(mapDirectMembers(TYPE, value, { visit: (_, member) => member })).toEqual(value);
     expect(findInnerType(TYPE, 'constructor')).toBeUndefined();
     expect(findInnerType(jsonWithReferences(), 'constructor')).toBeUndefined();
   });

@@ -5,7 +5,7 @@ import { getKind } from '../../src/kinds/tables/registry.ts';
 import { type Change, formatChangeAddress } from '../../src/model/change.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { isCoveredBy, isSamePlan } from '../../src/model/plan-comparison.ts';
+import { isCoveredByApproval, isSamePlan } from '../../src/model/plan-comparison.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
 import { withDangers } from '../../src/plan/dangers.ts';
 import { orderWrites } from '../../src/plan/order.ts';
@@ -41,7 +41,7 @@ describe('an approved plan', () => {
         plan.changes.filter(() => picks.next().value),
       );
       expect(comparePlans(plan, part).more).toEqual(NOTHING);
-      expect(isCoveredBy(comparePlans(part, plan))).toBe(listDone(part).length === listDone(plan).length);
+      expect(isCoveredByApproval(comparePlans(part, plan))).toBe(listDone(part).length === listDone(plan).length);
     });
     await holds(property, 40);
   });
@@ -110,7 +110,7 @@ describe('an approved plan', () => {
           const [edit] = edits.splice(picks.next().value % edits.length, 1);
           const edited = edit && toPlan({ ...document, changes: edit.document as unknown as readonly Change[] }); // its schema says so
           if (edited === undefined) continue;
-          const isApproved = isCoveredBy(comparePlans(plan, edited));
+          const isApproved = isCoveredByApproval(comparePlans(plan, edited));
           judged[isApproved ? 'approved' : 'refused'] += 1;
           if (!isApproved) continue;
           const sent = await listSent(edited, world);

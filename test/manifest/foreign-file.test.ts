@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { isForeignFile } from '../../src/manifest/load.ts';
+import { isFileOfOtherTool } from '../../src/manifest/load.ts';
 
 const FOREIGN: readonly (readonly [name: string, text: string])[] = [
   ['package.json', '{ "name": "shop", "version": "1.0.0", "scripts": { "plan": "edgewise plan" } }'],
@@ -38,11 +38,11 @@ const MAYBE_MANIFESTS: readonly (readonly [what: string, name: string, text: str
 
 describe('in a folder', () => {
   it.each(FOREIGN)('%s is no manifest', (name, text) => {
-    expect(isForeignFile(name, Buffer.from(text))).toBe(true);
+    expect(isFileOfOtherTool(name, Buffer.from(text))).toBe(true);
   });
 
   it.each(MAYBE_MANIFESTS)('%s may be a manifest', (_, name, text) => {
-    expect(isForeignFile(name, Buffer.from(text))).toBe(false);
+    expect(isFileOfOtherTool(name, Buffer.from(text))).toBe(false);
   });
 
   it('every manifest of the examples is one, and no file of this project is', () => {
@@ -50,8 +50,8 @@ describe('in a folder', () => {
       (file) => !file.endsWith('kustomization.yaml'),
     );
     expect(examples.length).toBeGreaterThan(5);
-    expect(examples.filter((file) => isForeignFile(file, readFileSync(file)))).toEqual([]);
+    expect(examples.filter((file) => isFileOfOtherTool(file, readFileSync(file)))).toEqual([]);
     const own = ['package.json', 'package-lock.json', 'tsconfig.json'];
-    expect(own.filter((file) => !isForeignFile(file, readFileSync(file)))).toEqual([]);
+    expect(own.filter((file) => !isFileOfOtherTool(file, readFileSync(file)))).toEqual([]);
   });
 });

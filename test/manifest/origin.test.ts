@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findKustomizeOrigin } from '../../src/manifest/documents.ts';
+import { findKustomizeOriginFile } from '../../src/manifest/documents.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 
 function toDocument(origin: string): JsonObject {
@@ -14,9 +14,9 @@ test.each([
   ['nonsense', undefined],
   ['path:\n', undefined],
 ])('the origin %j is the file %s', (text, file) => {
-  expect(findKustomizeOrigin(toDocument(text))).toBe(file);
+  expect(findKustomizeOriginFile(toDocument(text))).toBe(file);
 });
 
 test.each([null, 'text', [], {}, { metadata: 1 }, { metadata: { annotations: [] } }])('%j has no origin', (value) => {
-  expect(findKustomizeOrigin(value)).toBeUndefined();
+  expect(findKustomizeOriginFile(value)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatChangeAddress } from '../../src/model/change.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { isCoveredBy } from '../../src/model/plan-comparison.ts';
+import { isCoveredByApproval } from '../../src/model/plan-comparison.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
 import { makeChange, makeDifference, makeLiveChange, makePlan, toNormal } from '../report/sample-plans.ts';
 
@@ -86,8 +86,8 @@ describe('whoever approved', () => {
     ],
     ['a plan to apply, not one to destroy', plan(), { ...plan(), mode: 'destroy' }],
   ])('%s', (_, before, after) => {
-    expect(isCoveredBy(comparePlans(before, before))).toBe(true);
-    expect(isCoveredBy(comparePlans(before, after))).toBe(false);
+    expect(isCoveredByApproval(comparePlans(before, before))).toBe(true);
+    expect(isCoveredByApproval(comparePlans(before, after))).toBe(false);
   });
 
   it('a danger approved no other: a replace that deletes first is more than one that does not', () => {
@@ -103,6 +103,6 @@ describe('whoever approved', () => {
     expect(more.changes.map(({ change, dangers }) => [formatChangeAddress(change), dangers.length])).toEqual([
       ['AgentIngress/a', 1],
     ]);
-    expect(isCoveredBy(comparePlans(plan(replace(2)), plan(replace(1))))).toBe(true);
+    expect(isCoveredByApproval(comparePlans(plan(replace(2)), plan(replace(1))))).toBe(true);
   });
 });

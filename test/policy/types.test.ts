@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Diagnostic, TextPart } from '../../src/model/diagnostic.ts';
+import type { Diagnostic, TextRange } from '../../src/model/diagnostic.ts';
 import type { FieldPath } from '../../src/model/state.ts';
 import { readPolicies } from '../../src/policy/read-policies.ts';
 import { toDocument } from './subjects.ts';
@@ -12,7 +12,7 @@ function read(
   kinds: readonly string[] = KINDS,
 ): readonly (readonly [part: string, message: string])[] {
   const told: string[] = [];
-  const locate = (_?: FieldPath, part?: TextPart) => {
+  const locate = (_?: FieldPath, part?: TextRange) => {
     told.push(part === undefined ? '' : part.of.slice(part.start, part.start + part.length));
     return { file: 'policy.yaml', line: 1, column: 1, excerpt: '' };
   };

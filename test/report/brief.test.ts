@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatBrief } from '../../src/report/view/field-view.ts';
+import { formatShortField } from '../../src/report/view/field-view.ts';
 
 const ID = `ipp_${'2k9Aa'.repeat(6)}`;
 const field = (to: string) => ({
@@ -12,15 +12,17 @@ const field = (to: string) => ({
 
 it('names what an id stands for instead of the id, but not in text of somebody', () => {
   const to = `ip_policy_ids: ${ID} (External/office), ${ID} (External/bastion)`;
-  expect(formatBrief(field(to), 60)).toBe('ip_restriction: none → ip_policy_ids: External/office, External/bastion');
+  expect(formatShortField(field(to), 60)).toBe(
+    'ip_restriction: none → ip_policy_ids: External/office, External/bastion',
+  );
   const text = `"${ID} (External/office) \\" ${ID} (External/vpn)"`;
-  expect(formatBrief(field(text), 300)).toBe(`ip_restriction: none → ${text}`);
+  expect(formatShortField(field(text), 300)).toBe(`ip_restriction: none → ${text}`);
   const key = { ...field('50'), path: `backends.${ID} (External/blue)`, inline: { from: '90', to: '50' } };
-  expect(formatBrief(key, 60)).toBe('backends.External/blue: 90 → 50');
+  expect(formatShortField(key, 60)).toBe('backends.External/blue: 90 → 50');
 });
 
 it('cuts what is too long nevertheless', () => {
-  expect(formatBrief(field(`${ID} (it stays) ${'x'.repeat(60)}`), 40)).toBe(
+  expect(formatShortField(field(`${ID} (it stays) ${'x'.repeat(60)}`), 40)).toBe(
     `ip_restriction: none → ${`${ID} (it stays`.slice(0, 40)}…`,
   );
 });

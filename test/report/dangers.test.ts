@@ -8,7 +8,7 @@ import { countDangers, DANGER_GROUPS, DANGER_NAMES, type Danger } from '../../sr
 import type { Plan } from '../../src/model/plan.ts';
 import { withDangers } from '../../src/plan/dangers.ts';
 import { loadReportFormat, loadStacksReportFormat } from '../../src/report/formats.ts';
-import type { FormatOptions, PlanReport, Report, StackPart, StacksReport } from '../../src/report/report.ts';
+import type { FormatOptions, PlanReport, Report, StackReportPart, StacksReport } from '../../src/report/report.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
 import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { createStacksView } from '../../src/report/view/stacks-view.ts';
@@ -247,13 +247,13 @@ describe('a run over many stacks', () => {
       changes.map((change) => ({ ...change, owner })),
       { ownerLabel: 'team' },
     );
-  const toPart = (name: string, report: Report): StackPart => {
+  const toPart = (name: string, report: Report): StackReportPart => {
     return { name, folder: `live/${name}`, exitCode: report.about === 'failure' ? 3 : 2, report, options: {} };
   };
   const toPlanPart = (name: string, plan: Plan) => toPart(name, { about: 'plan', plan, blocking: [] });
   const failed = toPart('broken', { about: 'failure', failure: { error: { message: 'No key.' } } });
   const calm = makeChange('TCPEdge/a', 'update', { differences: [makeDifference('description', { to: 'b' })] });
-  const toRun = (...parts: readonly StackPart[]): StacksReport => ({
+  const toRun = (...parts: readonly StackReportPart[]): StacksReport => ({
     command: 'plan',
     root: 'live',
     selection: '',

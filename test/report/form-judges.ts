@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import type { FormatName } from '../../src/report/formats.ts';
 import { SCRIPT } from '../../src/report/html/document.ts';
 import { STYLE } from '../../src/report/html/style.ts';
-import { MAX_COMMENT } from '../../src/report/markdown/text.ts';
-import type { TextOptions } from '../../src/report/report.ts';
+import { MAX_COMMENT_LENGTH } from '../../src/report/markdown/text.ts';
+import type { TextStyleOptions } from '../../src/report/report.ts';
 import { readJunit, validateSarif } from './documents.ts';
 import { type PageElement, readPage } from './html-tree.ts';
 import { listBlocks, listNodes, parseMarkdown, toPlainText } from './markdown-tree.ts';
@@ -13,7 +13,7 @@ import { listBlocks, listNodes, parseMarkdown, toPlainText } from './markdown-tr
 const RAW = /[^\n\P{C}]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 /** The colours that we put in ourselves are the only control sequences. */
-export function expectPrintable(rendered: string, { color }: Pick<TextOptions, 'color'> = { color: false }): void {
+export function expectPrintable(rendered: string, { color }: Pick<TextStyleOptions, 'color'> = { color: false }): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that colours are made of
   const plain = color ? rendered.replace(/\u001b\[(?:1|2|22|31|32|33|35|39)m/g, '') : rendered;
   expect(RAW.exec(plain.replace(/\p{Cn}|\p{Co}/gu, ''))).toBeNull();
@@ -69,7 +69,7 @@ function expectOurAnnotations(document: string): void {
 /** Blocks and spans that we make, and no HTML but ours. */
 function expectOurMarkdown(document: string): void {
   expectPrintable(document);
-  expect(document.length).toBeLessThanOrEqual(MAX_COMMENT);
+  expect(document.length).toBeLessThanOrEqual(MAX_COMMENT_LENGTH);
   const { children } = parseMarkdown(document);
   expect(listBlocks(children).filter((type) => !OUR_NODES.has(type))).toEqual([]);
   for (const block of children) if (block.type === 'html') expect(block.value).toMatch(OUR_HTML);

@@ -10,7 +10,7 @@ import {
   renderSubmissionJson,
   renderValidationJson,
 } from '../../src/report/machine/json.ts';
-import type { TextOptions } from '../../src/report/report.ts';
+import type { TextStyleOptions } from '../../src/report/report.ts';
 import { renderApplyResultText } from '../../src/report/text/apply.ts';
 import { renderDiagnosticsText } from '../../src/report/text/diagnostics.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
@@ -21,7 +21,7 @@ import { expectPrintable, FORM_JUDGES } from './form-judges.ts';
 import { ABUSE_REPORT, abuseReport, diagnostic, outcome, plan, report, result, text } from './hostile-values.ts';
 import { makePlan } from './sample-plans.ts';
 
-const options: fc.Arbitrary<TextOptions> = fc.record({
+const options: fc.Arbitrary<TextStyleOptions> = fc.record({
   color: fc.boolean(),
   width: fc.constantFrom(0, 40, 80),
   verbose: fc.boolean(),
@@ -105,7 +105,7 @@ describe('no text of others reaches the terminal as anything but text', () => {
 });
 
 describe('no text of others can start a line of ours', () => {
-  const wide: TextOptions = { color: true, width: 0, verbose: true };
+  const wide: TextStyleOptions = { color: true, width: 0, verbose: true };
 
   test('in a plan', () => {
     const OURS =

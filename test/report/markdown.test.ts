@@ -6,10 +6,10 @@ import { renderMermaidLines } from '../../src/report/markdown/plan.ts';
 import { renderMarkdownReport } from '../../src/report/markdown/report.ts';
 import {
   escapeProse,
-  MAX_COMMENT,
+  MAX_COMMENT_LENGTH,
   renderCode,
+  renderCommentMarker,
   renderFence,
-  renderMarker,
   renderRow,
 } from '../../src/report/markdown/text.ts';
 import type { FormatOptions, Report } from '../../src/report/report.ts';
@@ -395,13 +395,13 @@ describe('text of others', () => {
   test('in the marker does not end it', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
-        const marker = renderMarker('plan', text);
+        const marker = renderCommentMarker('plan', text);
         expect(listBlocks(parseMarkdown(marker).children)).toEqual(['html']);
         expect(marker.slice(4, -3)).not.toContain('--');
         expect(marker.indexOf('>')).toBe(marker.length - 1);
       }),
     );
-    expect(renderMarker('plan', 'my-shop')).toBe('<!-- edgewise:plan stack=my-shop -->');
+    expect(renderCommentMarker('plan', 'my-shop')).toBe('<!-- edgewise:plan stack=my-shop -->');
   });
 
   test('in a graph is a label, whatever it says', () => {
@@ -458,7 +458,7 @@ describe('a comment is never longer than there is room for', () => {
     fc.assert(
       fc.property(plan, fc.boolean(), (huge, verbose) => {
         const text = render({ about: 'plan', plan: huge, blocking: [] }, { verbose });
-        expect(text.length).toBeLessThanOrEqual(MAX_COMMENT);
+        expect(text.length).toBeLessThanOrEqual(MAX_COMMENT_LENGTH);
         const blocks = parseMarkdown(text).children;
         const html = blocks.flatMap((block) => (block.type === 'html' ? [block.value] : []));
         expect(html.filter((one) => one.startsWith('<details>')).length).toBe(
@@ -481,7 +481,7 @@ describe('a comment is never longer than there is room for', () => {
       }),
     );
     const text = renderPlan(makePlan({ changes: [...deletes, ...creates] }));
-    expect(text.length).toBeLessThanOrEqual(MAX_COMMENT);
+    expect(text.length).toBeLessThanOrEqual(MAX_COMMENT_LENGTH);
     expect(text).toMatch(/Too long for a comment\. Left out: 1 diff of resources to create\./);
     for (const { address } of [...deletes, ...creates]) expect(text).toContain(`\`${address}\``);
   });

@@ -9,11 +9,11 @@ import type { MarkDraft } from '../../src/model/mark.ts';
 import { PLAN_FORMAT, type Plan } from '../../src/model/plan.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { toWriteId, type Write, type WriteId, type WriteType } from '../../src/model/write.ts';
-import type { TextOptions } from '../../src/report/report.ts';
+import type { TextStyleOptions } from '../../src/report/report.ts';
 
 /** Plans made by hand, so that what a renderer makes of a plan is seen beside the plan itself. */
 
-export const PLAIN: TextOptions = { color: false, width: 80, verbose: false };
+export const PLAIN: TextStyleOptions = { color: false, width: 80, verbose: false };
 
 /** A plan of nothing, with what a test wants to see in it. */
 export function makePlan(parts: Partial<Plan> = {}): Plan {

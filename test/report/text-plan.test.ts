@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
-import type { TextOptions } from '../../src/report/report.ts';
+import type { TextStyleOptions } from '../../src/report/report.ts';
 import { createPainter } from '../../src/report/text/layout.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
 import { countColumns } from '../../src/report/view/escape.ts';
@@ -17,7 +17,7 @@ import {
   toNormal,
 } from './sample-plans.ts';
 
-function render(plan: Plan, options: Partial<TextOptions> = {}): string {
+function render(plan: Plan, options: Partial<TextStyleOptions> = {}): string {
   return renderPlanText(createPlanView(plan), { ...PLAIN, ...options });
 }
 

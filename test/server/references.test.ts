@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toPathOfExternalId } from '../../src/kinds/paths.ts';
+import { toExternalIdPath } from '../../src/kinds/paths.ts';
 import { KINDS } from '../../src/kinds/tables/registry.ts';
 import { listNestedTypes } from '../../src/kinds/walk.ts';
 import type { JsonObject } from '../../src/model/json.ts';
@@ -105,7 +105,7 @@ describe('a reference', () => {
     ['ca', 'certificate_authorities'],
     ['sshca', 'ssh_certificate_authorities'],
   ])('shows where %s_… is, though this interface cannot create it', async (prefix, path) => {
-    expect(toPathOfExternalId(`${prefix}_1`)).toBe(`/${path}/${prefix}_1`);
+    expect(toExternalIdPath(`${prefix}_1`)).toBe(`/${path}/${prefix}_1`);
   });
 
   it('has a path of its kind wherever it is shown with a URI', async () => {
@@ -127,7 +127,7 @@ describe('a reference', () => {
     const shown = KINDS.flatMap(({ fields }) => Object.values(fields).flatMap(({ type }) => listNestedTypes(type)));
     const prefixes = shown.flatMap((type) => (type.type === 'reference' && type.isRefInResponse ? type.prefixes : []));
     const pathless = prefixes.filter(
-      (prefix) => findOwnedKind(`${prefix}_1`) === undefined && toPathOfExternalId(`${prefix}_1`) === `/${prefix}_1`,
+      (prefix) => findOwnedKind(`${prefix}_1`) === undefined && toExternalIdPath(`${prefix}_1`) === `/${prefix}_1`,
     );
     expect(pathless).toEqual([]);
   });

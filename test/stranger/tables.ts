@@ -20,7 +20,7 @@ import {
 } from '../../src/kinds/field.ts';
 import { FORMATS, type TextFormat } from '../../src/kinds/formats.ts';
 import { defineKind, type Kind } from '../../src/kinds/kind.ts';
-import { DESCRIPTION, IDENTITY, METADATA } from '../../src/kinds/tables/standard-fields.ts';
+import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from '../../src/kinds/tables/standard-fields.ts';
 import type { Json } from '../../src/model/json.ts';
 
 /**
@@ -70,7 +70,7 @@ const LIGHTHOUSE = defineKind({
   restrictsAccess: true,
   canLockOut: ({ is_lit: isLit }) => isLit === true,
   fields: {
-    ...IDENTITY,
+    ...IDENTITY_FIELDS,
     description: DESCRIPTION,
     metadata: METADATA,
     harbour: field(textOfFormat('domain'), 'The harbour that it belongs to. One lighthouse for each harbour.', {
@@ -173,7 +173,7 @@ const PILOT_PASS = defineKind({
     return [{ path: ['renew_before'], message: 'lifecycle.renew_before is not shorter than it is valid' }];
   },
   fields: {
-    ...IDENTITY,
+    ...IDENTITY_FIELDS,
     description: DESCRIPTION,
     metadata: METADATA,
     secret: field(text(), 'The word at the gate. Only in the response to the creation.', {
@@ -241,7 +241,7 @@ const SIGHTING = defineKind({
     },
   },
   fields: {
-    ...IDENTITY,
+    ...IDENTITY_FIELDS,
     seen: field(listOf(text({ maxBytes: 80 }), { minItems: 1 }), 'What was seen.', {
       lifecycle: 'immutable',
       required: true,

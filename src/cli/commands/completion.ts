@@ -6,13 +6,13 @@ import { MANIFEST_KINDS, OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import { listAddresses, loadManifests } from '../../manifest/load.ts';
 import { parseAddress } from '../../model/address.ts';
 import { DIAGNOSTIC_CODES } from '../../model/diagnostic.ts';
-import { checkPath } from '../../report/machine/stacks.ts';
+import { checkFieldPath } from '../../report/machine/stacks.ts';
 import { indexStackNames } from '../../repository/read-stack-tree.ts';
 import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandAction } from '../output/present.ts';
-import { PLAIN_FORMAT } from '../output/present.ts';
+import { TEXT_FORMAT_FLAGS } from '../output/present.ts';
 import { GET_FORMATS, isKindName, isResourceAddress } from './get.ts';
 import { TOPIC_NAMES } from './help.ts';
 import { addExamples, addExitCodes } from './options.ts';
@@ -27,7 +27,7 @@ export function defineCompletion(command: Command, act: CommandAction): void {
     ['source <(edgewise completion bash)', 'in ~/.bashrc'],
     ['source <(edgewise completion zsh)', 'in ~/.zshrc, after compinit'],
   ]).action((shell: Shell) =>
-    act(PLAIN_FORMAT, async ({ stdout }) => {
+    act(TEXT_FORMAT_FLAGS, async ({ stdout }) => {
       stdout.write(SCRIPTS[shell]);
       return EXIT.success;
     }),
@@ -39,7 +39,7 @@ export function defineWordCompletion(command: Command, act: CommandAction, progr
   command
     .argument('[words...]')
     .helpOption(false)
-    .action((words: string[]) => act(PLAIN_FORMAT, (context) => complete(program, words, context)));
+    .action((words: string[]) => act(TEXT_FORMAT_FLAGS, (context) => complete(program, words, context)));
 }
 
 /** Writes the candidates for the last word. Shows no errors, because the user is still typing. */
@@ -151,7 +151,7 @@ function listFormatCandidates({ start, operands }: WordContext): readonly Comple
   const named = new Set(operands.map((word) => parseAddress(word)?.kind ?? word));
   const kinds = MANIFEST_KINDS.filter(({ name }) => named.has(name));
   const fields = (kinds.length === 0 ? MANIFEST_KINDS : kinds).flatMap((kind) =>
-    Object.entries(kind.fields).filter(([name]) => checkPath(kind, [name]) === undefined),
+    Object.entries(kind.fields).filter(([name]) => checkFieldPath(kind, [name]) === undefined),
   );
   const abouts = new Map(fields.map(([name, { description }]) => [name, description]));
   return Array.from(abouts, ([name, about]) => ({ word: `${VALUE}${name}`, about }));

@@ -10,7 +10,7 @@ import { listSettingRows } from '../connection/settings-table.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandAction } from '../output/present.ts';
-import { type FormatFlags, getTextOptions, PLAIN_FORMAT } from '../output/present.ts';
+import { type FormatFlags, getTextOptions, TEXT_FORMAT_FLAGS } from '../output/present.ts';
 import {
   addConnectionOptions,
   addExamples,
@@ -92,7 +92,7 @@ export function defineSchema(command: Command, act: CommandAction): void {
     [`edgewise schema ${EXAMPLE_KINDS[0]}`, 'one kind only'],
     ['edgewise schema events', 'a line of --format json-lines'],
   ]).action((name: string | undefined) =>
-    act(PLAIN_FORMAT, async (context) => {
+    act(TEXT_FORMAT_FLAGS, async (context) => {
       context.stdout.write(`${JSON.stringify(createNamedSchema(name), null, 2)}\n`);
       return EXIT.success;
     }),

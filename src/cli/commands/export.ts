@@ -7,8 +7,8 @@ import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import {
   type AttachableResource,
   createExportRequest,
-  listIdShapes,
-  parseAttached,
+  listAttachableIdFormats,
+  parseAttachableResource,
 } from '../../stack/export-resources.ts';
 import { resolveSettings } from '../../stack/settings.ts';
 import { type ConnectionFlags, parseConnectionFlags, withAccount } from '../connection/stack-session.ts';
@@ -16,7 +16,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { chooseEditorSchema, detectInvocation, writeNewFiles } from '../output/new-files.ts';
 import type { CommandAction } from '../output/present.ts';
-import { PLAIN_FORMAT } from '../output/present.ts';
+import { TEXT_FORMAT_FLAGS } from '../output/present.ts';
 import { addConnectionOptions, addExamples, addExitCodes, EXAMPLE_KINDS, repeatable } from './options.ts';
 
 interface Flags extends ConnectionFlags {
@@ -42,7 +42,7 @@ export function defineExport(command: Command, act: CommandAction): void {
     )
     .option('--force', 'with -o: replace files that exist')
     .addOption(
-      repeatable('--modules-of <id>', `also the modules of this: ${listIdShapes().join(', ')}`, {
+      repeatable('--modules-of <id>', `also the modules of this: ${listAttachableIdFormats().join(', ')}`, {
         parse: parseIds,
       }),
     );
@@ -55,7 +55,9 @@ export function defineExport(command: Command, act: CommandAction): void {
     ],
     [`edgewise export ${EXAMPLE_KINDS.join(' ')}`, 'look at some kinds'],
     ['edgewise export --owner production > edgewise.yaml', 'everything in one file'],
-  ]).action((kinds: string[], flags: Flags) => act(PLAIN_FORMAT, (context) => exportManifests(kinds, flags, context)));
+  ]).action((kinds: string[], flags: Flags) =>
+    act(TEXT_FORMAT_FLAGS, (context) => exportManifests(kinds, flags, context)),
+  );
 }
 
 async function exportManifests(kinds: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
@@ -136,7 +138,7 @@ function parseStack(text: string): string {
 }
 
 function parseIds(text: string): AttachableResource {
-  const attached = parseAttached(text);
+  const attached = parseAttachableResource(text);
   if (attached !== undefined) return attached;
-  throw new InvalidArgumentError(`It is one of ${listIdShapes().join(', ')}.`);
+  throw new InvalidArgumentError(`It is one of ${listAttachableIdFormats().join(', ')}.`);
 }

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { listWorkSubjects } from '../../client/await-work.ts';
+import { listPendingResources } from '../../client/await-work.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { findKind, getKind, MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
 import { renderYaml } from '../../manifest/render-document.ts';
@@ -10,9 +10,9 @@ import { assertNever } from '../../model/errors.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath } from '../../model/state.ts';
-import { listMissing, type MissingAddress } from '../../plan/inventory.ts';
+import { listMissingAddresses, type MissingAddress } from '../../plan/inventory.ts';
 import {
-  checkPath,
+  checkFieldPath,
   createInventoryDocument,
   renderFieldValues,
   renderInventoryJson,
@@ -30,7 +30,7 @@ import type { CommandAction } from '../output/present.ts';
 import { type FormatFlags, getTextOptions } from '../output/present.ts';
 import { waitWithProgress } from '../reconcile/execute-plan.ts';
 import { resolveStackSettings } from '../reconcile/plan-flags.ts';
-import { RESULT_GROUP } from './help.ts';
+import { RESULT_HEADING } from './help.ts';
 import {
   addColorOption,
   addConnectionOptions,
@@ -103,10 +103,10 @@ export function defineGet(command: Command, act: CommandAction): void {
       new Option('--format <format>', `format of the result: ${GET_FORMATS.join(', ')}, value=FIELD`)
         .argParser(parseFormat)
         .default({ name: 'table' }, 'table')
-        .helpGroup(RESULT_GROUP),
+        .helpGroup(RESULT_HEADING),
     )
     .addOption(
-      new Option('--verbose', 'also show the fields that manifests set, in the table').helpGroup(RESULT_GROUP),
+      new Option('--verbose', 'also show the fields that manifests set, in the table').helpGroup(RESULT_HEADING),
     );
   addRecursiveOptions(command);
   addWaitOption(command, 'it');
@@ -156,7 +156,7 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
   const { inventory, unready } = await withStack(parts, context, async ({ stack, open, setLineWriter, signal }) => {
     const read = { names, mayRead, signal };
     const first = await stack.get(read);
-    const subjects = listWorkSubjects(
+    const subjects = listPendingResources(
       first.resources.map(({ address, live: { kind, id } }) => ({ address, kind, id })),
     );
     if (flags.wait === undefined || subjects.length === 0) return { inventory: first, unready: [] };
@@ -164,7 +164,7 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
     const waited = await waitWithProgress(await open(), subjects, wait, context);
     return { inventory: await stack.get(read), unready: waited.filter(({ state: one }) => one !== 'ready') };
   });
-  const missing = listMissing(state, inventory, names);
+  const missing = listMissingAddresses(state, inventory, names);
   if (missing.length > 0) throw createMissingError(missing, inventory);
   context.stdout.write(render(inventory, { flags, names, context }));
   for (const { address, message, remedy = WAIT_AGAIN } of unready)
@@ -182,12 +182,12 @@ function createKindFilter(names: readonly string[], format: GetFormat): (kind: K
   if (format.name !== 'value') return () => true;
   const { path } = format;
   const kinds = names.length === 0 ? MANIFEST_KINDS : names.map((name) => getKind(parseAddress(name)?.kind ?? name));
-  const findings = kinds.flatMap((kind) => checkPath(kind, path) ?? []);
+  const findings = kinds.flatMap((kind) => checkFieldPath(kind, path) ?? []);
   const isRefused = names.length === 0 ? findings.length === kinds.length : findings.length > 0;
-  if (!isRefused) return (kind) => checkPath(kind, path) === undefined;
+  if (!isRefused) return (kind) => checkFieldPath(kind, path) === undefined;
   const [first] = names.length === 0 ? [`no kind has a field ${formatPath(path)}`] : findings;
   const known = kinds.flatMap((kind) =>
-    Object.keys(kind.fields).filter((name) => checkPath(kind, [name]) === undefined),
+    Object.keys(kind.fields).filter((name) => checkFieldPath(kind, [name]) === undefined),
   );
   throw new CommandError(`No value can be shown: ${first}.`, {
     exitCode: EXIT.invalid,

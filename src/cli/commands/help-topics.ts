@@ -9,7 +9,7 @@ import {
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, EXIT_MEANINGS, type ExitCode } from '../exit-code.ts';
 import type { CommandAction } from '../output/present.ts';
-import { PLAIN_FORMAT } from '../output/present.ts';
+import { TEXT_FORMAT_FLAGS } from '../output/present.ts';
 import { createHelpFormatter, type OptionTopic, renderItems, TOPIC_NAMES } from './help.ts';
 import { listTopicOptions } from './options.ts';
 
@@ -124,7 +124,7 @@ export function defineHelp(command: Command, act: CommandAction, program: Comman
     .usage('[command or topic]')
     .description(`Show the options of a command, or a topic: ${TOPIC_NAMES.join(', ')}.`)
     .argument('[words...]', 'a command or a topic (default: the list of commands)')
-    .action((words: string[]) => act(PLAIN_FORMAT, async (context) => showHelp(words, program, context)));
+    .action((words: string[]) => act(TEXT_FORMAT_FLAGS, async (context) => showHelp(words, program, context)));
 }
 
 function showHelp(words: readonly string[], program: Command, context: Context): ExitCode {

@@ -15,7 +15,7 @@ export type OptionTopic = (typeof OPTION_TOPICS)[number];
 /** The topics of `edgewise help` that are not commands. */
 export const TOPIC_NAMES: readonly string[] = [...OPTION_TOPICS, 'settings', 'exit-codes'];
 
-export const RESULT_GROUP = 'Result:';
+export const RESULT_HEADING = 'Result:';
 
 /** Commander's name for the default group of options. */
 const OWN_GROUP = 'Options:';

@@ -1,16 +1,16 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { DURATION_EXPECTED, parseDurationMs } from '../../kinds/duration.ts';
+import { DURATION_SYNTAX, parseDurationMs } from '../../kinds/duration.ts';
 import { isRotatable, type Kind } from '../../kinds/kind.ts';
 import { formatKindTitles, OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import { isAddress, isResourceName } from '../../model/address.ts';
 import { isJsonArray, parseJson } from '../../model/json.ts';
-import { parseShard, SHARD_EXPECTED, type Shard } from '../../model/stack-tree.ts';
+import { parseShard, SHARD_SYNTAX, type Shard } from '../../model/stack-tree.ts';
 import { FORMAT_NAMES, type FormatName, isFormatName } from '../../report/formats.ts';
 import { CONNECTION_SETTINGS, describeSetting } from '../connection/settings-table.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import type { ReportTarget } from '../output/present.ts';
-import { createHelpFormatter, type OptionTopic, RESULT_GROUP, renderItems } from './help.ts';
+import { createHelpFormatter, type OptionTopic, RESULT_HEADING, renderItems } from './help.ts';
 
 /** Kinds in help texts come from the tables: no command contains the name of a kind. */
 
@@ -166,15 +166,15 @@ export function refuseWait({ wait }: { readonly wait?: number }): void {
 function parseWait(text: string): number {
   const ms = parseDurationMs(text);
   if (ms !== undefined) return ms;
-  throw new InvalidArgumentError(`A duration is ${DURATION_EXPECTED}.`);
+  throw new InvalidArgumentError(`A duration is ${DURATION_SYNTAX}.`);
 }
 
 export function addPlanFormatOptions(command: Command, formats: readonly FormatName[] = FORMAT_NAMES): Command {
   const verbose = new Option('--verbose', 'also show API calls, and fields of what is deleted');
   const compact = new Option('--compact', 'one line for each resource, in text').conflicts('verbose');
   return addReportOptions(command, formats)
-    .addOption(compact.helpGroup(RESULT_GROUP))
-    .addOption(verbose.helpGroup(RESULT_GROUP));
+    .addOption(compact.helpGroup(RESULT_HEADING))
+    .addOption(verbose.helpGroup(RESULT_HEADING));
 }
 
 /** Adds `--report` and the options of `addFormatOptions`. */
@@ -182,18 +182,18 @@ export function addReportOptions(command: Command, formats: readonly FormatName[
   return addFormatOptions(command, formats).addOption(
     repeatable('--report <format=file>', 'also write the result to a file', {
       parse: (text) => parseReport(text, formats),
-    }).helpGroup(RESULT_GROUP),
+    }).helpGroup(RESULT_HEADING),
   );
 }
 
 /** Adds `--format` and `--no-color`. */
 export function addFormatOptions(command: Command, formats: readonly FormatName[] = ['text', 'json']): Command {
   const format = new Option('--format <format>', 'format on stdout').choices(formats).default('text');
-  return addColorOption(command.addOption(format.helpGroup(RESULT_GROUP)));
+  return addColorOption(command.addOption(format.helpGroup(RESULT_HEADING)));
 }
 
 export function addColorOption(command: Command): Command {
-  return command.addOption(new Option('--no-color', 'no colours, as with NO_COLOR').helpGroup(RESULT_GROUP));
+  return command.addOption(new Option('--no-color', 'no colours, as with NO_COLOR').helpGroup(RESULT_HEADING));
 }
 
 /** Creates an option that can be repeated. `default` is the text that the help shows as the default value. */
@@ -378,5 +378,5 @@ export function isRecursive({
 function parseShardFlag(text: string): Shard {
   const shard = parseShard(text, '--shard');
   if (shard !== undefined) return shard;
-  throw new InvalidArgumentError(`A shard is ${SHARD_EXPECTED}.`);
+  throw new InvalidArgumentError(`A shard is ${SHARD_SYNTAX}.`);
 }

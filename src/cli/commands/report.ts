@@ -14,7 +14,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { readResults } from '../multi-stack/read-results.ts';
 import { computeWorstExitCode } from '../multi-stack/stacks-run.ts';
 import type { CommandAction } from '../output/present.ts';
-import { type FormatFlags, PLAIN_FORMAT } from '../output/present.ts';
+import { type FormatFlags, TEXT_FORMAT_FLAGS } from '../output/present.ts';
 import { publishStacks } from '../output/publish.ts';
 import { addExamples, addExitCodes, addPlanFormatOptions } from './options.ts';
 
@@ -71,7 +71,7 @@ export function definePost(command: Command, act: CommandAction): void {
     ['edgewise post plan.md', 'the comment on this pull request, updated at each push'],
     ['edgewise post drift.md --as issue', 'one open issue while there is drift'],
     ['edgewise post drift.md --as issue --resolved', 'close it'],
-  ]).action((file: string, flags: PostFlags) => act(PLAIN_FORMAT, (context) => post(file, flags, context)));
+  ]).action((file: string, flags: PostFlags) => act(TEXT_FORMAT_FLAGS, (context) => post(file, flags, context)));
 }
 
 async function post(file: string, flags: PostFlags, context: Context): Promise<ExitCode> {

@@ -4,15 +4,15 @@ import type { FileLock } from '../../files/lock-file.ts';
 import { describeError } from '../../model/errors.ts';
 import { DEFAULT_VERSION_HEADER, isThisMachine } from '../../model/http.ts';
 import type { ServerFaults } from '../../model/server-faults.ts';
-import { parseRateLimit, RATE_LIMIT_EXPECTED, type RateLimit } from '../../model/stack.ts';
+import { parseRateLimit, RATE_LIMIT_SYNTAX, type RateLimit } from '../../model/stack.ts';
 import type { ApiKey } from '../../server/admission.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
-import { lockSnapshot, openSnapshotStore, readServerFile, withServerInput } from '../../stack/embedded.ts';
+import { lockSnapshot, openSnapshotStore, readServerFile, withServerFileErrors } from '../../stack/embedded.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { createLogger } from '../output/logger.ts';
 import type { CommandAction } from '../output/present.ts';
-import { PLAIN_FORMAT } from '../output/present.ts';
+import { TEXT_FORMAT_FLAGS } from '../output/present.ts';
 import { addExamples, addExitCodes, repeatable } from './options.ts';
 
 interface Flags {
@@ -61,13 +61,13 @@ export function defineServe(command: Command, act: CommandAction): void {
     ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
     ['edgewise serve --rate-limit 120/60s', 'with a usual rate limit'],
     ['edgewise serve --faults faults.yaml', 'with faults, to see how a program handles them'],
-  ]).action((flags: Flags) => act(PLAIN_FORMAT, (context) => serve(flags, context)));
+  ]).action((flags: Flags) => act(TEXT_FORMAT_FLAGS, (context) => serve(flags, context)));
 }
 
 async function serve(flags: Flags, context: Context): Promise<ExitCode> {
   const { parseApiKey } = await import('../../server/index.ts');
   const words = flags.apiKey.length === 0 ? [DEFAULT_KEY] : flags.apiKey;
-  const apiKeys = await withServerInput('--api-key', () => words.map(parseApiKey));
+  const apiKeys = await withServerFileErrors('--api-key', () => words.map(parseApiKey));
   refuseKnownKey(flags.host, apiKeys);
   const { snapshot } = flags;
   const lock =
@@ -100,7 +100,7 @@ async function serveKept(
       else logger.error(entry, 'request');
     },
   };
-  const server: Server = await withServerInput(keeper.source, () => createServer(options));
+  const server: Server = await withServerFileErrors(keeper.source, () => createServer(options));
   const kept = keeper.writeThrough(server, (error) => logger.error({ error }, 'snapshot'));
   const faulty = withFaults(kept, faults, { onFault: (entry) => logger.info(entry, 'fault') });
   const listening = await listen(faults.rules.length === 0 ? kept : faulty, {
@@ -138,7 +138,7 @@ async function readFaults(file: string | undefined, context: Context): Promise<S
   if (file === undefined) return { rules: [] };
   const { parseServerFaults } = await import('../../server/index.ts');
   const text = await readServerFile(file, context);
-  return withServerInput(file, () => parseServerFaults(text));
+  return withServerFileErrors(file, () => parseServerFaults(text));
 }
 
 function untilInterrupted(context: Context): Promise<void> {
@@ -159,5 +159,5 @@ function parsePort(text: string): number {
 function parseRateLimitFlag(text: string): RateLimit {
   const limit = parseRateLimit(text);
   if (limit !== undefined) return limit;
-  throw new InvalidArgumentError(`A rate limit is ${RATE_LIMIT_EXPECTED}.`);
+  throw new InvalidArgumentError(`A rate limit is ${RATE_LIMIT_SYNTAX}.`);
 }

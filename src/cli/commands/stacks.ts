@@ -16,7 +16,7 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import { confineFilesToRepository, type StackFilterFlags, toStackFilter } from '../multi-stack/stacks-run.ts';
 import type { CommandAction } from '../output/present.ts';
 import { getTextOptions } from '../output/present.ts';
-import { RESULT_GROUP } from './help.ts';
+import { RESULT_HEADING } from './help.ts';
 import { addColorOption, addExamples, addExitCodes, addStackFilterOptions } from './options.ts';
 
 const FORMATS = ['table', 'json', 'folder', 'github', 'gitlab'] as const;
@@ -36,7 +36,7 @@ export function defineStacks(command: Command, act: CommandAction): void {
   addStackFilterOptions(command)
     .option('--base-url <url>', 'URL of the service for all stacks; their names must then differ')
     .addOption(
-      new Option('--format <format>', 'format of the list').choices(FORMATS).default('table').helpGroup(RESULT_GROUP),
+      new Option('--format <format>', 'format of the list').choices(FORMATS).default('table').helpGroup(RESULT_HEADING),
     );
   addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
   addExamples(addColorOption(command), [

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Client } from '../../client/client.ts';
 import { parseListedResource } from '../../client/parse-response.ts';
-import { DURATION_EXPECTED, parseDurationMs } from '../../kinds/duration.ts';
+import { DURATION_SYNTAX, parseDurationMs } from '../../kinds/duration.ts';
 import type { NamedField } from '../../kinds/field.ts';
 import { type SubmittedKind, toHyphenated, withArticle } from '../../kinds/kind.ts';
 import { isIdOf, toResourcePath } from '../../kinds/paths.ts';
@@ -14,7 +14,7 @@ import { createSubmissionView, renderSubmissionState, renderSubmissionText } fro
 import { createRequestSchema } from '../../schemas/field.ts';
 import { listSchemaFindings } from '../../schemas/findings.ts';
 import { resolveSettings } from '../../stack/settings.ts';
-import type { SetLineWriter } from '../connection/notices.ts';
+import type { RedirectNotices } from '../connection/notices.ts';
 import { type ConnectionFlags, parseConnectionFlags, withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
@@ -205,7 +205,7 @@ function parseId({ idPrefix, submission }: SubmittedKind, text: string): string 
 function parseTimeout(text: string): number {
   const timeoutMs = parseDurationMs(text);
   if (timeoutMs !== undefined) return timeoutMs;
-  throw new InvalidArgumentError(`A duration is ${DURATION_EXPECTED}.`);
+  throw new InvalidArgumentError(`A duration is ${DURATION_SYNTAX}.`);
 }
 
 /** Returns the body of a submission. Throws one error with all findings if it does not match the schema. */
@@ -279,7 +279,7 @@ export interface WaitFlags {
   readonly read: (signal: AbortSignal) => Promise<JsonObject>;
   readonly timeoutMs: number;
   /** Redirects the notices of the client to the output that shows the progress. */
-  readonly setLineWriter: SetLineWriter;
+  readonly setLineWriter: RedirectNotices;
   /** Ends the wait when aborted. */
   readonly signal: AbortSignal;
 }

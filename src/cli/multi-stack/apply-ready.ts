@@ -10,7 +10,7 @@ import {
   type EventBody,
   listStartEvents,
 } from '../../report/machine/json-lines.ts';
-import type { SentEvents, StackPart } from '../../report/report.ts';
+import type { SentEvents, StackReportPart } from '../../report/report.ts';
 import { renderStackResults, renderStacksReportText, renderStacksTable } from '../../report/text/lists.ts';
 import { formatDangerCount } from '../../report/view/danger-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
@@ -22,11 +22,11 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { findEventOutput, getTextOptions } from '../output/present.ts';
 import { createProgress, type Progress } from '../output/progress.ts';
 import type { ApplyFlags } from '../reconcile/apply-plan.ts';
-import { createProgressOutput, exitCodeOfApply, listWorkSubjectsOfApply } from '../reconcile/execute-plan.ts';
+import { createProgressOutput, exitCodeOfApply, listPendingResourcesOfApply } from '../reconcile/execute-plan.ts';
 import { listUnconsentedViolations } from '../reconcile/plan-flags.ts';
 import {
   createFailedStack,
-  createStackPart,
+  createStackReportPart,
   createStacksReport,
   type PooledAccount,
   publishRun,
@@ -56,7 +56,7 @@ export interface ApplyRun {
 }
 
 /** Shows every plan, asks once, and applies the ready stacks. If one fails, only its dependents are not applied. */
-export async function finishApply(applying: ApplyRun, planned: readonly StackPart[]): Promise<ExitCode> {
+export async function showPlansAndApply(applying: ApplyRun, planned: readonly StackReportPart[]): Promise<ExitCode> {
   const { run, flags, ready } = applying;
   const isShown = flags.format === 'text';
   if (isShown) showPlans(run, planned);
@@ -70,18 +70,18 @@ export async function finishApply(applying: ApplyRun, planned: readonly StackPar
   return publishRun(run, applied, { isShown, sent: watch.sent() });
 }
 
-function showPlans(run: StacksRun, planned: readonly StackPart[]): void {
+function showPlans(run: StacksRun, planned: readonly StackReportPart[]): void {
   const { context } = run;
   context.stdout.write(renderPlans(run, planned, context.stdout));
 }
 
-function renderPlans(run: StacksRun, planned: readonly StackPart[], output: OutputStream): string {
+function renderPlans(run: StacksRun, planned: readonly StackReportPart[], output: OutputStream): string {
   return renderStacksReportText(createStacksReport(run, planned), getTextOptions(output, run.context, run.flags));
 }
 
 function showEnds(
   run: StacksRun,
-  { applied, ended }: { readonly applied: readonly StackPart[]; readonly ended: readonly StackPart[] },
+  { applied, ended }: { readonly applied: readonly StackReportPart[]; readonly ended: readonly StackReportPart[] },
 ): void {
   const { context, flags } = run;
   const options = getTextOptions(context.stdout, context, flags);
@@ -93,7 +93,7 @@ function showEnds(
  * Asks for approval. In a format other than text, the plans were not shown yet, so the question contains them. Throws
  * if the user declines, or if there is no terminal.
  */
-async function confirm({ run, flags, ...rest }: ApplyRun, planned: readonly StackPart[]): Promise<void> {
+async function confirm({ run, flags, ...rest }: ApplyRun, planned: readonly StackReportPart[]): Promise<void> {
   if (flags.yes === true) return;
   const { context } = run;
   const ready = [...rest.ready.values()];
@@ -115,9 +115,9 @@ async function confirm({ run, flags, ...rest }: ApplyRun, planned: readonly Stac
 /** Applies the ready stacks, each after the writes of its dependencies. Stacks of an account share its rate limit. */
 async function applyReady(
   applying: ApplyRun,
-  planned: readonly StackPart[],
+  planned: readonly StackReportPart[],
   watch: RunProgress,
-): Promise<readonly StackPart[]> {
+): Promise<readonly StackReportPart[]> {
   const { run, ready } = applying;
   const { stacks } = run.selected;
   const rounds = createRounds(ready);
@@ -138,7 +138,7 @@ async function applyReady(
     const done = await Promise.all(stacks.map((folder) => started.get(folder)?.result));
     return planned.map((part, index) => {
       const [folder, result] = [stacks[index], done[index]];
-      return folder === undefined || result === undefined ? part : createStackPart(folder, result);
+      return folder === undefined || result === undefined ? part : createStackReportPart(folder, result);
     });
   } finally {
     watch.end();
@@ -279,7 +279,7 @@ async function waitFor(
   { run, flags }: ApplyRun,
   { wait }: Pick<RunProgress, 'wait'>,
 ): Promise<ApplyResult> {
-  const subjects = listWorkSubjectsOfApply(result);
+  const subjects = listPendingResourcesOfApply(result);
   const { now, sleep } = run.context;
   const { signal } = run;
   const { wait: timeoutMs } = flags;
@@ -362,7 +362,7 @@ function createDependencyError(names: readonly string[]): CommandError {
 }
 
 /** Classifies a plan before the user is asked: ready, without changes, or blocked. Adds a ready stack to `ready`. */
-export function classifyPlan(
+export function classifyReadiness(
   { flags, ready }: Pick<ApplyRun, 'flags' | 'ready'>,
   folder: StackFolder,
   candidate: ReadyStack,

@@ -16,15 +16,15 @@ import {
   refuseTwiceApproved,
 } from '../reconcile/apply-plan.ts';
 import { createPlanFileLocator, readPlanFile, resolveManifests } from '../reconcile/plan-file.ts';
-import { refuseOtherManifests, toConsent, toPlanOptions } from '../reconcile/plan-flags.ts';
-import { type ApplyRun, type ApplyStacksFlags, classifyPlan, finishApply } from './apply-ready.ts';
+import { refuseOtherManifests, toConsentOptions, toPlanOptions } from '../reconcile/plan-flags.ts';
+import { type ApplyRun, type ApplyStacksFlags, classifyReadiness, showPlansAndApply } from './apply-ready.ts';
 import { type IndexedFolder, readPlanFolder } from './plan-folder.ts';
 import {
   forEachStack,
   leaveOutConflictingStacks,
   openStackFolder,
   planStackFolder,
-  refuseSingleFlags,
+  refuseSingleResourceFlags,
   runOnSelected,
   runOnStacks,
   type StackResult,
@@ -58,7 +58,7 @@ export async function applyStacks(
       const beside = savedPlans.filter((plan) => isBeside(plan, saved?.plan));
       return planOne(applying, folder, { saved, beside, approved: findApproval?.(folder) });
     });
-    return finishApply(
+    return showPlansAndApply(
       applying,
       await leaveOutConflictingStacks(run, planned, (folder) => void applying.ready.delete(folder)),
     );
@@ -100,8 +100,8 @@ async function planOne(
   const { stack, pooled, locate } = opened;
   const unapproved = findUnapproved(plan, approved, run.context);
   if (unapproved !== undefined) return { report: unapproved, exitCode: EXIT.stale, options: { locate } };
-  const consent = toConsent(flags);
-  return classifyPlan(applying, folder, {
+  const consent = toConsentOptions(flags);
+  return classifyReadiness(applying, folder, {
     plan,
     pooled,
     locate,
@@ -150,12 +150,12 @@ export async function applyPlanFolder(
   refuseTwiceApproved(flags);
   const roots = resolveManifests({ name: folder, manifests }, flags.manifests ?? [], context);
   const selected = await selectPlans(folder, files, context);
-  refuseSingleFlags(flags, { names: [], count: selected.stacks.length });
+  refuseSingleResourceFlags(flags, { names: [], count: selected.stacks.length });
   if (roots.length > 0) return applyAgain(selected.stacks, { flags, roots, stacks: plans.stacks }, context);
   announceTrustedFile(folder, context);
   return runOnSelected(selected, { flags, command: 'apply' }, context, async (run) => {
     const applying: ApplyRun = { run, flags, mode: 'apply', ready: new Map() };
-    return finishApply(applying, await forEachStack(run, (one) => prepareOne(applying, one)));
+    return showPlansAndApply(applying, await forEachStack(run, (one) => prepareOne(applying, one)));
   });
 }
 
@@ -222,7 +222,12 @@ async function prepareOne(applying: ApplyRun, folder: StackFolder): Promise<Stac
   const pooled = await run.pool.getAccount(settings, folder.file);
   const account = pooled.account.toView(settings);
   const locate = createPlanFileLocator(folder.file);
-  return classifyPlan(applying, folder, { plan, pooled, locate, apply: (options) => account.apply(approved, options) });
+  return classifyReadiness(applying, folder, {
+    plan,
+    pooled,
+    locate,
+    apply: (options) => account.apply(approved, options),
+  });
 }
 
 /** Returns the plans of a folder as stacks. A stack depends on the stacks that its plan refers to. */

@@ -7,7 +7,7 @@ import { checkJsonLimits, isJsonObject, type JsonObject, parseJson } from '../..
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { parseRenderSource } from '../../model/stack.ts';
-import type { Report, StackPart, StacksReport } from '../../report/report.ts';
+import type { Report, StackReportPart, StacksReport } from '../../report/report.ts';
 import {
   APPLY_RESULT_SCHEMA,
   checkResult,
@@ -58,7 +58,7 @@ function readResult(
     };
   }
   const run = checkResult(RUN_RESULT_SCHEMA, document, createRefusal(file));
-  const parts = run.stacks.map(({ stack, folder, keyEnv, exitCode, report }): StackPart => {
+  const parts = run.stacks.map(({ stack, folder, keyEnv, exitCode, report }): StackReportPart => {
     return {
       name: stack,
       folder,

@@ -8,7 +8,7 @@ import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
 import { listFilePaths } from '../../plan/files.ts';
 import { renderJsonDocument } from '../../report/machine/json.ts';
 import { createInventoryDocument } from '../../report/machine/stacks.ts';
-import type { StackPart } from '../../report/report.ts';
+import type { StackReportPart } from '../../report/report.ts';
 import { renderStackResults, renderStacksTable } from '../../report/text/lists.ts';
 import { formatStackTitle } from '../../report/view/stacks-view.ts';
 import { getAccountId } from '../../repository/hand-over.ts';
@@ -17,7 +17,7 @@ import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
-import { getTextOptions, PLAIN_FORMAT } from '../output/present.ts';
+import { getTextOptions, TEXT_FORMAT_FLAGS } from '../output/present.ts';
 import {
   createApplyCommand,
   createSavedPlanCommand,
@@ -72,7 +72,7 @@ export async function planStacks(
 }
 
 /** Whether at least one plan contains changes, no plan is blocked, and no stack failed. */
-function isApplicable(parts: readonly StackPart[]): boolean {
+function isApplicable(parts: readonly StackReportPart[]): boolean {
   const plans = parts.map(({ report }) => (report.about === 'plan' ? report.plan : undefined));
   const isPassed = parts.every(({ exitCode }) => exitCode === EXIT.success || exitCode === EXIT.changes);
   return isPassed && plans.some((plan) => plan !== undefined && plan.writes.length + plan.files.length > 0);
@@ -199,7 +199,7 @@ export async function showResourcesOfStacks(
   context: Context,
 ): Promise<ExitCode> {
   const { names, mayRead } = asked;
-  const flags = { ...asked.flags, ...PLAIN_FORMAT };
+  const flags = { ...asked.flags, ...TEXT_FORMAT_FLAGS };
   return runOnStacks(paths, { flags, command: 'get' }, context, async (run) => {
     const found = new Map<StackFolder, Inventory>();
     const parts = await forEachStack(run, async (folder) => {
@@ -215,11 +215,11 @@ export async function showResourcesOfStacks(
 }
 
 function showFailedStacks(
-  failed: readonly StackPart[],
+  failed: readonly StackReportPart[],
   run: Parameters<typeof createStacksReport>[0],
   context: Context,
 ): void {
-  const options = getTextOptions(context.stderr, context, PLAIN_FORMAT);
+  const options = getTextOptions(context.stderr, context, TEXT_FORMAT_FLAGS);
   context.stderr.write(
     `${renderStackResults(failed, options)}${renderStacksTable(createStacksReport(run, failed), options)}`,
   );

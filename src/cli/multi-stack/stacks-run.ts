@@ -6,7 +6,7 @@ import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Shard, StackFolder } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
-import type { CommandLine, Report, StackPart, StacksReport } from '../../report/report.ts';
+import type { CommandLine, Report, StackReportPart, StacksReport } from '../../report/report.ts';
 import { describeStacks, listFilesWithoutStack } from '../../report/view/stacks-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import {
@@ -28,7 +28,7 @@ import { resolveTokens, type TokenFlags } from '../../stack/run-plan.ts';
 import type { SavedFile } from '../../stack/saved-plan.ts';
 import { getServerDataFile, isEmbedded, type RunSettings, readApiKey } from '../../stack/settings.ts';
 import { createSharedAccount, createStack, type SharedAccount, type Stack } from '../../stack/stack.ts';
-import { announceService, createServiceNotices, type SetLineWriter } from '../connection/notices.ts';
+import { announceService, createServiceNotices, type RedirectNotices } from '../connection/notices.ts';
 import { type ConnectionFlags, listenForInterrupts } from '../connection/stack-session.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
@@ -91,7 +91,7 @@ interface OpenedStack {
 export interface StackResult {
   readonly report: Report;
   readonly exitCode: ExitCode;
-  readonly options?: StackPart['options'];
+  readonly options?: StackReportPart['options'];
 }
 
 /** Selects the stacks, runs the task on them, and closes every account even if the task fails. */
@@ -104,7 +104,7 @@ export async function runOnStacks(
   const root = getRoot(paths);
   const context = confineFilesToRepository(root, given);
   const selected = await selectStacks(root, toStackFilter(flags), context);
-  refuseSingleFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
+  refuseSingleResourceFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
   return runOnSelected(selected, { flags, command }, context, task);
 }
 
@@ -161,9 +161,9 @@ function createListing({ tree, ...selected }: SelectedStacks) {
 export async function forEachStack(
   run: StacksRun,
   task: (folder: StackFolder) => Promise<StackResult>,
-): Promise<readonly StackPart[]> {
+): Promise<readonly StackReportPart[]> {
   const { selected, command, signal, context } = run;
-  const parts = new Map<StackFolder, StackPart>();
+  const parts = new Map<StackFolder, StackReportPart>();
   const { ordered, circles } = orderStacks(selected.stacks);
   const groups = [...Map.groupBy(ordered, (folder) => getAccountId(folder, context)).values()];
   const perform = async (folder: StackFolder): Promise<StackResult> => {
@@ -177,7 +177,7 @@ export async function forEachStack(
         signal.throwIfAborted();
         parts.set(
           folder,
-          createStackPart(
+          createStackReportPart(
             folder,
             await perform(folder).catch((error: unknown) => createFailedStack(error, folder, command)),
           ),
@@ -189,10 +189,10 @@ export async function forEachStack(
   return selected.stacks.map((folder) => assertDefined(parts.get(folder), `a result of ${folder.folder}`));
 }
 
-export function createStackPart(
+export function createStackReportPart(
   { name, folder, keyEnv }: StackFolder,
   { report, exitCode, options = {} }: StackResult,
-): StackPart {
+): StackReportPart {
   return { name, folder, ...(keyEnv !== undefined && { keyEnv }), report, exitCode, options };
 }
 
@@ -282,7 +282,10 @@ export function createCrossStackLookUps(
   };
 }
 
-export function createStacksReport({ selected, command, pool }: StacksRun, parts: readonly StackPart[]): StacksReport {
+export function createStacksReport(
+  { selected, command, pool }: StacksRun,
+  parts: readonly StackReportPart[],
+): StacksReport {
   const requests = pool.countReads();
   const selection = describeStacks(createListing(selected));
   return { command, root: selected.tree.root, selection, ...(requests > 0 && { requests }), parts };
@@ -291,7 +294,7 @@ export function createStacksReport({ selected, command, pool }: StacksRun, parts
 /** Shows the report of a run, and returns the most severe exit code of its parts. */
 export function publishRun(
   run: StacksRun,
-  parts: readonly StackPart[],
+  parts: readonly StackReportPart[],
   { applyCommand, ...more }: PublishOptions = {},
 ): Promise<ExitCode> {
   const exitCode = computeWorstExitCode(parts.map((part) => part.exitCode));
@@ -328,7 +331,7 @@ type SingleFlags = Partial<Pick<PlanFlags, 'target' | 'rotate' | 'takeOver' | 'a
  * Throws for flags about single resources, unless `--stack NAME` selects one stack, because several stacks may have the
  * same address. Other filters do not suffice: the number of stacks that they select may change.
  */
-export function refuseSingleFlags(
+export function refuseSingleResourceFlags(
   { target = [], rotate = [], takeOver = [], allowProtected = [], allowRejected = [] }: SingleFlags,
   { names, count }: { readonly names: readonly string[]; readonly count: number },
 ): void {
@@ -353,7 +356,7 @@ export function refuseSingleFlags(
 /** An account that stays open during a run over many stacks. */
 export interface PooledAccount {
   readonly account: SharedAccount;
-  readonly setLineWriter: SetLineWriter;
+  readonly setLineWriter: RedirectNotices;
 }
 
 /** The accounts of a run: one for each base URL and API key, for any number of stacks. */
@@ -458,9 +461,9 @@ const SETTING_NAMES: Readonly<Record<Exclude<keyof RunSettings, 'keyEnv'>, strin
  */
 export async function leaveOutConflictingStacks(
   run: StacksRun,
-  parts: readonly StackPart[],
+  parts: readonly StackReportPart[],
   withdraw: (folder: StackFolder) => Promise<void> | void = () => undefined,
-): Promise<readonly StackPart[]> {
+): Promise<readonly StackReportPart[]> {
   const errors = await listClaimConflicts(run.claims.listConflicts(), (folder) => readClaims(run, folder), run.context);
   for (const folder of errors.keys()) await withdraw(folder);
   const { stacks } = run.selected;
@@ -478,7 +481,10 @@ async function readClaims({ flags, context }: StacksRun, folder: StackFolder): R
   return { state, tokens: resolveTokens(flags, state.stack.tokens, state.stack.name) };
 }
 
-function addConflicts({ options: { locate }, ...part }: StackPart, errors: readonly Diagnostic[]): StackPart {
+function addConflicts(
+  { options: { locate }, ...part }: StackReportPart,
+  errors: readonly Diagnostic[],
+): StackReportPart {
   return {
     ...part,
     report: withErrors(part.report, errors),

@@ -177,9 +177,9 @@ async function identify(file: string, cwd: string): Promise<string | undefined> 
 async function mayBeManifest(path: string, folders: readonly string[], cwd: string): Promise<boolean> {
   if (!/\.(ya?ml|json)$/.test(path)) return false;
   if (!folders.some((folder) => path.startsWith(`${resolve(cwd, folder)}${sep}`))) return false;
-  const { isForeignFile } = await import('../../manifest/load.ts');
+  const { isFileOfOtherTool } = await import('../../manifest/load.ts');
   try {
-    return !isForeignFile(path, readInput(path));
+    return !isFileOfOtherTool(path, readInput(path));
   } catch (error) {
     if (error instanceof Error) return true;
     throw error;
@@ -200,7 +200,7 @@ export async function writeResultFile(
   const text = secrets.redact(given);
   const path = resolve(cwd, file);
   const found = await stat(path).catch(() => undefined);
-  if (found !== undefined && !found.isFile()) return writeInto(path, text);
+  if (found !== undefined && !found.isFile()) return writeToDeviceOrPipe(path, text);
   const isOther = found !== undefined && found.size > 0 && !holds(path, found.size, text);
   await writeAtomically(path, text, { mode: 0o644 });
   if (isOther) stderr.write(`${toPrintable(file)} had other content, which was replaced.\n`);
@@ -210,7 +210,7 @@ export async function writeResultFile(
  * Writes to a device or a pipe. Another user may have replaced the path by a file or a link in the meantime, so this
  * neither creates nor truncates a file, and follows only the links of system devices.
  */
-export async function writeInto(path: string, text: string): Promise<void> {
+export async function writeToDeviceOrPipe(path: string, text: string): Promise<void> {
   const follow = isDevice(path) ? 0 : (constants.O_NOFOLLOW ?? 0);
   const handle = await open(path, constants.O_WRONLY | follow);
   try {

@@ -76,7 +76,7 @@ export async function settleOutputs(
 }
 
 /** Redacts the secrets of the run in all output, and escapes text that a CI runner would execute as a command. */
-export function guardOutputs<T extends Context>(context: T, secrets: Secrets): T & { readonly secrets: Secrets } {
+export function makeOutputsSafe<T extends Context>(context: T, secrets: Secrets): T & { readonly secrets: Secrets } {
   const stdout = redactOutput(context.stdout, secrets);
   return {
     ...context,

@@ -1,5 +1,5 @@
 import type { FormatName } from '../../report/formats.ts';
-import type { TextOptions } from '../../report/report.ts';
+import type { TextStyleOptions } from '../../report/report.ts';
 import type { TrustFlags } from '../../stack/trust.ts';
 import type { Context, OutputStream } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
@@ -21,7 +21,7 @@ export interface FormatFlags {
 }
 
 /** Whether stdout or a file of `--report` has this format. */
-export function wantsFormat(
+export function isFormatRequested(
   name: FormatName,
   { format, report = [] }: Pick<FormatFlags, 'format' | 'report'>,
 ): boolean {
@@ -37,14 +37,18 @@ export function findEventOutput(
   { stdout }: Pick<Context, 'stdout'>,
 ): OutputStream['write'] | undefined {
   if (flags.format === 'json-lines') return stdout.write;
-  return wantsFormat('json-lines', flags) ? () => undefined : undefined;
+  return isFormatRequested('json-lines', flags) ? () => undefined : undefined;
 }
 
 /** The flags of commands that have only one output format. */
-export const PLAIN_FORMAT: FormatFlags = { format: 'text', color: true };
+export const TEXT_FORMAT_FLAGS: FormatFlags = { format: 'text', color: true };
 
 /** Returns options for text. Colours need a terminal; NO_COLOR, --no-color and TERM=dumb disable them. */
-export function getTextOptions(output: OutputStream, { env }: Pick<Context, 'env'>, flags: FormatFlags): TextOptions {
+export function getTextOptions(
+  output: OutputStream,
+  { env }: Pick<Context, 'env'>,
+  flags: FormatFlags,
+): TextStyleOptions {
   const wantsColor = flags.color && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
   return {
     color: wantsColor && output.isTerminal,

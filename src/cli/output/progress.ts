@@ -1,5 +1,5 @@
 import type { ApplyEvent } from '../../model/outcome.ts';
-import type { TextOptions } from '../../report/report.ts';
+import type { TextStyleOptions } from '../../report/report.ts';
 import {
   createEventLog,
   createLiveProgress,
@@ -27,7 +27,7 @@ interface ProgressPlace extends Pick<Context, 'now' | 'after'> {
 }
 
 /** Shows a live line on a terminal, and plain lines elsewhere. */
-export function createProgress(place: ProgressPlace, ahead: RemainingWrites, options: TextOptions): Progress {
+export function createProgress(place: ProgressPlace, ahead: RemainingWrites, options: TextStyleOptions): Progress {
   return place.output.isTerminal ? createLive(place, ahead, options) : createPlain(place, ahead, options);
 }
 
@@ -38,7 +38,7 @@ export function createProgress(place: ProgressPlace, ahead: RemainingWrites, opt
 function createPlain(
   { output, now, after }: ProgressPlace,
   { total, rateLimit }: RemainingWrites,
-  options: TextOptions,
+  options: TextStyleOptions,
 ): Progress {
   const log = createEventLog(options);
   const live = createLiveProgress({ total, rateLimit }, { ...options, color: false, width: 0 });
@@ -96,7 +96,11 @@ function createPlain(
 }
 
 /** Redraws the line every second and after events, but at most once per turn of the event loop. */
-function createLive({ output, now, after }: ProgressPlace, ahead: RemainingWrites, options: TextOptions): Progress {
+function createLive(
+  { output, now, after }: ProgressPlace,
+  ahead: RemainingWrites,
+  options: TextStyleOptions,
+): Progress {
   const live = createLiveProgress(ahead, options);
   const line = createStatusLine(output);
   let isPending = false;

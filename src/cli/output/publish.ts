@@ -12,7 +12,7 @@ import { InvalidManifests, type RunStack, StackError } from '../../stack/host.ts
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { writeResultFile } from './output-files.ts';
-import { type FormatFlags, getTextOptions, type ReportTarget, wantsFormat } from './present.ts';
+import { type FormatFlags, getTextOptions, isFormatRequested, type ReportTarget } from './present.ts';
 
 interface Publication {
   readonly flags: FormatFlags;
@@ -102,7 +102,7 @@ function createRunOptions(
 
 /** Loads the meanings of diagnostic codes only for SARIF, the one format that contains them. */
 async function loadRuleDescriptions(flags: FormatFlags): Promise<Pick<FormatOptions, 'describeRule'>> {
-  if (!wantsFormat('sarif', flags)) return {};
+  if (!isFormatRequested('sarif', flags)) return {};
   const { EXPLANATIONS } = await import('../../explain/explanations.ts');
   const byCode: ReadonlyMap<string, RuleDescription> = new Map(Object.entries(EXPLANATIONS));
   return { describeRule: (id) => byCode.get(id) };

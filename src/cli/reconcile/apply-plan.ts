@@ -1,6 +1,6 @@
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
-import { isCoveredBy } from '../../model/plan-comparison.ts';
+import { isCoveredByApproval } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { DEFAULT_GUARD, NO_SINKS } from '../../model/stack.ts';
 import { listFilePaths } from '../../plan/files.ts';
@@ -35,7 +35,7 @@ import {
   resolvePlanSettings,
   resolveStackSettings,
   toAllowances,
-  toConsent,
+  toConsentOptions,
   toPlanOptions,
 } from './plan-flags.ts';
 
@@ -92,7 +92,8 @@ export async function applyManifests(
       if (unapproved !== undefined) return publish(unapproved, { flags, exitCode: EXIT.stale, locate }, context);
       showPlanFirst(plan, flags, context);
       if (plan.writes.length + plan.files.length > 0) {
-        const apply: PlanExecution['apply'] = (options) => stack.apply(plan, { ...toConsent(flags), ...options });
+        const apply: PlanExecution['apply'] = (options) =>
+          stack.apply(plan, { ...toConsentOptions(flags), ...options });
         return executePlan({ plan, apply, open, flags, locate, setLineWriter, signal }, context);
       }
       const isShown = flags.format === 'text';
@@ -218,5 +219,5 @@ export function findUnapproved(
   if (approved === undefined) return undefined;
   const comparison = compareWithApproved(plan, approved, cwd);
   const names = { before: approved.name, after: 'The plan' };
-  return isCoveredBy(comparison) ? undefined : { about: 'comparison', command: 'apply', comparison, names };
+  return isCoveredByApproval(comparison) ? undefined : { about: 'comparison', command: 'apply', comparison, names };
 }

@@ -1,4 +1,4 @@
-import { awaitWork, listWorkSubjects, type WorkSubject } from '../../client/await-work.ts';
+import { awaitWork, listPendingResources, type PendingResource } from '../../client/await-work.ts';
 import type { Locate } from '../../model/diagnostic.ts';
 import type { ApplyResult, WaitResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -9,7 +9,7 @@ import {
   type EventStream,
   listStartEvents,
 } from '../../report/machine/json-lines.ts';
-import type { TextOptions } from '../../report/report.ts';
+import type { TextStyleOptions } from '../../report/report.ts';
 import { renderApplyResultText } from '../../report/text/apply.ts';
 import { renderPlanText } from '../../report/text/plan.ts';
 import { formatDangerCount } from '../../report/view/danger-view.ts';
@@ -17,7 +17,7 @@ import { createPlanView } from '../../report/view/plan-view.ts';
 import { formatWaitTime } from '../../report/view/wording.ts';
 import type { ReadingClient } from '../../stack/plan-live.ts';
 import type { RunOptions } from '../../stack/run-plan.ts';
-import type { SetLineWriter } from '../connection/notices.ts';
+import type { RedirectNotices } from '../connection/notices.ts';
 import type { Context, OutputStream } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { type FormatFlags, findEventOutput, getTextOptions, isLogWanted } from '../output/present.ts';
@@ -32,7 +32,7 @@ export interface PlanExecution {
   /** Opens a read-only client, for `--wait`. */
   readonly open: () => Promise<ReadingClient>;
   /** Redirects the notices of the client to the output that shows the progress. */
-  readonly setLineWriter: SetLineWriter;
+  readonly setLineWriter: RedirectNotices;
   /** If aborted before the first write, nothing is written. If aborted later, no new write starts. */
   readonly signal: AbortSignal;
   readonly locate: Locate;
@@ -66,7 +66,7 @@ export async function executePlan(execution: PlanExecution, context: Context): P
 /** Waits for work that the service continues after its responses, and adds the results of that work. */
 async function waitForApplied(result: ApplyResult, execution: PlanExecution, context: Context): Promise<ApplyResult> {
   const { open, flags, signal, setLineWriter } = execution;
-  const subjects = listWorkSubjectsOfApply(result);
+  const subjects = listPendingResourcesOfApply(result);
   if (flags.wait === undefined || signal.aborted || subjects.length === 0) return result;
   const wait = { timeoutMs: flags.wait, signal, setLineWriter };
   const waited = await waitWithProgress(await open(), subjects, wait, context);
@@ -74,8 +74,8 @@ async function waitForApplied(result: ApplyResult, execution: PlanExecution, con
 }
 
 /** Lists the written resources that the service may still be working on. */
-export function listWorkSubjectsOfApply({ outcomes }: ApplyResult): readonly WorkSubject[] {
-  return listWorkSubjects(
+export function listPendingResourcesOfApply({ outcomes }: ApplyResult): readonly PendingResource[] {
+  return listPendingResources(
     outcomes.flatMap((one) => {
       if (one.outcome !== 'applied' || one.id === undefined || one.write.type === 'delete') return [];
       const { kind, address } = one.write;
@@ -87,13 +87,13 @@ export function listWorkSubjectsOfApply({ outcomes }: ApplyResult): readonly Wor
 interface VisibleWait {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  readonly setLineWriter: SetLineWriter;
+  readonly setLineWriter: RedirectNotices;
 }
 
 /** Waits until the service has finished with the resources. Shows progress and the remaining time on stderr. */
 export async function waitWithProgress(
   client: ReadingClient,
-  subjects: readonly WorkSubject[],
+  subjects: readonly PendingResource[],
   { timeoutMs, signal, setLineWriter }: VisibleWait,
   context: Context,
 ): Promise<readonly WaitResult[]> {
@@ -223,6 +223,6 @@ export function showPlanFirst(plan: Plan, flags: FormatFlags, context: Context):
   context.stdout.write(renderUnblocked(plan, getTextOptions(context.stdout, context, flags)));
 }
 
-function renderUnblocked(plan: Plan, options: TextOptions): string {
+function renderUnblocked(plan: Plan, options: TextStyleOptions): string {
   return renderPlanText(createPlanView({ ...plan, violations: [] }, { isReadOnce: true }), options);
 }

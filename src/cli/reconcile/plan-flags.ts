@@ -63,7 +63,7 @@ export function toAllowances({ allowDeletes, allowProtected, allowRejected = [] 
 }
 
 /** Like `toAllowances`, but returns options of `stack.apply`. */
-export function toConsent({
+export function toConsentOptions({
   allowDeletes,
   allowProtected,
   allowRejected = [],

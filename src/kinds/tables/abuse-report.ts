@@ -1,6 +1,6 @@
 import { field, listOf, objectOf, oneOf, text, textOfFormat } from '../field.ts';
 import { defineKind } from '../kind.ts';
-import { IDENTITY, METADATA } from './standard-fields.ts';
+import { IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
 /** The service's decisions about a host name. `PENDING` means that it has not decided yet. */
 export const HOSTNAME_STATUSES = ['PENDING', 'BANNED', 'UNBANNED', 'IGNORE'] as const;
@@ -32,7 +32,7 @@ export const ABUSE_REPORT = defineKind({
     },
   },
   fields: {
-    ...IDENTITY,
+    ...IDENTITY_FIELDS,
     urls: field(listOf(textOfFormat('http-url'), { minItems: 1 }), 'URLs with suspected abusive content.', {
       lifecycle: 'immutable',
       required: true,

@@ -1,8 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '../../model/json.ts';
 import { renderTimeSpan } from '../duration.ts';
 import { field, listOf, objectOf, oneOf, setOf, text, textOfFormat, timestamp } from '../field.ts';
-import { defineKind, type HealthFinding, type ProvisionedResource, type ServiceWork } from '../kind.ts';
-import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
+import { type BackgroundWork, defineKind, type HealthFinding, type ProvisionedResource } from '../kind.ts';
+import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
 const JOB = objectOf({
   error_code: field(
@@ -28,7 +28,7 @@ export const AGENT_INGRESS = defineKind({
   describeState: describeCertificate,
   findWork: findProvisioning,
   fields: {
-    ...IDENTITY,
+    ...IDENTITY_FIELDS,
     description: DESCRIPTION,
     metadata: METADATA,
     domain: field(
@@ -106,7 +106,7 @@ function describeCertificate(
 function findProvisioning({
   spec: { certificate_management_policy: policy = null },
   computed: { certificate_management_status: status = null },
-}: ProvisionedResource): ServiceWork | undefined {
+}: ProvisionedResource): BackgroundWork | undefined {
   if (!isJsonObject(policy)) return undefined;
   if (!isJsonObject(status)) return { message: 'its certificate is not being provisioned yet', isFailed: false };
   const { provisioning_job: job = null } = status;

@@ -1,6 +1,6 @@
 import { field, idOf, setOf, text, textOfFormat } from '../field.ts';
 import { defineKind } from '../kind.ts';
-import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
+import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
 export const CREDENTIAL = defineKind({
   name: 'Credential',
@@ -18,7 +18,7 @@ export const CREDENTIAL = defineKind({
     ),
   },
   fields: {
-    ...IDENTITY,
+    ...IDENTITY_FIELDS,
     description: DESCRIPTION,
     metadata: METADATA,
     token: field(text(), 'The authtoken. Only in the response to the creation; null afterwards.', {

@@ -1,6 +1,6 @@
 import { boolean, field, oneOf, refTo, setOf } from '../field.ts';
 import { defineKind } from '../kind.ts';
-import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
+import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
 export const IP_RESTRICTION = defineKind({
   name: 'IPRestriction',
@@ -13,7 +13,7 @@ export const IP_RESTRICTION = defineKind({
   restrictsAccess: true,
   canLockOut: (spec) => spec['enforced'] === true && spec['type'] !== 'endpoints',
   fields: {
-    ...IDENTITY,
+    ...IDENTITY_FIELDS,
     description: DESCRIPTION,
     metadata: METADATA,
     enforced: field(boolean, 'True: the restriction is enforced. False: only warnings are issued.', {

@@ -4,7 +4,7 @@ import type { Spec } from '../../model/state.ts';
 import { parseDurationMs, renderTimeSpan } from '../duration.ts';
 import { field, idOf, mapOf, oneOf, setOf, text, textOfFormat, timestamp } from '../field.ts';
 import { defineKind, type SpecFinding } from '../kind.ts';
-import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
+import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
 /** The default validity of a certificate. Source: section 8 of the API documentation. */
 export const DEFAULT_VALIDITY_MS = 24 * 3_600_000;
@@ -38,7 +38,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
     ),
   },
   fields: {
-    ...IDENTITY,
+    ...IDENTITY_FIELDS,
     description: DESCRIPTION,
     metadata: METADATA,
     public_key: field(

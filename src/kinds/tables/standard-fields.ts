@@ -14,7 +14,7 @@ export const METADATA: Field = field(
   { absentWhenDefault: true },
 );
 
-export const IDENTITY: Readonly<Record<string, Field>> = {
+export const IDENTITY_FIELDS: Readonly<Record<string, Field>> = {
   id: field(text(), 'Id, assigned by the service.', { lifecycle: 'computed' }),
   uri: field(text(), 'URI of the resource in the API.', { lifecycle: 'computed' }),
   created_at: field(timestamp, 'When it was created.', { lifecycle: 'computed' }),

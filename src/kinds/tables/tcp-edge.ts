@@ -11,7 +11,7 @@ import {
   textOfFormat,
 } from '../field.ts';
 import { defineKind } from '../kind.ts';
-import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
+import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
 /** The variables that a policy on TCP traffic may use. */
 const VARIABLES = ['conn.ClientIP', 'conn.client_ip', 'conn.geo.*'];
@@ -52,7 +52,7 @@ export const TCP_EDGE = defineKind({
   path: '/edges/tcp',
   listKey: 'tcp_edges',
   fields: {
-    ...IDENTITY,
+    ...IDENTITY_FIELDS,
     description: DESCRIPTION,
     metadata: METADATA,
     hostports: field(

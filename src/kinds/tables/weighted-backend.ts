@@ -1,6 +1,6 @@
 import { field, idOf, integer, mapOf } from '../field.ts';
 import { defineKind } from '../kind.ts';
-import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
+import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
 export const WEIGHTED_BACKEND = defineKind({
   name: 'WeightedBackend',
@@ -11,7 +11,7 @@ export const WEIGHTED_BACKEND = defineKind({
   path: '/backends/weighted',
   listKey: 'backends',
   fields: {
-    ...IDENTITY,
+    ...IDENTITY_FIELDS,
     description: DESCRIPTION,
     metadata: METADATA,
     backends: field(

@@ -2,7 +2,7 @@ import type { FieldType } from '../../kinds/field.ts';
 import { type Kind, toResourceType } from '../../kinds/kind.ts';
 import { sortSetsIn } from '../../kinds/normalize.ts';
 import { listPathFields } from '../../kinds/paths.ts';
-import { fillAllLeftOut } from '../../kinds/read-response.ts';
+import { fillAllOmittedFields } from '../../kinds/read-response.ts';
 import { mapReferencesIn } from '../../kinds/references.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { findInnerType } from '../../kinds/walk.ts';
@@ -16,7 +16,7 @@ import type { ExtraChange, ExtraChanges, ExtraField, PlanComparison } from '../.
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { formatTokenNote, isSameTokenSink } from '../../model/token-sink.ts';
 import { diffSpecs } from '../diff.ts';
-import { listSent, mapSavedChanges, type SavedChange } from '../saved/saved-change.ts';
+import { listSentValues, mapSavedChanges, type SavedChange } from '../saved/saved-change.ts';
 
 /**
  * Compares the effects of two plans: each field with its values before and after, dangers, files and token sinks.
@@ -235,7 +235,7 @@ function listOwnDifferences({ side, change }: ChangeOfSide, other: ChangeOfSide)
 function isSameStart(kind: Kind, own: Difference, other: Difference): boolean {
   const [name = ''] = parsePath(own.path) ?? [];
   const findStart = ({ path, from }: Difference): Json | undefined =>
-    path === name ? fillAllLeftOut(kind, from === undefined ? {} : { [path]: from })[path] : from;
+    path === name ? fillAllOmittedFields(kind, from === undefined ? {} : { [path]: from })[path] : from;
   return isSame(findStart(own), findStart(other));
 }
 
@@ -245,12 +245,12 @@ function isSameStart(kind: Kind, own: Difference, other: Difference): boolean {
 function isSetInBetween({ field, path, from }: Difference, { side, change }: ChangeOfSide): boolean {
   if (field === undefined || field !== path) return false;
   const saved = side.shown().get(change);
-  return saved !== undefined && listSent(saved, field).some((value) => isSame(value, from));
+  return saved !== undefined && listSentValues(saved, field).some((value) => isSame(value, from));
 }
 
 /** The live spec. Omitted fields are set to empty, because an omitted field equals an empty one. */
 function fillLiveSpec({ kind, live }: Change): Spec | undefined {
-  return live?.spec && fillAllLeftOut(getKind(kind), live.spec);
+  return live?.spec && fillAllOmittedFields(getKind(kind), live.spec);
 }
 
 type PickSpec = (change: Change) => Spec | undefined;

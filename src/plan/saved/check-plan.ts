@@ -1,6 +1,6 @@
 import type { Kind } from '../../kinds/kind.ts';
 import { createAttachmentRequest } from '../../kinds/paths.ts';
-import { fillAllLeftOut, fillHiddenFields } from '../../kinds/read-response.ts';
+import { fillAllOmittedFields, fillHiddenFields } from '../../kinds/read-response.ts';
 import { listReferences } from '../../kinds/references.ts';
 import type { CreatedIds } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
@@ -17,7 +17,7 @@ import { findFileText } from '../files.ts';
 import type { ReadRequest } from '../select-targets.ts';
 import { resolveMark } from '../writes.ts';
 import { createPlanLookUp, type PlanLookUp, resolveSpec } from './plan-look-up.ts';
-import { listCheckedFields, listModules, listSavedChanges, listSent, type SavedChange } from './saved-change.ts';
+import { listCheckedFields, listModules, listSavedChanges, listSentValues, type SavedChange } from './saved-change.ts';
 
 /** The result of `checkPlan`: stale values, and the writes that an earlier apply has done. */
 export interface PlanCheck {
@@ -262,7 +262,7 @@ function listStaleFields(subject: SavedChange, live: LiveResource, { ids }: Plan
   const fields = listCheckedFields(subject).flatMap((field): StaleItem[] => {
     const now = live.spec[field];
     const planned = start?.spec?.[field];
-    const known = [planned ?? fillLeftOut(kind, field, undefined), desired[field], ...listSent(subject, field)];
+    const known = [planned ?? fillLeftOut(kind, field, undefined), desired[field], ...listSentValues(subject, field)];
     const isKnown = known.some((value) => value !== undefined && isSameAsKnown(kind, field, { now, value }));
     if (now === undefined || isKnown || (planned === undefined && desired[field] === undefined)) return [];
     return [{ address, field, ...(planned !== undefined && { planned }), live: now }];
@@ -287,7 +287,7 @@ function isSameAsKnown(
 
 /** Adds empty values for the parts of a value that the service did not show. */
 function fillLeftOut(kind: Kind, field: string, value: Json | undefined): Json | undefined {
-  return fillAllLeftOut(kind, value === undefined ? {} : { [field]: value })[field];
+  return fillAllOmittedFields(kind, value === undefined ? {} : { [field]: value })[field];
 }
 
 function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: PlanLookUp): boolean {

@@ -1,7 +1,7 @@
 import type { Field } from '../../kinds/field.ts';
 import { isModule, type Kind } from '../../kinds/kind.ts';
 import { createAttachmentRequest, type ModuleAttachment } from '../../kinds/paths.ts';
-import { fillAllLeftOut, fillHiddenFields, isFieldHidden } from '../../kinds/read-response.ts';
+import { fillAllOmittedFields, fillHiddenFields, isFieldHidden } from '../../kinds/read-response.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
 import { type Drift, type DriftedField, type DriftState, PROTECT_PATH, type ResourceDrift } from '../../model/drift.ts';
@@ -19,7 +19,7 @@ import {
 } from '../compute-drift.ts';
 import { computeLiveDigest } from '../create-change.ts';
 import { listDeletionDangers, listDriftDangers, withExpiryDanger } from '../dangers.ts';
-import { type ComparedLive, listHiddenFieldWarnings } from '../decide-plan.ts';
+import { type ComparableLiveSpec, listHiddenFieldWarnings } from '../decide-plan.ts';
 import { diffSpecs } from '../diff.ts';
 import { findDefaultDigest } from '../differences.ts';
 import { findFileText } from '../files.ts';
@@ -115,7 +115,7 @@ function describeDeleted({ kind, live, desired }: Change): Pick<ResourceDrift, '
  * Returns the live resource of a change with the fields to compare. For an unchanged resource, the plan contains no
  * spec, so these are the fields with a digest in the mark.
  */
-function listComparedLive(change: Change, found: PlanLookUp): readonly ComparedLive[] {
+function listComparedLive(change: Change, found: PlanLookUp): readonly ComparableLiveSpec[] {
   const kind = getKind(change.kind);
   const live = findResult(change, found);
   const spec = change.desired ?? change.live?.spec;
@@ -158,8 +158,8 @@ function compareSpecs(change: Change, live: LiveResource, { ids }: PlanLookUp): 
   const names = new Set(listCompared(kind, change));
   const desiredSpec = resolveSpec(change.kind, change.desired ?? start ?? {}, ids);
   const desired = Object.fromEntries(Object.entries(desiredSpec).filter(([name]) => names.has(name)));
-  const before = start && fillAllLeftOut(kind, start);
-  const now = fillAllLeftOut(kind, live.spec);
+  const before = start && fillAllOmittedFields(kind, start);
+  const now = fillAllOmittedFields(kind, live.spec);
   const differences = diffSpecs(kind, fillHiddenFields(kind, live.spec, desired), desired).map((difference) => {
     const { field } = difference;
     const isBefore = before !== undefined && isSameJson(before[field] ?? null, now[field] ?? null);

@@ -9,7 +9,7 @@ import type { ExtraChange, ExtraField } from '../../model/plan-comparison.ts';
 import { comparePlans, toComparableDifference } from '../compare/compare-plans.ts';
 import type { PlanCheck } from './check-plan.ts';
 import { resolveSpec, restoreCreations } from './plan-look-up.ts';
-import { listSent, mapSavedChanges, type SavedChange } from './saved-change.ts';
+import { listSentValues, mapSavedChanges, type SavedChange } from './saved-change.ts';
 
 /** Results of earlier checks of the plan file. */
 interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
@@ -129,7 +129,7 @@ function isDone(
     return fields.every(({ difference: { path, field = path } }) =>
       // The live value may also be temporary: a write set it to free a unique value, and then the apply was
       // interrupted.
-      [desired[field], ...listSent(saved, field)].some((value) =>
+      [desired[field], ...listSentValues(saved, field)].some((value) =>
         isSameJson(other.live?.spec?.[field] ?? null, value ?? null),
       ),
     );

@@ -52,7 +52,7 @@ export function listModules(write: Write): readonly string[] {
  * The values that the writes of a change send for a field, in normal form. There are several if one write frees a
  * hostport before another write claims one.
  */
-export function listSent({ kind, writes }: SavedChange, name: string): readonly Json[] {
+export function listSentValues({ kind, writes }: SavedChange, name: string): readonly Json[] {
   const field = kind.fields[name];
   if (field === undefined) return [];
   return writes.flatMap((write) => {

@@ -1,7 +1,7 @@
 import { isModule, type Kind } from '../../kinds/kind.ts';
 import { normalizeSpec } from '../../kinds/normalize.ts';
 import { isId, listPathFields } from '../../kinds/paths.ts';
-import { createPlanDocument, type PlanDocument, type WriteInPlanDocument } from '../../kinds/request-body.ts';
+import { createPlanDocument, type PlanDocument, type PlanDocumentWrite } from '../../kinds/request-body.ts';
 import { findKind, getKind } from '../../kinds/tables/registry.ts';
 import { isResourceName, parseAddress, toAddress, toName } from '../../model/address.ts';
 import {
@@ -119,8 +119,8 @@ function findStrayAwaited(awaited: NonNullable<PlanDocument['crossStackReference
 
 /** Returns a sentence about the first difference between the writes in the file and the newly computed writes. */
 function findWriteFinding(
-  writes: readonly WriteInPlanDocument[],
-  computed: readonly WriteInPlanDocument[],
+  writes: readonly PlanDocumentWrite[],
+  computed: readonly PlanDocumentWrite[],
 ): string | undefined {
   const known = new Set<string>(computed.map(({ id }) => id));
   const found = new Set<string>(writes.map(({ id }) => id));
@@ -162,7 +162,7 @@ function asDangersJson(dangers: Change['dangers']): Json | undefined {
   return dangers?.map((danger) => ({ ...danger }));
 }
 
-function asJson(write: WriteInPlanDocument | undefined): Json {
+function asJson(write: PlanDocumentWrite | undefined): Json {
   return { ...assertDefined(write, 'computed write') } as Json; // every property of a write is JSON
 }
 

@@ -4,14 +4,14 @@ import { DRIFT_STATES, type DriftState } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { CommandLine } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import { type DangerView, type findFieldPlace, splitAtBackticks, withoutValues } from '../view/danger-view.ts';
+import { type DangerView, type findFieldPlace, splitAtBackticks, withoutRepeatedValues } from '../view/danger-view.ts';
 import {
-  CHANGED_VALUE_UNKNOWN,
   type DriftedView,
   type DriftGroup,
   type DriftView,
-  NEXT_APPLY,
+  NEXT_APPLY_LABEL,
   STATE_LABELS,
+  UNKNOWN_OLD_VALUE_WORDING,
   UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
 import type { FieldLine, FieldView } from '../view/field-view.ts';
@@ -23,8 +23,8 @@ import {
   formatFileLabel,
   formatOwnerNote,
   formatUnchangedCount,
-  PART_HEADINGS,
-  SEE_ABOVE,
+  PLAN_PART_HEADINGS,
+  SEE_ABOVE_NOTE,
 } from '../view/plan-wording.ts';
 import { formatCount } from '../view/wording.ts';
 import { type Html, html, renderCounts } from './node.ts';
@@ -284,8 +284,8 @@ interface ChangePart {
 const HEADINGS = {
   losses: DELETES_HEADING,
   change: 'Changes',
-  missing: PART_HEADINGS.missing,
-  drift: PART_HEADINGS.drift,
+  missing: PLAN_PART_HEADINGS.missing,
+  drift: PLAN_PART_HEADINGS.drift,
   more: 'More',
   less: 'Less',
 } as const;
@@ -340,7 +340,7 @@ function createFieldPlaces(
 }
 
 function renderAction({ action, reason, isContinued, protect }: ChangeView): Html {
-  const why = isContinued ? `, ${SEE_ABOVE}` : reason === undefined ? '' : `: ${reason}`;
+  const why = isContinued ? `, ${SEE_ABOVE_NOTE}` : reason === undefined ? '' : `: ${reason}`;
   return html`<span class="word">${formatAction(action)}</span>${why}${protect ? html` <span class="badge">protected</span>` : ''}`;
 }
 
@@ -369,7 +369,7 @@ export function renderDriftCounts(counts: DriftView['counts']): Html {
 }
 
 /** A filter for all resources that differ, then one list for each state. Empty if no resource differs. */
-export function renderDrifted(
+export function renderDriftedResources(
   { groups }: Pick<DriftView, 'groups'>,
   renderPlace: RenderManifestPlace,
 ): readonly (Html | FilterHtml)[] {
@@ -418,9 +418,9 @@ function createDriftItem(resource: DriftedView, { state, index, isOpen, renderPl
       ...renderClauses(dangers, fields),
       owner === undefined ? undefined : html`<p>${formatOwnerNote(owner)}</p>\n`,
       place === undefined ? undefined : html`<p>${place}</p>\n`,
-      ...driftedFields.map((name) => html`<p><code>${name}</code>: ${CHANGED_VALUE_UNKNOWN}</p>\n`),
+      ...driftedFields.map((name) => html`<p><code>${name}</code>: ${UNKNOWN_OLD_VALUE_WORDING}</p>\n`),
       renderFields(`Fields of ${address}: expected and live`, fields, renderFieldPlace),
-      next === undefined ? undefined : html`<p>${NEXT_APPLY}: ${next}</p>\n`,
+      next === undefined ? undefined : html`<p>${NEXT_APPLY_LABEL}: ${next}</p>\n`,
       renderFields(`Fields of ${address}: live and next apply`, pending, renderFieldPlace),
     ],
     isOpen,
@@ -435,7 +435,7 @@ export function getResourceAnchor(index: number): string {
 /** The dangers of one entry, without the values that its fields show below. */
 function renderClauses(dangers: readonly DangerView[], fields: readonly FieldView[]): readonly Html[] {
   return dangers
-    .map((one) => withoutValues(one, fields))
+    .map((one) => withoutRepeatedValues(one, fields))
     .map((one) => html`<p class="danger"><strong>${one.group}:</strong> ${renderDangerClause(one)}</p>\n`);
 }
 
@@ -447,7 +447,7 @@ export function renderDangerClause({ clause, then }: DangerView): Html {
 }
 
 /** A section on the resources that no stack manages. Undefined if there are none. */
-export function renderUnmanaged(unmanaged: DriftView['unmanaged']): Html | undefined {
+export function renderUnmanagedResources(unmanaged: DriftView['unmanaged']): Html | undefined {
   if (unmanaged.length === 0) return undefined;
   const items = unmanaged.map((one) => html`<li>${one.kind} <code>${one.id}</code> ${one.description}</li>\n`);
   return html`<section aria-labelledby="unmanaged"><h2 id="unmanaged">${UNMANAGED_WORDING.heading}</h2>

@@ -17,7 +17,7 @@ import {
   createApplyView,
   type FailedView,
   type FileView,
-  INCOMPLETE_PREFIX,
+  INCOMPLETE_APPLY_PREFIX,
   PLAN_HEADING,
   RESULT_HEADINGS,
   type SkippedView,
@@ -34,13 +34,13 @@ import {
 import { createDriftView } from '../view/drift-view.ts';
 import { createPlanView, formatLintSentence, type PlanView, type WriteView } from '../view/plan-view.ts';
 import {
-  formatBlockingCount,
+  formatBlockingRules,
   formatOwnerNote,
-  LIST_HEADINGS,
+  PLAN_LIST_HEADINGS,
   REQUESTS_HEADING,
-  REQUESTS_ORDER,
+  REQUESTS_ORDER_NOTE,
 } from '../view/plan-wording.ts';
-import { countSeverities, formatCount, formatNoResult, formatValidatedCount } from '../view/wording.ts';
+import { countSeverities, formatCount, formatIncompleteCommand, formatValidatedCount } from '../view/wording.ts';
 import {
   getChangeAnchor,
   getResourceAnchor,
@@ -49,9 +49,9 @@ import {
   renderCommand,
   renderDangerClause,
   renderDriftCounts,
-  renderDrifted,
+  renderDriftedResources,
   renderPlanCounts,
-  renderUnmanaged,
+  renderUnmanagedResources,
 } from './change-list.ts';
 import { type HtmlPage, renderHtmlDocument } from './document.ts';
 import { renderGraph } from './graph.ts';
@@ -106,7 +106,7 @@ function createPlanPage({ plan, blocking }: PlanReport, options: FormatOptions):
       isPart ? undefined : renderDangers(view.dangerCount, dangers),
       renderCommand(view, applyCommand),
       ...(hasErrors(diagnostics) ? [found, ...changes] : [...changes, found]),
-      renderList('planned-files', LIST_HEADINGS.files, view.files),
+      renderList('planned-files', PLAN_LIST_HEADINGS.files, view.files),
       ...listMore(view, options),
     ],
   };
@@ -121,9 +121,9 @@ function listMore(
   { isPart = false }: Pick<FormatOptions, 'isPart'>,
 ): readonly (Html | undefined)[] {
   return [
-    renderList('suppressedDeletes', LIST_HEADINGS.suppressedDeletes, suppressedDeletes),
-    renderList('unchanged', LIST_HEADINGS.unchanged, unchanged),
-    renderList('lint', LIST_HEADINGS.lint, lint.map(formatLintSentence)),
+    renderList('suppressedDeletes', PLAN_LIST_HEADINGS.suppressedDeletes, suppressedDeletes),
+    renderList('unchanged', PLAN_LIST_HEADINGS.unchanged, unchanged),
+    renderList('lint', PLAN_LIST_HEADINGS.lint, lint.map(formatLintSentence)),
     isPart ? undefined : renderGraph(writes),
     renderWrites(writes),
   ];
@@ -139,7 +139,7 @@ function createApplyPage({ plan, result }: ApplyReport, options: FormatOptions):
     conclusion: [
       isComplete
         ? html`<strong>${summary}.</strong>`
-        : html`<strong class="bad">${INCOMPLETE_PREFIX}${summary}.</strong>`,
+        : html`<strong class="bad">${INCOMPLETE_APPLY_PREFIX}${summary}.</strong>`,
     ],
     body: [
       renderOutcomeCounts(ended),
@@ -189,9 +189,9 @@ function createDriftPage({ drift }: DriftReport, options: FormatOptions): HtmlPa
     body: [
       ...(isPart ? [] : [renderDriftCounts(view.counts), renderDangers(view.dangerCount, dangers)]),
       html`${view.hints.map((hint) => html`<p class="note">${hint}</p>\n`)}`,
-      ...renderDrifted(view, renderPlace),
+      ...renderDriftedResources(view, renderPlace),
       renderDiagnostics(view.diagnostics),
-      renderUnmanaged(view.unmanaged),
+      renderUnmanagedResources(view.unmanaged),
     ],
   };
 }
@@ -210,7 +210,7 @@ function createValidationPage({ validation }: ValidationReport): HtmlPage {
 function createFailurePage({ failure }: FailureReport): HtmlPage {
   const { error, diagnostics } = createFailureView(failure);
   return {
-    heading: formatNoResult(failure.command),
+    heading: formatIncompleteCommand(failure.command),
     notes: [],
     conclusion: [renderPointers([], diagnostics)],
     body: [error === undefined ? undefined : renderError(error), renderDiagnostics(diagnostics)],
@@ -306,7 +306,7 @@ ${rows}</tbody></table></details>
 /** A table of the plan's requests, in one of the orders in which they can be sent. Undefined if there are none. */
 export function renderWrites(writes: readonly WriteView[]): Html | undefined {
   if (writes.length === 0) return undefined;
-  return html`<details class="requests"><summary><h2>${formatCount(writes.length, 'request')}, ${REQUESTS_ORDER}</h2></summary>
+  return html`<details class="requests"><summary><h2>${formatCount(writes.length, 'request')}, ${REQUESTS_ORDER_NOTE}</h2></summary>
 <table class="grid" aria-label="${REQUESTS_HEADING}">
 <thead><tr><th scope="col" class="number">No.</th><th scope="col">Request</th><th scope="col">What for</th><th scope="col">Waits for</th></tr></thead>
 <tbody>
@@ -390,7 +390,7 @@ function renderPointers(violations: readonly GuardViolation[], diagnostics: read
   const found = countSeverities(diagnostics);
   const look = hasErrors(diagnostics) ? 'bad' : 'heed';
   if (violations.length === 0 && found === '') return undefined;
-  return html`${violations.length === 0 ? '' : html`<a class="bad" href="#refusals">${formatBlockingCount(violations.length)}</a>. `}${
+  return html`${violations.length === 0 ? '' : html`<a class="bad" href="#refusals">${formatBlockingRules(violations.length)}</a>. `}${
     found === '' ? '' : html`<a class="${look}" href="#messages">${found}</a>.`
   }`;
 }

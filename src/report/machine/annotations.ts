@@ -9,22 +9,22 @@ import type { GuardViolation, Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatWriteAddress } from '../../model/write.ts';
 import type { ComparisonReport, Failure, FormatOptions, Report } from '../report.ts';
-import { formatNotStarted, isUnreachable, locateFailedWrite } from '../view/apply-view.ts';
+import { formatNotStarted, isServiceUnreachable, locateFailedWrite } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
 import { listDangerViews } from '../view/danger-view.ts';
 import { findApiErrorRemedy, toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
 import {
-  CHANGED_VALUE_UNKNOWN,
   collectDriftNames,
   createDriftedView,
   createDriftView,
   listDriftDangerViews,
-  NEXT_APPLY,
+  NEXT_APPLY_LABEL,
+  UNKNOWN_OLD_VALUE_WORDING,
   UNMANAGED_WORDING,
   type UnmanagedView,
 } from '../view/drift-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
-import { formatBrief, type ResourceNames } from '../view/field-view.ts';
+import { formatShortField, type ResourceNames } from '../view/field-view.ts';
 import { collectPlanNames } from '../view/plan-view.ts';
 import { redactDrift } from '../view/redact.ts';
 import { formatWriteName, mapNotStartedWrites } from '../view/wording.ts';
@@ -130,7 +130,7 @@ export function listRelatedTexts({ related = [] }: Annotation): readonly string[
 }
 
 /** Joins all annotations on writes that were not started into one annotation, for formats that show each annotation separately. */
-export function joinNotStarted(annotations: readonly Annotation[]): readonly Annotation[] {
+export function joinNotStartedAnnotations(annotations: readonly Annotation[]): readonly Annotation[] {
   const found = annotations.filter(({ isNotStarted }) => isNotStarted);
   const [first] = found;
   if (first === undefined || found.length === 1) return annotations;
@@ -264,11 +264,11 @@ function listResourceAnnotations(resource: ResourceDrift, names: ResourceNames):
   const { reason, expected, driftedFields, fields, pending, next } = createDriftedView(resource, { names });
   const address = formatAddress(resource);
   const why = [
-    ...fields.map((field) => `${formatBrief(field, MAX_VALUE)} (${field.notes.join(', ')})`),
-    ...driftedFields.map((name) => `${name}: ${CHANGED_VALUE_UNKNOWN}`),
+    ...fields.map((field) => `${formatShortField(field, MAX_VALUE)} (${field.notes.join(', ')})`),
+    ...driftedFields.map((name) => `${name}: ${UNKNOWN_OLD_VALUE_WORDING}`),
     ...[reason, expected].filter((text) => text !== undefined),
-    ...(next === undefined ? [] : [`${NEXT_APPLY}: ${next}`]),
-    ...pending.map((field) => formatBrief(field, MAX_VALUE)),
+    ...(next === undefined ? [] : [`${NEXT_APPLY_LABEL}: ${next}`]),
+    ...pending.map((field) => formatShortField(field, MAX_VALUE)),
   ].join('; ');
   const tell = (rule: NonDiagnosticRule, what: string): readonly Annotation[] => {
     const message = `${quoteIfNeeded(address)} ${what}${why === '' ? '' : `: ${why}`}`;
@@ -349,7 +349,7 @@ function listOutcomeAnnotations(
             },
           ),
           isNotStarted: notStarted.has(write.id),
-          isOutOfReach: isUnreachable(outcome),
+          isOutOfReach: isServiceUnreachable(outcome),
         },
       ];
     default:

@@ -16,17 +16,17 @@ import {
   countApplyTotals,
   countSeverities,
   formatCount,
-  formatNoResult,
+  formatIncompleteCommand,
   formatValidatedCount,
 } from '../view/wording.ts';
-import { type Annotation, joinNotStarted, listAnnotations, listRelatedTexts } from './annotations.ts';
+import { type Annotation, joinNotStartedAnnotations, listAnnotations, listRelatedTexts } from './annotations.ts';
 
 /**
  * A report as GitHub workflow annotations. Every line starts with a command, so that the runner cannot interpret text
  * from outside as a command. Source: "Workflow commands for GitHub Actions".
  */
 export function renderGithubReport(report: Report, options: FormatOptions): string {
-  const annotations = joinNotStarted(listAnnotations(report, options));
+  const annotations = joinNotStartedAnnotations(listAnnotations(report, options));
   const notices = annotations.filter(({ level }) => level === 'notice');
   const shown = annotations.filter(
     (annotation) => annotation.level !== 'notice' || notices.indexOf(annotation) < MAX_NOTICES,
@@ -41,7 +41,9 @@ export function renderGithubReport(report: Report, options: FormatOptions): stri
 export function renderStacksGithub(run: StacksReport, options: FormatOptions): string {
   const shown = run.parts.flatMap(({ report, options: own }) => {
     const whole = { ...options, ...own };
-    const annotations = joinNotStarted(listAnnotations(report, whole)).filter(({ level }) => level !== 'notice');
+    const annotations = joinNotStartedAnnotations(listAnnotations(report, whole)).filter(
+      ({ level }) => level !== 'notice',
+    );
     return annotations.map((annotation) => formatAnnotation(annotation, whole));
   });
   const { headline, summary: sentences } = createStacksView(run);
@@ -109,7 +111,7 @@ function summarizeReport(report: Report): string {
     }
     case 'failure': {
       const { diagnostics = [], command } = report.failure;
-      return `${formatNoResult(command)}${diagnostics.length === 0 ? '' : `: ${countSeverities(diagnostics)}`}.`;
+      return `${formatIncompleteCommand(command)}${diagnostics.length === 0 ? '' : `: ${countSeverities(diagnostics)}`}.`;
     }
     default:
       return assertNever(report);

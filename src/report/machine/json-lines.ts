@@ -4,7 +4,7 @@ import { countDriftStates, type Drift, hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import { isCoveredBy, isSamePlan } from '../../model/plan-comparison.ts';
+import { isCoveredByApproval, isSamePlan } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { ApplyReport, FormatOptions, Report, SentEvents } from '../report.ts';
 import { countReportDangers } from '../view/danger-view.ts';
@@ -107,7 +107,7 @@ function createSummary(
     }
     case 'comparison': {
       const { command, comparison } = report;
-      const covered = isCoveredBy(comparison);
+      const covered = isCoveredByApproval(comparison);
       return { command, ok: command === 'diff' || covered, exitCode, same: isSamePlan(comparison), covered };
     }
     case 'drift':

@@ -8,7 +8,7 @@ import { ApiError, assertNever } from '../../model/errors.ts';
 import { type JsonObject, renderStableJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import { type ExtraChange, type ExtraChanges, isCoveredBy, isSamePlan } from '../../model/plan-comparison.ts';
+import { type ExtraChange, type ExtraChanges, isCoveredByApproval, isSamePlan } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { ComparisonReport, Failure, LintRuleRow, Report, SettingRow, Validation } from '../report.ts';
 import { createApplyView } from '../view/apply-view.ts';
@@ -42,7 +42,7 @@ export function renderJsonReport(report: Report): string {
       return renderJsonDocument({
         format: REPORT_FORMAT,
         command: report.command,
-        ok: report.command === 'diff' || isCoveredBy(report.comparison),
+        ok: report.command === 'diff' || isCoveredByApproval(report.comparison),
         ...createComparisonDocument(report),
       });
     case 'apply':
@@ -179,7 +179,7 @@ function createComparisonDocument({ comparison, names }: ComparisonReport): obje
   return {
     stack: after.stack,
     same: isSamePlan(comparison),
-    covered: isCoveredBy(comparison),
+    covered: isCoveredByApproval(comparison),
     ...(mismatch !== undefined && { mismatch }),
     before: { name: names.before, ...before.made },
     after: { name: names.after, ...after.made },

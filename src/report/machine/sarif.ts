@@ -4,7 +4,7 @@ import { toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions, Report, StacksReport } from '../report.ts';
 import { type FilePosition, findFilePosition } from '../view/diagnostic-view.ts';
-import { type Annotation, joinNotStarted, listAnnotations, NON_DIAGNOSTIC_RULES } from './annotations.ts';
+import { type Annotation, joinNotStartedAnnotations, listAnnotations, NON_DIAGNOSTIC_RULES } from './annotations.ts';
 
 /**
  * A report as a SARIF log: a result for each diagnostic or danger, and a notification if the run failed. Successful
@@ -33,7 +33,7 @@ interface Subject {
 
 function renderLog(subjects: readonly Subject[], run: FormatOptions): string {
   const annotations = subjects.flatMap(({ report, options, stack }) =>
-    joinNotStarted(listAnnotations(report, options)).map((annotation) => ({ annotation, options, stack })),
+    joinNotStartedAnnotations(listAnnotations(report, options)).map((annotation) => ({ annotation, options, stack })),
   );
   const findings = annotations.filter(({ annotation: { nature } }) => nature === 'finding' || nature === 'danger');
   const failures = annotations.flatMap(({ annotation }) => (annotation.nature === 'failure' ? [annotation] : []));

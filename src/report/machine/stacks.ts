@@ -11,7 +11,7 @@ import type { PolicyTestResult } from '../../model/policy.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing } from '../../model/stack-tree.ts';
 import type { FieldPath } from '../../model/state.ts';
-import type { FormatOptions, StackPart, StacksReport } from '../report.ts';
+import type { FormatOptions, StackReportPart, StacksReport } from '../report.ts';
 import { countReportDangers } from '../view/danger-view.ts';
 import { toPrintablePlace } from '../view/diagnostic-view.ts';
 import { quoteText } from '../view/escape.ts';
@@ -121,7 +121,7 @@ export function renderStacksJsonLines(run: StacksReport, options: FormatOptions)
 
 /** Omits events that were already sent while the stack was applied. */
 function listEvents(
-  { name, folder, exitCode, report, options: own }: StackPart,
+  { name, folder, exitCode, report, options: own }: StackReportPart,
   { sent, ...options }: FormatOptions,
 ): readonly EventBody[] {
   const known = sent?.parts?.has(folder) === true ? { sent: { text: '', count: 1 } } : {};
@@ -185,7 +185,7 @@ const OWN: Readonly<Record<string, (resource: OwnedResource) => Json>> = {
 };
 
 /** Returns an error message if a kind cannot have a readable value at the path; otherwise undefined. */
-export function checkPath(kind: Kind, path: FieldPath): string | undefined {
+export function checkFieldPath(kind: Kind, path: FieldPath): string | undefined {
   const [first = '', ...rest] = path;
   if (kind.oneTimeFields.includes(String(first)))
     return `the ${first} of a ${kind.title} is shown only once, in the response to its creation, and cannot be read`;

@@ -6,12 +6,12 @@ import type { FormatOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import { type DangerView, findFieldPlace, isCoveredByDanger, splitAtBackticks } from '../view/danger-view.ts';
 import { createPlaceLinks } from '../view/diagnostic-view.ts';
-import { type FieldLine, type FieldView, formatBrief, shortenNames } from '../view/field-view.ts';
+import { type FieldLine, type FieldView, formatShortField, shortenNames } from '../view/field-view.ts';
 import { formatUnchangedCount } from '../view/plan-wording.ts';
 import { formatCount, shortenCommit } from '../view/wording.ts';
 import {
   escapeProse,
-  listFoldSections,
+  foldSections,
   renderAnchor,
   renderCode,
   renderFence,
@@ -46,7 +46,7 @@ const MAX_OPEN_LINES = 40;
 export interface TableContext {
   /** The table has a column for owners. */
   readonly hasOwners: boolean;
-  readonly linkTo: LinkToManifest;
+  readonly linkTo: RenderManifestLink;
   readonly locate?: Locate | undefined;
   /** A sentence to show below the table. */
   readonly footnote?: string | undefined;
@@ -83,7 +83,7 @@ function listFoldedSections(changes: readonly ChangeView[], context: RowContext)
   const counts = [...Map.groupBy(changes, ({ action }) => action)].map(
     ([action, { length }]) => `${length} ${formatAction(action)}`,
   );
-  return listFoldSections(
+  return foldSections(
     { code: `${changes.length} more`, rest: counts.join(', ') },
     listTableSections(changes, { ...context, linkTo: (place) => context.linkTo(place, 'text') }),
   );
@@ -134,7 +134,7 @@ function listDetails(change: ChangeView, options: BriefOptions): readonly string
     ...(protect ? ['protected'] : []),
     ...joinClauses([...(reason === undefined ? [] : [escapeProse(reason)]), ...traits.map(formatClause)]),
     ...notes.map(escapeProse),
-    ...(isWhole && traits.length > 0 ? [] : listFieldBriefs(fields, { ...options, dangers })),
+    ...(isWhole && traits.length > 0 ? [] : listShortFieldTexts(fields, { ...options, dangers })),
   ];
 }
 
@@ -155,7 +155,7 @@ interface BriefOptions {
 }
 
 /** A short text for each field, for a table cell. Fields beyond the limit of `room` are only counted. */
-export function listFieldBriefs(
+export function listShortFieldTexts(
   fields: readonly FieldView[],
   { room = SHORT, dangers = [], linkField = () => '' }: BriefOptions = {},
 ): readonly string[] {
@@ -164,7 +164,7 @@ export function listFieldBriefs(
     const notes = field.notes.length === 0 ? '' : ` (${escapeProse(field.notes.join(', '))})`;
     const danger = dangers.find((one) => isCoveredByDanger(one, field));
     if (danger !== undefined) return `${renderCode(shortenNames(field.path))}: ${linkToDanger(danger)}${notes}`;
-    return [`${renderCode(formatBrief(field, room.value))}${notes}`, linkField(field)].filter(Boolean).join(' ');
+    return [`${renderCode(formatShortField(field, room.value))}${notes}`, linkField(field)].filter(Boolean).join(' ');
   });
   return hidden > 0 ? [...briefs, `and ${formatCount(hidden, 'more field')}`] : briefs;
 }
@@ -205,7 +205,7 @@ function listDiffSections(diffs: readonly Diff[], isFolded: boolean): readonly S
   if (!isFolded || sections.length === 0) return sections;
   const resources = shown.reduce((sum, one) => sum + one.resources, 0);
   const rest = `${formatCount(countLines(shown), 'line')} on ${formatCount(resources, 'resource')}`;
-  return listFoldSections({ code: 'Diff', rest }, sections);
+  return foldSections({ code: 'Diff', rest }, sections);
 }
 
 /**
@@ -244,13 +244,13 @@ function formatDiffLine({ role, text }: FieldLine): string {
  * Renders the position of a manifest as Markdown; empty for standard input. `link` (the default): a link if the forge
  * is known. `text`: never a link. `line`: a link that shows only the line number, for use beside the file name.
  */
-export type LinkToManifest = (place: ManifestStart, format?: 'link' | 'text' | 'line') => string;
+export type RenderManifestLink = (place: ManifestStart, format?: 'link' | 'text' | 'line') => string;
 
 /**
  * Creates links to manifests at the commit that the plan was made from. If the page of a manifest is unknown, its
  * position is not a link.
  */
-export function createLinks(plan: Pick<Plan, 'made'>, options: FormatOptions): LinkToManifest {
+export function createManifestLinks(plan: Pick<Plan, 'made'>, options: FormatOptions): RenderManifestLink {
   const findLink = createPlaceLinks(plan, options);
   return (place, format = 'link') => {
     const { label, page } = findLink(place) ?? {};
@@ -302,7 +302,7 @@ export function listDangerSections(
   linkToDanger: LinkToDanger,
 ): readonly Section[] {
   const items = dangers.map((danger) => renderDangerSection(danger, linkToDanger(danger)));
-  return wrapInCaution(dangerCount, items);
+  return wrapInCautionBox(dangerCount, items);
 }
 
 /** A danger as a list item. `lead`: Markdown that names the stack and the owner, in a report on many stacks. */
@@ -328,7 +328,7 @@ function escapeQuotingProse(text: string): string {
 }
 
 /** A caution box with the number of dangers and a list of them. Empty if there are no items. */
-export function wrapInCaution(dangerCount: string, items: readonly Section[]): readonly Section[] {
+export function wrapInCautionBox(dangerCount: string, items: readonly Section[]): readonly Section[] {
   if (items.length === 0) return [];
   const heading = `> [!CAUTION]\n> **${escapeProse(dangerCount)}**\n>\n`;
   return [{ text: heading, priority: 'always' }, ...items, { text: '\n', priority: 'always' }];

@@ -2,21 +2,21 @@ import type { Drift } from '../../model/drift.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { FormatOptions } from '../report.ts';
 import {
-  CHANGED_VALUE_UNKNOWN,
   type DriftedView,
   type DriftGroup,
   type DriftView,
+  UNKNOWN_OLD_VALUE_WORDING,
   UNMANAGED_WORDING,
   type UnmanagedView,
 } from '../view/drift-view.ts';
 import {
-  createLinks,
+  createManifestLinks,
   createRowLinks,
   type LinkToDanger,
-  type LinkToManifest,
   listDangerSections,
   listDiffLines,
-  listFieldBriefs,
+  listShortFieldTexts,
+  type RenderManifestLink,
   renderFooter,
   type TableContext,
 } from './changes.ts';
@@ -65,8 +65,8 @@ export function listDriftSections(view: DriftView, drift: Drift, options: Format
   ];
 }
 
-export function createDriftLinks(drift: Drift, options: FormatOptions): LinkToManifest {
-  return createLinks({ made: getProvenance(drift) }, options);
+export function createDriftLinks(drift: Drift, options: FormatOptions): RenderManifestLink {
+  return createManifestLinks({ made: getProvenance(drift) }, options);
 }
 
 /**
@@ -94,17 +94,17 @@ function createDriftRow(resource: DriftedView, { hasOwners, ...context }: TableC
   const name = [renderCode(address), ...(id === undefined ? [] : [renderCode(id)]), ...(at === '' ? [] : [at])];
   const what = [
     ...[reason, expected].flatMap((text) => (text === undefined ? [] : [escapeProse(text)])),
-    ...listFieldBriefs(fields, { dangers, linkField }),
-    ...driftedFields.map((path) => `${renderCode(path)}: ${escapeProse(CHANGED_VALUE_UNKNOWN)}`),
+    ...listShortFieldTexts(fields, { dangers, linkField }),
+    ...driftedFields.map((path) => `${renderCode(path)}: ${escapeProse(UNKNOWN_OLD_VALUE_WORDING)}`),
   ];
-  const then = [...(next === undefined ? [] : [escapeProse(next)]), ...listFieldBriefs(pending, { linkField })];
+  const then = [...(next === undefined ? [] : [escapeProse(next)]), ...listShortFieldTexts(pending, { linkField })];
   const cells = [name, what, then, ...(hasOwners ? [[escapeProse(owner)]] : [])].map((lines) => lines.join('<br>'));
   return { text: renderRow(cells), priority: 'update', names: ['row of a resource', 'rows of resources'] };
 }
 
 /** The differing fields of a resource as a diff. Empty if the table shows all of them uncut. */
 function listDetailSections({ address, fields, pending }: DriftedView): readonly Section[] {
-  const isWhole = [fields, pending].every((some) => !listFieldBriefs(some).some((brief) => CUT.test(brief)));
+  const isWhole = [fields, pending].every((some) => !listShortFieldTexts(some).some((brief) => CUT.test(brief)));
   if (isWhole) return [];
   const lines = [
     ...(fields.length === 0 ? [] : ['@@ expected and live @@', ...listDiffLines(fields)]),

@@ -4,12 +4,12 @@ import type { CommandLine, FormatOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import type { ComparisonView, OneSidedChanges } from '../view/comparison-view.ts';
 import type { PlanView, WriteView } from '../view/plan-view.ts';
-import { formatApplyLead, formatRequestOrder, LIST_HEADINGS, REQUESTS_ORDER } from '../view/plan-wording.ts';
+import { formatApplyLead, formatRequestOrder, PLAN_LIST_HEADINGS, REQUESTS_ORDER_NOTE } from '../view/plan-wording.ts';
 import {
   type LinkToDanger,
-  type LinkToManifest,
   listChangeSections,
   listDangerSections,
+  type RenderManifestLink,
   type TableContext,
 } from './changes.ts';
 import { escapeProse, renderCode, renderDetails, renderDiagnosticSection, renderFence, type Section } from './text.ts';
@@ -24,7 +24,7 @@ const MAX_COMMAND = 1500;
  * The top of a plan: its headline, title, violations, errors and dangers. With `isPart`, it has neither headline nor
  * dangers, because the longer report shows them.
  */
-export function listHeadSections(
+export function listPlanHeadSections(
   view: PlanView,
   linkToDanger: LinkToDanger,
   { isPart = false }: Pick<FormatOptions, 'isPart'> = {},
@@ -70,13 +70,13 @@ export function listCommandSections(view: PlanView, command: CommandLine | undef
 }
 
 /** The requests of a plan, for `--verbose`. */
-export function listCallSections(writes: readonly WriteView[]): readonly Section[] {
+export function listRequestSections(writes: readonly WriteView[]): readonly Section[] {
   if (writes.length === 0) return [];
   const lines = writes.map(({ number, method, path, reason, ...write }) => {
     const waits = formatRequestOrder(write).map((one) => ` (${one})`);
     return `[${number}] ${method} ${path}: ${reason}${waits.join('')}`;
   });
-  const text = `${renderDetails({ code: 'Requests', rest: REQUESTS_ORDER }, renderFence('text', lines))}\n\n`;
+  const text = `${renderDetails({ code: 'Requests', rest: REQUESTS_ORDER_NOTE }, renderFence('text', lines))}\n\n`;
   return [{ text, priority: 'calls', names: ['list of requests', 'lists of requests'] }];
 }
 
@@ -118,7 +118,7 @@ function joinParts(parts: PlanView['parts']): readonly ChangeView[] {
 }
 
 /** A list of sentences below its heading. Empty if there are no sentences. */
-function listListSections(list: keyof typeof LIST_HEADINGS, sentences: readonly string[]): readonly Section[] {
+function listListSections(list: keyof typeof PLAN_LIST_HEADINGS, sentences: readonly string[]): readonly Section[] {
   return listItemSections(list, sentences.map(escapeProse));
 }
 
@@ -135,9 +135,9 @@ function listLintSections(lint: PlanView['lint']): readonly Section[] {
   return items.length === 0 ? [] : [{ text: `${text}\n`, priority: 'warning', names }];
 }
 
-function listItemSections(list: keyof typeof LIST_HEADINGS, items: readonly string[]): readonly Section[] {
+function listItemSections(list: keyof typeof PLAN_LIST_HEADINGS, items: readonly string[]): readonly Section[] {
   if (items.length === 0) return [];
-  const heading = LIST_HEADINGS[list];
+  const heading = PLAN_LIST_HEADINGS[list];
   const priority = list === 'unchanged' ? 'unchanged' : 'warning';
   const text = `${heading}:\n\n${items.map((one) => `- ${one}\n`).join('')}\n`;
   return [{ text, priority, names: [`list "${heading}"`, `lists "${heading}"`] }];
@@ -181,7 +181,7 @@ export function listComparisonHeadSections({ title, summary, remedy, isRefused }
 }
 
 /** The differences between two plans, shown like a plan. */
-export function listComparisonSections({ parts }: ComparisonView, linkTo: LinkToManifest): readonly Section[] {
+export function listComparisonSections({ parts }: ComparisonView, linkTo: RenderManifestLink): readonly Section[] {
   return parts.flatMap(({ heading, changes, files }: OneSidedChanges) => [
     { text: `### ${escapeProse(heading)}\n\n`, priority: 'always' } as const,
     ...listChangeSections(changes, { hasOwners: false, linkTo }),

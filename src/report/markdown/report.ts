@@ -5,7 +5,7 @@ import {
   type ApplyView,
   createApplyView,
   type FailedView,
-  INCOMPLETE_PREFIX,
+  INCOMPLETE_APPLY_PREFIX,
   PLAN_HEADING,
   RESULT_HEADINGS,
   type SkippedView,
@@ -15,24 +15,30 @@ import { findFieldPlace } from '../view/danger-view.ts';
 import { createFailureView } from '../view/diagnostic-view.ts';
 import { createDriftView } from '../view/drift-view.ts';
 import { createPlanView } from '../view/plan-view.ts';
-import { formatCount, formatNoResult, formatValidatedCount } from '../view/wording.ts';
-import { createLinks, type LinkToDanger, type LinkToManifest, listDangerSections, renderFooter } from './changes.ts';
+import { formatCount, formatIncompleteCommand, formatValidatedCount } from '../view/wording.ts';
+import {
+  createManifestLinks,
+  type LinkToDanger,
+  listDangerSections,
+  type RenderManifestLink,
+  renderFooter,
+} from './changes.ts';
 import { createDriftLinks, listDriftHeadSections, listDriftSections } from './drift.ts';
 import {
-  listCallSections,
   listCommandSections,
   listComparisonHeadSections,
   listComparisonSections,
-  listHeadSections,
+  listPlanHeadSections,
   listPlanSections,
+  listRequestSections,
 } from './plan.ts';
 import {
   escapeProse,
   joinSections,
   renderCode,
+  renderCommentMarker,
   renderDiagnosticSection,
   renderFence,
-  renderMarker,
   renderRow,
   type Section,
 } from './text.ts';
@@ -40,7 +46,7 @@ import {
 /** A report as a comment on a pull request. If the comment would be too long, omits sections and names them. */
 export function renderMarkdownReport(report: Report, options: FormatOptions): string {
   const { command, stack, head, body } = createComment(report, options);
-  const marker: Section = { text: `${renderMarker(command, stack)}\n\n`, priority: 'always' };
+  const marker: Section = { text: `${renderCommentMarker(command, stack)}\n\n`, priority: 'always' };
   return `${joinSections([marker, ...head], body).trimEnd()}\n`;
 }
 
@@ -71,7 +77,7 @@ function createComment(report: Report, options: FormatOptions): Comment {
         command: report.command === 'diff' ? 'diff' : 'plan',
         stack: report.comparison.after.stack,
         head: listComparisonHeadSections(view),
-        body: listComparisonSections(view, createLinks(report.comparison.after, options)),
+        body: listComparisonSections(view, createManifestLinks(report.comparison.after, options)),
       };
     }
     case 'drift': {
@@ -98,10 +104,10 @@ function createPlanComment({ plan, blocking }: PlanReport, options: FormatOption
   return {
     command: 'plan',
     stack: plan.stack,
-    head: listHeadSections(view, createDangerLinks(createLinks(plan, options), options), options),
+    head: listPlanHeadSections(view, createDangerLinks(createManifestLinks(plan, options), options), options),
     body: [
-      ...listPlanSections(view, { linkTo: createLinks(plan, options), locate: options.locate }),
-      ...(verbose ? listCallSections(view.writes) : []),
+      ...listPlanSections(view, { linkTo: createManifestLinks(plan, options), locate: options.locate }),
+      ...(verbose ? listRequestSections(view.writes) : []),
       { text: `${renderFooter(plan, options)}\n\n`, priority: 'always' },
       ...listCommandSections(view, applyCommand),
     ],
@@ -109,7 +115,7 @@ function createPlanComment({ plan, blocking }: PlanReport, options: FormatOption
 }
 
 /** Creates links to the lines that dangers are about. */
-export function createDangerLinks(linkTo: LinkToManifest, options: Pick<FormatOptions, 'locate'>): LinkToDanger {
+export function createDangerLinks(linkTo: RenderManifestLink, options: Pick<FormatOptions, 'locate'>): LinkToDanger {
   return (danger) => {
     const place = findFieldPlace(danger, options);
     return place === undefined ? '' : linkTo(place);
@@ -126,8 +132,8 @@ function createApplyComment({ plan, result }: ApplyReport, options: FormatOption
     body: [
       ...listResultSections(ended),
       { text: `## ${PLAN_HEADING}\n\n`, priority: 'always' },
-      ...listDangerSections(view, createDangerLinks(createLinks(plan, options), options)),
-      ...listPlanSections(view, { linkTo: createLinks(plan, options), locate: options.locate }),
+      ...listDangerSections(view, createDangerLinks(createManifestLinks(plan, options), options)),
+      ...listPlanSections(view, { linkTo: createManifestLinks(plan, options), locate: options.locate }),
       { text: `${renderFooter(plan, options)}\n\n`, priority: 'always' },
     ],
   };
@@ -155,7 +161,7 @@ function createFailureComment(failure: Failure): Comment {
   return {
     command: failure.command ?? 'edgewise',
     ...(failure.stack !== undefined && { stack: failure.stack }),
-    head: [{ text: `## ${escapeProse(formatNoResult(failure.command))}\n\n`, priority: 'always' }, why],
+    head: [{ text: `## ${escapeProse(formatIncompleteCommand(failure.command))}\n\n`, priority: 'always' }, why],
     body: diagnostics.map(renderDiagnosticSection),
   };
 }
@@ -165,7 +171,7 @@ function listResultHeadSections({ title, isComplete, summary, next }: ApplyView)
   const steps = next.map((step) => `- ${escapeProse(step)}\n`).join('');
   return [
     { text: `## ${escapeProse(title)}\n\n`, priority: 'always' },
-    { text: `**${isComplete ? '' : INCOMPLETE_PREFIX}${escapeProse(summary)}.**\n\n`, priority: 'always' },
+    { text: `**${isComplete ? '' : INCOMPLETE_APPLY_PREFIX}${escapeProse(summary)}.**\n\n`, priority: 'always' },
     { text: steps === '' ? '' : `${RESULT_HEADINGS.next}:\n\n${steps}\n`, priority: 'always' },
   ];
 }

@@ -1,4 +1,4 @@
-import type { FormatOptions, Report, StackPart, StacksReport } from '../report.ts';
+import type { FormatOptions, Report, StackReportPart, StacksReport } from '../report.ts';
 import {
   createStacksView,
   formatUnchangedStacksHeading,
@@ -7,10 +7,10 @@ import {
   type StackRow,
   sortRows,
 } from '../view/stacks-view.ts';
-import { createLinks, type LinkToDanger, renderDangerSection, wrapInCaution } from './changes.ts';
+import { createManifestLinks, type LinkToDanger, renderDangerSection, wrapInCautionBox } from './changes.ts';
 import { createDriftLinks } from './drift.ts';
 import { createDangerLinks, listReportSections } from './report.ts';
-import { escapeProse, joinSections, listFoldSections, renderMarker, renderRow, type Section } from './text.ts';
+import { escapeProse, foldSections, joinSections, renderCommentMarker, renderRow, type Section } from './text.ts';
 
 /** If the comment has more reports of stacks, they are folded, so that the list of stacks stays in view. */
 const MAX_OPEN_STACKS = 3;
@@ -33,9 +33,9 @@ export function renderStacksMarkdown(run: StacksReport, options: FormatOptions):
   const busy = sortRows(view).filter((index) => rows[index]?.isQuiet === false);
   const hasTable = busy.length > MAX_FOLDS;
   const head: readonly Section[] = [
-    { text: `${renderMarker(`${run.command}-stacks`, run.root)}\n\n`, priority: 'always' },
+    { text: `${renderCommentMarker(`${run.command}-stacks`, run.root)}\n\n`, priority: 'always' },
     { text: `## ${escapeProse(headline)}\n\n${escapeProse(summary)}\n\n`, priority: 'always' },
-    ...wrapInCaution(
+    ...wrapInCautionBox(
       dangerCount,
       dangers.flatMap((one) => listDangersOfStack(one, links(one.index))),
     ),
@@ -58,7 +58,7 @@ export function renderStacksMarkdown(run: StacksReport, options: FormatOptions):
 function createLinksOfStacks({ parts }: StacksReport, options: FormatOptions): (index: number) => LinkToDanger {
   const createLinksTo = (report: Report, own: FormatOptions): LinkToDanger => {
     if (report.about === 'drift') return createDangerLinks(createDriftLinks(report.drift, own), own);
-    return report.about === 'plan' ? createDangerLinks(createLinks(report.plan, own), own) : () => '';
+    return report.about === 'plan' ? createDangerLinks(createManifestLinks(report.plan, own), own) : () => '';
   };
   const all = parts.map((part) => createLinksTo(part.report, { ...options, ...part.options }));
   return (index) => all[index] ?? (() => '');
@@ -74,14 +74,14 @@ function listDangersOfStack({ title, owner, dangers }: StackDangers, linkTo: Lin
  * cannot show a caution box.
  */
 function listPartSections(
-  { row, part, isFolded }: { readonly row: StackRow; readonly part: StackPart; readonly isFolded: boolean },
+  { row, part, isFolded }: { readonly row: StackRow; readonly part: StackReportPart; readonly isFolded: boolean },
   options: FormatOptions,
 ): readonly Section[] {
   const sections = listReportSections(part.report, { ...options, ...part.options, isPart: true });
   const [inner, footers] = [sections.filter((section) => !isFooter(section)), sections.filter(isFooter)];
   const shown = inner.map(lowerHeading).map(makeDispensable);
   const said = row.time === '' ? row.said : `${row.said} · at least ${row.time}`;
-  if (isFolded && !row.isBad) return [...listFoldSections({ code: row.title, rest: said }, shown), ...footers];
+  if (isFolded && !row.isBad) return [...foldSections({ code: row.title, rest: said }, shown), ...footers];
   const heading: Section = { text: `### ${escapeProse(row.title)}: ${escapeProse(said)}\n\n`, ...DISPENSABLE };
   return [heading, ...shown, ...footers];
 }

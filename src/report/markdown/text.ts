@@ -92,7 +92,7 @@ function renderDetailsStart({ code, rest }: Summary): string {
 }
 
 /** Puts sections into one fold. Each section can be omitted; if all are, the fold is omitted too. */
-export function listFoldSections(summary: Summary, sections: readonly Section[]): readonly Section[] {
+export function foldSections(summary: Summary, sections: readonly Section[]): readonly Section[] {
   return [
     { text: renderDetailsStart(summary), priority: 'always', fold: 'start' },
     ...sections,
@@ -101,7 +101,7 @@ export function listFoldSections(summary: Summary, sections: readonly Section[])
 }
 
 /** An invisible HTML comment, by which a later run finds the pull request comment to replace. */
-export function renderMarker(command: string, stack: string | undefined): string {
+export function renderCommentMarker(command: string, stack: string | undefined): string {
   const name = `edgewise:${escapeMarkerWord(command)}`;
   return stack === undefined ? `<!-- ${name} -->` : `<!-- ${name} stack=${escapeMarkerWord(stack)} -->`;
 }
@@ -179,7 +179,7 @@ type Priority = (typeof PRIORITIES)[number];
  * The maximum length of a comment on GitHub, in characters. Edgewise counts UTF-16 units; a text has at least as many
  * of them as characters.
  */
-export const MAX_COMMENT = 65_536;
+export const MAX_COMMENT_LENGTH = 65_536;
 
 /** Characters reserved for the note on omitted sections, which names each kind of section once. */
 const RESERVE = 1500;
@@ -192,7 +192,7 @@ export function joinSections(head: readonly Section[], body: readonly Section[])
   const whole = [...head, ...body];
   const kept = new Set(whole);
   let length = whole.reduce((sum, { text }) => sum + text.length, 0);
-  const limit = length <= MAX_COMMENT ? MAX_COMMENT : MAX_COMMENT - RESERVE;
+  const limit = length <= MAX_COMMENT_LENGTH ? MAX_COMMENT_LENGTH : MAX_COMMENT_LENGTH - RESERVE;
   for (const section of listByWeight(whole)) {
     if (length <= limit) break;
     kept.delete(section);

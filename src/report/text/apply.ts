@@ -1,6 +1,6 @@
 import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import type { FormatOptions, TextOptions } from '../report.ts';
+import type { FormatOptions, TextStyleOptions } from '../report.ts';
 import {
   type AppliedView,
   type ApplyView,
@@ -28,7 +28,7 @@ const MAX_NAME_COLUMNS = 56;
 export function renderApplyResultText(
   plan: Plan,
   result: ApplyResult,
-  options: TextOptions & Pick<FormatOptions, 'locate'>,
+  options: TextStyleOptions & Pick<FormatOptions, 'locate'>,
 ): string {
   const view = createApplyView(plan, result, options);
   const sections = [
@@ -62,7 +62,7 @@ function renderSection(part: keyof typeof RESULT_HEADINGS, lines: readonly strin
   return lines.length === 0 ? [] : [`${RESULT_HEADINGS[part]}:`, ...lines];
 }
 
-function renderApplied(applied: readonly AppliedView[], { color, width }: TextOptions): readonly string[] {
+function renderApplied(applied: readonly AppliedView[], { color, width }: TextStyleOptions): readonly string[] {
   const paint = createPainter(color);
   const column = Math.max(
     0,
@@ -76,7 +76,7 @@ function renderApplied(applied: readonly AppliedView[], { color, width }: TextOp
   });
 }
 
-function renderFailed({ name, request, sentences, place }: FailedView, options: TextOptions): readonly string[] {
+function renderFailed({ name, request, sentences, place }: FailedView, options: TextStyleOptions): readonly string[] {
   const { color, width } = options;
   return [
     `  ${createPainter(color)('error', name)}`,
@@ -86,7 +86,7 @@ function renderFailed({ name, request, sentences, place }: FailedView, options: 
   ];
 }
 
-function renderSkipped({ name, reasons }: SkippedView, { color, width }: TextOptions): readonly string[] {
+function renderSkipped({ name, reasons }: SkippedView, { color, width }: TextStyleOptions): readonly string[] {
   return [
     `  ${createPainter(color)('warning', name)}`,
     ...reasons.flatMap((why) => wrapWithPrefix('    ', why, { width, rest: 6 })),
@@ -102,7 +102,10 @@ function renderFile({ address, path, outcome, message = '' }: FileView): string 
   return outcome === 'applied' ? `  ${what}` : `  ${what} ${outcome}: ${message}`;
 }
 
-function renderTotals({ summary, subject, isComplete }: ApplyView, { color, width }: TextOptions): readonly string[] {
+function renderTotals(
+  { summary, subject, isComplete }: ApplyView,
+  { color, width }: TextStyleOptions,
+): readonly string[] {
   const paint = createPainter(color);
   const line = wrapWithPrefix('', `${summary}: ${subject}.`, { width, rest: 2 });
   return line.map((one) => paint(isComplete ? 'strong' : 'error', one));

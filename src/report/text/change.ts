@@ -1,10 +1,10 @@
 import { formatAction } from '../../model/change.ts';
 import { assertNever } from '../../model/errors.ts';
-import type { TextOptions } from '../report.ts';
+import type { TextStyleOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import { clipToColumns, countColumns } from '../view/escape.ts';
 import type { FieldLine, FieldView } from '../view/field-view.ts';
-import { formatOwnerNote, formatUnchangedCount, SEE_ABOVE } from '../view/plan-wording.ts';
+import { formatOwnerNote, formatUnchangedCount, SEE_ABOVE_NOTE } from '../view/plan-wording.ts';
 import { formatNameList } from '../view/wording.ts';
 import {
   createPainter,
@@ -16,7 +16,7 @@ import {
   wrapWithPrefix,
 } from './layout.ts';
 
-export interface ChangeLayout extends TextOptions {
+export interface ChangeLayout extends TextStyleOptions {
   readonly actionColumn: number;
 }
 
@@ -89,7 +89,7 @@ export function renderCompactChange(change: ChangeView, drifted: readonly FieldV
 }
 
 /** The fields to show for a change. The fields of a deleted resource are shown only with --verbose. */
-export function listShownFields({ fields, lost }: ChangeView, { verbose }: TextOptions): readonly FieldView[] {
+export function listShownFields({ fields, lost }: ChangeView, { verbose }: TextStyleOptions): readonly FieldView[] {
   return verbose ? [...fields, ...lost] : fields;
 }
 
@@ -121,7 +121,7 @@ function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeL
 }
 
 function formatActionLine({ action, reason, protect, isContinued }: ChangeView): string {
-  if (isContinued) return `${formatAction(action)}, ${SEE_ABOVE}`;
+  if (isContinued) return `${formatAction(action)}, ${SEE_ABOVE_NOTE}`;
   return `${formatAction(action)}${reason === undefined ? '' : `: ${reason}`}${protect ? ' (protected)' : ''}`;
 }
 
@@ -144,7 +144,7 @@ function getStyle(action: ChangeView['action']): TextStyle {
 }
 
 /** The fields of a resource with aligned values, indented below its title. */
-export function renderFields(fields: readonly FieldView[], layout: TextOptions): readonly string[] {
+export function renderFields(fields: readonly FieldView[], layout: TextStyleOptions): readonly string[] {
   const widths = fields.filter(({ inline }) => inline !== undefined).map(({ path }) => countColumns(path));
   const pathColumns = Math.max(0, ...widths.filter((width) => width <= MAX_PATH_COLUMNS)) + 2;
   return fields.flatMap((field) =>
@@ -158,7 +158,7 @@ export function renderFields(fields: readonly FieldView[], layout: TextOptions):
   );
 }
 
-function renderBlock({ path, notes, lines }: FieldView, { color, width }: TextOptions): readonly string[] {
+function renderBlock({ path, notes, lines }: FieldView, { color, width }: TextStyleOptions): readonly string[] {
   const paint = createPainter(color);
   return [
     ...renderHeading(path, notes, { paint, width }),
@@ -183,7 +183,7 @@ function renderHeading(
   return [...headings, ...wrapWithPrefix('      ', note, { width, rest: 6 }).map((line) => paint('muted', line))];
 }
 
-interface InlineLayout extends TextOptions {
+interface InlineLayout extends TextStyleOptions {
   readonly path: string;
   readonly notes: readonly string[];
 }
@@ -269,7 +269,7 @@ interface CompactPiece {
 /** Renders the line, cut to the width of the terminal. Paints the heading, and clauses that have a style. */
 export function renderCompactLine(
   { heading, column, said, why, fields, paint }: CompactLine,
-  { width, color }: Pick<TextOptions, 'width' | 'color'>,
+  { width, color }: Pick<TextStyleOptions, 'width' | 'color'>,
 ): string {
   const names = formatNameList(fields);
   const list = fields.length === 0 || why.length === 0 ? names : ` (${names})`;

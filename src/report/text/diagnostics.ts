@@ -1,19 +1,19 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { assertNever, InvariantError } from '../../model/errors.ts';
-import type { Failure, FormatOptions, Report, TextOptions, Validation } from '../report.ts';
+import type { Failure, FormatOptions, Report, TextStyleOptions, Validation } from '../report.ts';
 import { createFailureView, type DiagnosticLine, listDiagnosticLines } from '../view/diagnostic-view.ts';
 import { countSeverities, formatValidatedCount } from '../view/wording.ts';
 import { createPainter, type TextStyle, wrapWithPrefix } from './layout.ts';
 
 /** Diagnostics in the style of a compiler, separated by blank lines, then their number. Empty if there are none. */
-export function renderDiagnosticsText(diagnostics: readonly Diagnostic[], options: TextOptions): string {
+export function renderDiagnosticsText(diagnostics: readonly Diagnostic[], options: TextStyleOptions): string {
   if (diagnostics.length === 0) return '';
   const blocks = diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options).join('\n'));
   return `${[...blocks, `${countSeverities(diagnostics)}.`].join('\n\n')}\n`;
 }
 
 /** One diagnostic: the message, its place, related places, the remedy. All lines but the first are indented. */
-export function renderDiagnosticLines(diagnostic: Diagnostic, options: TextOptions): readonly string[] {
+export function renderDiagnosticLines(diagnostic: Diagnostic, options: TextStyleOptions): readonly string[] {
   return renderMessageLines(listDiagnosticLines(diagnostic), diagnostic.severity, options);
 }
 
@@ -21,7 +21,7 @@ export function renderDiagnosticLines(diagnostic: Diagnostic, options: TextOptio
 export function renderMessageLines(
   lines: readonly DiagnosticLine[],
   style: TextStyle,
-  options: TextOptions,
+  options: TextStyleOptions,
 ): readonly string[] {
   return lines.flatMap((line) => renderLine(line, style, options));
 }
@@ -30,7 +30,7 @@ export function renderMessageLines(
  * Never wraps positions and excerpts. A terminal can open an unbroken position, and wrapping would misplace the caret
  * of an excerpt.
  */
-function renderLine(line: DiagnosticLine, style: TextStyle, options: TextOptions): readonly string[] {
+function renderLine(line: DiagnosticLine, style: TextStyle, options: TextStyleOptions): readonly string[] {
   const { role, label, text } = line;
   const paint = createPainter(options.color);
   switch (role) {
@@ -58,7 +58,7 @@ function renderLine(line: DiagnosticLine, style: TextStyle, options: TextOptions
 function renderSentence(
   { label, text }: DiagnosticLine,
   style: TextStyle,
-  { color, width }: TextOptions,
+  { color, width }: TextStyleOptions,
 ): readonly string[] {
   const [first = '', ...rest] = wrapWithPrefix(`${label} `, text, { width, rest: label.length + 1 });
   return [createPainter(color)(style, label) + first.slice(label.length), ...rest];

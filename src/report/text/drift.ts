@@ -1,11 +1,11 @@
 import type { DriftState } from '../../model/drift.ts';
-import type { TextOptions } from '../report.ts';
+import type { TextStyleOptions } from '../report.ts';
 import {
-  CHANGED_VALUE_UNKNOWN,
   type DriftedView,
   type DriftGroup,
   type DriftView,
-  NEXT_APPLY,
+  NEXT_APPLY_LABEL,
+  UNKNOWN_OLD_VALUE_WORDING,
   UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
 import { clipToColumns, countColumns } from '../view/escape.ts';
@@ -16,7 +16,7 @@ import { renderDiagnosticLines } from './diagnostics.ts';
 import { createPainter, isTooWide, padToColumns, type TextStyle, wrapWithPrefix } from './layout.ts';
 
 /** Drift for a terminal: dangers, differences by state, unmanaged resources, and totals. Ends with a line break. */
-export function renderDriftText(view: DriftView, options: TextOptions): string {
+export function renderDriftText(view: DriftView, options: TextStyleOptions): string {
   const sections = [
     [
       ...wrap(view.title, options).map((line) => createPainter(options.color)('strong', line)),
@@ -31,7 +31,7 @@ export function renderDriftText(view: DriftView, options: TextOptions): string {
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function renderDangers({ dangers, dangerCount }: DriftView, options: TextOptions): readonly (readonly string[])[] {
+function renderDangers({ dangers, dangerCount }: DriftView, options: TextStyleOptions): readonly (readonly string[])[] {
   if (dangers.length === 0) return [];
   const lines = dangers.flatMap(({ group, address, said, owner }) =>
     wrapWithPrefix('  ! ', `${group}: ${address}${owner === undefined ? '' : ` (${formatOwnerNote(owner)})`} ${said}`, {
@@ -42,7 +42,7 @@ function renderDangers({ dangers, dangerCount }: DriftView, options: TextOptions
   return [[`${dangerCount}:`, ...lines].map((line) => createPainter(options.color)('error', line))];
 }
 
-function renderUnmanaged(unmanaged: DriftView['unmanaged'], options: TextOptions): readonly (readonly string[])[] {
+function renderUnmanaged(unmanaged: DriftView['unmanaged'], options: TextStyleOptions): readonly (readonly string[])[] {
   if (unmanaged.length === 0) return [];
   const shown = options.verbose ? unmanaged : unmanaged.slice(0, MAX_UNMANAGED);
   const column = Math.max(...shown.map(({ kind, id }) => countColumns(`${kind} ${id}`))) + 4;
@@ -75,7 +75,7 @@ const STYLES: Readonly<Record<Exclude<DriftState, 'in-sync'>, TextStyle>> = {
   'to-prune': 'muted',
 };
 
-function renderGroup({ state, heading, resources }: DriftGroup, options: TextOptions): readonly string[] {
+function renderGroup({ state, heading, resources }: DriftGroup, options: TextStyleOptions): readonly string[] {
   const paint = createPainter(options.color);
   const lines =
     options.compact === true
@@ -84,7 +84,7 @@ function renderGroup({ state, heading, resources }: DriftGroup, options: TextOpt
   return [paint(STYLES[state], `${heading}:`), ...lines];
 }
 
-function renderCompact(resources: readonly DriftedView[], options: TextOptions): readonly string[] {
+function renderCompact(resources: readonly DriftedView[], options: TextStyleOptions): readonly string[] {
   const column = Math.max(...resources.map((one) => countColumns(formatHeading(one)))) + 4;
   return resources.map((one) =>
     renderCompactLine(
@@ -124,17 +124,17 @@ function formatHeading({ address, id }: DriftedView): string {
   return `${address}${id === undefined ? '' : `  (${id})`}`;
 }
 
-function renderResource(resource: DriftedView, options: TextOptions): readonly string[] {
+function renderResource(resource: DriftedView, options: TextStyleOptions): readonly string[] {
   const { owner, reason, expected, driftedFields, fields, next, pending } = resource;
   const heading = wrapHeading(formatHeading(resource), options);
   const whose = owner === undefined ? undefined : formatOwnerNote(owner);
   const why = [whose, reason, expected].flatMap((text) =>
     text === undefined ? [] : wrapWithPrefix('    ', text, { width: options.width, rest: 6 }),
   );
-  const lost = driftedFields.map((name) => `    ${name}: ${CHANGED_VALUE_UNKNOWN}`);
+  const lost = driftedFields.map((name) => `    ${name}: ${UNKNOWN_OLD_VALUE_WORDING}`);
   const inner = { ...options, width: options.width === 0 ? 0 : options.width - INDENT.length };
   const planned = renderFields(pending, inner).map((line) => INDENT + line);
-  const then = next === undefined ? [] : [`${NEXT_APPLY}: ${next}`];
+  const then = next === undefined ? [] : [`${NEXT_APPLY_LABEL}: ${next}`];
   return [
     ...heading,
     ...why,
@@ -148,7 +148,7 @@ function renderResource(resource: DriftedView, options: TextOptions): readonly s
 /** The extra indent of the fields that the next apply changes. It shows that they belong to the clause above them. */
 const INDENT = '  ';
 
-function renderTotals(view: DriftView, options: TextOptions): readonly string[] {
+function renderTotals(view: DriftView, options: TextStyleOptions): readonly string[] {
   const paint = createPainter(options.color);
   const found = countSeverities(view.diagnostics);
   const lines: readonly (readonly [TextStyle, string])[] = [
@@ -164,10 +164,10 @@ function renderTotals(view: DriftView, options: TextOptions): readonly string[] 
 }
 
 /** Wraps a heading that is too wide, so that the id is below the address. */
-function wrapHeading(heading: string, { width }: TextOptions): readonly string[] {
+function wrapHeading(heading: string, { width }: TextStyleOptions): readonly string[] {
   return isTooWide(`  ${heading}`, width) ? wrapWithPrefix('  ', heading, { width, rest: 4 }) : [`  ${heading}`];
 }
 
-function wrap(sentence: string, { width }: TextOptions): readonly string[] {
+function wrap(sentence: string, { width }: TextStyleOptions): readonly string[] {
   return wrapWithPrefix('', sentence, { width, rest: 2 });
 }

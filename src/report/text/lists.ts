@@ -2,7 +2,14 @@ import { KEY_VARIABLE } from '../../model/api-key.ts';
 import type { PolicyCaseResult, PolicyTestResult } from '../../model/policy.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing } from '../../model/stack-tree.ts';
-import type { FormatOptions, LintRuleRow, SettingRow, StackPart, StacksReport, TextOptions } from '../report.ts';
+import type {
+  FormatOptions,
+  LintRuleRow,
+  SettingRow,
+  StackReportPart,
+  StacksReport,
+  TextStyleOptions,
+} from '../report.ts';
 import { toPrintablePlace } from '../view/diagnostic-view.ts';
 import { countColumns } from '../view/escape.ts';
 import type { InventoryRow, InventoryView } from '../view/inventory-view.ts';
@@ -31,7 +38,7 @@ const COLUMNS: readonly TableColumn<InventoryRow>[] = [
 const OPTIONAL_COLUMNS = ['CREATED', 'STATE'];
 
 /** The resources of a stack as a table, each row followed by its fields and findings. Ends with a line break. */
-export function renderInventoryText({ rows, summary }: InventoryView, options: TextOptions): string {
+export function renderInventoryText({ rows, summary }: InventoryView, options: TextStyleOptions): string {
   const paint = createPainter(options.color);
   if (rows.length === 0) return `${summary}.\n`;
   const choices = [0, 1, 2].map((left) => COLUMNS.filter(([name]) => !OPTIONAL_COLUMNS.slice(0, left).includes(name)));
@@ -52,7 +59,7 @@ export function renderInventoryText({ rows, summary }: InventoryView, options: T
  */
 const MAX_PATH_COLUMNS = 32;
 
-function renderDetails({ fields, findings }: InventoryRow, { width, color }: TextOptions): readonly string[] {
+function renderDetails({ fields, findings }: InventoryRow, { width, color }: TextStyleOptions): readonly string[] {
   const widths = fields
     .map(({ path }) => countColumns(path))
     .filter((columns) => width === 0 || columns <= MAX_PATH_COLUMNS);
@@ -66,7 +73,7 @@ function renderDetails({ fields, findings }: InventoryRow, { width, color }: Tex
 }
 
 /** The list of lint rules, wrapped to the width of the terminal. */
-export function renderLintRulesText(rows: readonly LintRuleRow[], { width }: TextOptions): string {
+export function renderLintRulesText(rows: readonly LintRuleRow[], { width }: TextStyleOptions): string {
   const ids = Math.max(...rows.map(({ id }) => id.length));
   const severities = Math.max(...rows.map(({ severity }) => severity.length));
   const lines = rows.flatMap(({ id, severity, sentence }) => {
@@ -76,7 +83,7 @@ export function renderLintRulesText(rows: readonly LintRuleRow[], { width }: Tex
   return `${lines.join('\n')}\n`;
 }
 
-export function renderSettingsText(rows: readonly SettingRow[], { color }: Pick<TextOptions, 'color'>): string {
+export function renderSettingsText(rows: readonly SettingRow[], { color }: Pick<TextStyleOptions, 'color'>): string {
   const [heading = '', ...lines] = renderTable(rows, [
     ['SETTING', ({ name }) => toPrintable(name)],
     ['VALUE', ({ value }) => toPrintable(value)],
@@ -86,7 +93,7 @@ export function renderSettingsText(rows: readonly SettingRow[], { color }: Pick<
 }
 
 /** The results of policy tests: for each policy, a line for each case, with the reason why the case failed. */
-export function renderPolicyTestsText({ cases, untested }: PolicyTestResult, options: TextOptions): string {
+export function renderPolicyTestsText({ cases, untested }: PolicyTestResult, options: TextStyleOptions): string {
   const failed = cases.filter(({ failure }) => failure !== undefined).length;
   const groups = [...Map.groupBy(cases, ({ policy }) => policy)];
   const paint = createPainter(options.color);
@@ -108,7 +115,7 @@ export function renderPolicyTestsText({ cases, untested }: PolicyTestResult, opt
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function renderCase({ name, place, failure }: PolicyCaseResult, { color, width }: TextOptions): readonly string[] {
+function renderCase({ name, place, failure }: PolicyCaseResult, { color, width }: TextStyleOptions): readonly string[] {
   const paint = createPainter(color);
   if (failure === undefined) return [`  ${paint('added', 'pass')} ${toPrintable(name)}`];
   const { file, line, column } = toPrintablePlace(place);
@@ -120,7 +127,7 @@ function renderCase({ name, place, failure }: PolicyCaseResult, { color, width }
 }
 
 /** The stacks of a folder tree as a table, then their number. Ends with a line break. */
-export function renderStacksText(listing: StackListing, { color }: Pick<TextOptions, 'color'>): string {
+export function renderStacksText(listing: StackListing, { color }: Pick<TextStyleOptions, 'color'>): string {
   const paint = createPainter(color);
   const { stacks, changes } = listing;
   const columns: readonly TableColumn<StackFolder>[] = [
@@ -193,7 +200,7 @@ function renderStackTexts(run: StacksReport, options: FormatOptions): string {
 }
 
 /** The results of applies whose plans were already shown. */
-export function renderStackResults(parts: readonly StackPart[], options: FormatOptions): string {
+export function renderStackResults(parts: readonly StackReportPart[], options: FormatOptions): string {
   const paint = createPainter(options.color);
   const ends = parts.map((part) => {
     const end = renderEnd(part, { ...options, ...part.options });
@@ -202,7 +209,7 @@ export function renderStackResults(parts: readonly StackPart[], options: FormatO
   return ends.join('');
 }
 
-function renderEnd({ report }: StackPart, options: FormatOptions): string {
+function renderEnd({ report }: StackReportPart, options: FormatOptions): string {
   if (report.about === 'failure') return renderTextReport(report, options);
   if (report.about !== 'apply') return '';
   const { plan, result } = report;
@@ -210,7 +217,7 @@ function renderEnd({ report }: StackPart, options: FormatOptions): string {
   return isNothing ? '' : renderApplyResultText(plan, result, options);
 }
 
-function renderPart(part: StackPart, options: FormatOptions): string {
+function renderPart(part: StackReportPart, options: FormatOptions): string {
   return renderTextReport(part.report, { ...options, ...part.options, isPart: true });
 }
 

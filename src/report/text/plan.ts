@@ -1,15 +1,15 @@
 import type { GuardViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { CommandLine, FormatOptions, TextOptions } from '../report.ts';
+import type { CommandLine, FormatOptions, TextStyleOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import type { ComparisonView, OneSidedChanges } from '../view/comparison-view.ts';
 import { type DiagnosticLine, listHelpLines, listRelatedLines } from '../view/diagnostic-view.ts';
 import { formatLintSentence, type PlanView, type WriteView } from '../view/plan-view.ts';
 import {
   formatApplyLead,
-  formatBlockingCount,
+  formatBlockingRules,
   formatRequestOrder,
-  LIST_HEADINGS,
+  PLAN_LIST_HEADINGS,
   REQUESTS_HEADING,
 } from '../view/plan-wording.ts';
 import {
@@ -23,7 +23,7 @@ import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { createPainter, hardWrapWithPrefix, type TextStyle, wrapWithPrefix } from './layout.ts';
 
 /** Options for the text of a plan. Without `isPart`, the text ends with the command that applies the plan. */
-type PlanTextOptions = TextOptions & Pick<FormatOptions, 'applyCommand' | 'isPart'>;
+type PlanTextOptions = TextStyleOptions & Pick<FormatOptions, 'applyCommand' | 'isPart'>;
 
 /** The maximum number of addresses listed for a violation. The changes are shown right below. */
 const MAX_LISTED = 10;
@@ -37,11 +37,11 @@ export function renderPlanText(view: PlanView, options: PlanTextOptions): string
     ...view.violations.map((violation) => renderViolation(violation, options)),
     renderHead(view, options),
     ...renderParts(view, options),
-    renderList(LIST_HEADINGS.files, view.files, options),
-    renderList(LIST_HEADINGS.suppressedDeletes, view.suppressedDeletes, options),
-    renderList(LIST_HEADINGS.unchanged, view.unchanged, options),
+    renderList(PLAN_LIST_HEADINGS.files, view.files, options),
+    renderList(PLAN_LIST_HEADINGS.suppressedDeletes, view.suppressedDeletes, options),
+    renderList(PLAN_LIST_HEADINGS.unchanged, view.unchanged, options),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
-    renderList(LIST_HEADINGS.lint, view.lint.map(formatLintSentence), options),
+    renderList(PLAN_LIST_HEADINGS.lint, view.lint.map(formatLintSentence), options),
     options.verbose ? renderWrites(view.writes, options) : [],
     // The empty last line gives the final line break. Appending one to the joined text would copy megabytes.
     [...renderTotals(view, options), ...listCommandLines(view, options), ''],
@@ -54,7 +54,7 @@ export function renderPlanText(view: PlanView, options: PlanTextOptions): string
 
 function renderViolation(
   { rule, message, remedy, addresses, places = [] }: GuardViolation,
-  options: TextOptions,
+  options: TextStyleOptions,
 ): readonly string[] {
   const headline: DiagnosticLine = { role: 'headline', label: `refused[${rule}]:`, text: message };
   const hidden = addresses.length - MAX_LISTED;
@@ -67,7 +67,7 @@ function renderViolation(
   ];
 }
 
-function renderHead({ title, notes }: PlanView, { color, width }: TextOptions): readonly string[] {
+function renderHead({ title, notes }: PlanView, { color, width }: TextStyleOptions): readonly string[] {
   const paint = createPainter(color);
   const titles = wrapWithPrefix('', title, { width, rest: 2 }).map((line) => paint('strong', line));
   return [...titles, ...notes.flatMap((note) => wrapWithPrefix('', note, { width, rest: 2 }))];
@@ -77,7 +77,7 @@ function renderHead({ title, notes }: PlanView, { color, width }: TextOptions): 
  * The changes as blocks, below the heading of each part. A change with fields has its own block; adjacent changes
  * without fields share a block.
  */
-function renderParts({ parts }: PlanView, options: TextOptions): readonly (readonly string[])[] {
+function renderParts({ parts }: PlanView, options: TextStyleOptions): readonly (readonly string[])[] {
   const layout = { ...options, actionColumn: getActionColumnWidth(parts.flatMap(({ changes }) => changes)) };
   const paint = createPainter(options.color);
   return parts.flatMap(({ heading, changes }) => {
@@ -122,12 +122,12 @@ function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): rea
 }
 
 /** A list of sentences below a heading. Empty if there are no sentences. */
-function renderList(heading: string, sentences: readonly string[], { width }: TextOptions): readonly string[] {
+function renderList(heading: string, sentences: readonly string[], { width }: TextStyleOptions): readonly string[] {
   if (sentences.length === 0) return [];
   return [`${heading}:`, ...sentences.flatMap((one) => wrapWithPrefix('  ', one, { width, rest: 4 }))];
 }
 
-function renderWrites(writes: readonly WriteView[], { color, width }: TextOptions): readonly string[] {
+function renderWrites(writes: readonly WriteView[], { color, width }: TextStyleOptions): readonly string[] {
   if (writes.length === 0) return [];
   const paint = createPainter(color);
   const columns = String(writes.length).length + 2;
@@ -147,7 +147,7 @@ function renderWrites(writes: readonly WriteView[], { color, width }: TextOption
   ];
 }
 
-function renderTotals(view: PlanView, { color, width }: TextOptions): readonly string[] {
+function renderTotals(view: PlanView, { color, width }: TextStyleOptions): readonly string[] {
   const sentences: readonly (readonly [TextStyle, string])[] = [
     ['strong', view.summary],
     ['muted', view.requests],
@@ -175,7 +175,7 @@ function listCommandLines(
  */
 export function formatCommandLine(
   command: CommandLine | undefined,
-  { width }: Pick<TextOptions, 'width'>,
+  { width }: Pick<TextStyleOptions, 'width'>,
 ): string | undefined {
   if (command === undefined || width === 0 || toPrintable(command.line) !== command.line) return undefined;
   return `${formatApplyLead(command)} ${command.line}`;
@@ -184,13 +184,13 @@ export function formatCommandLine(
 /** The numbers of violations and diagnostics, for readers who see only the end of the text. */
 function formatConclusion({ violations, found }: PlanView): string {
   return [
-    ...(violations.length === 0 ? [] : [`${formatBlockingCount(violations.length)}: see the top.`]),
+    ...(violations.length === 0 ? [] : [`${formatBlockingRules(violations.length)}: see the top.`]),
     ...(found === '' ? [] : [`${found}: see above.`]),
   ].join(' ');
 }
 
 /** The differences between two plans, shown like a plan. Ends with a line break. */
-export function renderComparisonText(view: ComparisonView, options: TextOptions): string {
+export function renderComparisonText(view: ComparisonView, options: TextStyleOptions): string {
   const { color, width } = options;
   const paint = createPainter(color);
   const wrapLines = (style: 'strong' | 'error', text: string) =>
@@ -208,10 +208,10 @@ export function renderComparisonText(view: ComparisonView, options: TextOptions)
 
 function renderPart(
   { heading, changes, files }: OneSidedChanges,
-  options: TextOptions,
+  options: TextStyleOptions,
 ): readonly (readonly string[])[] {
   const layout = { ...options, actionColumn: getActionColumnWidth(changes) };
-  const list = renderList(LIST_HEADINGS.files, files, options);
+  const list = renderList(PLAN_LIST_HEADINGS.files, files, options);
   return [
     [createPainter(options.color)('strong', `${heading}:`)],
     ...renderBlocks(changes, layout),

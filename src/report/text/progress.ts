@@ -3,8 +3,8 @@ import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { computeMinimumRequestTimeMs, parseRateLimit } from '../../model/stack.ts';
 import type { Write } from '../../model/write.ts';
-import type { TextOptions } from '../report.ts';
-import { formatNotStarted, isUnreachable } from '../view/apply-view.ts';
+import type { TextStyleOptions } from '../report.ts';
+import { formatNotStarted, isServiceUnreachable } from '../view/apply-view.ts';
 import { clipToColumns } from '../view/escape.ts';
 import { formatWaitTime, formatWriteName } from '../view/wording.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
@@ -24,7 +24,7 @@ interface EventLog {
 }
 
 /** Creates a log with one line for each event, such as `[3/12] create TCPEdge/postgres … done`. */
-export function createEventLog(options: TextOptions): EventLog {
+export function createEventLog(options: TextStyleOptions): EventLog {
   const notStarted = new Map<string, Write>();
   let isOutOfReach = false;
   return {
@@ -33,7 +33,7 @@ export function createEventLog(options: TextOptions): EventLog {
       const { write, waitedFor } = event.result;
       if (waitedFor.some((id) => !notStarted.has(id))) return renderApplyEvent(event, options);
       notStarted.set(write.id, write);
-      isOutOfReach ||= isUnreachable(event.result);
+      isOutOfReach ||= isServiceUnreachable(event.result);
       return [];
     },
     end: () =>
@@ -81,7 +81,7 @@ export interface RemainingWrites {
   readonly rateLimit: string;
 }
 
-export function createLiveProgress({ total, rateLimit }: RemainingWrites, options: TextOptions): LiveProgress {
+export function createLiveProgress({ total, rateLimit }: RemainingWrites, options: TextStyleOptions): LiveProgress {
   const running = new Map<string, Write>();
   const ended = { applied: 0, failed: 0, skipped: 0 };
   const log = createEventLog(options);
@@ -138,7 +138,7 @@ export function formatRemaining(writes: number, rateLimit: string, waitMs = 0): 
   return [`at least ${formatWaitTime(leastMs)} left${why}`];
 }
 
-function renderApplyEvent(event: ApplyEvent, options: TextOptions): readonly string[] {
+function renderApplyEvent(event: ApplyEvent, options: TextStyleOptions): readonly string[] {
   switch (event.event) {
     case 'write-started':
       return [];
@@ -153,7 +153,7 @@ function renderApplyEvent(event: ApplyEvent, options: TextOptions): readonly str
   }
 }
 
-function renderEnd(result: Outcome, { color }: TextOptions): string {
+function renderEnd(result: Outcome, { color }: TextStyleOptions): string {
   const paint = createPainter(color);
   switch (result.outcome) {
     case 'applied':

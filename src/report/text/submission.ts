@@ -1,7 +1,7 @@
 import type { SubmissionPartDecision, SubmissionParts, SubmittedKind } from '../../kinds/kind.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { TextOptions } from '../report.ts';
+import type { TextStyleOptions } from '../report.ts';
 import { countColumns, quoteIfNeeded } from '../view/escape.ts';
 import { formatCount } from '../view/wording.ts';
 import { createPainter, padToColumns, type TextStyle } from './layout.ts';
@@ -52,7 +52,7 @@ export function renderSubmissionState({ id, status, partTitle, parts }: Submissi
 }
 
 /** A submission with its parts as a table. */
-export function renderSubmissionText(view: SubmissionView, options: TextOptions): string {
+export function renderSubmissionText(view: SubmissionView, options: TextStyleOptions): string {
   const facts = [['submitted', [view.createdAt]] as const, ...view.stated];
   return [
     createPainter(options.color)('strong', renderSubmissionState(view)),
@@ -62,7 +62,7 @@ export function renderSubmissionText(view: SubmissionView, options: TextOptions)
   ].join('\n');
 }
 
-function renderTable({ parts, partTitle }: SubmissionView, { color }: TextOptions): readonly string[] {
+function renderTable({ parts, partTitle }: SubmissionView, { color }: TextStyleOptions): readonly string[] {
   if (parts.length === 0) return [];
   const paint = createPainter(color);
   const heading = partTitle.toUpperCase();

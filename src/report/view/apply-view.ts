@@ -106,7 +106,10 @@ export function createApplyView(
     failed: outcomes.filter((one) => one.outcome === 'failed').map((one) => createFailedView(one, options)),
     skipped: skipped.map((one) => createSkippedView(one, ends)),
     ...(notStarted.size > 0 && {
-      notStarted: formatNotStarted(Array.from(notStarted.values(), formatWriteName), outcomes.some(isUnreachable)),
+      notStarted: formatNotStarted(
+        Array.from(notStarted.values(), formatWriteName),
+        outcomes.some(isServiceUnreachable),
+      ),
     }),
     tokens: tokens.map((one) => ({ ...one, address: quoteIfNeeded(one.address), place: toPrintable(one.deliveredTo) })),
     files: files.map(createFileView),
@@ -179,7 +182,7 @@ export function formatApplySummary({ applied, alreadyDone, failed, skipped }: Ap
 }
 
 /** Precedes the totals in the summary of an incomplete apply. */
-export const INCOMPLETE_PREFIX = 'Incomplete: ';
+export const INCOMPLETE_APPLY_PREFIX = 'Incomplete: ';
 
 /** The heading of the plan in the report of its apply. */
 export const PLAN_HEADING = 'The plan';
@@ -200,7 +203,7 @@ export function formatNotStarted(names: readonly string[], isOutOfReach: boolean
 }
 
 /** Whether a write was not sent because the service could not be reached. */
-export function isUnreachable(one: Outcome): boolean {
+export function isServiceUnreachable(one: Outcome): boolean {
   return one.outcome === 'skipped' && one.isUnreachable === true;
 }
 

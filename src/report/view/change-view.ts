@@ -20,16 +20,16 @@ import { type DangerView, formatShortList, listDangerViews, listValues } from '.
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import {
+  type CauseLabels,
   createDifferenceView,
   type FieldView,
   formatFieldPath,
   listFieldViews,
-  listLeaves,
+  listLeafValues,
   listTokenFields,
-  type OriginLabels,
   type ResourceNames,
 } from './field-view.ts';
-import { formatAdoptReason, PART_HEADINGS } from './plan-wording.ts';
+import { formatAdoptReason, PLAN_PART_HEADINGS } from './plan-wording.ts';
 
 /**
  * A part of the changes of a plan. `losses`: deletes and replaces. `change`: changes of the manifests. `missing`:
@@ -62,7 +62,7 @@ export function listPlanParts(changes: readonly Change[]): readonly PlanPart[] {
     changes.filter((change) => change.action === action).flatMap((change) => divide(change, action)),
   );
   const hasDrift = shares.some(({ part }) => part === 'drift');
-  const headings: Readonly<Partial<Record<PlanPart['part'], string>>> = hasDrift ? PART_HEADINGS : {};
+  const headings: Readonly<Partial<Record<PlanPart['part'], string>>> = hasDrift ? PLAN_PART_HEADINGS : {};
   const choosePart = ({ part }: Share): PlanPart['part'] => (part === 'missing' && !hasDrift ? 'change' : part);
   return (['losses', 'change', 'missing', 'drift'] as const).flatMap((part): readonly PlanPart[] => {
     const own = shares.filter((share) => choosePart(share) === part);
@@ -143,7 +143,7 @@ const GLYPHS: Readonly<Record<ChangeAction, string>> = {
  * Notes on the origins of differences. Origins that readers expect have no note: changes of the manifest and, for an
  * adoption or a take-over, all differences (see `findOrigins`).
  */
-const ORIGINS: OriginLabels = {
+const ORIGINS: CauseLabels = {
   drift: 'reverts',
   both: 'changed here and drifted',
   unknown: 'changed here or drifted',
@@ -184,7 +184,7 @@ export function createChangeView(
     dangers: isContinued ? [] : listDangerViews([change], names),
     protect: isProtected(change),
     get traits() {
-      return isNew || isGone ? listTraits(context.kind, (isNew ? desired : live?.spec) ?? {}, names) : [];
+      return isNew || isGone ? listTraitClauses(context.kind, (isNew ? desired : live?.spec) ?? {}, names) : [];
     },
     ...(owner !== undefined && { owner: toPrintable(owner) }),
     ...(change.place !== undefined && { place: toPrintableStart(change.place) }),
@@ -204,7 +204,7 @@ export function createChangeView(
   };
 }
 
-function chooseOrigins(action: ChangeAction): OriginLabels {
+function chooseOrigins(action: ChangeAction): CauseLabels {
   return changesOwner(action) ? {} : ORIGINS;
 }
 
@@ -224,7 +224,8 @@ function countUnchanged({ action, kind: kindName, desired, differences }: Change
   const isKept = action === 'update' || action === 'replace' || changesOwner(action);
   if (kind === undefined || desired === undefined || !isKept) return 0;
   const paths = differences.map(({ path }) => parsePath(path) ?? []);
-  return listLeaves(kind, desired).filter(({ path }) => !paths.some((changed) => pathsOverlap(changed, path))).length;
+  return listLeafValues(kind, desired).filter(({ path }) => !paths.some((changed) => pathsOverlap(changed, path)))
+    .length;
 }
 
 /** A warning as a note: the message, then its position or, if it has no position, the remedy. */
@@ -265,7 +266,7 @@ interface TraitView {
  * Describes a resource in clauses: where it listens, what its target is, who may use it. The kind's table defines the
  * clause of a field in `summary`.
  */
-export function listTraits(kind: Kind | undefined, spec: Spec, names: ResourceNames): readonly TraitView[] {
+export function listTraitClauses(kind: Kind | undefined, spec: Spec, names: ResourceNames): readonly TraitView[] {
   if (kind === undefined) return [];
   return kind.specFields.flatMap(([name, { summary, type }]) => {
     if (summary === undefined) return [];

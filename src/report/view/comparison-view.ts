@@ -5,7 +5,7 @@ import {
   type ExtraChange,
   type ExtraChanges,
   type ExtraField,
-  isCoveredBy,
+  isCoveredByApproval,
   isSamePlan,
 } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -55,7 +55,7 @@ export function createComparisonView({ command, comparison, names }: ComparisonR
   const { before, after, more, less } = redacted;
   const words = chooseWords(command, names);
   const ids = new Map([...collectPlanNames(before), ...collectPlanNames(after)]);
-  const isRefused = command === 'apply' && !isCoveredBy(redacted);
+  const isRefused = command === 'apply' && !isCoveredByApproval(redacted);
   const parts = [
     createPart('more', more, { heading: words.more, other: words.before, names: ids }),
     createPart('less', less, { heading: words.less, other: words.after, names: ids }),
@@ -102,7 +102,7 @@ function chooseWords(command: ComparisonReport['command'], names: ComparisonRepo
       };
 }
 
-function formatSummary(comparison: Parameters<typeof isCoveredBy>[0], { names }: Words): string {
+function formatSummary(comparison: Parameters<typeof isCoveredByApproval>[0], { names }: Words): string {
   const { mismatch, more, less } = comparison;
   if (mismatch !== undefined) return `${names.after} and ${names.before} cannot be compared: ${toPrintable(mismatch)}.`;
   const [added, gone] = [countExtraChanges(more), countExtraChanges(less)];

@@ -1,4 +1,4 @@
-import { readRuleCaption } from '../../kinds/dangers.ts';
+import { readRuleDescription } from '../../kinds/dangers.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
 import { findInnerType } from '../../kinds/walk.ts';
@@ -19,12 +19,12 @@ import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions, Report } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
 import {
-  type FieldTypeOrFree,
   type FieldView,
   formatFieldPath,
   getFieldType,
   isEmpty,
-  listBriefValues,
+  listPlainValues,
+  type OptionalFieldType,
   type ResourceNames,
   renderScalar,
 } from './field-view.ts';
@@ -153,13 +153,13 @@ export function findFieldPlace(
 
 /** Whether a danger contains every value of a field word for word, so that a format can omit the field. */
 export function isCoveredByDanger({ path, clause }: DangerView, field: FieldView): boolean {
-  const values = listBriefValues(field);
+  const values = listPlainValues(field);
   const isAbout = path !== undefined && field.path.startsWith(path);
   return isAbout && values.length > 0 && values.every((value) => clause.values.includes(value));
 }
 
 /** Removes the values from a danger if the fields shown below it contain them. */
-export function withoutValues(danger: DangerView, fields: readonly FieldView[]): DangerView {
+export function withoutRepeatedValues(danger: DangerView, fields: readonly FieldView[]): DangerView {
   const { path = '', clause } = danger;
   if (!fields.some((field) => isCoveredByDanger(danger, field))) return danger;
   const isNamed = clause.lead.includes(`(${toPrintable(path)})`);
@@ -324,8 +324,8 @@ function createRuleClause({ danger, path = '', from, to }: Danger, { kind, names
 }
 
 /** Returns, for example, ``deny rule `europe` ``. */
-function formatRuleName(type: FieldTypeOrFree, rule: Json): string {
-  const caption = readRuleCaption(type, rule);
+function formatRuleName(type: OptionalFieldType, rule: Json): string {
+  const caption = readRuleDescription(type, rule);
   const actions = [...new Set(listActions(type, rule))].join(', ');
   return [actions, 'rule', caption === undefined ? '' : `\`${toPrintable(caption)}\``].filter(Boolean).join(' ');
 }
@@ -333,7 +333,7 @@ function formatRuleName(type: FieldTypeOrFree, rule: Json): string {
 /**
  * The actions of a rule, such as `deny`: the values of those text fields for which the kind's table lists known values.
  */
-function listActions(type: FieldTypeOrFree, value: Json | undefined): readonly string[] {
+function listActions(type: OptionalFieldType, value: Json | undefined): readonly string[] {
   if (value === undefined || value === null) return [];
   if (typeof value === 'string') return type?.type === 'text' && type.known !== undefined ? [quoteIfNeeded(value)] : [];
   return Object.entries(value).flatMap(([key, member]) => {
@@ -345,7 +345,7 @@ function listActions(type: FieldTypeOrFree, value: Json | undefined): readonly s
 
 /** The fields of a rule that differ, each with both values. For an added or removed rule, all its fields. */
 function listRuleParts(
-  type: FieldTypeOrFree,
+  type: OptionalFieldType,
   { from, to }: { readonly from: Json | undefined; readonly to: Json | undefined },
   names: ResourceNames,
 ): readonly string[] {
@@ -376,14 +376,14 @@ function formatSides(kind: Kind | undefined, { danger, path = '', from, to }: Da
 
 const NOTHING = '(none)';
 
-function formatValue(type: FieldTypeOrFree, value: Json | undefined, names: ResourceNames): string {
+function formatValue(type: OptionalFieldType, value: Json | undefined, names: ResourceNames): string {
   const text = formatWholeValue(type, value ?? null, names);
   if (text === '') return NOTHING;
   return text.length <= MAX_VALUE ? text : `${text.slice(0, MAX_VALUE).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /** The uncut text of a value: rules by name, object members one after the other, and free JSON in canonical form. */
-function formatWholeValue(type: FieldTypeOrFree, value: Json, names: ResourceNames): string {
+function formatWholeValue(type: OptionalFieldType, value: Json, names: ResourceNames): string {
   if (typeof value === 'boolean') return String(value);
   if (value === null) return '';
   if (type?.type === 'json') return toPrintable(toCanonicalJson(value));
@@ -397,13 +397,13 @@ function formatWholeValue(type: FieldTypeOrFree, value: Json, names: ResourceNam
     .join(' ');
 }
 
-function formatMember(type: FieldTypeOrFree, member: Json, names: ResourceNames): string {
+function formatMember(type: OptionalFieldType, member: Json, names: ResourceNames): string {
   const isRule = type?.type === 'object' && Object.values(type.fields).some(({ isCaption }) => isCaption);
   return isRule ? formatRuleName(type, member) : formatWholeValue(type, member, names);
 }
 
 /** The scalars of a value as texts, without nesting and without the keys of objects. `true` gives one empty text. */
-export function listValues(type: FieldTypeOrFree, value: Json, names: ResourceNames): readonly string[] {
+export function listValues(type: OptionalFieldType, value: Json, names: ResourceNames): readonly string[] {
   if (value === true) return [''];
   if (isEmpty(value)) return [];
   if (isJsonArray(value))
@@ -417,7 +417,7 @@ export function listValues(type: FieldTypeOrFree, value: Json, names: ResourceNa
 }
 
 /** A scalar as text. For a reference, only the name of its target. */
-function renderName(type: FieldTypeOrFree, value: Json, names: ResourceNames): string {
+function renderName(type: OptionalFieldType, value: Json, names: ResourceNames): string {
   const isReference = type?.type === 'reference' && typeof value === 'string';
   return isReference ? quoteIfNeeded(names.get(value) ?? value) : renderScalar(type, value, names);
 }

@@ -18,7 +18,7 @@ import { assertNever } from '../../model/errors.ts';
 import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions } from '../report.ts';
-import { listTraits } from './change-view.ts';
+import { listTraitClauses } from './change-view.ts';
 import { type DangerView, formatDangerCount, listDangerViews } from './danger-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { quoteIfNeeded, quoteText } from './escape.ts';
@@ -29,7 +29,7 @@ import {
   formatFieldPath,
   type ResourceNames,
 } from './field-view.ts';
-import { describeTargets } from './plan-wording.ts';
+import { describeTargetLimit } from './plan-wording.ts';
 import { redactDrift } from './redact.ts';
 import {
   formatCount,
@@ -38,7 +38,7 @@ import {
   formatReportSubject,
   type ReportSubject,
   shortenCommit,
-  withoutZeros,
+  withoutZeroCounts,
 } from './wording.ts';
 
 /** Drift as printable texts in reading order. All formats for people use it. */
@@ -129,7 +129,7 @@ export function createDriftView(
     title: formatDriftTitle(drift),
     compared: formatComparedSentence(drift),
     isAgainstPlan: drift.against !== undefined,
-    notes: describeTargets(drift.targets),
+    notes: describeTargetLimit(drift.targets),
     dangers: listDriftDangerViews(drift.resources, scene),
     dangerCount: formatDangerCount(drift.resources),
     groups,
@@ -221,7 +221,7 @@ export const UNMANAGED_WORDING = {
 } as const;
 
 /** The label before the effect of the next apply on a resource. */
-export const NEXT_APPLY = 'next apply';
+export const NEXT_APPLY_LABEL = 'next apply';
 
 function listHints(drift: Drift): readonly string[] {
   const { resources, diagnostics, violations, against } = drift;
@@ -276,7 +276,7 @@ export function createDriftedView(resource: ResourceDrift, { names, locate }: Dr
   const context = { kind: findKind(kind), names };
   const next = formatNextClause(resource);
   const first = differences.find(isOfService) ?? differences[0];
-  const traits = (resource.expected === undefined ? [] : listTraits(context.kind, resource.expected, names)).map(
+  const traits = (resource.expected === undefined ? [] : listTraitClauses(context.kind, resource.expected, names)).map(
     ({ said, values }) => `${said} ${values}`.trim(),
   );
   return {
@@ -381,7 +381,7 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
 };
 
 /** Shown for a field that drifted from a saved plan, which stores only the digest of its value. */
-export const CHANGED_VALUE_UNKNOWN = 'changed; the plan does not store the old value';
+export const UNKNOWN_OLD_VALUE_WORDING = 'changed; the plan does not store the old value';
 
 /** The number of resources in each state, in one sentence. Each resource is counted once. */
 export function formatDriftSummary(drift: Pick<Drift, 'resources'>): string {
@@ -404,7 +404,9 @@ export function formatDriftSummary(drift: Pick<Drift, 'resources'>): string {
 /** The number of dangers at the service, then the numbers of resources in each state. Zeros are omitted. */
 export function formatDriftHeadline({ resources }: Pick<Drift, 'resources'>): string {
   const dangers = formatDangerCount(resources);
-  return [...(dangers === '' ? [] : [`⚠ ${dangers}`]), withoutZeros(formatDriftSummary({ resources }))].join(' · ');
+  return [...(dangers === '' ? [] : [`⚠ ${dangers}`]), withoutZeroCounts(formatDriftSummary({ resources }))].join(
+    ' · ',
+  );
 }
 
 type Counts = readonly (readonly [word: string, number: number])[];

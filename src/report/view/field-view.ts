@@ -9,7 +9,7 @@ import { formatPath, parsePath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
-import { listUncutCommandWords, type PlannedTokenSink } from '../../model/token-sink.ts';
+import { listFullCommandWords, type PlannedTokenSink } from '../../model/token-sink.ts';
 import { quoteIfNeeded, quoteText, toPrintableLines } from './escape.ts';
 import { UNSET_WORDING } from './wording.ts';
 
@@ -39,11 +39,11 @@ export interface FieldContext {
   readonly kind: Kind | undefined;
   readonly names: ResourceNames;
   /** The notes on origins of differences. Absent if no notes are shown. */
-  readonly origins?: OriginLabels;
+  readonly origins?: CauseLabels;
 }
 
 /** The note on each origin that needs one. */
-export type OriginLabels = Readonly<Partial<Record<DifferenceCause, string>>>;
+export type CauseLabels = Readonly<Partial<Record<DifferenceCause, string>>>;
 
 /**
  * The maximum width, in columns, of a path and both values on one line. With the indent, the line has 80 columns, the
@@ -95,7 +95,7 @@ interface ServiceChange extends Pick<DriftedField, 'origin'> {
  * Describes what happened to a field at the service. If the manifest changed too, the old value is unknown, so the text
  * says only that the field was changed or removed.
  */
-function formatServiceChange({ expected, live, origin }: ServiceChange, type: FieldTypeOrFree): string {
+function formatServiceChange({ expected, live, origin }: ServiceChange, type: OptionalFieldType): string {
   const isGone = isNothing(live);
   if (origin === 'both') return `${isGone ? 'removed' : 'changed'} at the service, and in its manifest`;
   if (origin === 'unknown') return isGone ? 'not at the service' : UNKNOWN[isNothing(expected) ? 'added' : 'changed'];
@@ -118,7 +118,7 @@ export function listFieldViews(
   { kind, names }: FieldContext,
 ): readonly FieldView[] {
   if (kind === undefined) return [];
-  return listLeaves(kind, spec).map(({ type, path, value }) => {
+  return listLeafValues(kind, spec).map(({ type, path, value }) => {
     const label = `${toPrintable(formatPath(path))}${formatKeyName(path, { kind, names })}`;
     const base = { path: label, notes: [], forcesReplace: false };
     if (isOnePiece(value)) {
@@ -134,7 +134,7 @@ export function listFieldViews(
  * the command in another plan, to compare the two word by word.
  */
 export function listTokenFields(token: PlannedTokenSink | undefined, other?: PlannedTokenSink): readonly FieldView[] {
-  const [before, after] = [listUncutCommandWords(other), listUncutCommandWords(token)];
+  const [before, after] = [listFullCommandWords(other), listFullCommandWords(token)];
   if (before.length + after.length === 0) return [];
   return [
     { path: 'token', notes: [], forcesReplace: false, lines: foldUnchanged(diffLines(before, after), CONTEXT_LINES) },
@@ -150,7 +150,7 @@ interface Sides {
   readonly to?: Json | undefined;
 }
 
-function compareValues({ from, to }: Sides, type: FieldTypeOrFree, names: ResourceNames): readonly FoldedLine[] {
+function compareValues({ from, to }: Sides, type: OptionalFieldType, names: ResourceNames): readonly FoldedLine[] {
   const isAlone = isEmpty(from) || isEmpty(to);
   const isText = isMultilineText(from) || isMultilineText(to);
   const [before = [], after = []] = [from, to].map((side) => {
@@ -163,7 +163,7 @@ function compareValues({ from, to }: Sides, type: FieldTypeOrFree, names: Resour
   return foldUnchanged(diffLines(before, after), isOfMembers ? 0 : CONTEXT_LINES);
 }
 
-function listNotes(difference: Difference, type: FieldTypeOrFree, origins: OriginLabels): readonly string[] {
+function listNotes(difference: Difference, type: OptionalFieldType, origins: CauseLabels): readonly string[] {
   const { from, to, origin, forcesReplace } = difference;
   if (origin === 'drift' && origins.drift !== undefined) return listRevertNotes(difference, type, origins.drift);
   const notes: string[] = [];
@@ -178,7 +178,7 @@ function listNotes(difference: Difference, type: FieldTypeOrFree, origins: Origi
  * The field shows its values in the direction of the apply. The note describes the opposite change, which happened at
  * the service.
  */
-function listRevertNotes({ from, to, origin, forcesReplace }: Difference, type: FieldTypeOrFree, word: string) {
+function listRevertNotes({ from, to, origin, forcesReplace }: Difference, type: OptionalFieldType, word: string) {
   const happened = formatServiceChange({ expected: to, live: from, origin }, type);
   return [...(forcesReplace ? ['forces replacement'] : []), `${word}: ${happened}`];
 }
@@ -205,7 +205,10 @@ function formatKeyName(path: FieldPath, { kind, names }: FieldContext): string {
 }
 
 /** Renders long text line by line, and members of a plain list without bullets. */
-function renderLines(value: Json, { type, names }: { type: FieldTypeOrFree; names: ResourceNames }): readonly string[] {
+function renderLines(
+  value: Json,
+  { type, names }: { type: OptionalFieldType; names: ResourceNames },
+): readonly string[] {
   if (isMultilineText(value)) return toPrintableLines(value);
   const lines = renderValueLines(type, value, names);
   return isPlainList(value) ? lines.map((line) => line.slice('• '.length)) : lines;
@@ -220,7 +223,7 @@ function isPlainList(value: Json | undefined): boolean {
 }
 
 /** A field on one line: `hostports: a → b`. Cuts values to `room` characters. The whole values are shown elsewhere. */
-export function formatBrief(field: FieldView, room: number): string {
+export function formatShortField(field: FieldView, room: number): string {
   return `${shortenNames(field.path)}: ${formatBriefValues(field, room)}`;
 }
 
@@ -237,7 +240,7 @@ function formatBriefValues({ inline, lines }: FieldView, room: number): string {
 }
 
 /** The values of a field without bullets, keys and ids, so that another text can be searched for them. */
-export function listBriefValues({ inline, lines }: FieldView): readonly string[] {
+export function listPlainValues({ inline, lines }: FieldView): readonly string[] {
   const values = inline === undefined ? lines.filter(isChanged).map(({ text }) => text) : [inline.from, inline.to];
   return values.flatMap((value) => {
     const bare = shortenNames(value ?? '')
@@ -387,13 +390,13 @@ function toAdded(text: string): DiffLine {
 
 /** A value and its path in a spec. */
 interface Leaf {
-  readonly type: FieldTypeOrFree;
+  readonly type: OptionalFieldType;
   readonly path: FieldPath;
   readonly value: Json;
 }
 
 /** Lists the values of a spec that are not defaults. Splits objects and flat maps: each member has its own path. */
-export function listLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
+export function listLeafValues(kind: Kind, spec: Spec): readonly Leaf[] {
   const type = toResourceType(kind);
   const value = withoutDefaults(type, orderMembers(type, spec));
   return hasOnlyDefaults(type, spec) ? [] : takeApart({ type, path: [], value });
@@ -403,7 +406,7 @@ export function listLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
  * Sorts object members in the order of the kind's table, because a plan file sorts them by name. Unknown members come
  * last, sorted by name.
  */
-function orderMembers(type: FieldTypeOrFree, value: Json): Json {
+function orderMembers(type: OptionalFieldType, value: Json): Json {
   if (isJsonArray(value)) return value.map((member, index) => orderMembers(findInnerType(type, index), member));
   if (!isJsonObject(value)) return value;
   const names = listInOrder(type, value);
@@ -413,14 +416,14 @@ function orderMembers(type: FieldTypeOrFree, value: Json): Json {
   return Object.fromEntries(members);
 }
 
-function listInOrder(type: FieldTypeOrFree, value: JsonObject): readonly string[] {
+function listInOrder(type: OptionalFieldType, value: JsonObject): readonly string[] {
   const known = Object.keys(type?.type === 'object' ? type.fields : {});
   const others = Object.keys(value).filter((name) => !known.includes(name));
   return [...known.filter((name) => Object.hasOwn(value, name)), ...others.sort()];
 }
 
 /** Removes object members at their defaults. If that removes all members, returns the object unchanged. */
-function withoutDefaults(type: FieldTypeOrFree, value: Json): Json {
+function withoutDefaults(type: OptionalFieldType, value: Json): Json {
   if (type?.type === 'list' && isJsonArray(value)) return value.map((member) => withoutDefaults(type.of, member));
   if (type?.type !== 'object' || !isJsonObject(value)) return value;
   const kept: [string, Json][] = [];
@@ -452,7 +455,7 @@ function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
  * Whether an empty member differs from an absent member. It does if the member's default is not empty, or if no table
  * describes the member.
  */
-function isTelling(type: FieldTypeOrFree, name: string): boolean {
+function isTelling(type: OptionalFieldType, name: string): boolean {
   const field = type?.type === 'object' ? findField(type, name) : undefined;
   if (field === undefined) return true;
   const byDefault = getDefaultValue(field);
@@ -474,13 +477,13 @@ export type ResourceNames = ReadonlyMap<string, string>;
 const NO_VALUE = '(none)';
 
 /** A value on one line: a scalar, or an empty list or object. */
-export function renderScalar(type: FieldTypeOrFree, value: Json | undefined, names: ResourceNames): string {
+export function renderScalar(type: OptionalFieldType, value: Json | undefined, names: ResourceNames): string {
   if (typeof value === 'string') return renderText(type, value, names);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : NO_VALUE;
 }
 
 /** A value as lines: list members with bullets, object members as `key: value`, nested values indented. */
-function renderValueLines(type: FieldTypeOrFree, value: Json, names: ResourceNames): readonly string[] {
+function renderValueLines(type: OptionalFieldType, value: Json, names: ResourceNames): readonly string[] {
   if (isEmpty(value)) return [NO_VALUE];
   if (isJsonArray(value)) {
     const members = value.map((member, index) => renderValueLines(findInnerType(type, index), member, names));
@@ -490,7 +493,7 @@ function renderValueLines(type: FieldTypeOrFree, value: Json, names: ResourceNam
   return isMultilineText(value) ? ['|', ...indent(toPrintableLines(value))] : [renderScalar(type, value, names)];
 }
 
-function renderText(type: FieldTypeOrFree, text: string, names: ResourceNames): string {
+function renderText(type: OptionalFieldType, text: string, names: ResourceNames): string {
   if (type?.type === 'reference') return renderReference(text, names);
   const isWord = type?.type === 'enum' || type?.type === 'timestamp' || (type?.type === 'text' && type.format);
   return isWord ? quoteIfNeeded(text) : quoteText(text);
@@ -500,7 +503,7 @@ function renderReference(text: string, names: ResourceNames): string {
   return isAddress(text) ? `${quoteIfNeeded(text)} (known after apply)` : renderKey(text, names);
 }
 
-function renderMembers(type: FieldTypeOrFree, value: JsonObject, names: ResourceNames): readonly string[] {
+function renderMembers(type: OptionalFieldType, value: JsonObject, names: ResourceNames): readonly string[] {
   return Object.entries(value).flatMap(([key, member]) => {
     const name = isReferenceMap(type) ? renderKey(key, names) : quoteIfNeeded(key);
     const [first = '', ...rest] = renderValueLines(findInnerType(type, key), member, names);
@@ -520,16 +523,16 @@ function indent(lines: readonly string[]): readonly string[] {
 }
 
 /** The type of a value from its kind's table; `undefined` for free JSON. */
-export type FieldTypeOrFree = FieldType | undefined;
+export type OptionalFieldType = FieldType | undefined;
 
 /** The type of the value at a path of a kind's spec, such as `policy.inbound[0].name`. */
-export function getFieldType(kind: Kind, path: string): FieldTypeOrFree {
+export function getFieldType(kind: Kind, path: string): OptionalFieldType {
   const steps = parsePath(path);
-  if (steps?.[0] !== 'lifecycle') return steps?.reduce<FieldTypeOrFree>(findInnerType, toResourceType(kind));
-  return steps.slice(1).reduce<FieldTypeOrFree>(findInnerType, objectOf(kind.lifecycle));
+  if (steps?.[0] !== 'lifecycle') return steps?.reduce<OptionalFieldType>(findInnerType, toResourceType(kind));
+  return steps.slice(1).reduce<OptionalFieldType>(findInnerType, objectOf(kind.lifecycle));
 }
 
-function isReferenceMap(type: FieldTypeOrFree): boolean {
+function isReferenceMap(type: OptionalFieldType): boolean {
   return type?.type === 'map' && type.keys.type === 'reference';
 }
 

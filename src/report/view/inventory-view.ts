@@ -1,7 +1,7 @@
 import { renderTimeSpan } from '../../kinds/duration.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
-import { IDENTITY } from '../../kinds/tables/standard-fields.ts';
+import { IDENTITY_FIELDS } from '../../kinds/tables/standard-fields.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { Inventory, OwnedResource } from '../../model/drift.ts';
 import { formatPath } from '../../model/field-path.ts';
@@ -9,7 +9,7 @@ import { isJsonArray, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, LiveResource } from '../../model/state.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { listLeaves, renderScalar } from './field-view.ts';
+import { listLeafValues, renderScalar } from './field-view.ts';
 import { redactInventory } from './redact.ts';
 import { formatCount, formatReportSubject } from './wording.ts';
 
@@ -103,11 +103,11 @@ function listFields(
   { spec, computed }: LiveResource,
   { inDetail, names }: NamedScope,
 ): readonly InventoryField[] {
-  const isShown = (name: string) => (inDetail ? !(name in ROW) : !(name in IDENTITY) && name !== kind.fileField);
+  const isShown = (name: string) => (inDetail ? !(name in ROW) : !(name in IDENTITY_FIELDS) && name !== kind.fileField);
   const isTelling = (name: string) => kind.fields[name]?.summary !== undefined || name === kind.validity?.until;
   const stated = Object.entries(spec).filter(([name]) => inDetail || isTelling(name));
   const shown = [...stated, ...Object.entries(computed)].filter(([name]) => isShown(name));
-  const leaves = listLeaves(kind, Object.fromEntries(shown));
+  const leaves = listLeafValues(kind, Object.fromEntries(shown));
   return leaves.map(({ type, path, value }) => ({
     path: formatNamedPath(path, names),
     text: isJsonArray(value)

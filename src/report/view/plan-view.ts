@@ -18,7 +18,7 @@ import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import type { ResourceNames } from './field-view.ts';
 import {
-  describeTargets,
+  describeTargetLimit,
   formatPlanSummary,
   formatPlanTitle,
   formatRehearsalSentence,
@@ -168,7 +168,7 @@ function listNotes({ targets, mode, crossStackReferences = {} }: Plan): readonly
   const waits = Object.entries(crossStackReferences).map(([address, { stack, resource }]) => {
     return `${quoteIfNeeded(address)} is ${quoteIfNeeded(resource)} of the stack ${quoteIfNeeded(stack)}: its id is known after that stack is applied.`;
   });
-  return [...describeTargets(targets), ...waits];
+  return [...describeTargetLimit(targets), ...waits];
 }
 
 function listUnchangedNotes({ address, notes = [] }: Change): readonly string[] {

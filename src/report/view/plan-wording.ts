@@ -1,4 +1,4 @@
-import { findIdTypeTitle } from '../../kinds/paths.ts';
+import { findExternalTypeTitle } from '../../kinds/paths.ts';
 import { findKind, KINDS } from '../../kinds/tables/registry.ts';
 import {
   type Action,
@@ -28,7 +28,7 @@ export function formatPlanTitle(about: keyof typeof TITLES, plan: ReportSubject 
 }
 
 /** Says which addresses a report is limited to. Empty if it has no limit. */
-export function describeTargets(targets: readonly string[]): readonly string[] {
+export function describeTargetLimit(targets: readonly string[]): readonly string[] {
   if (targets.length === 0) return [];
   return [
     `Limited to ${targets.map(quoteIfNeeded).join(', ')} and ${targets.length === 1 ? 'its' : 'their'} dependencies.`,
@@ -36,7 +36,7 @@ export function describeTargets(targets: readonly string[]): readonly string[] {
 }
 
 /** The headings of lists of sentences in the report of a plan. */
-export const LIST_HEADINGS = {
+export const PLAN_LIST_HEADINGS = {
   lint: 'Lint warnings (edgewise validate shows them in full)',
   files: 'Files to write',
   suppressedDeletes: 'Kept because of --no-delete',
@@ -44,7 +44,7 @@ export const LIST_HEADINGS = {
 } as const;
 
 /** The headings of the parts of a plan that has both manifest changes and drift. */
-export const PART_HEADINGS = {
+export const PLAN_PART_HEADINGS = {
   change: 'This change',
   missing: 'To create: new in the manifests, or deleted at the service',
   drift: 'Drift to revert',
@@ -58,7 +58,7 @@ export function formatOwnerNote(owner: string): string {
 export const DELETES_HEADING = 'Deletes and replacements';
 
 /** The note on a change that the plan shows in two parts: an earlier part shows the other fields. */
-export const SEE_ABOVE = 'see above';
+export const SEE_ABOVE_NOTE = 'see above';
 
 /** The reason for an adoption without any other reason. */
 export function formatAdoptReason(id: string): string {
@@ -206,7 +206,7 @@ function formatUncheckedSentence(ids: readonly string[], { kinds }: Plan['settin
   const unread = types.flatMap((type) => (typeof type === 'object' && type.role === 'owned' ? [type.name] : []));
   const unlisted = types.flatMap((type) => {
     if (typeof type === 'object') return type.role === 'owned' ? [] : [`${type.title}s`];
-    return [findIdTypeTitle(type) ?? `${toPrintable(type.slice(0, type.indexOf('_')))}_…`];
+    return [findExternalTypeTitle(type) ?? `${toPrintable(type.slice(0, type.indexOf('_')))}_…`];
   });
   const reasons = [
     ...(unlisted.length === 0 ? [] : [`the API has no list of ${formatList([...new Set(unlisted)])}`]),
@@ -223,7 +223,7 @@ function formatList(texts: readonly string[]): string {
 }
 
 /** Returns, for example, `2 safety rules block this plan`. */
-export function formatBlockingCount(number: number): string {
+export function formatBlockingRules(number: number): string {
   return `${formatCount(number, 'safety rule blocks', 'safety rules block')} this plan`;
 }
 
@@ -235,7 +235,7 @@ export function formatUnchangedCount(number: number): string {
 export const REQUESTS_HEADING = 'Requests, each sent after those that it waits for';
 
 /** Says that the order of the listed requests is only one of several valid orders. */
-export const REQUESTS_ORDER = 'in a valid order';
+export const REQUESTS_ORDER_NOTE = 'in a valid order';
 
 /** Returns, for example, `waits for [1], [2]`, or that the request comes last. Empty if the request does not wait. */
 export function formatRequestOrder({

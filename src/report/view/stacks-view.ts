@@ -4,7 +4,7 @@ import { type Drift, hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackListing } from '../../model/stack-tree.ts';
-import type { ApplyReport, PlanReport, Report, StackPart, StacksReport, Validation } from '../report.ts';
+import type { ApplyReport, PlanReport, Report, StackReportPart, StacksReport, Validation } from '../report.ts';
 import { formatApplySummary } from './apply-view.ts';
 import { createComparisonView } from './comparison-view.ts';
 import { type DangerView, formatDangerCount, formatDangerCounts, listDangerViews } from './danger-view.ts';
@@ -21,7 +21,7 @@ import {
   formatValidatedCount,
   formatWaitTime,
   removeFinalDot,
-  withoutZeros,
+  withoutZeroCounts,
 } from './wording.ts';
 
 /** One stack of the run, shown on one line. The texts are printable. */
@@ -93,7 +93,7 @@ export function createStacksView({ root, parts, selection, requests }: StacksRep
 }
 
 /** The numbers of stacks that have changes, differences or findings. */
-function listContentCounts(parts: readonly StackPart[]): readonly string[] {
+function listContentCounts(parts: readonly StackReportPart[]): readonly string[] {
   const found = Map.groupBy(
     parts.flatMap(({ report }) => (hasContent(report) ? [CONTENTS[report.about]] : [])),
     (content) => content,
@@ -161,7 +161,7 @@ export function sortRows(view: Pick<StacksView, 'rows' | 'dangers'>): readonly n
 }
 
 /** The dangers of a plan or of drift. Empty for an apply, because its report shows dangers with the outcomes. */
-function listReportDangers({ report, options: { locate } }: StackPart): readonly DangerView[] {
+function listReportDangers({ report, options: { locate } }: StackReportPart): readonly DangerView[] {
   switch (report.about) {
     case 'plan': {
       const plan = redactPlan(report.plan);
@@ -176,7 +176,7 @@ function listReportDangers({ report, options: { locate } }: StackPart): readonly
   }
 }
 
-function listStackDangers(parts: readonly StackPart[]): readonly StackDangers[] {
+function listStackDangers(parts: readonly StackReportPart[]): readonly StackDangers[] {
   const byName = Map.groupBy(parts, ({ name }) => name);
   const found = parts.flatMap((part, index): readonly StackDangers[] => {
     const { name } = part;
@@ -196,7 +196,7 @@ function computeRank({ dangers: [first] }: StackDangers): number {
 
 /** One headline for all stacks, as if they were one stack, with the number of failed or refused stacks. */
 function formatRunHeadline(
-  parts: readonly StackPart[],
+  parts: readonly StackReportPart[],
   { bad, isDangerous }: { readonly bad: number; readonly isDangerous: boolean },
 ): string {
   const reports = parts.map(({ report }) => report);
@@ -231,7 +231,7 @@ function joinDrifts(drifts: readonly Drift[]): readonly string[] {
 function joinApplies([first, ...more]: readonly ApplyReport[]): readonly string[] {
   if (first === undefined) return [];
   const outcomes = [first, ...more].flatMap(({ result }) => result.outcomes);
-  return [withoutZeros(formatApplySummary(countApplyTotals({ ...first.result, outcomes })))];
+  return [withoutZeroCounts(formatApplySummary(countApplyTotals({ ...first.result, outcomes })))];
 }
 
 function joinValidations(validations: readonly Validation[]): readonly string[] {
@@ -243,12 +243,12 @@ function joinValidations(validations: readonly Validation[]): readonly string[] 
 }
 
 /** The name of a stack, followed by the folder if it differs from the name. */
-export function formatStackTitle({ name, folder }: Pick<StackPart, 'name' | 'folder'>): string {
+export function formatStackTitle({ name, folder }: Pick<StackReportPart, 'name' | 'folder'>): string {
   const shown = name === '' ? '(no name)' : quoteIfNeeded(name);
   return name === folder ? shown : `${shown} (${toPrintable(folder)})`;
 }
 
-function createRow(part: StackPart, { isOnly }: { readonly isOnly: boolean }): StackRow {
+function createRow(part: StackReportPart, { isOnly }: { readonly isOnly: boolean }): StackRow {
   const { name, folder, exitCode } = part;
   const shown = {
     name: name === '' ? '(no name)' : quoteIfNeeded(name),
@@ -259,7 +259,7 @@ function createRow(part: StackPart, { isOnly }: { readonly isOnly: boolean }): S
   return { ...shown, time: '', found: '', isBad: exitCode !== 0 && exitCode !== 2, ...describeReport(part) };
 }
 
-function describeReport({ report }: StackPart): Pick<StackRow, 'said' | 'isQuiet'> & Partial<StackRow> {
+function describeReport({ report }: StackReportPart): Pick<StackRow, 'said' | 'isQuiet'> & Partial<StackRow> {
   switch (report.about) {
     case 'plan':
       return describePlan(report);
@@ -297,8 +297,8 @@ function isQuietDrift(drift: Drift): boolean {
  * there is none, with its first stack.
  */
 export function listUnmanagedOncePerAccount(run: StacksReport): StacksReport {
-  const tellers = new Map<string, StackPart>();
-  const isShown = ({ report }: StackPart) => report.about === 'drift' && !isQuietDrift(report.drift);
+  const tellers = new Map<string, StackReportPart>();
+  const isShown = ({ report }: StackReportPart) => report.about === 'drift' && !isQuietDrift(report.drift);
   for (const part of [...run.parts.filter(isShown), ...run.parts]) {
     const account = findAccount(part);
     if (account !== undefined && !tellers.has(account)) tellers.set(account, part);
@@ -312,7 +312,7 @@ export function listUnmanagedOncePerAccount(run: StacksReport): StacksReport {
 }
 
 /** Identifies an account by its URL and key variable. Undefined if the report is not about drift. */
-function findAccount({ keyEnv, report }: StackPart): string | undefined {
+function findAccount({ keyEnv, report }: StackReportPart): string | undefined {
   return report.about === 'drift' ? JSON.stringify([report.drift.baseUrl, keyEnv]) : undefined;
 }
 
@@ -333,7 +333,7 @@ function listFound(diagnostics: readonly Diagnostic[]): readonly string[] {
 
 function describeApply({ plan, result }: ApplyReport): Pick<StackRow, 'said' | 'isQuiet'> {
   if (result.outcomes.length + result.files.length > 0)
-    return { said: withoutZeros(formatApplySummary(countApplyTotals(result))), isQuiet: false };
+    return { said: withoutZeroCounts(formatApplySummary(countApplyTotals(result))), isQuiet: false };
   const diagnostics = [...plan.diagnostics, ...result.diagnostics];
   return { said: ['nothing to do', ...listFound(diagnostics)].join(' · '), isQuiet: diagnostics.length === 0 };
 }

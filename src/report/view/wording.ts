@@ -70,7 +70,7 @@ const MAX_NAMES = 5;
 export const UNSET_WORDING = '(no longer in the manifest)';
 
 /** Removes zero counts from a list of counts. If all are zero, keeps all. */
-export function withoutZeros(counts: string): string {
+export function withoutZeroCounts(counts: string): string {
   const some = removeFinalDot(counts)
     .split(/[,;] /)
     .filter((count) => !count.startsWith('0 '));
@@ -102,7 +102,7 @@ export function formatValidatedCount({
 }
 
 /** Returns, for example, `edgewise plan did not complete`. */
-export function formatNoResult(command: string | undefined): string {
+export function formatIncompleteCommand(command: string | undefined): string {
   return `${command === undefined ? 'edgewise' : `edgewise ${toPrintable(command)}`} did not complete`;
 }
 

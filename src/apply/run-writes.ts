@@ -1,4 +1,3 @@
-import { createConcurrencyLimit } from '../client/request-limiter.ts';
 import { assertDefined, NetworkError } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Write, WriteId } from '../model/write.ts';
@@ -76,8 +75,8 @@ interface Settle {
 }
 
 /**
- * Runs writes in the order of their dependencies. For a waiting write it stores a count of dependencies instead of a
- * promise, because ten thousand promises take as much memory as a plan with as many writes.
+ * Runs writes in the order of their dependencies. Stores no promise for a write that waits, neither for its dependencies
+ * nor for its turn, because ten thousand promises take as much memory as a plan with as many writes.
  */
 class Run {
   readonly #ended: Map<WriteId, Outcome>;
@@ -85,7 +84,9 @@ class Run {
   /** For each waiting write, the number of its dependencies that have not ended. */
   readonly #open = new Map<WriteId, number>();
   readonly #waiting = new Map<WriteId, Write[]>();
-  readonly #start = createConcurrencyLimit(MAX_UNDER_WAY);
+  /** Writes whose dependencies have succeeded, in the order in which they will start. */
+  readonly #ready: Write[] = [];
+  #underWay = 0;
   #left = 0;
 
   constructor(ended: Map<WriteId, Outcome>, options: RunWritesOptions & Settle) {
@@ -120,13 +121,30 @@ class Run {
   }
 
   #begin(write: Write): void {
-    const { find, accepts, perform, reject } = this.#options;
+    const { find, accepts } = this.#options;
     const needed = write.dependsOn.map((id) => assertDefined(this.#ended.get(id), `outcome of ${id}`));
     const failed = needed.filter((one) => !accepts(write, one));
     const known = find(write) ?? createSkipped(write, failed);
     // Asynchronous, because a long chain of skipped writes would otherwise be a deep recursion.
     if (known !== undefined) queueMicrotask(() => this.#end(known));
-    else this.#start(() => perform(write)).then((outcome) => this.#end(outcome), reject);
+    else {
+      this.#ready.push(write);
+      this.#startReady();
+    }
+  }
+
+  #startReady(): void {
+    const { perform, reject } = this.#options;
+    while (this.#underWay < MAX_UNDER_WAY) {
+      const write = this.#ready.shift();
+      if (write === undefined) return;
+      this.#underWay += 1;
+      perform(write).then((outcome) => {
+        this.#underWay -= 1;
+        this.#end(outcome);
+        this.#startReady();
+      }, reject);
+    }
   }
 
   #end(outcome: Outcome): void {

@@ -320,12 +320,14 @@ function createState(sources: readonly ManifestBytes[], { documents, references,
   };
 }
 
-/** Computes the digest only when it is requested, because only plans need it. */
+/** Computes the digest when it is first read, because only plans need it, and then forgets the bytes. */
 function toInput({ file, bytes }: ManifestBytes): ManifestInput {
+  let bytesOrDigest: Uint8Array | string = bytes;
   return {
     file,
     get digest() {
-      return hashSha256(bytes, 'hex');
+      if (typeof bytesOrDigest !== 'string') bytesOrDigest = hashSha256(bytesOrDigest, 'hex');
+      return bytesOrDigest;
     },
   };
 }

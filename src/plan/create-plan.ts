@@ -3,6 +3,7 @@ import { ACTIONS, type Change } from '../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning, limitLintWarnings } from '../model/diagnostic.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { computeMinimumRequestTimeMs, parseRateLimit } from '../model/stack.ts';
+import type { DesiredState } from '../model/state.ts';
 import type { Write } from '../model/write.ts';
 import { createChange } from './create-change.ts';
 import { withDangers } from './dangers.ts';
@@ -43,8 +44,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     targets: targets.toSorted(),
     takeOver: [...new Set([...takeOver, ...listHandingStacks(decisions)])].sort(),
     ...(desired.paths !== undefined && { manifests: desired.paths }),
-    // Does not read the digests: they are computed on first use, and few reports print them.
-    inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
+    inputs: listInputs(desired),
     ...(Object.keys(input.awaited ?? {}).length > 0 && { crossStackReferences: input.awaited ?? {} }),
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
     ...(desired.stack.ownerLabel !== undefined && { ownerLabel: desired.stack.ownerLabel }),
@@ -148,3 +148,8 @@ function explainDeletedFirst(changes: readonly Change[], writes: readonly Write[
 
 const DELETED_FIRST =
   'the old one is deleted before the new one is created, because a unique value must be freed first';
+
+/** Reads the digests, so that the bytes of the manifests are not kept during an apply. */
+function listInputs({ inputs }: DesiredState): Plan['inputs'] {
+  return inputs.map(({ file, digest }) => ({ file, digest })).sort((left, right) => (left.file < right.file ? -1 : 1));
+}

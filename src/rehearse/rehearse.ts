@@ -118,7 +118,7 @@ async function applyAndRead(plan: Plan, { live, now }: PlanInput): Promise<Trial
     result,
     simulated: { refusals },
     gaps: watch.list(),
-    live: await readCopy(simulated, live, { places, written: groupWritten(plan) }),
+    live: await readCopy(simulated, live, { places, writes: plan.writes }),
   };
 }
 
@@ -166,29 +166,26 @@ function applyToCopy(plan: Plan, { client }: SimulatedAccount, now: Date): Promi
 const SINK = { test: async () => [], deliver: async () => 'nowhere' };
 const NO_SINKS: TokenSinks = { find: () => SINK, rescue: SINK };
 
-/** Maps an address to the fields that a plan writes. */
-function groupWritten({ writes }: Plan): ReadonlyMap<string, ReadonlySet<string>> {
-  const byAddress = Map.groupBy(writes, ({ address }) => address);
-  return new Map([...byAddress].map(([address, all]) => [address, new Set(all.flatMap(listWrittenFields))]));
-}
-
 function listWrittenFields(write: Write): readonly string[] {
   if (write.type === 'set-module' || write.type === 'remove-module') return [write.module];
   return 'body' in write ? Object.keys(write.body) : [];
 }
 
 /**
- * Marks fields of a resource in the copy as unknown if the service does not show them and the plan does not write them.
+ * Marks fields of a resource in the copy as unknown if the service does not show them and none of the writes to the
+ * resource sets them.
  */
 function restoreUnknown(
   found: LiveResource,
   { kind, like }: TouchedResource,
-  written: ReadonlySet<string>,
+  writes: readonly Write[] = [],
 ): LiveResource {
+  if (like === undefined) return found;
+  const written = new Set(writes.flatMap(listWrittenFields));
   const unknown = kind.specFields.filter(
-    ([name, { type }]) => like !== undefined && !written.has(name) && isFieldHidden(type, like.spec[name]),
+    ([name, { type }]) => !written.has(name) && isFieldHidden(type, like.spec[name]),
   );
-  if (like === undefined || unknown.length === 0) return found;
+  if (unknown.length === 0) return found;
   const names = new Set(unknown.map(([name]) => name));
   const known = Object.entries(found.spec).filter(([name]) => !names.has(name));
   const rest = Object.entries(like.spec).filter(([name]) => names.has(name));
@@ -199,16 +196,13 @@ function restoreUnknown(
 async function readCopy(
   simulated: SimulatedAccount,
   live: LiveState,
-  {
-    places,
-    written,
-  }: { readonly places: TouchedResources; readonly written: ReadonlyMap<string, ReadonlySet<string>> },
+  { places, writes }: { readonly places: TouchedResources; readonly writes: readonly Write[] },
 ): Promise<LiveState> {
+  const byAddress = Map.groupBy<string, Write>(writes, ({ address }) => address);
   const touched: { readonly place: TouchedResource; readonly found: LiveResource | undefined }[] = [];
   for (const place of places.list()) {
     const found = await simulated.find(place);
-    const names = written.get(place.address ?? '') ?? new Set();
-    touched.push({ place, found: found && restoreUnknown(found, place, names) });
+    touched.push({ place, found: found && restoreUnknown(found, place, byAddress.get(place.address ?? '')) });
   }
   const ids = new Set(touched.map(({ place }) => place.id));
   const owned = touched.flatMap(({ place, found }) => (place.kind.role === 'owned' && found ? [found] : []));

@@ -22,6 +22,7 @@ import { quoteIfNeeded } from './escape.ts';
 import {
   type CauseLabels,
   createDifferenceView,
+  type FieldContext,
   type FieldView,
   formatFieldPath,
   listFieldViews,
@@ -155,53 +156,98 @@ interface ChangeExtras {
   readonly warnings?: readonly Diagnostic[] | undefined;
 }
 
+type StoredFacts = Omit<ChangeView, keyof LazyFields>;
+
+/** Fields and traits, computed on each access. A class, because an object with getters has a closure for each of them. */
+class LazyFields {
+  readonly #share: ChangeShare;
+  readonly #names: ResourceNames;
+
+  constructor(share: ChangeShare, names: ResourceNames) {
+    this.#share = share;
+    this.#names = names;
+  }
+
+  get traits(): readonly TraitView[] {
+    const { change } = this.#share;
+    const spec = this.#created ?? this.#deleted;
+    return spec === undefined ? [] : listTraitClauses(findKind(change.kind), spec, this.#names);
+  }
+
+  get fields(): readonly FieldView[] {
+    const { change, differences, isContinued } = this.#share;
+    const created = this.#created;
+    const own =
+      created === undefined
+        ? differences.map((difference) => createDifferenceView(difference, this.#context))
+        : listFieldViews(created, 'added', this.#context);
+    return isContinued ? own : [...own, ...listTokenFields(change.token)];
+  }
+
+  get lost(): readonly FieldView[] {
+    const deleted = this.#deleted;
+    return deleted === undefined ? [] : listFieldViews(deleted, 'removed', this.#context);
+  }
+
+  get #context(): FieldContext {
+    return createFieldContext(this.#share, this.#names);
+  }
+
+  get #created(): Spec | undefined {
+    const { action, change } = this.#share;
+    return action === 'create' ? change.desired : undefined;
+  }
+
+  get #deleted(): Spec | undefined {
+    const { action, change } = this.#share;
+    return action === 'delete' ? change.live?.spec : undefined;
+  }
+}
+
 /**
  * Creates the view of a change in one part of a plan. Only the first part of a change shows facts about the whole
- * change. Fields and traits are computed on each access, because storing them for ten thousand changes would take as
- * much memory as the plan.
+ * change.
  */
-export function createChangeView(
-  { change, action, differences, isContinued }: ChangeShare,
-  names: ResourceNames,
-  { warnings = [] }: ChangeExtras = {},
-): ChangeView {
+export function createChangeView(share: ChangeShare, names: ResourceNames, extras: ChangeExtras = {}): ChangeView {
+  const { traits, fields, lost } = new LazyFields(share, names);
+  return { ...createStoredFacts(share, names, extras), traits, fields, lost };
+}
+
+/**
+ * Creates a view that computes its fields and traits on each access, because storing them for ten thousand changes
+ * would take as much memory as the plan. Do not spread it: a copy would lack them.
+ */
+export function createLazyChangeView(share: ChangeShare, names: ResourceNames, extras: ChangeExtras = {}): ChangeView {
+  return Object.assign(new LazyFields(share, names), createStoredFacts(share, names, extras));
+}
+
+function createStoredFacts(share: ChangeShare, names: ResourceNames, { warnings = [] }: ChangeExtras): StoredFacts {
+  const { change, action, differences, isContinued } = share;
   const said = change.duplicateOf === undefined ? warnings.map(formatWarningNote) : [];
-  const context = { kind: findKind(change.kind), names, origins: chooseOrigins(action) };
-  const { live, desired, owner } = change;
   const reason = formatReason(change);
   const [first] = differences;
-  const isNew = action === 'create' && desired !== undefined;
-  const isGone = action === 'delete' && live?.spec !== undefined;
   return {
     action,
     glyph: GLYPHS[action],
     kind: quoteIfNeeded(change.kind),
     address: quoteIfNeeded(change.address),
-    ...(live !== undefined && { id: quoteIfNeeded(live.id) }),
+    ...(change.live !== undefined && { id: quoteIfNeeded(change.live.id) }),
     ...(reason !== undefined && !isContinued && { reason }),
     notes: isContinued ? [] : [...listChangeNotes(change), ...said],
     warnings: isContinued ? [] : said,
     dangers: isContinued ? [] : listDangerViews([change], names),
     protect: isProtected(change),
-    get traits() {
-      return isNew || isGone ? listTraitClauses(context.kind, (isNew ? desired : live?.spec) ?? {}, names) : [];
-    },
-    ...(owner !== undefined && { owner: toPrintable(owner) }),
+    ...(change.owner !== undefined && { owner: toPrintable(change.owner) }),
     ...(change.place !== undefined && { place: toPrintableStart(change.place) }),
     change,
-    ...(first !== undefined && { manifestPath: formatFieldPath(first.path, context) }),
-    get fields() {
-      const own = isNew
-        ? listFieldViews(desired, 'added', context)
-        : differences.map((difference) => createDifferenceView(difference, context));
-      return isContinued ? own : [...own, ...listTokenFields(change.token)];
-    },
-    get lost() {
-      return isGone ? listFieldViews(live.spec, 'removed', context) : [];
-    },
+    ...(first !== undefined && { manifestPath: formatFieldPath(first.path, createFieldContext(share, names)) }),
     unchanged: isContinued ? 0 : countUnchanged(change),
     isContinued,
   };
+}
+
+function createFieldContext({ change, action }: ChangeShare, names: ResourceNames): FieldContext {
+  return { kind: findKind(change.kind), names, origins: chooseOrigins(action) };
 }
 
 function chooseOrigins(action: ChangeAction): CauseLabels {

@@ -210,15 +210,15 @@ function renderLines(
   { type, names }: { type: OptionalFieldType; names: ResourceNames },
 ): readonly string[] {
   if (isMultilineText(value)) return toPrintableLines(value);
-  const lines = renderValueLines(type, value, names);
-  return isPlainList(value) ? lines.map((line) => line.slice('• '.length)) : lines;
+  if (isPlainList(value)) return value.map((member, index) => renderScalar(findInnerType(type, index), member, names));
+  return renderValueLines(type, value, names);
 }
 
 function isOnePiece(value: Json | undefined): boolean {
   return isScalar(value) && !isMultilineText(value);
 }
 
-function isPlainList(value: Json | undefined): boolean {
+function isPlainList(value: Json | undefined): value is readonly Json[] {
   return isJsonArray(value) && value.every(isOnePiece);
 }
 

@@ -12,7 +12,13 @@ import type { GuardViolation, Plan, SuppressedDelete } from '../../model/plan.ts
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
 import type { FormatOptions } from '../report.ts';
-import { type ChangeView, createChangeView, listPlanParts, type PlanPart } from './change-view.ts';
+import {
+  type ChangeView,
+  createChangeView,
+  createLazyChangeView,
+  listPlanParts,
+  type PlanPart,
+} from './change-view.ts';
 import { type DangerView, formatDangerCount, listDangerViews } from './danger-view.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
@@ -114,7 +120,6 @@ export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanV
   const isEmpty = isEmptyPlan(redacted);
   const isValid = !hasErrors(diagnostics);
   const names = collectPlanNames(redacted);
-  const byId = new Map(writes.map((write) => [write.id, write]));
   const { caused, apart } = divideDiagnostics(redacted);
   return {
     title: formatPlanTitle('plan', plan),
@@ -126,8 +131,8 @@ export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanV
     parts: listPlanParts(changes).map((part) => ({
       ...part,
       changes: part.changes.map((share) => {
-        const view = createChangeView(share, names, { warnings: caused.get(share.change.address) });
-        return isReadOnce ? view : { ...view };
+        const extras = { warnings: caused.get(share.change.address) };
+        return isReadOnce ? createLazyChangeView(share, names, extras) : createChangeView(share, names, extras);
       }),
     })),
     unchanged: changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
@@ -140,10 +145,15 @@ export function createPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanV
     requests: [formatRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }), formatRehearsalSentence(plan)]
       .filter(Boolean)
       .join(' '),
-    writes: createWriteViews(writes),
+    // The writes and their order are computed when read, because the text of a plan rarely shows them.
+    get writes() {
+      return createWriteViews(writes);
+    },
     files: files.map(formatFileSentence),
     hasOwners: plan.ownerLabel !== undefined,
-    isOrderTelling: writes.some((write) => isSurprising(write, byId)),
+    get isOrderTelling() {
+      return hasSurprisingOrder(writes);
+    },
     isEmpty,
     isApplicable: !isEmpty && isValid && violations.length === 0,
   };
@@ -157,9 +167,12 @@ export function isEmptyPlan({ writes, files, changes }: Pick<Plan, 'writes' | 'f
  * Whether the position of a write may surprise readers. They expect a create after the resources that it refers to, and
  * a delete after the resources that refer to it.
  */
-function isSurprising(write: Write, byId: ReadonlyMap<Write['id'], Write>): boolean {
-  const isRemoval = (id: Write['id']): boolean => byId.get(id)?.type === 'delete';
-  return write.type === 'vacate' || write.last || (write.type !== 'delete' && write.dependsOn.some(isRemoval));
+function hasSurprisingOrder(writes: readonly Write[]): boolean {
+  const deletes = new Set(writes.flatMap(({ type, id }) => (type === 'delete' ? [id] : [])));
+  return writes.some(
+    ({ type, last, dependsOn }) =>
+      type === 'vacate' || last || (type !== 'delete' && dependsOn.some((id) => deletes.has(id))),
+  );
 }
 
 /** A release needs no note on its targets, because it is always limited to some addresses. */

@@ -62,7 +62,7 @@ export {
   type DriftedField,
   type DriftState,
   hasDrift,
-  type NextAction,
+  type NextApplyAction,
   type ResourceDrift,
   type UnownedResource,
 } from './model/drift.ts';

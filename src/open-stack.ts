@@ -119,7 +119,7 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...trust }: S
   const host = { ...given, env: known, secrets, ...readTrust(flags, given) };
   if (render) refuseUntrustedRender(host);
   // Imported only if rendering is allowed.
-  return render ? { ...host, render: (await import('./stack/render.ts')).createRender(host) } : host;
+  return render ? { ...host, render: (await import('./stack/render.ts')).createRenderFunction(host) } : host;
 }
 
 function parseGivenSettings({ timeouts = {}, ...options }: StackOptions): SettingOverrides {

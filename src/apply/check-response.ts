@@ -10,7 +10,7 @@ import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson }
 import { type Mark, type MarkDraft, parseMetadata, renderMetadata } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { CreateWrite, SetModuleWrite, Write } from '../model/write.ts';
-import { resolveMark } from '../plan/writes.ts';
+import { createMarkFromDraft } from '../plan/writes.ts';
 
 /** Parses the response to a write: the whole resource or, after `set-module`, only that module. */
 export function readResponseBody(write: Write, answer: JsonObject): LiveResource {
@@ -105,22 +105,22 @@ export interface ResolvedWrite extends WriteRequest {
  * Creates the request of a write. Replaces addresses by ids that earlier writes returned, and turns the length of a
  * validity into a start and an end. `ids` must contain every address to which the write refers.
  */
-export function resolveWriteRequest(write: Write, { ids, now, by }: WriteInputs): ResolvedWrite {
+export function resolveWriteRequest(write: Write, { ids, now, by }: WriteRequestContext): ResolvedWrite {
   return { ...createWriteRequest(write, ids), body: resolveBody(write, { ids, now, by }) };
 }
 
 /** Facts that are known only when a write is sent. */
-export interface WriteInputs {
+export interface WriteRequestContext {
   readonly ids: CreatedIds;
   readonly now: Date;
   /** The pipeline to record in the mark. `undefined`: the mark records no pipeline. */
   readonly by: string | undefined;
 }
 
-function resolveBody(write: Write, { ids, now, by }: WriteInputs): JsonObject | undefined {
+function resolveBody(write: Write, { ids, now, by }: WriteRequestContext): JsonObject | undefined {
   const kind = getKind(write.kind);
   const createMetadata = (draft: MarkDraft) => {
-    const mark = resolveMark(kind, draft, ids);
+    const mark = createMarkFromDraft(kind, draft, ids);
     const known = by === undefined ? mark : { ...mark, by };
     const type = kind.fields[METADATA]?.type;
     const most = type?.type === 'metadata' ? type.maxBytes : Number.POSITIVE_INFINITY;

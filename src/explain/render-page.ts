@@ -11,7 +11,7 @@ export function renderPageText(page: ExplanationPage, options: TextStyleOptions)
 function renderPage(page: ExplanationPage, options: TextStyleOptions): readonly string[] {
   switch (page.about) {
     case 'code':
-      return renderCode(page, options);
+      return renderCodeSpan(page, options);
     case 'fields':
       return [...renderHeading(`${page.name}, in several places`, options), ...renderTopics(page.fields, options)];
     case 'topics':
@@ -39,7 +39,7 @@ function renderTopics(topics: readonly ExplainTopic[], { width }: TextStyleOptio
   });
 }
 
-function renderCode(page: CodePage, options: TextStyleOptions): readonly string[] {
+function renderCodeSpan(page: CodePage, options: TextStyleOptions): readonly string[] {
   const { code, sentence, meaning, remedy, example, fixed } = page;
   return [
     ...renderHeading(code, options),

@@ -10,7 +10,7 @@ export type DeepFormatChecks = ReadonlyMap<TextFormat, TextCheck>;
 
 /** Loads the deep checks of the formats that these kinds use. */
 export async function loadDeepFormatChecks(kinds: readonly Kind[]): Promise<DeepFormatChecks> {
-  const formats = new Set(kinds.flatMap(listDeepFormats));
+  const formats = new Set(kinds.flatMap(listDeeplyCheckedFormats));
   const loaded = Array.from(formats, async (format): Promise<readonly [TextFormat, TextCheck][]> => {
     const check = await FORMATS[format].loadDeepCheck?.();
     return check === undefined ? [] : [[format, check]];
@@ -19,7 +19,7 @@ export async function loadDeepFormatChecks(kinds: readonly Kind[]): Promise<Deep
 }
 
 /** Lists the formats of a kind's fields that have a deep check. */
-export function listDeepFormats(kind: Kind): readonly TextFormat[] {
+export function listDeeplyCheckedFormats(kind: Kind): readonly TextFormat[] {
   const formats = kind.specFields.flatMap(([, { type }]) => listFormats(type));
   return [...new Set(formats)].filter((format) => FORMATS[format].loadDeepCheck !== undefined);
 }

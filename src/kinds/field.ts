@@ -132,7 +132,13 @@ interface UnsetAdvice {
  * - `by-rules`: a list of rules. Each rule may admit callers or keep them out.
  * - `unproven`: access is decided elsewhere, so only the fact of a change is known.
  */
-export type AccessRestriction = 'while-on' | 'by-each' | 'allow-list' | 'allow-list-or-all' | 'by-rules' | 'unproven';
+export type AccessRestrictionType =
+  | 'while-on'
+  | 'by-each'
+  | 'allow-list'
+  | 'allow-list-or-all'
+  | 'by-rules'
+  | 'unproven';
 
 /**
  * How a value carries traffic.
@@ -189,7 +195,7 @@ export interface Field {
   /** Whether a field left out of a response has its default. If false, `ObservedFields` decides what the absence means. */
   readonly absentWhenDefault: boolean;
   /** How the field restricts access. Decides which changes are dangers. `undefined` if it does not restrict access. */
-  readonly restriction: AccessRestriction | undefined;
+  readonly restriction: AccessRestrictionType | undefined;
   /** How the field carries traffic. Decides which changes are dangers. `undefined` if it does not carry traffic. */
   readonly carries: TrafficRole | undefined;
   /** The consequence of a changed or removed value, as a clause: `agents with the old token are disconnected`. */

@@ -4,16 +4,16 @@
  */
 export const KEY_VARIABLE = 'EDGEWISE_API_KEY';
 
-/** The form of a key variable that a Stack may name. `isNamedKeyVariable` also rejects the suffix `_FILE`. */
-export const NAMED_KEY_VARIABLE = /^EDGEWISE_API_KEY_[A-Z0-9_]*[A-Z0-9]$/;
+/** The form of a key variable that a Stack may name. `isAllowedKeyVariable` also rejects the suffix `_FILE`. */
+export const ALLOWED_KEY_VARIABLE = /^EDGEWISE_API_KEY_[A-Z0-9_]*[A-Z0-9]$/;
 
 /**
  * Whether a Stack may name this environment variable as the source of the API key. Only names of this form are allowed,
  * because the value is sent to a server that the Stack may name too.
  */
-export function isNamedKeyVariable(name: string): boolean {
+export function isAllowedKeyVariable(name: string): boolean {
   // A variable with the suffix `_FILE` contains a path, not a key.
-  return NAMED_KEY_VARIABLE.test(name) && !name.endsWith('_FILE');
+  return ALLOWED_KEY_VARIABLE.test(name) && !name.endsWith('_FILE');
 }
 
 /**

@@ -84,7 +84,7 @@ export interface ResourceDrift {
    * What the next apply does to the resource. Absent if it does nothing, if the resource has an error, or if the live
    * state was compared with a saved plan.
    */
-  readonly next?: NextAction;
+  readonly next?: NextApplyAction;
   /** Dangers of the changes made at the service, the most severe first. Absent if there are none. */
   readonly dangers?: readonly Danger[];
   /** The end of the validity of the resource, RFC 3339. Absent if the validity has no end. */
@@ -92,7 +92,7 @@ export interface ResourceDrift {
 }
 
 /** What the next apply does to a resource. `write-file`: it writes only the file that the manifest names. */
-export type NextAction = Exclude<Action, 'no-op'> | 'write-file';
+export type NextApplyAction = Exclude<Action, 'no-op'> | 'write-file';
 
 /** A live resource that the stack does not own. */
 export interface UnownedResource {

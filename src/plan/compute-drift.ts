@@ -1,7 +1,14 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import { formatAddress } from '../model/address.ts';
 import { type Change, changesOwner, type Difference } from '../model/change.ts';
-import type { Drift, DriftedField, DriftState, NextAction, ResourceDrift, UnownedResource } from '../model/drift.ts';
+import type {
+  Drift,
+  DriftedField,
+  DriftState,
+  NextApplyAction,
+  ResourceDrift,
+  UnownedResource,
+} from '../model/drift.ts';
 import { assertNever } from '../model/errors.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
@@ -144,7 +151,7 @@ function withFile(resource: ResourceDrift, files: readonly PlannedFile[]): Resou
   if (file === undefined || resource.duplicateOf !== undefined) return resource;
   const finding = `${file.path} ${file.replaces === true ? 'has other content' : 'is missing'}`;
   const reason = resource.reason === undefined ? finding : `${resource.reason}; ${finding}`;
-  const next: NextAction = 'write-file';
+  const next: NextApplyAction = 'write-file';
   return { ...resource, reason, ...(resource.state === 'in-sync' && { state: 'file-differs', next }) };
 }
 

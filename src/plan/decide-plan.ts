@@ -14,7 +14,7 @@ import {
   decideActions,
   EXPIRY_WARNING_SHARE,
   listRefusedAdoptions,
-  listRenewalDiagnostics,
+  listRenewalAndRotationDiagnostics,
   listTokensWithoutSink,
 } from './decide.ts';
 import { listAdoptionHints, listMissingFormerNames, listRenameHints } from './duplicates.ts';
@@ -44,7 +44,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     ...explainKeptDuplicates(matched.diagnostics.filter(selected.concerns), suppressedDeletes),
     ...selected.diagnostics,
     ...listRefusedAdoptions(decisions),
-    ...listRenewalDiagnostics(decisions, input),
+    ...listRenewalAndRotationDiagnostics(decisions, input),
     ...listConflicts(decisions, live, { stack, suppressedDeletes, isInRun: input.isInRun, findTaker: input.findTaker }),
     ...listCrossStackUsers(decisions, live, stack),
     ...listPossibleTakeOvers(input, new Set(matched.pairs.map(({ live: one }) => one?.id))).filter(selected.concerns),

@@ -80,7 +80,7 @@ export function listRefusedAdoptions(decisions: readonly ChangeDecision[]): read
  * Warnings on certificates whose manifest sets an end that is past or near, and errors on `--rotate` of resources that
  * cannot be rotated.
  */
-export function listRenewalDiagnostics(
+export function listRenewalAndRotationDiagnostics(
   decisions: readonly ChangeDecision[],
   { now, rotate }: RenewalContext,
 ): readonly Diagnostic[] {

@@ -350,7 +350,7 @@ function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
 }
 
 /** Returns the mark with the digests of all fields. `created` must contain every id that the draft waits for. */
-export function resolveMark(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
+export function createMarkFromDraft(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
   const { stack, name, protect, delivered, previousName, owner } = draft;
   const fields = { ...draft.fields };
   for (const [field, value] of Object.entries(resolveSpecReferences(kind, draft.pending, created)))

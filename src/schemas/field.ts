@@ -16,8 +16,8 @@ import { assertNever } from '../model/errors.ts';
 import { STORABLE_PATTERN } from '../model/printable.ts';
 import {
   createAnyJsonSchema,
-  createFileSchema,
-  createReferenceSchema,
+  createFileReferenceSchema,
+  createResourceReferenceSchema,
   createTextSchema,
   createTimestampSchema,
   findFieldName,
@@ -155,7 +155,7 @@ function createTypeSchema(type: FieldType, use: SchemaUse): z.ZodType {
   const isInput = use === 'manifest' || use === 'request';
   switch (type.type) {
     case 'text':
-      if (use === 'manifest' && type.orFile) return z.union([createTextSchema(type, use), createFileSchema()]);
+      if (use === 'manifest' && type.orFile) return z.union([createTextSchema(type, use), createFileReferenceSchema()]);
       return isInput ? createTextSchema(type, use) : z.string();
     case 'enum':
       return use === 'response' ? z.string() : z.enum(type.values);
@@ -166,7 +166,7 @@ function createTypeSchema(type: FieldType, use: SchemaUse): z.ZodType {
     case 'timestamp':
       return use === 'response' ? z.string() : createTimestampSchema(use);
     case 'reference':
-      return createReferenceSchema(type, use);
+      return createResourceReferenceSchema(type, use);
     case 'list':
       return createListSchema(type, use);
     case 'map':
@@ -212,7 +212,7 @@ function createMapSchema(type: MapType, use: SchemaUse): z.ZodType {
 }
 
 function createKeySchema(type: TextType | ReferenceType, use: SchemaUse): z.ZodType<string, string> {
-  const schema = type.type === 'text' ? createTextSchema(type, use) : createReferenceSchema(type, use);
+  const schema = type.type === 'text' ? createTextSchema(type, use) : createResourceReferenceSchema(type, use);
   const pattern = schema.meta()?.['pattern'];
   const key = z.string().check(createCheck(schema));
   return pattern === undefined ? key : key.meta({ pattern });
@@ -253,7 +253,7 @@ function createJsonSchema(type: JsonType, use: SchemaUse): z.ZodType {
   const json = z.record(z.string(), createAnyJsonSchema());
   if (use === 'response' || use === 'document') return json;
   const held = Object.entries(type.references).map(
-    ([key, reference]) => [key, createReferenceSchema(reference, use)] as const,
+    ([key, reference]) => [key, createResourceReferenceSchema(reference, use)] as const,
   );
   return json.superRefine((value, context) => {
     for (const [key, reference] of held) {

@@ -3,7 +3,7 @@ import { DURATION_SYNTAX, parseDurationMs } from '../kinds/duration.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { parseAddress } from '../model/address.ts';
-import { isNamedKeyVariable, NAMED_KEY_VARIABLE } from '../model/api-key.ts';
+import { ALLOWED_KEY_VARIABLE, isAllowedKeyVariable } from '../model/api-key.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/http.ts';
 import { once } from '../model/once.ts';
@@ -97,12 +97,12 @@ function createApiSchema() {
         .describe('URL of the service, or `embedded:` for the bundled server inside the process.'),
       key_env: z
         .string()
-        .refine(isNamedKeyVariable, {
+        .refine(isAllowedKeyVariable, {
           error:
             'must be the name of a variable such as EDGEWISE_API_KEY_PROD: EDGEWISE_API_KEY_, then A to Z, 0 to 9 and _, but no _FILE at its end',
           params: { code: 'bad-value' },
         })
-        .meta({ pattern: NAMED_KEY_VARIABLE.source, examples: ['EDGEWISE_API_KEY_PROD'] })
+        .meta({ pattern: ALLOWED_KEY_VARIABLE.source, examples: ['EDGEWISE_API_KEY_PROD'] })
         .optional()
         .describe(
           'Environment variable that holds the API key, for repositories with several accounts. Alternatively, the variable with this name plus `_FILE` holds the path of a file with the key. Default: EDGEWISE_API_KEY.',

@@ -67,7 +67,7 @@ function createKnownKeywords(known: readonly string[]) {
 }
 
 /** Schema of `{ file: path }`, which a manifest may contain instead of a value. */
-export function createFileSchema(): z.ZodType {
+export function createFileReferenceSchema(): z.ZodType {
   const file = z.string().min(1).describe('Path of a file with the value, relative to the folder of the manifest.');
   return z.strictObject({ file });
 }
@@ -97,7 +97,7 @@ export function createTimestampSchema(use: SchemaUse): z.ZodType {
 }
 
 /** Creates the schema of a reference: an id. In manifests it may also be an address, and in responses a Ref. */
-export function createReferenceSchema(type: ReferenceType, use: SchemaUse): z.ZodType {
+export function createResourceReferenceSchema(type: ReferenceType, use: SchemaUse): z.ZodType {
   switch (use) {
     case 'manifest':
       return createIdTextSchema((value) => findReferenceFault(type, value), createReferencePattern(type)).meta({

@@ -13,13 +13,13 @@ import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } fro
 import type { Spec } from '../model/state.ts';
 import type { ApiKey } from './admission.ts';
 import { RequestError } from './failure.ts';
-import type { CertificateAuthorities, IdGenerator } from './id-generator.ts';
+import type { IdGenerator, SshCertificateAuthorities } from './id-generator.ts';
 import { type StoredResource, toTimestamp } from './store.ts';
 
 export interface BehaviourContext {
   readonly now: Date;
   readonly identities: IdGenerator;
-  readonly authorities: CertificateAuthorities;
+  readonly authorities: SshCertificateAuthorities;
   readonly abuseReportRules: readonly AbuseReportRule[];
 }
 

@@ -101,7 +101,7 @@ function formatDigits(value: number, length: number): string {
 }
 
 /** The SSH certificate authorities of the server. Each id has an ed25519 key, which is created at its first use. */
-export interface CertificateAuthorities {
+export interface SshCertificateAuthorities {
   readonly getKey: (id: string) => PrivateKey;
   /** Maps the id of each authority that was used to its secret, in base64url. */
   readonly getSecrets: () => Readonly<Record<string, string>>;
@@ -118,7 +118,7 @@ const SECRET_BYTES = 32;
 export function createCertificateAuthorities(
   derive: (purpose: string) => Buffer,
   secrets: Readonly<Record<string, string>>,
-): CertificateAuthorities {
+): SshCertificateAuthorities {
   const known = new Map(Object.entries(secrets).map(([id, secret]) => [id, parseSecret(id, secret)]));
   const keys = new Map<string, PrivateKey>();
   return {

@@ -7,7 +7,7 @@ import type { Spec } from '../model/state.ts';
 import type { ApiKey } from './admission.ts';
 import type { AbuseReportRule, BehaviourContext } from './behaviours.ts';
 import { RequestError } from './failure.ts';
-import type { CertificateAuthorities, IdGenerator } from './id-generator.ts';
+import type { IdGenerator, SshCertificateAuthorities } from './id-generator.ts';
 import { findOwnedKind, type Store } from './store.ts';
 
 /** The state and settings that the handlers of all operations share. */
@@ -15,7 +15,7 @@ export interface Service {
   readonly now: () => Date;
   readonly store: Store;
   readonly identities: IdGenerator;
-  readonly authorities: CertificateAuthorities;
+  readonly authorities: SshCertificateAuthorities;
   /**
    * Ids that exist in addition to the ids in the store. `undefined`: every well-formed id of a kind that this API
    * cannot create.

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { BOUNDARY_REMEDY, listRoots, resolvePathWithin, resolveWritePathWithin } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
-import { type DeepFormatChecks, listDeepFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
+import { type DeepFormatChecks, listDeeplyCheckedFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import { findKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { hasCelExpressions, lintManifests } from '../lint/lint.ts';
 import { createEnvironment } from '../manifest/environment.ts';
@@ -144,7 +144,7 @@ function withManifests(loaded: LoadedManifests, manifests: readonly ManifestSour
  */
 function loadChecks(sources: readonly ManifestBytes[]): Promise<DeepFormatChecks> {
   const isMentioned = (name: string): boolean => sources.some(({ bytes }) => toBuffer(bytes).includes(name));
-  const candidates = MANIFEST_KINDS.filter((kind) => listDeepFormats(kind).length > 0);
+  const candidates = MANIFEST_KINDS.filter((kind) => listDeeplyCheckedFormats(kind).length > 0);
   return loadDeepFormatChecks(candidates.filter(({ name }) => isMentioned(name)));
 }
 

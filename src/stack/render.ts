@@ -33,7 +33,7 @@ const TIMEOUT_MS = 120_000;
  * Creates the function that runs render commands. A caller that passes this function to a stack consents to run the
  * stack's commands.
  */
-export function createRender(
+export function createRenderFunction(
   { cwd, env, secrets = NO_SECRETS }: Pick<Host, 'cwd' | 'env' | 'secrets'>,
   options: RenderOptions = {},
 ): NonNullable<Host['render']> {

@@ -18,12 +18,12 @@ import { type Allowances, countOwned, guardPlan, listBlockingViolations } from '
 import {
   checkPlan,
   createStaleCheckRequest,
-  listNewFiles,
+  listFilesCreatedSincePlan,
   type PlanCheck,
   type StaleItem,
 } from '../plan/saved/check-plan.ts';
 import { listPlanMismatches } from '../plan/saved/list-plan-mismatches.ts';
-import { computeLiveBefore, listAwaitedIds, restoreCreations } from '../plan/saved/plan-look-up.ts';
+import { computeLiveBefore, listCrossStackIds, restoreCreations } from '../plan/saved/plan-look-up.ts';
 import { verifyPlan } from '../plan/saved/verify-plan.ts';
 import { StackError } from './host.ts';
 import { createLivePlan, type PlanRequest, type ReadingClient, rehearseAndCheckPlan } from './plan-live.ts';
@@ -65,7 +65,7 @@ export async function checkSavedPlan(client: ReadingClient, saved: SavedPlan): P
   const check = checkPlan(plan, live);
   const paths = plan.files.map(({ path }) => path);
   const present = await readFiles(paths, { cwd, roots });
-  const stale = [...check.stale, ...listNewFiles(plan, { present, texts: check.texts })];
+  const stale = [...check.stale, ...listFilesCreatedSincePlan(plan, { present, texts: check.texts })];
   refuseStale(name, stale);
   refuseUnsafe(saved, live);
   return check;
@@ -202,9 +202,9 @@ export async function planAgain(client: ReadingClient, given: SavedFile, request
   const checked = checkPlan(withoutAwaited(file.plan, planned.whole), planned.whole);
   const present = planned.input.files;
   const stale = checked.stale.filter(({ isAbandoned }) => isAbandoned !== true);
-  refuseStale(file.name, [...stale, ...listNewFiles(file.plan, { present, texts: checked.texts })]);
+  refuseStale(file.name, [...stale, ...listFilesCreatedSincePlan(file.plan, { present, texts: checked.texts })]);
   const again = await rehearseAndCheckPlan(withoutFinishedRotations(planned, file.plan, checked), request);
-  const check = { ...checked, ids: new Map([...checked.ids, ...listAwaitedIds(file.plan, planned.whole)]) };
+  const check = { ...checked, ids: new Map([...checked.ids, ...listCrossStackIds(file.plan, planned.whole)]) };
   const isSame = listPlanMismatches(file.plan, again, check).length === 0;
   // If some writes of this or another saved plan of the run were already sent, the totals in the file describe the
   // state before these writes. So the totals are compared with a plan of that earlier state.

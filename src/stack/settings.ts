@@ -1,7 +1,13 @@
 import { resolve } from 'node:path';
 import { isPipe, readInput } from '../files/read-input.ts';
 import { DURATION_SYNTAX, parseDurationMs } from '../kinds/duration.ts';
-import { isForgeToken, isKeyVariable, isNamedKeyVariable, KEY_VARIABLE, toKeyFileVariable } from '../model/api-key.ts';
+import {
+  isAllowedKeyVariable,
+  isForgeToken,
+  isKeyVariable,
+  KEY_VARIABLE,
+  toKeyFileVariable,
+} from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { describeError } from '../model/errors.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/http.ts';
@@ -83,7 +89,7 @@ export function resolveSettings(given: SettingOverrides, env: Host['env'], store
  */
 function checkKeyVariable(name: string | undefined): string | undefined {
   if (name === undefined || name === KEY_VARIABLE) return undefined;
-  if (isNamedKeyVariable(name)) return name;
+  if (isAllowedKeyVariable(name)) return name;
   throw new StackError(`${JSON.stringify(name)} cannot be the variable that holds the API key.`, {
     reason: 'invalid',
     remedy: `Use ${KEY_VARIABLE}, or a name that starts with ${KEY_VARIABLE}_ and does not end with _FILE.`,

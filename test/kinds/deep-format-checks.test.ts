@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { listDeepFormatFindings, listDeepFormats, loadDeepFormatChecks } from '../../src/kinds/deep-format-checks.ts';
+import {
+  listDeepFormatFindings,
+  listDeeplyCheckedFormats,
+  loadDeepFormatChecks,
+} from '../../src/kinds/deep-format-checks.ts';
 import { field, listOf, mapOf, objectOf, text, textOfFormat } from '../../src/kinds/field.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
 import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
@@ -50,8 +54,8 @@ describe('closer checks', () => {
   });
 
   it('are loaded for kinds that need them, and for no other', async () => {
-    expect(listDeepFormats(BASTION)).toEqual(['ssh-public-key']);
-    expect(listDeepFormats(TCP_EDGE)).toEqual([]);
+    expect(listDeeplyCheckedFormats(BASTION)).toEqual(['ssh-public-key']);
+    expect(listDeeplyCheckedFormats(TCP_EDGE)).toEqual([]);
     expect((await loadDeepFormatChecks([TCP_EDGE])).size).toBe(0);
   });
 });

@@ -7,7 +7,7 @@ import { renderMarkdownReport } from '../../src/report/markdown/report.ts';
 import {
   escapeProse,
   MAX_COMMENT_LENGTH,
-  renderCode,
+  renderCodeSpan,
   renderCommentMarker,
   renderFence,
   renderRow,
@@ -363,13 +363,13 @@ describe('text of others', () => {
   test('as code is one piece of code, in a paragraph and in a cell', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
-        expect(listBlocks(parseMarkdown(`x ${renderCode(text)}`).children)).toEqual([
+        expect(listBlocks(parseMarkdown(`x ${renderCodeSpan(text)}`).children)).toEqual([
           'paragraph',
           'text',
           'inlineCode',
         ]);
         const table = parseMarkdown(
-          `${renderRow(['a', 'b'])}${renderRow(['---', '---'])}${renderRow([renderCode(text), escapeProse(text)])}`,
+          `${renderRow(['a', 'b'])}${renderRow(['---', '---'])}${renderRow([renderCodeSpan(text), escapeProse(text)])}`,
         );
         expect(listBlocks(table.children).slice(0, 9)).toEqual([
           ...['table', 'tableRow', 'tableCell', 'text', 'tableCell', 'text'],

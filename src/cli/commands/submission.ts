@@ -14,7 +14,7 @@ import { createSubmissionView, renderSubmissionState, renderSubmissionText } fro
 import { createRequestSchema } from '../../schemas/field.ts';
 import { listSchemaFindings } from '../../schemas/findings.ts';
 import { resolveSettings } from '../../stack/settings.ts';
-import type { RedirectNotices } from '../connection/notices.ts';
+import type { SetNoticeWriter } from '../connection/notices.ts';
 import { type ConnectionFlags, parseConnectionFlags, withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
@@ -279,7 +279,7 @@ export interface WaitFlags {
   readonly read: (signal: AbortSignal) => Promise<JsonObject>;
   readonly timeoutMs: number;
   /** Redirects the notices of the client to the output that shows the progress. */
-  readonly setLineWriter: RedirectNotices;
+  readonly setLineWriter: SetNoticeWriter;
   /** Ends the wait when aborted. */
   readonly signal: AbortSignal;
 }

@@ -17,11 +17,11 @@ interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, P
   /** Removes the line about a slow read. */
   readonly end: ReadingWatch['end'];
   /** Redirects the notices to other code that writes to stderr. */
-  readonly setLineWriter: RedirectNotices;
+  readonly setLineWriter: SetNoticeWriter;
 }
 
 /** Redirects notices: lines go to `tell`, waits to `wait`. If `tell` is undefined, stderr gets both again. */
-export type RedirectNotices = (
+export type SetNoticeWriter = (
   tell: ((line: string) => void) | undefined,
   wait?: ((pending: PendingWait) => void) | undefined,
 ) => void;

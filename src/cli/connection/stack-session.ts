@@ -9,12 +9,12 @@ import {
 } from '../../stack/stack.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { announceService, createServiceNotices, type RedirectNotices } from './notices.ts';
+import { announceService, createServiceNotices, type SetNoticeWriter } from './notices.ts';
 
 /** An account that is open during one command. */
 interface AccountSession {
   readonly account: Account;
-  readonly setLineWriter: RedirectNotices;
+  readonly setLineWriter: SetNoticeWriter;
   /** Aborted by the first SIGINT or SIGTERM. Reads then end at once; writes in progress finish. */
   readonly signal: AbortSignal;
 }

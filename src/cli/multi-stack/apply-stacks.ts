@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import {
   type ApplyFlags,
-  announceTrustedFile,
+  announceSkippedManifestCheck,
   findUnapproved,
   prepareSavedPlan,
   readApproval,
@@ -152,7 +152,7 @@ export async function applyPlanFolder(
   const selected = await selectPlans(folder, files, context);
   refuseSingleResourceFlags(flags, { names: [], count: selected.stacks.length });
   if (roots.length > 0) return applyAgain(selected.stacks, { flags, roots, stacks: plans.stacks }, context);
-  announceTrustedFile(folder, context);
+  announceSkippedManifestCheck(folder, context);
   return runOnSelected(selected, { flags, command: 'apply' }, context, async (run) => {
     const applying: ApplyRun = { run, flags, mode: 'apply', ready: new Map() };
     return showPlansAndApply(applying, await forEachStack(run, (one) => prepareOne(applying, one)));

@@ -28,7 +28,7 @@ import { resolveTokens, type TokenFlags } from '../../stack/run-plan.ts';
 import type { SavedFile } from '../../stack/saved-plan.ts';
 import { getServerDataFile, isEmbedded, type RunSettings, readApiKey } from '../../stack/settings.ts';
 import { createSharedAccount, createStack, type SharedAccount, type Stack } from '../../stack/stack.ts';
-import { announceService, createServiceNotices, type RedirectNotices } from '../connection/notices.ts';
+import { announceService, createServiceNotices, type SetNoticeWriter } from '../connection/notices.ts';
 import { type ConnectionFlags, listenForInterrupts } from '../connection/stack-session.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
@@ -356,7 +356,7 @@ export function refuseSingleResourceFlags(
 /** An account that stays open during a run over many stacks. */
 export interface PooledAccount {
   readonly account: SharedAccount;
-  readonly setLineWriter: RedirectNotices;
+  readonly setLineWriter: SetNoticeWriter;
 }
 
 /** The accounts of a run: one for each base URL and API key, for any number of stacks. */

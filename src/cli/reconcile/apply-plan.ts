@@ -146,7 +146,7 @@ export async function applySavedPlan(file: string, flags: ApplyFlags, context: C
     refuseTwiceApproved(flags);
     return applyManifests(paths, { flags, mode: 'apply', saved }, context);
   }
-  announceTrustedFile(file, context);
+  announceSkippedManifestCheck(file, context);
   const { plan, settings, approved } = await prepareSavedPlan(saved, flags, context);
   const locate = createPlanFileLocator(file);
   const blocking = listUnconsentedViolations(plan, flags);
@@ -175,7 +175,7 @@ export function refuseTwiceApproved({ approved }: ApplyFlags): void {
 }
 
 /** Says on stderr that the plan is not compared with manifests. */
-export function announceTrustedFile(file: string, { stderr }: Context): void {
+export function announceSkippedManifestCheck(file: string, { stderr }: Context): void {
   const name = toPrintable(file);
   stderr.write(`${name} is trusted as it is: with --no-manifests it is not compared with the manifests.\n`);
 }

@@ -17,7 +17,7 @@ import { createPlanView } from '../../report/view/plan-view.ts';
 import { formatWaitTime } from '../../report/view/wording.ts';
 import type { ReadingClient } from '../../stack/plan-live.ts';
 import type { RunOptions } from '../../stack/run-plan.ts';
-import type { RedirectNotices } from '../connection/notices.ts';
+import type { SetNoticeWriter } from '../connection/notices.ts';
 import type { Context, OutputStream } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { type FormatFlags, findEventOutput, getTextOptions, isLogWanted } from '../output/present.ts';
@@ -32,7 +32,7 @@ export interface PlanExecution {
   /** Opens a read-only client, for `--wait`. */
   readonly open: () => Promise<ReadingClient>;
   /** Redirects the notices of the client to the output that shows the progress. */
-  readonly setLineWriter: RedirectNotices;
+  readonly setLineWriter: SetNoticeWriter;
   /** If aborted before the first write, nothing is written. If aborted later, no new write starts. */
   readonly signal: AbortSignal;
   readonly locate: Locate;
@@ -87,7 +87,7 @@ export function listPendingResourcesOfApply({ outcomes }: ApplyResult): readonly
 interface VisibleWait {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  readonly setLineWriter: RedirectNotices;
+  readonly setLineWriter: SetNoticeWriter;
 }
 
 /** Waits until the service has finished with the resources. Shows progress and the remaining time on stderr. */

@@ -15,7 +15,7 @@ import type { WriteId, WriteType } from '../../model/write.ts';
 import { listUnresolvedFields } from '../desired-form.ts';
 import { findFileText } from '../files.ts';
 import type { ReadRequest } from '../select-targets.ts';
-import { resolveMark } from '../writes.ts';
+import { createMarkFromDraft } from '../writes.ts';
 import { createPlanLookUp, type PlanLookUp, resolveSpec } from './plan-look-up.ts';
 import { listCheckedFields, listModules, listSavedChanges, listSentValues, type SavedChange } from './saved-change.ts';
 
@@ -308,7 +308,7 @@ function hasMarkOf(
   if (draft === undefined) return isSameMark(mark, change.live?.mark);
   const isKnown = listUnresolvedFields(kind, draft.pending).every((address) => ids.has(address));
   if (mark === undefined || !isKnown) return false;
-  return isSameMark(mark, { ...resolveMark(kind, draft, ids), delivered: mark.delivered });
+  return isSameMark(mark, { ...createMarkFromDraft(kind, draft, ids), delivered: mark.delivered });
 }
 
 /**
@@ -363,7 +363,7 @@ interface KnownFiles {
  * Lists the files that did not exist when the plan was made and that an apply would overwrite. Ignores empty files, and
  * files that already have the planned content.
  */
-export function listNewFiles({ files }: Plan, { present, texts }: KnownFiles): readonly StaleItem[] {
+export function listFilesCreatedSincePlan({ files }: Plan, { present, texts }: KnownFiles): readonly StaleItem[] {
   return files.flatMap(({ address, path, text = texts.get(address), replaces }): readonly StaleItem[] => {
     const found = present.get(path) ?? '';
     if (replaces === true || found === '' || found === text) return [];

@@ -55,12 +55,15 @@ export function createPlanLookUp(plan: Plan, live: LiveState): PlanLookUp {
     abandoned: (change) => appeared(change).filter(isAbandoned),
     listMarked,
     created,
-    ids: new Map([...listAwaitedIds(plan, live), ...[...created].map(([address, { id }]) => [address, id] as const)]),
+    ids: new Map([
+      ...listCrossStackIds(plan, live),
+      ...[...created].map(([address, { id }]) => [address, id] as const),
+    ]),
   };
 }
 
 /** The ids of the awaited resources of other stacks that exist now, by the address of the `External`. */
-export function listAwaitedIds(
+export function listCrossStackIds(
   { crossStackReferences = {} }: Plan,
   live: LiveState,
 ): readonly (readonly [string, string])[] {

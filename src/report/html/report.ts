@@ -40,7 +40,7 @@ import {
   REQUESTS_HEADING,
   REQUESTS_ORDER_NOTE,
 } from '../view/plan-wording.ts';
-import { countSeverities, formatCount, formatIncompleteCommand, formatValidatedCount } from '../view/wording.ts';
+import { countSeverities, formatCommandNotCompleted, formatCount, formatValidatedCount } from '../view/wording.ts';
 import {
   getChangeAnchor,
   getResourceAnchor,
@@ -210,7 +210,7 @@ function createValidationPage({ validation }: ValidationReport): HtmlPage {
 function createFailurePage({ failure }: FailureReport): HtmlPage {
   const { error, diagnostics } = createFailureView(failure);
   return {
-    heading: formatIncompleteCommand(failure.command),
+    heading: formatCommandNotCompleted(failure.command),
     notes: [],
     conclusion: [renderPointers([], diagnostics)],
     body: [error === undefined ? undefined : renderError(error), renderDiagnostics(diagnostics)],

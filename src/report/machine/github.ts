@@ -15,8 +15,8 @@ import { createStacksView } from '../view/stacks-view.ts';
 import {
   countApplyTotals,
   countSeverities,
+  formatCommandNotCompleted,
   formatCount,
-  formatIncompleteCommand,
   formatValidatedCount,
 } from '../view/wording.ts';
 import { type Annotation, joinNotStartedAnnotations, listAnnotations, listRelatedTexts } from './annotations.ts';
@@ -111,7 +111,7 @@ function summarizeReport(report: Report): string {
     }
     case 'failure': {
       const { diagnostics = [], command } = report.failure;
-      return `${formatIncompleteCommand(command)}${diagnostics.length === 0 ? '' : `: ${countSeverities(diagnostics)}`}.`;
+      return `${formatCommandNotCompleted(command)}${diagnostics.length === 0 ? '' : `: ${countSeverities(diagnostics)}`}.`;
     }
     default:
       return assertNever(report);

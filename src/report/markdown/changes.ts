@@ -13,7 +13,7 @@ import {
   escapeProse,
   foldSections,
   renderAnchor,
-  renderCode,
+  renderCodeSpan,
   renderFence,
   renderLink,
   renderRow,
@@ -91,11 +91,13 @@ function listFoldedSections(changes: readonly ChangeView[], context: RowContext)
 
 function createRowSection(change: ChangeView, { hasOwners, linkTo, locate, room }: RowContext): Section {
   const { action, glyph, address, id, owner, fields } = change;
-  const names = [address, ...(id === undefined || change.change.duplicateOf === undefined ? [] : [id])].map(renderCode);
+  const names = [address, ...(id === undefined || change.change.duplicateOf === undefined ? [] : [id])].map(
+    renderCodeSpan,
+  );
   const { at, linkField } = createRowLinks(change, { linkTo, locate });
   const isDrift = fields.some(({ origin }) => origin === 'drift');
   const cells = [
-    `${renderCode(glyph)}&nbsp;${formatAction(action)}${isDrift ? '<br>reverts drift' : ''}`,
+    `${renderCodeSpan(glyph)}&nbsp;${formatAction(action)}${isDrift ? '<br>reverts drift' : ''}`,
     [...names, ...(at === '' ? [] : [at])].join('<br>'),
     listDetails(change, { room, linkField }).join('<br>'),
     ...(hasOwners ? [owner === undefined ? '' : escapeProse(owner)] : []),
@@ -143,7 +145,7 @@ function joinClauses(clauses: readonly string[]): readonly string[] {
 }
 
 function formatClause({ said, values }: ChangeView['traits'][number]): string {
-  return values === '' ? escapeProse(said) : `${escapeProse(said)} ${renderCode(values)}`;
+  return values === '' ? escapeProse(said) : `${escapeProse(said)} ${renderCodeSpan(values)}`;
 }
 
 interface BriefOptions {
@@ -163,8 +165,10 @@ export function listShortFieldTexts(
   const briefs = fields.slice(0, room.fields).map((field) => {
     const notes = field.notes.length === 0 ? '' : ` (${escapeProse(field.notes.join(', '))})`;
     const danger = dangers.find((one) => isCoveredByDanger(one, field));
-    if (danger !== undefined) return `${renderCode(shortenNames(field.path))}: ${linkToDanger(danger)}${notes}`;
-    return [`${renderCode(formatShortField(field, room.value))}${notes}`, linkField(field)].filter(Boolean).join(' ');
+    if (danger !== undefined) return `${renderCodeSpan(shortenNames(field.path))}: ${linkToDanger(danger)}${notes}`;
+    return [`${renderCodeSpan(formatShortField(field, room.value))}${notes}`, linkField(field)]
+      .filter(Boolean)
+      .join(' ');
   });
   return hidden > 0 ? [...briefs, `and ${formatCount(hidden, 'more field')}`] : briefs;
 }
@@ -255,7 +259,7 @@ export function createManifestLinks(plan: Pick<Plan, 'made'>, options: FormatOpt
   return (place, format = 'link') => {
     const { label, page } = findLink(place) ?? {};
     if (label === undefined) return '';
-    const shown = renderCode(format === 'line' ? `:${place.line}` : label);
+    const shown = renderCodeSpan(format === 'line' ? `:${place.line}` : label);
     return page === undefined || format === 'text' ? shown : renderLink(shown, page);
   };
 }
@@ -268,7 +272,7 @@ interface Footed extends Pick<Plan, 'made'> {
 export function renderFooter({ made, tool }: Footed, { pipeline = {} }: FormatOptions): string {
   const { commit } = made ?? {};
   const page = commit === pipeline.commit ? pipeline.commitUrl : undefined;
-  const label = commit === undefined ? '' : renderCode(shortenCommit(commit));
+  const label = commit === undefined ? '' : renderCodeSpan(shortenCommit(commit));
   const parts = [
     ...(commit === undefined ? [] : [`Commit ${page === undefined ? label : renderLink(label, page)}`]),
     ...(pipeline.runUrl === undefined
@@ -312,18 +316,18 @@ export function renderDangerSection(
   lead?: string,
 ): Section {
   const whose = owner === undefined || lead !== undefined ? '' : ` (${escapeProse(owner)})`;
-  const values = clause.values === '' ? '' : ` ${renderCode(clause.values)}`;
+  const values = clause.values === '' ? '' : ` ${renderCodeSpan(clause.values)}`;
   const said = `${escapeQuotingProse(clause.lead)}${values}${then === '' ? '' : `: ${escapeProse(then)}`}`;
   // Only rows of fields link to a danger, so a danger without a field needs no anchor.
   const target = path === undefined ? '' : renderAnchor(anchor);
-  const text = `> - ${lead ?? ''}**${group}** ${renderCode(address)}${whose} ${said}${link === '' ? '' : ` ${link}`}${target}\n`;
+  const text = `> - ${lead ?? ''}**${group}** ${renderCodeSpan(address)}${whose} ${said}${link === '' ? '' : ` ${link}`}${target}\n`;
   return { text, priority: 'delete', names: ['danger', 'dangers'] };
 }
 
 /** Escapes prose, except that text in backticks becomes code. */
 function escapeQuotingProse(text: string): string {
   return splitAtBackticks(text)
-    .map(({ piece, isCode }) => (isCode ? renderCode(piece) : escapeProse(piece)))
+    .map(({ piece, isCode }) => (isCode ? renderCodeSpan(piece) : escapeProse(piece)))
     .join('');
 }
 

@@ -22,7 +22,7 @@ import {
 } from './changes.ts';
 import {
   escapeProse,
-  renderCode,
+  renderCodeSpan,
   renderDetails,
   renderDiagnosticSection,
   renderFence,
@@ -91,11 +91,11 @@ function listGroupSections({ heading, resources }: DriftGroup, context: TableCon
 function createDriftRow(resource: DriftedView, { hasOwners, ...context }: TableContext): Section {
   const { address, id, owner = '', reason, expected, dangers, driftedFields, fields, pending, next } = resource;
   const { at, linkField } = createRowLinks(resource, context);
-  const name = [renderCode(address), ...(id === undefined ? [] : [renderCode(id)]), ...(at === '' ? [] : [at])];
+  const name = [renderCodeSpan(address), ...(id === undefined ? [] : [renderCodeSpan(id)]), ...(at === '' ? [] : [at])];
   const what = [
     ...[reason, expected].flatMap((text) => (text === undefined ? [] : [escapeProse(text)])),
     ...listShortFieldTexts(fields, { dangers, linkField }),
-    ...driftedFields.map((path) => `${renderCode(path)}: ${escapeProse(UNKNOWN_OLD_VALUE_WORDING)}`),
+    ...driftedFields.map((path) => `${renderCodeSpan(path)}: ${escapeProse(UNKNOWN_OLD_VALUE_WORDING)}`),
   ];
   const then = [...(next === undefined ? [] : [escapeProse(next)]), ...listShortFieldTexts(pending, { linkField })];
   const cells = [name, what, then, ...(hasOwners ? [[escapeProse(owner)]] : [])].map((lines) => lines.join('<br>'));
@@ -122,7 +122,7 @@ function listUnmanagedSections(unmanaged: readonly UnmanagedView[]): readonly Se
     { text: `### ${escapeProse(UNMANAGED_WORDING.heading)}\n\n`, priority: 'always' },
     ...unmanaged.map((one): Section => {
       const said = one.description === '' ? '' : ` ${escapeProse(one.description)}`;
-      const text = `- ${one.kind} ${renderCode(one.id)}${said}\n`;
+      const text = `- ${one.kind} ${renderCodeSpan(one.id)}${said}\n`;
       return { text, priority: 'unchanged', names: ['unmanaged resource', 'unmanaged resources'] };
     }),
     { text: `\n${escapeProse(UNMANAGED_WORDING.hint)}\n\n`, priority: 'always' },

@@ -12,7 +12,14 @@ import {
   type RenderManifestLink,
   type TableContext,
 } from './changes.ts';
-import { escapeProse, renderCode, renderDetails, renderDiagnosticSection, renderFence, type Section } from './text.ts';
+import {
+  escapeProse,
+  renderCodeSpan,
+  renderDetails,
+  renderDiagnosticSection,
+  renderFence,
+  type Section,
+} from './text.ts';
 
 /** The maximum number of addresses listed for a violation. The table below has all changes. */
 const MAX_LISTED = 10;
@@ -86,7 +93,9 @@ function createViolationSection({ rule, message, remedy, addresses, places = [] 
   const lines = [
     '> [!CAUTION]',
     `> **Refused (${escapeProse(rule)}):** ${escapeProse(message)}`,
-    ...(addresses.length === 0 ? [] : ['>', `> ${addresses.slice(0, MAX_LISTED).map(renderCode).join(', ')}${more}`]),
+    ...(addresses.length === 0
+      ? []
+      : ['>', `> ${addresses.slice(0, MAX_LISTED).map(renderCodeSpan).join(', ')}${more}`]),
     ...(places.length === 0 ? [] : ['>', `> ${places.map(formatPosition).join(', ')}`]),
     '>',
     `> ${escapeProse(remedy)}`,
@@ -95,7 +104,7 @@ function createViolationSection({ rule, message, remedy, addresses, places = [] 
 }
 
 function formatPosition({ message, place }: NonNullable<GuardViolation['places']>[number]): string {
-  return `${escapeProse(message)}: ${renderCode(`${place.file}:${place.line}`)}`;
+  return `${escapeProse(message)}: ${renderCodeSpan(`${place.file}:${place.line}`)}`;
 }
 
 /** The footnote on creates, for a plan that also has drift. */
@@ -126,9 +135,9 @@ function listListSections(list: keyof typeof PLAN_LIST_HEADINGS, sentences: read
 function listLintSections(lint: PlanView['lint']): readonly Section[] {
   const items = lint.map(({ rule, places }) => {
     const texts = places.map(
-      ({ position, said }) => (position === undefined ? '' : `${renderCode(position)} `) + escapeProse(said),
+      ({ position, said }) => (position === undefined ? '' : `${renderCodeSpan(position)} `) + escapeProse(said),
     );
-    return `${renderCode(rule)}: ${texts.join(', ')}`;
+    return `${renderCodeSpan(rule)}: ${texts.join(', ')}`;
   });
   const text = items.map((item) => `- Lint ${item}\n`).join('');
   const names = ['list of lint warnings', 'lists of lint warnings'] as const;

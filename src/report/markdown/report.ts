@@ -15,7 +15,7 @@ import { findFieldPlace } from '../view/danger-view.ts';
 import { createFailureView } from '../view/diagnostic-view.ts';
 import { createDriftView } from '../view/drift-view.ts';
 import { createPlanView } from '../view/plan-view.ts';
-import { formatCount, formatIncompleteCommand, formatValidatedCount } from '../view/wording.ts';
+import { formatCommandNotCompleted, formatCount, formatValidatedCount } from '../view/wording.ts';
 import {
   createManifestLinks,
   type LinkToDanger,
@@ -35,7 +35,7 @@ import {
 import {
   escapeProse,
   joinSections,
-  renderCode,
+  renderCodeSpan,
   renderCommentMarker,
   renderDiagnosticSection,
   renderFence,
@@ -161,7 +161,7 @@ function createFailureComment(failure: Failure): Comment {
   return {
     command: failure.command ?? 'edgewise',
     ...(failure.stack !== undefined && { stack: failure.stack }),
-    head: [{ text: `## ${escapeProse(formatIncompleteCommand(failure.command))}\n\n`, priority: 'always' }, why],
+    head: [{ text: `## ${escapeProse(formatCommandNotCompleted(failure.command))}\n\n`, priority: 'always' }, why],
     body: diagnostics.map(renderDiagnosticSection),
   };
 }
@@ -195,14 +195,17 @@ function listResultSections({
     ...listTableSections(
       ['', 'Token of', 'Place'],
       tokens.map(({ address, place, rescued }) =>
-        createRowSection([rescued ? '**rescued**' : 'delivered', renderCode(address), renderCode(place)], 'of a token'),
+        createRowSection(
+          [rescued ? '**rescued**' : 'delivered', renderCodeSpan(address), renderCodeSpan(place)],
+          'of a token',
+        ),
       ),
     ),
     ...listTableSections(
       ['', 'File', 'What'],
       files.map(({ address, path, outcome, message = '' }) =>
         createRowSection(
-          [outcome, renderCode(path), `${renderCode(address)} ${escapeProse(message)}`.trim()],
+          [outcome, renderCodeSpan(path), `${renderCodeSpan(address)} ${escapeProse(message)}`.trim()],
           'of a file',
         ),
       ),
@@ -222,18 +225,18 @@ function createRowSection(cells: readonly string[], what: string, priority: Sect
 }
 
 function createFailedSection({ name, request, sentences, place }: FailedView): Section {
-  const where = request === undefined ? '' : `${renderCode(request)}: `;
-  const at = place === undefined ? '' : ` at ${renderCode(`${place.file}:${place.line}:${place.column}`)}`;
+  const where = request === undefined ? '' : `${renderCodeSpan(request)}: `;
+  const at = place === undefined ? '' : ` at ${renderCodeSpan(`${place.file}:${place.line}:${place.column}`)}`;
   const why = `${where}${sentences.map(escapeProse).join('. ')}`;
-  return createRowSection(['**failed**', `${renderCode(name)}${at}`, why], 'of what failed', 'error');
+  return createRowSection(['**failed**', `${renderCodeSpan(name)}${at}`, why], 'of what failed', 'error');
 }
 
 function createSkippedSection({ name, reasons }: SkippedView): Section {
   const shown = reasons.slice(0, 5).map(escapeProse).join('; ');
-  return createRowSection(['**skipped**', renderCode(name), shown], 'of what was skipped', 'warning');
+  return createRowSection(['**skipped**', renderCodeSpan(name), shown], 'of what was skipped', 'warning');
 }
 
 function createAppliedSection({ name, id, note }: AppliedView): Section {
-  const what = [...(id === undefined ? [] : [renderCode(id)]), ...(note === undefined ? [] : [escapeProse(note)])];
-  return createRowSection(['applied', renderCode(name), what.join(': ')], 'of what was applied', 'create');
+  const what = [...(id === undefined ? [] : [renderCodeSpan(id)]), ...(note === undefined ? [] : [escapeProse(note)])];
+  return createRowSection(['applied', renderCodeSpan(name), what.join(': ')], 'of what was applied', 'create');
 }

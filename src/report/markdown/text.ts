@@ -28,7 +28,7 @@ const GAP = '&#8203;';
 export function escapeProse(text: string): string {
   return shortenText(text)
     .split(URL_TEXT)
-    .map((part, index) => (index % 2 === 1 ? renderCode(part) : escapeWords(part, index === 0)))
+    .map((part, index) => (index % 2 === 1 ? renderCodeSpan(part) : escapeWords(part, index === 0)))
     .join('');
 }
 
@@ -44,7 +44,7 @@ function escapeWords(text: string, isStart: boolean): string {
 }
 
 /** Text as code on one line. Replaces `|`, because Markdown has no escape for a `|` after a `\` in a table cell. */
-export function renderCode(text: string): string {
+export function renderCodeSpan(text: string): string {
   const printable = toPrintable(shortenText(text)).replaceAll('|', '\\u007c');
   const content = printable.trim() === '' ? '""' : printable;
   const quote = '`'.repeat(countBackticks(content) + 1);

@@ -102,7 +102,7 @@ export function formatValidatedCount({
 }
 
 /** Returns, for example, `edgewise plan did not complete`. */
-export function formatIncompleteCommand(command: string | undefined): string {
+export function formatCommandNotCompleted(command: string | undefined): string {
   return `${command === undefined ? 'edgewise' : `edgewise ${toPrintable(command)}`} did not complete`;
 }
 

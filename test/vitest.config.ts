@@ -39,10 +39,10 @@ export default defineConfig({
     setupFiles: ['test/setup.ts'],
     env: { EDGEWISE_BIN: program },
     // Generous: what hangs is to fail, and what is slow on a busy machine is not.
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     maxWorkers: '100%',
     sequence: { sequencer: LongestFirst },
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
     // Test files of one worker share what they import, which takes a large part of the time otherwise. No test changes what it imports.
     isolate: false,
     fsModuleCache: true,

@@ -58,7 +58,7 @@ function listWrites({ log }: ControlledService): readonly string[] {
   return log.filter((route) => !route.startsWith('GET'));
 }
 
-describe.each(thinOut(['SIGINT', 'SIGTERM'] as const))('%s', { timeout: 30_000 }, (signal) => {
+describe.each(thinOut(['SIGINT', 'SIGTERM'] as const))('%s', (signal) => {
   it.each(thinOut(['text', 'json']))(
     'during a write lets that finish, starts no other, and reports as %s',
     async (format) => {
@@ -113,7 +113,7 @@ describe.each(thinOut(['SIGINT', 'SIGTERM'] as const))('%s', { timeout: 30_000 }
   });
 });
 
-describeLong('an interrupt does not wait', { timeout: 30_000 }, () => {
+describeLong('an interrupt does not wait', () => {
   it('for the rate limit while it reads', async () => {
     const { start, service } = await prepare(async () => undefined);
     const { child, ended } = start('plan', '--rate-limit', '2/100s');
@@ -180,7 +180,7 @@ describeLong('an interrupt does not wait', { timeout: 30_000 }, () => {
   });
 });
 
-describeLong('an output that nobody reads', { timeout: 30_000 }, () => {
+describeLong('an output that nobody reads', () => {
   it.each(['text', 'json'])('does not end an apply: %s', async (format) => {
     const hold = createHold(CREATE);
     const { apply, service, start } = await prepare(hold.intercept);
@@ -212,9 +212,6 @@ describeLong('an output that nobody reads', { timeout: 30_000 }, () => {
 
 itLong(
   'a process that is killed leaves a journal that says what was under way, and the next run goes on in it',
-  {
-    timeout: 30_000,
-  },
   async () => {
     const hold = createHold(CREATE);
     const { apply, file } = await prepare(hold.intercept);

@@ -30,7 +30,7 @@ const ROLE = 'database-operators';
 const AUTHORITY = 'sshca_sshd';
 const DAY_MS = 24 * 3_600_000;
 
-describe.skipIf(isSkipped || !IS_FULL)('a certificate that apply made, at sshd', { timeout: 30_000 }, () => {
+describe.skipIf(isSkipped || !IS_FULL)('a certificate that apply made, at sshd', () => {
   const start = Date.now();
   let time = start;
   const server = createServer({

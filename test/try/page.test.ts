@@ -78,7 +78,7 @@ for (const { browser: name, path, args } of BROWSERS) {
   const isSkipped = path === undefined && !isRequired;
   if (isSkipped) process.stderr.write(`The page to try edgewise is not tested in ${name}, which is not installed.\n`);
 
-  describe.runIf(IS_FULL && !isSkipped)(`in ${name}`, { timeout: 60_000 }, () => {
+  describe.runIf(IS_FULL && !isSkipped)(`in ${name}`, { timeout: 180_000 }, () => {
     let browser: Browser;
     let dark: Browser | undefined;
     let page: Page;
@@ -153,7 +153,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       const ends = [text.slice(0, 10), text.trim().split('\n').at(-1)?.slice(0, 10) ?? '', text.trim().slice(-10)];
       await page.waitForFunction(
         (wanted) => wanted.some((end) => document.querySelector('.cm-content')?.textContent?.includes(end)),
-        { timeout: 20_000 },
+        { timeout: 90_000 },
         ends,
       );
       return settle();

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Client } from '../client/client.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { type ObservedFields, readResource } from '../kinds/read-response.ts';
+import { type ObservedResponseFields, readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { ApiError, assertDefined, describeError, NetworkError } from '../model/errors.ts';
@@ -111,13 +111,13 @@ function rankMarked(marked: readonly LiveResource[], id: string): Omit<Concurren
  */
 export class SharedListRequests {
   readonly #list: ReturnType<typeof coalesceLists>;
-  readonly #shown: ObservedFields;
+  readonly #shown: ObservedResponseFields;
   readonly #listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   #count = 0;
 
   constructor(
     list: Client['list'],
-    shown: ObservedFields,
+    shown: ObservedResponseFields,
     listNewest?: (kind: Kind) => Promise<readonly JsonObject[]>,
   ) {
     this.#shown = shown;

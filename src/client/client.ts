@@ -1,11 +1,11 @@
 import { FORMATS } from '../kinds/formats.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { ObservedFields } from '../kinds/read-response.ts';
+import { ObservedResponseFields } from '../kinds/read-response.ts';
 import { getElapsedMs, sleepFor } from '../model/elapsed.ts';
 import { ApiError, assertDefined, InvariantError, NetworkError } from '../model/errors.ts';
 import { type HttpRequest, isSuccess, SERVICE_API_VERSION, type Send } from '../model/http.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { createRedactor, createSecrets, type Secrets } from '../model/secrets.ts';
+import { createRedactor, createSecretRegistry, type Secrets } from '../model/secrets.ts';
 import type { RateLimit } from '../model/stack.ts';
 import {
   createApiError,
@@ -100,7 +100,7 @@ export interface Client {
    * The fields that responses have contained so far. If a response about a resource omits a field, the field is empty
    * if it is one of these, and unknown otherwise.
    */
-  readonly shown: ObservedFields;
+  readonly shown: ObservedResponseFields;
   /** Returns the number of requests sent so far, including retries. */
   readonly requestCount: () => number;
 }
@@ -115,7 +115,7 @@ export function createClient(options: ClientOptions): Client {
     count += 1;
     return options.send(request);
   };
-  const { secrets = createSecrets() } = options;
+  const { secrets = createSecretRegistry() } = options;
   secrets.add('the API key', apiKey);
   const redact = createFullRedactor(apiKey, secrets);
   const { sleep = sleepFor, now = getElapsedMs } = options;
@@ -136,7 +136,7 @@ export function createClient(options: ClientOptions): Client {
       return json === undefined ? null : expectObject(call, json);
     },
     limit,
-    shown: new ObservedFields(),
+    shown: new ObservedResponseFields(),
     requestCount: () => count,
   };
 }

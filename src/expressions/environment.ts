@@ -44,7 +44,7 @@ export interface CelProgram {
 }
 
 /** Compiles expressions. Never throws: returns a finding for an invalid expression. */
-export interface Cel {
+export interface CelCompiler {
   readonly compile: (text: string) => CelProgram | { readonly finding: CelFinding };
 }
 
@@ -60,7 +60,7 @@ const MAX_DEPTH = 50;
  * Creates a compiler for expressions over the declared variables. Expressions have no side effects, and get the current
  * time only from a variable.
  */
-export function createCel(declarations: CelDeclarations): Cel {
+export function createCelCompiler(declarations: CelDeclarations): CelCompiler {
   const variables = new Map(Object.entries(declarations.variables));
   const messages = Object.entries(declarations.types).map(([name, fields]) => defineType(name, fields));
   const types: CelTypes = {

@@ -192,7 +192,7 @@ export interface Field {
   readonly unique: boolean;
   /** Whether responses contain null if the field is not set. Otherwise they contain the empty value of the type. */
   readonly nullWhenUnset: boolean;
-  /** Whether a field left out of a response has its default. If false, `ObservedFields` decides what the absence means. */
+  /** Whether a field left out of a response has its default. If false, `ObservedResponseFields` decides what the absence means. */
   readonly absentWhenDefault: boolean;
   /** How the field restricts access. Decides which changes are dangers. `undefined` if it does not restrict access. */
   readonly restriction: AccessRestrictionType | undefined;

@@ -81,7 +81,7 @@ export function listPathFields(kind: Kind): readonly string[] {
 }
 
 /** Returns the ids in the path of one resource: `id` and, for attached kinds, the ids in `spec`. */
-export function toPathIds(kind: Kind, { id, spec = {} }: { readonly id: string; readonly spec?: Spec }): PathIds {
+export function toUrlPathIds(kind: Kind, { id, spec = {} }: { readonly id: string; readonly spec?: Spec }): PathIds {
   const ids = listPathFields(kind).map((name) => [name, name === 'id' ? id : String(spec[name])] as const);
   return { ...Object.fromEntries(ids), id };
 }

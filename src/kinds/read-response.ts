@@ -8,7 +8,7 @@ import { mapDirectMembers } from './walk.ts';
 
 /**
  * Reads a live resource from the service's JSON, which must conform to the response schema of the kind. A field that
- * the JSON leaves out is absent from the spec. `ObservedFields` decides later whether the field is empty or unknown.
+ * the JSON leaves out is absent from the spec. `ObservedResponseFields` decides later whether the field is empty or unknown.
  */
 export function readResource(kind: Kind, json: JsonObject): LiveResource {
   const metadata = parseMetadata(toText(json['metadata']));
@@ -227,7 +227,7 @@ function findLeftOutValue(field: Field, isMeant: IsMeant): Json | undefined {
  * some resources and not for others. So if any response about a kind contains a field, the absence of the field in
  * another response means that it is empty. A field that no response contained is unknown.
  */
-export class ObservedFields {
+export class ObservedResponseFields {
   readonly #byKind = new Map<string, Set<Field>>();
 
   /** Records which fields a response shows. `json` is a whole resource, or some of its modules by name. */

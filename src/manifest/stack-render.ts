@@ -31,7 +31,7 @@ export function findStackRender(
   // Search the bytes first, because parsing a file of ten thousand documents is much slower.
   const mayHold = kind === 'Stack' ? mayContainStack : mayContainDefaults;
   if (!mayHold(source.bytes) || !Buffer.from(buffer, byteOffset, byteLength).includes('render')) return undefined;
-  const text = decodeSource(source);
+  const text = decodeManifestSource(source);
   if ('code' in text) return undefined;
   for (const { value, span, findings } of parseDocuments(text.text, env, createYamlBudget())) {
     const [first] = listRenders(value, kind, []);
@@ -66,7 +66,7 @@ function parseCommand(render: Json): readonly string[] | undefined {
 }
 
 /** Decodes a file. Returns a diagnostic if it is not UTF-8. Drops a byte order mark. */
-export function decodeSource(source: ManifestBytes): SourceText | Diagnostic {
+export function decodeManifestSource(source: ManifestBytes): SourceText | Diagnostic {
   const text = createSourceText(source.file, DECODER.decode(source.bytes));
   return isUtf8(source.bytes) ? text : createEncodingDiagnostic(text, source.bytes);
 }

@@ -55,7 +55,7 @@ import { encodeSource, type ManifestBytes, type ManifestSource } from './load.ts
 import { type ResolvedReferences, resolveReferences } from './references.ts';
 import { redactSource } from './secrets.ts';
 import type { Span } from './source-text.ts';
-import { decodeSource } from './stack-render.ts';
+import { decodeManifestSource } from './stack-render.ts';
 import {
   fillInDefaults,
   findMultipleStacks,
@@ -194,7 +194,7 @@ function readAll(
   // Appends to shared lists, because separate lists for each of ten thousand files would use more memory than the
   // files.
   for (const source of sources) {
-    const decoded = decodeSource(source);
+    const decoded = decodeManifestSource(source);
     if ('code' in decoded) {
       diagnostics.push(withoutExcerpt(decoded, source));
       mayHideStack = true;

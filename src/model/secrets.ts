@@ -37,7 +37,7 @@ interface KnownSecret {
   readonly matcher: RegExp;
 }
 
-export function createSecrets(): Secrets {
+export function createSecretRegistry(): Secrets {
   const known = new Map<string, KnownSecret>();
   return {
     add: (name, given) => {
@@ -62,7 +62,7 @@ export function createSecrets(): Secrets {
 export function createRedactor(given: string): (text: string) => string {
   const key = given.trim();
   if (key.length >= MIN_LENGTH) {
-    const secrets = createSecrets();
+    const secrets = createSecretRegistry();
     secrets.add('the API key', key);
     return secrets.redact;
   }

@@ -11,8 +11,8 @@ import { findSink, type SinkSettings, type TokenSettings } from '../model/stack.
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
 import { type PlannedTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
 import {
-  computeDesiredForm,
-  type DesiredForm,
+  computeDesiredSpecForms,
+  type DesiredSpecForms,
   type KnownIds,
   listUnresolvedFields,
   withLiveValues,
@@ -32,7 +32,7 @@ export interface ChangeDecision {
   /** Fields that have drifted, are unchanged in the manifest, and keep their live value (`--keep-drift`). */
   readonly kept: readonly string[];
   /** `undefined` for a delete and a release. */
-  readonly form: DesiredForm | undefined;
+  readonly form: DesiredSpecForms | undefined;
 }
 
 /** The input of a decision, in addition to the desired and the live state. */
@@ -106,7 +106,7 @@ function decideAction(pair: ResourcePair, ids: KnownIds, context: DecisionContex
     return { ...plain, action: 'release', reason: 'only its mark is removed', form: undefined };
   if (desired === undefined)
     return { ...plain, action: 'delete', reason: describeDelete(pair, context.mode), form: undefined };
-  const asked = computeDesiredForm(pair.kind, desired, live, ids);
+  const asked = computeDesiredSpecForms(pair.kind, desired, live, ids);
   if (live === undefined) return { ...plain, action: 'create', reason: undefined, form: asked };
   const compared = toComparedResource({ ...pair, desired, live }, asked, context);
   const kept = context.keepDrift ? listDrifted(listSpecDifferences(compared)) : [];
@@ -122,7 +122,7 @@ function decideAction(pair: ResourcePair, ids: KnownIds, context: DecisionContex
 
 function toComparedResource(
   { address, kind, desired, live }: ResourcePair & { readonly desired: DesiredResource; readonly live: LiveResource },
-  { normal }: DesiredForm,
+  { normal }: DesiredSpecForms,
   { stack }: DecisionContext,
 ): ComparedResource {
   return {

@@ -11,7 +11,7 @@ import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
 export type KnownIds = ReadonlyMap<string, string>;
 
 /** The desired spec of a manifest, in the two forms that planning needs. */
-export interface DesiredForm {
+export interface DesiredSpecForms {
   /** For request bodies: as written, with sets sorted and known ids in place of addresses. */
   readonly written: Spec;
   /** For comparison: in normal form. Resources without an id yet are still referred to by address. */
@@ -19,12 +19,12 @@ export interface DesiredForm {
 }
 
 /** Computes the desired forms of a resource. Ignored fields keep their live values, so that no write changes them. */
-export function computeDesiredForm(
+export function computeDesiredSpecForms(
   kind: Kind,
   desired: DesiredResource,
   live: LiveResource | undefined,
   ids: KnownIds,
-): DesiredForm {
+): DesiredSpecForms {
   const resolved = sortSets(
     kind,
     mapReferences(kind, desired.spec, ({ value }) => ids.get(value) ?? value),
@@ -37,10 +37,10 @@ export function computeDesiredForm(
 /** Returns a copy of the form in which the named fields have their live values, so that no write changes them. */
 export function withLiveValues(
   kind: Kind,
-  form: DesiredForm,
+  form: DesiredSpecForms,
   live: LiveResource,
   names: readonly string[],
-): DesiredForm {
+): DesiredSpecForms {
   const written = { ...form.written, ...pickLive(live, names) };
   return { written, normal: normalizeSpec(kind, written) };
 }

@@ -1,7 +1,7 @@
 import type { Field } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
 import { getDefaultValue, normalizeField } from '../kinds/normalize.ts';
-import { toPathIds } from '../kinds/paths.ts';
+import { toUrlPathIds } from '../kinds/paths.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, findClearValue } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
@@ -31,7 +31,7 @@ import {
   type Write,
   type WriteId,
 } from '../model/write.ts';
-import type { DesiredForm } from './desired-form.ts';
+import type { DesiredSpecForms } from './desired-form.ts';
 import { computeDigests } from './differences.ts';
 
 /** A write before its position in the order is known. `dependsOn` contains only writes of the same change. */
@@ -182,7 +182,7 @@ function listAttachmentWrites(kind: Kind, change: Change): readonly DraftWrite[]
       id: toWriteId({ type: 'set-module', address, module }),
       address,
       kind: kind.name,
-      ids: toPathIds(kind, getLive(change)),
+      ids: toUrlPathIds(kind, getLive(change)),
       module,
       body: assertObject(findSentValue(module, field, change)),
       dependsOn: [],
@@ -199,7 +199,7 @@ function createRemoveWrite(kind: Kind, change: Change, module: string): DraftWri
     id: toWriteId({ type: 'remove-module', address, module }),
     address,
     kind: kind.name,
-    ids: toPathIds(kind, getLive(change)),
+    ids: toUrlPathIds(kind, getLive(change)),
     module,
     dependsOn: [],
     reason: `removes ${module}`,
@@ -269,7 +269,7 @@ function findSentValue(name: string, field: Field, { desired = {}, sent = {} }: 
 /**
  * For the named fields, the values whose written form differs from the normal form. A request sends the written form.
  */
-export function computeSentForms(kind: Kind, form: DesiredForm, names: ReadonlySet<string>): Spec {
+export function computeSentForms(kind: Kind, form: DesiredSpecForms, names: ReadonlySet<string>): Spec {
   const entries = kind.specFields.flatMap(([name, field]): [string, Json][] => {
     const value = findWrittenValue(name, field, form);
     const plain = omitDefault(field, form.normal[name]);
@@ -290,7 +290,7 @@ function omitDefault(field: Field, normal: Json | undefined): Json | undefined {
  * The value of a field as written in the manifest. Objects other than modules are completed with defaults, because not
  * every service fills these in.
  */
-function findWrittenValue(name: string, field: Field, { written, normal }: DesiredForm): Json | undefined {
+function findWrittenValue(name: string, field: Field, { written, normal }: DesiredSpecForms): Json | undefined {
   const isFilledIn = isJsonObject(written[name]) && field.type.type === 'object' && !isModule(field);
   return (isFilledIn ? normal[name] : written[name]) ?? undefined;
 }

@@ -22,7 +22,7 @@ export interface PlanPolicies {
 }
 
 /** Adds the findings of the policies to the plan: errors as violations, warnings as diagnostics. */
-export function withPolicies(given: Plan, { policies, state, now }: PlanPolicies): Plan {
+export function addPolicyFindings(given: Plan, { policies, state, now }: PlanPolicies): Plan {
   const plan = withoutPolicies(given, policies);
   const stack = toStack(plan, state?.stack);
   const scene = { stack, plan: toPlanJson(plan, state === undefined), now };

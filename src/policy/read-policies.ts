@@ -1,4 +1,4 @@
-import { type Cel, type CelFinding, type CelProgram, createCel } from '../expressions/environment.ts';
+import { type CelCompiler, type CelFinding, type CelProgram, createCelCompiler } from '../expressions/environment.ts';
 import { type CelReading, readCel, readNamesGuardedByHas } from '../expressions/read-cel.ts';
 import { findNameInExpression } from '../expressions/values.ts';
 import type { Kind } from '../kinds/kind.ts';
@@ -22,14 +22,14 @@ export interface ReadPolicies {
 }
 
 export function readPolicies(documents: readonly PolicyDocument[]): ReadPolicies {
-  const known = new Map<string, Cel>();
-  const getCel = (kinds: readonly Kind[]): Cel => {
+  const known = new Map<string, CelCompiler>();
+  const getCelCompiler = (kinds: readonly Kind[]): CelCompiler => {
     const key = kinds.map(({ name }) => name).join();
-    const cel = known.get(key) ?? createCel(declareVariables(kinds));
+    const cel = known.get(key) ?? createCelCompiler(declareVariables(kinds));
     known.set(key, cel);
     return cel;
   };
-  const read = documents.map((document) => readPolicy(document, getCel));
+  const read = documents.map((document) => readPolicy(document, getCelCompiler));
   return {
     policies: read.flatMap((one) => ('policy' in one ? [one.policy] : [])),
     diagnostics: read.flatMap((one) => ('policy' in one ? [] : one.diagnostics)),
@@ -47,7 +47,7 @@ interface Expression {
 
 type Read = { readonly policy: Policy } | { readonly diagnostics: readonly Diagnostic[] };
 
-function readPolicy(document: PolicyDocument, getCel: (kinds: readonly Kind[]) => Cel): Read {
+function readPolicy(document: PolicyDocument, getCelCompiler: (kinds: readonly Kind[]) => CelCompiler): Read {
   const { require, message } = document;
   const template = parseTemplate(message);
   const parts = 'finding' in template ? [] : template;
@@ -58,7 +58,7 @@ function readPolicy(document: PolicyDocument, getCel: (kinds: readonly Kind[]) =
     ),
   ];
   const kinds = chooseKinds(document, expressions);
-  const cel = getCel(kinds.length === 0 ? MANIFEST_KINDS : kinds);
+  const cel = getCelCompiler(kinds.length === 0 ? MANIFEST_KINDS : kinds);
   const read = expressions.map((one) => readExpression(document, one, { kinds, cel }));
   const diagnostics = [
     ...read.flatMap((one) => ('diagnostics' in one ? one.diagnostics : [])),
@@ -78,7 +78,7 @@ function readPolicy(document: PolicyDocument, getCel: (kinds: readonly Kind[]) =
 function readExpression(
   document: PolicyDocument,
   expression: Expression,
-  { kinds, cel }: { readonly kinds: readonly Kind[]; readonly cel: Cel },
+  { kinds, cel }: { readonly kinds: readonly Kind[]; readonly cel: CelCompiler },
 ): { readonly program: CelProgram } | { readonly diagnostics: readonly Diagnostic[] } {
   const unknown = listUnknownFields(document, expression, kinds);
   if (unknown.length > 0) return { diagnostics: unknown };
@@ -98,7 +98,7 @@ function createTemplateDiagnostic(document: PolicyDocument, finding: TemplateFin
 }
 
 /** Compiles an expression. `require` must have the type bool, or `dyn`, whose value is checked at each evaluation. */
-function compile(cel: Cel, { field, text }: Expression): CelProgram | { readonly finding: CelFinding } {
+function compile(cel: CelCompiler, { field, text }: Expression): CelProgram | { readonly finding: CelFinding } {
   const program = cel.compile(text);
   if ('finding' in program || field === 'message' || program.type === 'bool' || program.type === 'dyn') return program;
   return {

@@ -1,7 +1,7 @@
 import { listClaims } from '../kinds/claims.ts';
 import type { Field } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
-import { toPathIds, toResourcePath } from '../kinds/paths.ts';
+import { toResourcePath, toUrlPathIds } from '../kinds/paths.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind, KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { isAddress, toAddress } from '../model/address.ts';
@@ -494,7 +494,7 @@ export class TouchedResources {
   }
 
   #add(kind: Kind, { id, address, like }: Omit<TouchedResource, 'key' | 'kind'>): TouchedResource {
-    const key = toResourcePath(kind, toPathIds(kind, { id, ...(like !== undefined && { spec: like.spec }) }));
+    const key = toResourcePath(kind, toUrlPathIds(kind, { id, ...(like !== undefined && { spec: like.spec }) }));
     const place = { key, kind, id, like, ...(address !== undefined && { address }) };
     this.#places.set(key, place);
     return place;

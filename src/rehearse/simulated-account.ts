@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { type Client, createClient } from '../client/client.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { toModulePath, toPathIds, toResourcePath } from '../kinds/paths.ts';
+import { toModulePath, toResourcePath, toUrlPathIds } from '../kinds/paths.ts';
 import { readAttachment, readResource } from '../kinds/read-response.ts';
 import { KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { listNestedTypes } from '../kinds/walk.ts';
@@ -175,7 +175,7 @@ async function findOwned(client: Client, { kind, id }: SimulatedResourceId): Pro
 }
 
 async function createAttachment(client: Client, { kind, id, like }: SimulatedResourceId): Promise<LiveResource> {
-  const ids = toPathIds(kind, { id, spec: like?.spec ?? {} });
+  const ids = toUrlPathIds(kind, { id, spec: like?.spec ?? {} });
   const modules = Object.keys(kind.fields).filter((name) => kind.fields[name]?.hasPath === true);
   const responses = modules.map(
     async (name): Promise<[string, Json]> => [name, await findJson(client, toModulePath(kind, ids, name))],

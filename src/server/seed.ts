@@ -1,7 +1,7 @@
 import { removeStaleTempFiles, writeAtomically } from '../files/atomic-file.ts';
 import { describeFileError, readInput } from '../files/read-input.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { isIdOf, listPathFields, toPathIds } from '../kinds/paths.ts';
+import { isIdOf, listPathFields, toUrlPathIds } from '../kinds/paths.ts';
 import { findKind, getKind, KINDS } from '../kinds/tables/registry.ts';
 import { formatPath } from '../model/field-path.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
@@ -291,7 +291,7 @@ export function loadImportedResources(service: Service, existing: readonly Impor
   for (const one of existing) {
     const kind = getKind(one.kind);
     if (kind.role !== 'attached') service.store.load(kind, createStored(kind, one));
-    else service.store.load(kind, { ...createAttachment(service, kind, toPathIds(kind, one)), spec: one.spec });
+    else service.store.load(kind, { ...createAttachment(service, kind, toUrlPathIds(kind, one)), spec: one.spec });
   }
 }
 

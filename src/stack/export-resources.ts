@@ -83,7 +83,7 @@ export function parseAttachableResource(text: string): AttachableResource | unde
 }
 
 /** Lists the id format of each kind with modules, such as `edg_… (edge)`. */
-export function listAttachableIdFormats(): readonly string[] {
+export function listAttachedKindIdFormats(): readonly string[] {
   return ATTACHED_KINDS.map((kind) => `${formatIdShape(kind)} (${kind.title})`);
 }
 

@@ -182,8 +182,8 @@ export async function checkPolicies(
 ): Promise<Plan> {
   if (policies.length === 0) return plan;
   // Load CEL only if there is a policy.
-  const { withPolicies } = await import('../policy/check-plan.ts');
-  return withPolicies(plan, { policies, ...rest });
+  const { addPolicyFindings } = await import('../policy/check-plan.ts');
+  return addPolicyFindings(plan, { policies, ...rest });
 }
 
 /** Whether a plan contains errors, so that it must not be applied. */

@@ -12,7 +12,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { describeError } from '../model/errors.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/http.ts';
 import type { ConnectionSettings } from '../model/plan.ts';
-import { createSecrets, type Secrets } from '../model/secrets.ts';
+import { createSecretRegistry, type Secrets } from '../model/secrets.ts';
 import {
   type ApiSettings,
   formatRateLimit,
@@ -281,7 +281,7 @@ interface CollectedSecrets {
  * that cannot be read, because `readApiKey` reports the error.
  */
 export function collectSecrets({ env, cwd }: Pick<Host, 'env' | 'cwd'>): CollectedSecrets {
-  const secrets = createSecrets();
+  const secrets = createSecretRegistry();
   const piped: [string, string][] = [];
   for (const [name, value = ''] of Object.entries(env)) {
     if (value === '') continue;

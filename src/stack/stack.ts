@@ -28,7 +28,7 @@ import {
   type AttachableResource,
   type ExportRequest,
   exportResources,
-  listAttachableIdFormats,
+  listAttachedKindIdFormats,
   parseAttachableResource,
 } from './export-resources.ts';
 import { type Host, InvalidManifests, StackError } from './host.ts';
@@ -564,6 +564,6 @@ function refuseOtherStack(plan: Plan, { state }: StackInput, { settings }: Accou
 function requireAttached(ids: string): AttachableResource {
   const attached = parseAttachableResource(ids);
   if (attached !== undefined) return attached;
-  const remedy = `It is one of ${listAttachableIdFormats().join(', ')}.`;
+  const remedy = `It is one of ${listAttachedKindIdFormats().join(', ')}.`;
   throw new StackError(`No resource with modules can have the id ${ids}.`, { reason: 'invalid', remedy });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyPlan } from '../../src/apply/apply.ts';
 import type { TokenSink } from '../../src/apply/token-sinks.ts';
-import { ObservedFields } from '../../src/kinds/read-response.ts';
+import { ObservedResponseFields } from '../../src/kinds/read-response.ts';
 import { ApiError, NetworkError } from '../../src/model/errors.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type MarkDraft, renderMetadata } from '../../src/model/mark.ts';
@@ -63,7 +63,7 @@ async function apply(writes: readonly Write[], { answer, list, sink = WORKING, r
   const result = await applyPlan(makePlan({ stack: 's', writes }), {
     client: {
       limit: Object.assign(<T>(run: () => Promise<T>) => run(), { inTurn: (start: () => void) => start() }),
-      shown: new ObservedFields(),
+      shown: new ObservedResponseFields(),
       send: async (method, path) => {
         sent.push(`${method} ${path}`);
         const answered = answer(method, path);

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { SharedListRequests } from '../../src/apply/duplicates.ts';
-import { ObservedFields } from '../../src/kinds/read-response.ts';
+import { ObservedResponseFields } from '../../src/kinds/read-response.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 
 const KIND = getKind('WeightedBackend');
@@ -18,7 +18,7 @@ function createLookUps() {
     const answer = Promise.withResolvers<readonly []>();
     waiting.push(answer);
     return answer.promise;
-  }, new ObservedFields());
+  }, new ObservedResponseFields());
   return { lookUps, waiting };
 }
 

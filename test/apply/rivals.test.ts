@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listConcurrentDuplicates, SharedListRequests } from '../../src/apply/duplicates.ts';
-import { ObservedFields } from '../../src/kinds/read-response.ts';
+import { ObservedResponseFields } from '../../src/kinds/read-response.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type CreateWrite, toWriteId } from '../../src/model/write.ts';
 
@@ -28,7 +28,7 @@ async function find(ours: string, lists: readonly (readonly JsonObject[])[], kno
   const lookUps = new SharedListRequests(async () => {
     looks += 1;
     return lists[Math.min(looks, lists.length) - 1] ?? [];
-  }, new ObservedFields());
+  }, new ObservedResponseFields());
   const context = { lookUps, known: new Set(known), sleep: async () => undefined };
   const { winner, losers } = await listConcurrentDuplicates({ write: WRITE, id: ours }, context);
   return { winner: winner?.id, losers: losers.map(({ id }) => id), looks };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CelProgram, type CelValues, createCel } from '../../src/expressions/environment.ts';
+import { type CelProgram, type CelValues, createCelCompiler } from '../../src/expressions/environment.ts';
 import { createBudget } from '../../src/expressions/metered-program.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
@@ -103,7 +103,7 @@ describe('what is read', () => {
   it('is what evaluates well on resources as they are', LONG, async () => {
     const property = fc.asyncProperty(resources, fc.infiniteStream(fc.nat()), async ([kinds, ...specs], numbers) => {
       const pick = <T>(from: readonly T[]): T => from[numbers.next().value % from.length] as T; // none is empty
-      const cel = createCel(declareVariables(kinds));
+      const cel = createCelCompiler(declareVariables(kinds));
       for (const spec of specs) {
         const conditions = Array.from({ length: 3 }, () => {
           const [place, value] = pick(listPlaces('after', spec).slice(1));
@@ -125,8 +125,13 @@ describe('what is read', () => {
       const pick = <T>(from: readonly T[]): T => from[numbers.next().value % from.length] as T; // none is empty
       const declarations = declareVariables(kinds);
       const Spec = Object.fromEntries(Object.keys(declarations.types['Spec'] ?? {}).map((name) => [name, 'dyn']));
-      const strict = createCel(declarations);
-      const loose = createCel({ ...declarations, types: { ...declarations.types, Spec }, records: {}, unions: {} });
+      const strict = createCelCompiler(declarations);
+      const loose = createCelCompiler({
+        ...declarations,
+        types: { ...declarations.types, Spec },
+        records: {},
+        unions: {},
+      });
       const places = specs.flatMap((spec) => listPlaces('after', spec).slice(1)).map(([place]) => place);
       for (let tried = 0; tried < 10; tried += 1) {
         const operands = [pick(places), pick([...places, ...LITERALS])];

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSecrets } from '../../src/model/secrets.ts';
+import { createSecretRegistry } from '../../src/model/secrets.ts';
 import { createWorkspace } from '../cli/workspace.ts';
 import { catchError, createFakeService } from '../client/fake-service.ts';
 import { type Ended, PROGRAM, runEdgewise } from '../end-to-end/processes.ts';
@@ -15,7 +15,7 @@ import { expectNoSecret, KEY, STACK, toEdge } from './secret-values.ts';
 /** The key is on its way out in a request, a comment or a line, or came in on a way of its own. */
 
 describe('a request that would hold the key', () => {
-  const secrets = createSecrets();
+  const secrets = createSecretRegistry();
   secrets.add('the API key', KEY);
 
   it.each([

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createRedactor, createSecrets, redactJson, withoutSecrets } from '../../src/model/secrets.ts';
+import { createRedactor, createSecretRegistry, redactJson, withoutSecrets } from '../../src/model/secrets.ts';
 
 const KEY = 'k3y_of/the+"pipe&line"<1>';
 const TOKEN = 'ghs_0123456789abcdef';
 
 function createBoth() {
-  const secrets = createSecrets();
+  const secrets = createSecretRegistry();
   secrets.add('the API key', KEY);
   secrets.add('a token of the forge', `${TOKEN}\n`);
   return secrets;
@@ -42,7 +42,7 @@ describe('a secret', () => {
   });
 
   it('is no word like others: shorter values are left alone, but for the key in an error', () => {
-    const secrets = createSecrets();
+    const secrets = createSecretRegistry();
     secrets.add('the API key', 'dev');
     secrets.add('the API key', 'elevenchars');
     secrets.add('the API key', '            ');
@@ -52,7 +52,7 @@ describe('a secret', () => {
 
   it('may be of any length, as a file that is no key', () => {
     const long = Array.from({ length: 800 }, (_, index) => `line ${index}\n`).join('');
-    const secrets = createSecrets();
+    const secrets = createSecretRegistry();
     secrets.add('the API key', long);
     const left = secrets.redact(`before ${long}behind`);
     expect(left).toMatch(/^before (\[key\])+\n?behind$/);

@@ -10,7 +10,7 @@ import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
 import { refuseInputs } from '../output/output-files.ts';
 import type { CommandAction, FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
-import { createPlanFileLocator, readPlanFile } from '../reconcile/plan-file.ts';
+import { createLocateInPlanFile, readPlanFile } from '../reconcile/plan-file.ts';
 import { refuseOtherService, resolvePlanSettings, resolveStackSettings } from '../reconcile/plan-flags.ts';
 import {
   addConnectionOptions,
@@ -104,7 +104,7 @@ async function readAgainst(saved: SavedFile, flags: Flags, context: Context) {
     return {
       settings: resolvePlanSettings(saved, flags, context),
       roots: undefined,
-      locate: createPlanFileLocator(saved.name),
+      locate: createLocateInPlanFile(saved.name),
     };
   // Do not run render commands, because only the Stack document is needed.
   const { state, locate } = await readValidManifests(paths, context, { isRendered: false });

@@ -7,7 +7,7 @@ import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import {
   type AttachableResource,
   createExportRequest,
-  listAttachableIdFormats,
+  listAttachedKindIdFormats,
   parseAttachableResource,
 } from '../../stack/export-resources.ts';
 import { resolveSettings } from '../../stack/settings.ts';
@@ -42,7 +42,7 @@ export function defineExport(command: Command, act: CommandAction): void {
     )
     .option('--force', 'with -o: replace files that exist')
     .addOption(
-      repeatable('--modules-of <id>', `also the modules of this: ${listAttachableIdFormats().join(', ')}`, {
+      repeatable('--modules-of <id>', `also the modules of this: ${listAttachedKindIdFormats().join(', ')}`, {
         parse: parseIds,
       }),
     );
@@ -140,5 +140,5 @@ function parseStack(text: string): string {
 function parseIds(text: string): AttachableResource {
   const attached = parseAttachableResource(text);
   if (attached !== undefined) return attached;
-  throw new InvalidArgumentError(`It is one of ${listAttachableIdFormats().join(', ')}.`);
+  throw new InvalidArgumentError(`It is one of ${listAttachedKindIdFormats().join(', ')}.`);
 }

@@ -5,7 +5,7 @@ import { EXIT } from '../exit-code.ts';
 import type { CommandAction, FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { findSafeApplyCommand } from '../reconcile/apply-command.ts';
-import { createPlanFileLocator, readPlanFile } from '../reconcile/plan-file.ts';
+import { createLocateInPlanFile, readPlanFile } from '../reconcile/plan-file.ts';
 import { addExamples, addExitCodes, addPlanFormatOptions, repeatable } from './options.ts';
 
 interface Flags extends FormatFlags {
@@ -34,7 +34,7 @@ export function defineShow(command: Command, act: CommandAction): void {
       const plan = await readPlanFile(file, context);
       const applyCommand = findSafeApplyCommand(file, plan, { manifests: flags.manifests, env: context.env });
       const report = { about: 'plan', plan, blocking: plan.violations } as const;
-      const publication = { flags, exitCode: EXIT.success, locate: createPlanFileLocator(file) };
+      const publication = { flags, exitCode: EXIT.success, locate: createLocateInPlanFile(file) };
       return publish(report, { ...publication, ...(applyCommand !== undefined && { applyCommand }) }, context);
     }),
   );
@@ -59,7 +59,7 @@ export function defineDiff(command: Command, act: CommandAction): void {
       const comparison = comparePlans(await readPlanFile(before, context), await readPlanFile(after, context));
       const report = { about: 'comparison', command: 'diff', comparison, names: { before, after } } as const;
       const exitCode = isSamePlan(comparison) ? EXIT.success : EXIT.changes;
-      return publish(report, { flags, exitCode, locate: createPlanFileLocator(after) }, context);
+      return publish(report, { flags, exitCode, locate: createLocateInPlanFile(after) }, context);
     }),
   );
 }

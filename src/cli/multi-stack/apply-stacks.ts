@@ -15,7 +15,7 @@ import {
   readSavedPlanFile,
   refuseTwiceApproved,
 } from '../reconcile/apply-plan.ts';
-import { createPlanFileLocator, readPlanFile, resolveManifests } from '../reconcile/plan-file.ts';
+import { createLocateInPlanFile, readPlanFile, resolveManifests } from '../reconcile/plan-file.ts';
 import { refuseOtherManifests, toConsentOptions, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { type ApplyRun, type ApplyStacksFlags, classifyReadiness, showPlansAndApply } from './apply-ready.ts';
 import { type IndexedFolder, readPlanFolder } from './plan-folder.ts';
@@ -221,7 +221,7 @@ async function prepareOne(applying: ApplyRun, folder: StackFolder): Promise<Stac
   );
   const pooled = await run.pool.getAccount(settings, folder.file);
   const account = pooled.account.toView(settings);
-  const locate = createPlanFileLocator(folder.file);
+  const locate = createLocateInPlanFile(folder.file);
   return classifyReadiness(applying, folder, {
     plan,
     pooled,

@@ -27,7 +27,7 @@ import { refuseInputs } from '../output/output-files.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { executePlan, type PlanExecution, showPlanFirst } from './execute-plan.ts';
-import { createPlanFileLocator, readPlanFile, resolveManifests } from './plan-file.ts';
+import { createLocateInPlanFile, readPlanFile, resolveManifests } from './plan-file.ts';
 import {
   listUnconsentedViolations,
   type PlanFlags,
@@ -148,7 +148,7 @@ export async function applySavedPlan(file: string, flags: ApplyFlags, context: C
   }
   announceSkippedManifestCheck(file, context);
   const { plan, settings, approved } = await prepareSavedPlan(saved, flags, context);
-  const locate = createPlanFileLocator(file);
+  const locate = createLocateInPlanFile(file);
   const blocking = listUnconsentedViolations(plan, flags);
   if (hasPlanErrors(plan) || blocking.length > 0) {
     const exitCode = hasPlanErrors(plan) ? EXIT.invalid : EXIT.refused;

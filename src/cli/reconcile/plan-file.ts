@@ -89,17 +89,17 @@ export async function removeStalePlanFile(file: string, cwd: string): Promise<st
 /** Reads a plan file, and passes its stack to `onSubject`. Throws the first error of an invalid file. */
 export async function readPlanFile(file: string, { cwd, onSubject, onInput, budget }: PlanReader): Promise<Plan> {
   onInput?.(file);
-  onSubject?.({ locate: createPlanFileLocator(file) });
+  onSubject?.({ locate: createLocateInPlanFile(file) });
   const { parsePlan } = await import('../../stack/parse-plan.ts');
   const plan = parsePlan(await readText(file, { cwd, budget }), file);
-  onSubject?.({ stack: plan.stack, locate: createPlanFileLocator(file) });
+  onSubject?.({ stack: plan.stack, locate: createLocateInPlanFile(file) });
   return plan;
 }
 
 type PlanReader = Pick<Context, 'cwd' | 'onSubject' | 'onInput' | 'budget'>;
 
 /** Creates a `Locate` without manifests. Diagnostics without an address point to the start of the plan file. */
-export function createPlanFileLocator(file: string): Locate {
+export function createLocateInPlanFile(file: string): Locate {
   return (address) => (address === undefined ? { file, line: 1, column: 1, excerpt: '' } : undefined);
 }
 

@@ -54,7 +54,7 @@ export type { Action, Change, Difference, DifferenceCause } from './model/change
 export type { Danger, DangerCounts, DangerGroup, DangerName } from './model/danger.ts';
 export type { Diagnostic, Severity, SourceLocation, SourcePlace, TextRange } from './model/diagnostic.ts';
 export { DIAGNOSTIC_CODES, type DiagnosticCode, LINT_CODES, type LintCode } from './model/diagnostic.ts';
-export type { Inventory, OwnedResource } from './model/drift.ts';
+export type { OwnedResource, StackInventory } from './model/drift.ts';
 export {
   type Coverage,
   countCoverage,

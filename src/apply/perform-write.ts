@@ -1,5 +1,5 @@
 import type { FieldType } from '../kinds/field.ts';
-import { isRotatable, toResourceType } from '../kinds/kind.ts';
+import { isRotatable, toObjectTypeOfKind } from '../kinds/kind.ts';
 import { isId } from '../kinds/paths.ts';
 import { findKind, getKind } from '../kinds/tables/registry.ts';
 import { findInnerType } from '../kinds/walk.ts';
@@ -9,7 +9,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { FieldPath, LiveResource } from '../model/state.ts';
 import type { CreateWrite, RedeliverWrite, Write, WriteId } from '../model/write.ts';
-import { findFileText } from '../plan/files.ts';
+import { findContentToWrite } from '../plan/files.ts';
 import {
   describeUnacceptedFields,
   describeUnpersistedFields,
@@ -225,7 +225,7 @@ function storeCreation(
   { ids, texts }: WriteContext,
 ): readonly string[] {
   ids.set(write.address, live.id);
-  const text = findFileText(live.computed[getKind(write.kind).fileField ?? '']);
+  const text = findContentToWrite(live.computed[getKind(write.kind).fileField ?? '']);
   if (text !== undefined) texts.set(write.address, text);
   return describeUnpersistedFields(write, sent, live);
 }
@@ -415,7 +415,7 @@ function findNamedField(write: Write, error: ApiError): string | undefined {
   const prefixes: readonly FieldPath[] = write.type === 'set-module' ? [[write.module], []] : [[]];
   for (const words of listCandidates(error)) {
     for (const prefix of prefixes) {
-      const path = keepKnown(toResourceType(kind), [...prefix, ...words]);
+      const path = keepKnown(toObjectTypeOfKind(kind), [...prefix, ...words]);
       if (path.length > prefix.length) return formatPath(path);
     }
   }

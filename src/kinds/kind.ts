@@ -198,7 +198,7 @@ export function isModule(field: Field): boolean {
 }
 
 /** Returns the type of an object with all fields of a kind, including computed ones. */
-export function toResourceType({ fields }: Kind): ObjectType {
+export function toObjectTypeOfKind({ fields }: Kind): ObjectType {
   return objectOf(fields);
 }
 
@@ -219,22 +219,22 @@ export interface Submission {
   readonly examples: readonly [string, string];
   /** The computed field with the status, and its value when every part is decided. */
   readonly status: { readonly field: string; readonly decided: string };
-  readonly parts: SubmissionParts;
+  readonly parts: ReviewedPartsField;
 }
 
 /** The computed list of the parts that the service decides about. Each part has a name and a status. */
-export interface SubmissionParts {
+export interface ReviewedPartsField {
   readonly field: string;
   /** The display name of a part, such as `host name`. */
   readonly title: string;
   readonly name: string;
   readonly status: string;
   /** Maps each status of a part to the decision that the status means. */
-  readonly decisions: Readonly<Record<string, SubmissionPartDecision>>;
+  readonly decisions: Readonly<Record<string, ServiceDecision>>;
 }
 
 /** The decision about a part. `open` means that the service has not decided yet. */
-export type SubmissionPartDecision = 'open' | 'rejected' | 'accepted' | 'ignored';
+export type ServiceDecision = 'open' | 'rejected' | 'accepted' | 'ignored';
 
 type Fields = Readonly<Record<string, Field>>;
 

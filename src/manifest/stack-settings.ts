@@ -231,7 +231,7 @@ export interface StackSetting {
 }
 
 /** Lists every setting of a valid Stack, including the settings from its Defaults and the defaults of edgewise. */
-export function listStackSettings(stack: ManifestDocument, locator: Locator): readonly StackSetting[] {
+export function listEffectiveStackSettings(stack: ManifestDocument, locator: Locator): readonly StackSetting[] {
   const spec = createStackSpecSchema().parse(stack.value['spec'] ?? {}, WITHOUT_CODE) as JsonObject; // values in a document are JSON
   return listLeaves(spec, []).map(({ path, value }) => {
     const whole = ['spec', ...path];

@@ -62,10 +62,10 @@ import {
   listDuplicateClaims,
   listDuplicateDefaults,
   listDuplicates,
+  listEffectiveStackSettings,
   listExtraStacks,
   listHandOversWithManifest,
   listRenamedFromConflicts,
-  listStackSettings,
   listUnusedKinds,
   locateSetting,
   NO_STACK_FINDING,
@@ -164,7 +164,7 @@ function toFoundStack(stack: ManifestDocument, locator: Locator): FoundStack {
   return {
     ...(isResourceName(stack.name) && { name: stack.name }),
     locate: (path = []) => locateSetting(stack, path, locator),
-    listSettings: () => listStackSettings(stack, locator),
+    listSettings: () => listEffectiveStackSettings(stack, locator),
   };
 }
 

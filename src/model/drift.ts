@@ -170,7 +170,7 @@ export function countDriftStates({ resources }: Pick<Drift, 'resources'>): Reado
 }
 
 /** The live resources that a stack owns, and the live edges and routes to which its manifests attach modules. */
-export interface Inventory {
+export interface StackInventory {
   readonly stack: string;
   readonly baseUrl: string;
   /** Sorted by address. */

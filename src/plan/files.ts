@@ -23,13 +23,13 @@ export function listPlannedFiles(
     if (path === undefined || kind.fileField === undefined) return [];
     const replaces = present.has(path) && ({ replaces: true } as const);
     if (decision.action === 'create' || decision.action === 'replace') return [{ address, path, ...replaces }];
-    const text = findFileText(live?.computed[kind.fileField]);
+    const text = findContentToWrite(live?.computed[kind.fileField]);
     return text === undefined || present.get(path) === text ? [] : [{ address, path, text, ...replaces }];
   });
 }
 
 /** The content of the file to which a field's value is written. `undefined` if the field has no value. */
-export function findFileText(value: Json | undefined): string | undefined {
+export function findContentToWrite(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? `${value.trimEnd()}\n` : undefined;
 }
 

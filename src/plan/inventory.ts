@@ -2,7 +2,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { isAddress, parseAddress, stripDuplicateId, toAddress } from '../model/address.ts';
-import type { Inventory, OwnedResource } from '../model/drift.ts';
+import type { OwnedResource, StackInventory } from '../model/drift.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
 import { listAttachments, listUsedKinds, type ReadRequest } from './select-targets.ts';
 
@@ -31,8 +31,8 @@ export function createInventoryRequest(
 export function createInventory(
   desired: DesiredState,
   live: LiveState,
-  { names, baseUrl }: Pick<InventoryQuery, 'names'> & Pick<Inventory, 'baseUrl'>,
-): Inventory {
+  { names, baseUrl }: Pick<InventoryQuery, 'names'> & Pick<StackInventory, 'baseUrl'>,
+): StackInventory {
   const stack = desired.stack.name;
   const marked = [...live.resources.values()].flat().flatMap((one) => {
     return one.mark?.stack === stack ? [{ address: toAddress(one.kind, one.mark.name), live: one }] : [];
@@ -56,7 +56,7 @@ export interface MissingAddress {
 /** Lists the addresses in `names` that have no live resource. */
 export function listMissingAddresses(
   desired: DesiredState,
-  { resources }: Inventory,
+  { resources }: StackInventory,
   names: readonly string[],
 ): readonly MissingAddress[] {
   const found = new Set<string>(resources.map(({ address }) => address));

@@ -93,7 +93,7 @@ function createPropertySchema(field: Field, use: SchemaUse): z.ZodType {
     case 'response':
       return type.nullish();
     case 'document':
-      return isNullable(field) ? type.nullable() : type;
+      return isNullInResponses(field) ? type.nullable() : type;
     default:
       return assertNever(use);
   }
@@ -142,7 +142,7 @@ function allowEmptyText({ type }: Field, schema: z.ZodType): z.ZodType {
 }
 
 /** Whether responses of the bundled server contain null for the field if it is not set. */
-export function isNullable(field: Field): boolean {
+export function isNullInResponses(field: Field): boolean {
   if (isModule(field) || field.lifecycle === 'one-time' || field.nullWhenUnset) return true;
   if (field.lifecycle === 'computed') return field.type.type === 'object';
   const isAlwaysSet = field.required || field.default !== undefined || field.serviceDefault;

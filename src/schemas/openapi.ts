@@ -212,11 +212,11 @@ function flatten(alternatives: readonly JsonObject[]): {
 function mergeTypes(members: readonly JsonObject[]): JsonObject {
   const types = members.flatMap(listTypes);
   const { enum: words, ...rest }: JsonObject = Object.assign({}, ...members);
-  const isNullable = types.includes('null');
+  const isNullInResponses = types.includes('null');
   return {
     ...rest,
     type: types,
-    ...(isJsonArray(words) && { enum: isNullable ? [...words, null] : words }),
+    ...(isJsonArray(words) && { enum: isNullInResponses ? [...words, null] : words }),
   };
 }
 

@@ -6,7 +6,7 @@ import { describeIds, isIdOf, toExternalIdPath, toResourcePath } from '../kinds/
 import { mapDirectMembers } from '../kinds/walk.ts';
 import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
-import { isNullable } from '../schemas/field.ts';
+import { isNullInResponses } from '../schemas/field.ts';
 import type { ApiKey } from './admission.ts';
 import { getBehaviour } from './behaviours.ts';
 import { RequestError } from './failure.ts';
@@ -260,7 +260,7 @@ export function toResponseBody(
 export function toResponseValue(field: Field, value: Json | undefined, baseUrl: string): Json {
   const given = value ?? field.default ?? null;
   if (given !== null) return toResponseJson(field.type, given, baseUrl);
-  return isNullable(field) ? null : getDefaultValue(field);
+  return isNullInResponses(field) ? null : getDefaultValue(field);
 }
 
 type Fields = Readonly<Record<string, Field>>;

@@ -10,7 +10,7 @@ import { listRoots } from '../files/boundary.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { createPlanDocument } from '../kinds/request-body.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Drift, Inventory } from '../model/drift.ts';
+import type { Drift, StackInventory } from '../model/drift.ts';
 import { InvariantError } from '../model/errors.ts';
 import type { Send } from '../model/http.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -46,7 +46,7 @@ import {
   verifyWritesMatchChanges,
 } from './saved-plan.ts';
 import type { RunSettings } from './settings.ts';
-import { refuseUntrusted } from './trust.ts';
+import { refuseToWriteUntrusted } from './trust.ts';
 
 /**
  * An account of the service, with the operations that need no manifests. All operations, including those of different
@@ -114,7 +114,7 @@ export function createAccount(parts: AccountInput, host: Host): Account {
 /** Creates the function that applies saved plans. The function reads and checks the live state before it writes. */
 function createSavedApply({ open, write }: Pick<Link, 'open' | 'write'>, host: Host): Account['apply'] {
   return async ({ tokens, ...saved }, options) => {
-    refuseUntrusted(host);
+    refuseToWriteUntrusted(host);
     const { cwd } = host;
     const roots = listRoots([], host);
     const check = await checkSavedPlan(await open(), { ...saved, roots, signal: options.signal, cwd });
@@ -349,7 +349,7 @@ export interface Stack extends AsyncDisposable {
    * Returns the live resources that the stack owns, including values that the service computed, but never a token.
    * Sends GETs only.
    */
-  readonly get: (options?: GetOptions) => Promise<Inventory>;
+  readonly get: (options?: GetOptions) => Promise<StackInventory>;
   /** Exports live resources that no other stack owns, as manifests that adopt them into this stack. Sends GETs only. */
   readonly export: (options?: ExportStackOptions) => Promise<ExportResult>;
   /** Closes connections. The embedded server saves its data. */
@@ -451,7 +451,7 @@ export function createStack(parts: StackInput, account: Account, host: Host): St
     },
     replan: again,
     apply: async (given, options = {}) => {
-      refuseUntrusted(host);
+      refuseToWriteUntrusted(host);
       const plan = made.has(given) ? given : await again(given, selectPlanOptions(options));
       made.delete(plan);
       return applyNewPlan({ parts, host, account }, plan, options);

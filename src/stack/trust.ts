@@ -43,7 +43,7 @@ function isOn(text = ''): boolean {
 }
 
 /** Throws if the manifests are not trusted. Called before anything is written. */
-export function refuseUntrusted({ isUntrusted = false }: Pick<Host, 'isUntrusted'>): void {
+export function refuseToWriteUntrusted({ isUntrusted = false }: Pick<Host, 'isUntrusted'>): void {
   if (!isUntrusted) return;
   throw new StackError('The manifests are not trusted, so they cannot be applied.', {
     reason: 'refused',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { getKind, KINDS } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import { isNullable } from '../../src/schemas/field.ts';
+import { isNullInResponses } from '../../src/schemas/field.ts';
 import { type Call, textOf } from './caller.ts';
 import { ED25519_KEY } from './ssh-keys.ts';
 import { createTestServer } from './test-server.ts';
@@ -52,7 +52,7 @@ describe('a list that is unset or empty', () => {
     const path = `/edges/tcp/${textOf(body['id'])}`;
     expect((await call('PATCH', path, { body: { hostports: [] } })).body['hostports']).toBeNull();
     const lists = KINDS.flatMap(({ fields }) => Object.entries(fields)).filter(([, { type }]) => type.type === 'list');
-    expect(lists.filter(([, field]) => isNullable(field)).map(([name]) => name)).toEqual(['hostports']);
+    expect(lists.filter(([, field]) => isNullInResponses(field)).map(([name]) => name)).toEqual(['hostports']);
   });
 });
 

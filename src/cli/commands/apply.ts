@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { refuseUntrusted } from '../../stack/trust.ts';
+import { refuseToWriteUntrusted } from '../../stack/trust.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { readPlanFolder } from '../multi-stack/plan-folder.ts';
@@ -52,7 +52,7 @@ interface Flags extends ApplyFlags, StackFilterFlags {
 }
 
 async function apply(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  refuseUntrusted(context);
+  refuseToWriteUntrusted(context);
   if (isRecursive(flags)) {
     refuseManifests(flags);
     const { applyStacks } = await import('../multi-stack/apply-stacks.ts');

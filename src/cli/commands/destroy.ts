@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { refuseUntrusted } from '../../stack/trust.ts';
+import { refuseToWriteUntrusted } from '../../stack/trust.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { StackFilterFlags } from '../multi-stack/stacks-run.ts';
@@ -42,7 +42,7 @@ interface Flags extends ApplyFlags, StackFilterFlags {
 }
 
 async function destroy(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  refuseUntrusted(context);
+  refuseToWriteUntrusted(context);
   if (!isRecursive(flags)) return applyManifests(paths, { flags, mode: 'destroy' }, context);
   if ((flags.stack ?? []).length === 0)
     throw new CommandError('destroy --recursive needs the names of the stacks.', {
@@ -69,7 +69,7 @@ export function defineRelease(command: Command, act: CommandAction): void {
     [`edgewise release ${EXAMPLE_ADDRESS} ${TOKEN_ADDRESS} manifests`, 'several, of the stack in a folder'],
   ]).action((words: string[], flags: Omit<ApplyFlags, 'target'>) =>
     act(flags, (context) => {
-      refuseUntrusted(context);
+      refuseToWriteUntrusted(context);
       refuseMisspelt(words);
       const target = words.filter(isResourceAddress);
       if (target.length === 0) throw new CommandError('The command names no resource to release.', NO_ADDRESS);

@@ -5,7 +5,7 @@ import { findKind, getKind, MANIFEST_KINDS } from '../../kinds/tables/registry.t
 import { renderYaml } from '../../manifest/render-document.ts';
 import { suggest, suggestRemedy } from '../../manifest/suggest.ts';
 import { isAddress, parseAddress } from '../../model/address.ts';
-import type { Inventory } from '../../model/drift.ts';
+import type { StackInventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -135,7 +135,7 @@ async function getMany(words: readonly string[], flags: Flags, context: Context)
     names,
     mayRead: createKindFilter(names, flags.format),
     // Without names, `render` writes the address before each value.
-    render: (inventory: Inventory) => render(inventory, { flags, names: [], context }),
+    render: (inventory: StackInventory) => render(inventory, { flags, names: [], context }),
   };
   return showResourcesOfStacks(
     words.filter((word) => !names.includes(word)),
@@ -195,7 +195,7 @@ function createKindFilter(names: readonly string[], format: GetFormat): (kind: K
   });
 }
 
-function createMissingError(missing: readonly MissingAddress[], { stack, baseUrl }: Inventory): CommandError {
+function createMissingError(missing: readonly MissingAddress[], { stack, baseUrl }: StackInventory): CommandError {
   const lines = missing.map(({ address, isDescribed, nearest }) => {
     if (isDescribed) return `${address} is in the manifests and does not exist yet: apply creates it.`;
     const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
@@ -213,7 +213,7 @@ interface Shown {
   readonly context: Context;
 }
 
-function render(inventory: Inventory, { flags, names, context }: Shown): string {
+function render(inventory: StackInventory, { flags, names, context }: Shown): string {
   const { format } = flags;
   switch (format.name) {
     case 'table': {

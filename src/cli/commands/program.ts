@@ -20,7 +20,7 @@ interface CommandEntry {
 const SUBMISSIONS: readonly CommandEntry[] = SUBMITTED_KINDS.map((kind) => ({
   name: toHyphenated(kind.name),
   summary: kind.submission.purpose,
-  load: async () => (await import('./submission.ts')).defineSubmission(kind),
+  load: async () => (await import('./submission.ts')).defineSubmissionCommands(kind),
 }));
 
 /** All commands, in the groups and the order of the overview. */

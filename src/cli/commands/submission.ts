@@ -34,7 +34,7 @@ interface GetFlags extends ConnectionFlags, FormatFlags {
 const DEFAULT_TIMEOUT = '15m';
 
 /** Defines the commands of a submitted kind, such as `edgewise abuse-report submit` and `get`. */
-export function defineSubmission(kind: SubmittedKind): (group: Command, act: CommandAction) => void {
+export function defineSubmissionCommands(kind: SubmittedKind): (group: Command, act: CommandAction) => void {
   return (group, act) => {
     describeGroup(group, kind);
     defineSubmit(group, kind, act);

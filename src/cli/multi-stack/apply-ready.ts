@@ -1,4 +1,4 @@
-import type { ParallelApplyContext } from '../../apply/apply.ts';
+import type { MultiStackApplyContext } from '../../apply/apply.ts';
 import { awaitWork, type WaitOptions } from '../../client/await-work.ts';
 import type { Locate } from '../../model/diagnostic.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../../model/outcome.ts';
@@ -314,8 +314,8 @@ async function awaitOthers(
  */
 function createPassage(
   { barriers, rounds = new Map(), isAwaited }: Turn,
-  onWritten: ParallelApplyContext['onWritten'],
-): { readonly sideBySide: ParallelApplyContext; readonly pass: () => void } {
+  onWritten: MultiStackApplyContext['onWritten'],
+): { readonly sideBySide: MultiStackApplyContext; readonly pass: () => void } {
   let passed = 0;
   const pass = (until = Number.POSITIVE_INFINITY): void => {
     for (const barrier of barriers?.slice(passed, until) ?? []) barrier.pass();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Kind } from '../../kinds/kind.ts';
 import { renderYaml } from '../../manifest/render-document.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { hasDrift, type Inventory, isComparisonComplete } from '../../model/drift.ts';
+import { hasDrift, isComparisonComplete, type StackInventory } from '../../model/drift.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
 import { listFilePaths } from '../../plan/files.ts';
@@ -189,7 +189,7 @@ interface GetStacks {
   readonly names: readonly string[];
   readonly mayRead: (kind: Kind) => boolean;
   /** Renders one stack. Called only for the formats table, name and value. */
-  readonly render: (inventory: Inventory) => string;
+  readonly render: (inventory: StackInventory) => string;
 }
 
 /** Shows what every stack below a folder owns. Reads each account once. Errors of a stack are shown on stderr. */
@@ -201,7 +201,7 @@ export async function showResourcesOfStacks(
   const { names, mayRead } = asked;
   const flags = { ...asked.flags, ...TEXT_FORMAT_FLAGS };
   return runOnStacks(paths, { flags, command: 'get' }, context, async (run) => {
-    const found = new Map<StackFolder, Inventory>();
+    const found = new Map<StackFolder, StackInventory>();
     const parts = await forEachStack(run, async (folder) => {
       const { stack } = await openStackFolder(run, folder);
       found.set(folder, await stack.get({ names, mayRead, signal: run.signal }));
@@ -226,7 +226,7 @@ function showFailedStacks(
 }
 
 function render(
-  found: readonly (readonly [StackFolder, Inventory])[],
+  found: readonly (readonly [StackFolder, StackInventory])[],
   { flags, render: renderOne }: GetStacks,
 ): string {
   const stacks = found.map(([{ folder }, inventory]) => ({ folder, ...createInventoryDocument(inventory) }));

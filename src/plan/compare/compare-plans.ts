@@ -1,5 +1,5 @@
 import type { FieldType } from '../../kinds/field.ts';
-import { type Kind, toResourceType } from '../../kinds/kind.ts';
+import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
 import { sortSetsIn } from '../../kinds/normalize.ts';
 import { listPathFields } from '../../kinds/paths.ts';
 import { fillAllOmittedFields } from '../../kinds/read-response.ts';
@@ -132,7 +132,7 @@ function toComparablePath(kind: Kind, path: FieldPath, names: IdNames): FieldPat
 }
 
 function findTypeAt(kind: Kind, path: FieldPath): FieldType | undefined {
-  return path.reduce<FieldType | undefined>(findInnerType, toResourceType(kind));
+  return path.reduce<FieldType | undefined>(findInnerType, toObjectTypeOfKind(kind));
 }
 
 interface Side {

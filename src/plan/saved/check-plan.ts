@@ -13,7 +13,7 @@ import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import type { WriteId, WriteType } from '../../model/write.ts';
 import { listUnresolvedFields } from '../desired-form.ts';
-import { findFileText } from '../files.ts';
+import { findContentToWrite } from '../files.ts';
 import type { ReadRequest } from '../select-targets.ts';
 import { createMarkFromDraft } from '../writes.ts';
 import { createPlanLookUp, type PlanLookUp, resolveSpec } from './plan-look-up.ts';
@@ -96,7 +96,7 @@ function listTextEntries(address: string, live: LiveResource): readonly (readonl
 }
 
 function readFileText({ kind, computed }: LiveResource): string | undefined {
-  return findFileText(computed[getKind(kind).fileField ?? '']);
+  return findContentToWrite(computed[getKind(kind).fileField ?? '']);
 }
 
 /** Lists files whose planned content is not the live value: the plan file was edited, or the value changed. */

@@ -22,7 +22,7 @@ import { listDeletionDangers, listDriftDangers, withExpiryDanger } from '../dang
 import { type ComparableLiveSpec, listHiddenFieldWarnings } from '../decide-plan.ts';
 import { diffSpecs } from '../diff.ts';
 import { findDefaultDigest } from '../differences.ts';
-import { findFileText } from '../files.ts';
+import { findContentToWrite } from '../files.ts';
 import { listUsedKinds, type ReadRequest } from '../select-targets.ts';
 import { createPlanLookUp, isCreation, type PlanLookUp, resolveSpec } from './plan-look-up.ts';
 
@@ -137,7 +137,7 @@ function withFile(
 ): ResourceDrift {
   const file = files.find(({ address }) => address === resource.address);
   const one = live.resources.get(resource.kind)?.find(({ id }) => id === resource.id);
-  const text = one === undefined ? undefined : findFileText(one.computed[getKind(one.kind).fileField ?? '']);
+  const text = one === undefined ? undefined : findContentToWrite(one.computed[getKind(one.kind).fileField ?? '']);
   if (file === undefined || text === undefined || resource.duplicateOf !== undefined) return resource;
   const there = present.get(file.path);
   if (there === text || resource.state !== 'in-sync') return resource;

@@ -1,9 +1,9 @@
 import type { FieldType } from '../../kinds/field.ts';
-import { type Kind, toResourceType } from '../../kinds/kind.ts';
+import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { findInnerType } from '../../kinds/walk.ts';
 import { toName } from '../../model/address.ts';
-import type { Inventory, OwnedResource } from '../../model/drift.ts';
+import type { OwnedResource, StackInventory } from '../../model/drift.ts';
 import { assertDefined } from '../../model/errors.ts';
 import { formatPath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, parseJson, toCanonicalJson } from '../../model/json.ts';
@@ -139,7 +139,7 @@ function listEvents(
  * A JSON document with the resources of a stack. Each resource has its spec, as in a manifest, and the fields that the
  * service computed.
  */
-export function createInventoryDocument(inventory: Inventory): JsonObject {
+export function createInventoryDocument(inventory: StackInventory): JsonObject {
   const { stack, baseUrl, requests, resources } = redactInventory(inventory);
   return {
     format: 1,
@@ -152,12 +152,12 @@ export function createInventoryDocument(inventory: Inventory): JsonObject {
   };
 }
 
-export function renderInventoryJson(inventory: Inventory): string {
+export function renderInventoryJson(inventory: StackInventory): string {
   return renderJsonDocument(createInventoryDocument(inventory));
 }
 
 /** The address of each resource, one per line. */
-export function renderInventoryNames({ resources }: Inventory): string {
+export function renderInventoryNames({ resources }: StackInventory): string {
   return resources.map((one) => `${formatOwnedAddress(one)}\n`).join('');
 }
 
@@ -190,7 +190,10 @@ export function checkFieldPath(kind: Kind, path: FieldPath): string | undefined 
   if (kind.oneTimeFields.includes(String(first)))
     return `the ${first} of a ${kind.title} is shown only once, in the response to its creation, and cannot be read`;
   if (Object.hasOwn(OWN, String(first)) && rest.length === 0) return undefined;
-  const end = path.reduce<FieldType | 'free' | 'none'>((type, step) => computeTypeAt(type, step), toResourceType(kind));
+  const end = path.reduce<FieldType | 'free' | 'none'>(
+    (type, step) => computeTypeAt(type, step),
+    toObjectTypeOfKind(kind),
+  );
   return end === 'none' ? `a ${kind.title} has no field ${formatPath(path)}` : undefined;
 }
 
@@ -199,7 +202,7 @@ export function checkFieldPath(kind: Kind, path: FieldPath): string | undefined 
  * any other value is JSON. Resources without a value are omitted. With `isNamed`, each line starts with the address of
  * its resource, to tell several resources apart.
  */
-export function renderFieldValues(inventory: Inventory, path: FieldPath, isNamed: boolean): string {
+export function renderFieldValues(inventory: StackInventory, path: FieldPath, isNamed: boolean): string {
   const lines = redactInventory(inventory).resources.flatMap((resource) => {
     const value = readPath(resource, path);
     const texts = isJsonArray(value) ? value.map(formatValue) : value === null ? [] : [formatValue(value)];

@@ -305,12 +305,12 @@ export function listDangerSections(
   { dangers, dangerCount }: DangersView,
   linkToDanger: LinkToDanger,
 ): readonly Section[] {
-  const items = dangers.map((danger) => renderDangerSection(danger, linkToDanger(danger)));
+  const items = dangers.map((danger) => renderDangerItem(danger, linkToDanger(danger)));
   return wrapInCautionBox(dangerCount, items);
 }
 
 /** A danger as a list item. `lead`: Markdown that names the stack and the owner, in a report on many stacks. */
-export function renderDangerSection(
+export function renderDangerItem(
   { group, address, clause, then, owner, path, anchor }: DangerView,
   link: string,
   lead?: string,

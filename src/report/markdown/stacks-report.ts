@@ -7,7 +7,7 @@ import {
   type StackRow,
   sortRows,
 } from '../view/stacks-view.ts';
-import { createManifestLinks, type LinkToDanger, renderDangerSection, wrapInCautionBox } from './changes.ts';
+import { createManifestLinks, type LinkToDanger, renderDangerItem, wrapInCautionBox } from './changes.ts';
 import { createDriftLinks } from './drift.ts';
 import { createDangerLinks, listReportSections } from './report.ts';
 import { escapeProse, foldSections, joinSections, renderCommentMarker, renderRow, type Section } from './text.ts';
@@ -66,7 +66,7 @@ function createLinksOfStacks({ parts }: StacksReport, options: FormatOptions): (
 
 function listDangersOfStack({ title, owner, dangers }: StackDangers, linkTo: LinkToDanger): readonly Section[] {
   const lead = `**${escapeProse(title)}**${owner === undefined ? '' : ` (${escapeProse(owner)})`}: `;
-  return dangers.map((danger) => renderDangerSection(danger, linkTo(danger), lead));
+  return dangers.map((danger) => renderDangerItem(danger, linkTo(danger), lead));
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { SubmissionPartDecision, SubmissionParts, SubmittedKind } from '../../kinds/kind.ts';
+import type { ReviewedPartsField, ServiceDecision, SubmittedKind } from '../../kinds/kind.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { TextStyleOptions } from '../report.ts';
@@ -22,7 +22,7 @@ interface PartView {
   readonly name: string;
   readonly status: string;
   /** Undefined if the kind does not define the status of the part. */
-  readonly decision: SubmissionPartDecision | undefined;
+  readonly decision: ServiceDecision | undefined;
 }
 
 /** Fields that are missing from the response become empty texts. */
@@ -39,7 +39,7 @@ export function createSubmissionView(kind: SubmittedKind, shown: JsonObject): Su
   };
 }
 
-function createPartView({ name, status, decisions }: SubmissionParts, part: JsonObject): PartView {
+function createPartView({ name, status, decisions }: ReviewedPartsField, part: JsonObject): PartView {
   const shown = toText(part[status]);
   const decision = Object.hasOwn(decisions, shown) ? decisions[shown] : undefined;
   return { name: quoteIfNeeded(toText(part[name])), status: quoteIfNeeded(shown), decision };
@@ -74,7 +74,7 @@ function renderTable({ parts, partTitle }: SubmissionView, { color }: TextStyleO
   return ['', paint('muted', `  ${padToColumns(heading, width)}  STATUS`), ...rows];
 }
 
-const STYLES: Readonly<Record<SubmissionPartDecision, TextStyle>> = {
+const STYLES: Readonly<Record<ServiceDecision, TextStyle>> = {
   open: 'changed',
   rejected: 'removed',
   accepted: 'added',

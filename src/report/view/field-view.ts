@@ -1,5 +1,5 @@
 import { type Field, type FieldType, type ObjectType, objectOf } from '../../kinds/field.ts';
-import { type Kind, toResourceType } from '../../kinds/kind.ts';
+import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
 import { getDefaultValue } from '../../kinds/normalize.ts';
 import { findInnerType } from '../../kinds/walk.ts';
 import { isAddress } from '../../model/address.ts';
@@ -397,7 +397,7 @@ interface Leaf {
 
 /** Lists the values of a spec that are not defaults. Splits objects and flat maps: each member has its own path. */
 export function listLeafValues(kind: Kind, spec: Spec): readonly Leaf[] {
-  const type = toResourceType(kind);
+  const type = toObjectTypeOfKind(kind);
   const value = withoutDefaults(type, orderMembers(type, spec));
   return hasOnlyDefaults(type, spec) ? [] : takeApart({ type, path: [], value });
 }
@@ -528,7 +528,7 @@ export type OptionalFieldType = FieldType | undefined;
 /** The type of the value at a path of a kind's spec, such as `policy.inbound[0].name`. */
 export function getFieldType(kind: Kind, path: string): OptionalFieldType {
   const steps = parsePath(path);
-  if (steps?.[0] !== 'lifecycle') return steps?.reduce<OptionalFieldType>(findInnerType, toResourceType(kind));
+  if (steps?.[0] !== 'lifecycle') return steps?.reduce<OptionalFieldType>(findInnerType, toObjectTypeOfKind(kind));
   return steps.slice(1).reduce<OptionalFieldType>(findInnerType, objectOf(kind.lifecycle));
 }
 

@@ -3,7 +3,7 @@ import type { Kind } from '../../kinds/kind.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { IDENTITY_FIELDS } from '../../kinds/tables/standard-fields.ts';
 import { formatAddress } from '../../model/address.ts';
-import type { Inventory, OwnedResource } from '../../model/drift.ts';
+import type { OwnedResource, StackInventory } from '../../model/drift.ts';
 import { formatPath } from '../../model/field-path.ts';
 import { isJsonArray, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -49,7 +49,7 @@ interface NamedScope extends InventoryScope {
   readonly names: ReadonlyMap<string, string>;
 }
 
-export function createInventoryView(inventory: Inventory, scope: InventoryScope): InventoryView {
+export function createInventoryView(inventory: StackInventory, scope: InventoryScope): InventoryView {
   const { resources, externals = new Map() } = redactInventory(inventory);
   const named = Array.from(externals, ([address, id]) => [id, toPrintable(address)] as const);
   const owned = resources.map((one) => [one.live.id, formatOwnedAddress(one)] as const);

@@ -1,6 +1,6 @@
 import { findKind, KINDS } from '../../kinds/tables/registry.ts';
 import type { Change, Difference } from '../../model/change.ts';
-import type { Drift, Inventory, ResourceDrift } from '../../model/drift.ts';
+import type { Drift, ResourceDrift, StackInventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { MarkDraft } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -49,7 +49,7 @@ function redactResource(resource: ResourceDrift): ResourceDrift {
   };
 }
 
-export function redactInventory(inventory: Inventory): Inventory {
+export function redactInventory(inventory: StackInventory): StackInventory {
   return { ...inventory, resources: inventory.resources.map((one) => ({ ...one, live: redactLive(one.live) })) };
 }
 

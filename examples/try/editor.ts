@@ -3,7 +3,7 @@ import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { lintGutter, lintKeymap, type Diagnostic as Mark, setDiagnostics } from '@codemirror/lint';
-import { EditorState, type Text } from '@codemirror/state';
+import { Compartment, EditorState, type Extension, type Text } from '@codemirror/state';
 import { EditorView, hoverTooltip, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import type { Diagnostic } from 'edgewise';
@@ -36,9 +36,7 @@ function complete(context: CompletionContext) {
   };
 }
 
-function toLines(text: Text): readonly string[] {
-  return text.toString().split('\n');
-}
+const toLines = (text: Text): readonly string[] => text.toString().split('\n');
 
 const explain = hoverTooltip((view, at) => {
   const line = view.state.doc.lineAt(at);
@@ -63,13 +61,22 @@ export interface Editor {
   readonly mark: (diagnostics: readonly Diagnostic[]) => void;
 }
 
+/** Nobody writes longer lines. Coloring them keeps a page busy: 100,000 brackets are as many nested lists. */
+const MAX_COLORED_LINE = 5_000;
+const [LANGUAGE, YAML, NO_LANGUAGE] = [new Compartment(), yaml(), [] as Extension];
+const chooseLanguage = (lines: Iterable<string>) =>
+  Array.from(lines).some(({ length }) => length > MAX_COLORED_LINE) ? NO_LANGUAGE : YAML;
+
 /** Puts an editor into an element. `onChange` gets each text that a person typed. */
 export function createEditor(parent: HTMLElement, onChange: (text: string) => void): Editor {
   let isShowing = false;
   const extensions = [
     lineNumbers(),
     history(),
-    yaml(),
+    EditorState.transactionExtender.of(({ startState, newDoc }) => {
+      const language = chooseLanguage(newDoc.iterLines());
+      return language === LANGUAGE.get(startState) ? null : { effects: LANGUAGE.reconfigure(language) };
+    }),
     syntaxHighlighting(COLORS),
     autocompletion({ override: [complete] }),
     explain,
@@ -82,13 +89,14 @@ export function createEditor(parent: HTMLElement, onChange: (text: string) => vo
       if (docChanged && !isShowing) onChange(state.doc.toString());
     }),
   ];
-  const view = new EditorView({ parent, extensions });
+  const view = new EditorView({ parent });
   let shown = '';
   return {
     show: (file, text) => {
       isShowing = true;
       shown = file;
-      view.setState(EditorState.create({ doc: text, extensions }));
+      const language = LANGUAGE.of(chooseLanguage(text.split('\n')));
+      view.setState(EditorState.create({ doc: text, extensions: [...extensions, language] }));
       isShowing = false;
     },
     mark: (diagnostics) => {

@@ -173,8 +173,7 @@ function make<K extends keyof HTMLElementTagNameMap>(tag: K, text: string): HTML
 }
 
 function say(text: string, isBad = false): void {
-  get('status').textContent = text;
-  get('status').classList.toggle('bad', isBad);
+  Object.assign(get('status'), { textContent: text, className: isBad ? 'bad' : '' });
 }
 
 function reset(next: Situation): void {
@@ -204,9 +203,7 @@ async function choose(name: string): Promise<void> {
   else await run({ type: 'edit', kind: edited.kind, resource: String(target['id']), fields: edited.fields });
 }
 
-function onClick(id: string, act: () => void): void {
-  get(id).addEventListener('click', act);
-}
+const onClick = (id: string, act: () => void) => get(id).addEventListener('click', act);
 
 function onSelect(
   id: string,

@@ -153,7 +153,7 @@ for (const { browser: name, path, args } of BROWSERS) {
       const ends = [text.slice(0, 10), text.trim().split('\n').at(-1)?.slice(0, 10) ?? '', text.trim().slice(-10)];
       await page.waitForFunction(
         (wanted) => wanted.some((end) => document.querySelector('.cm-content')?.textContent?.includes(end)),
-        { timeout: 90_000 },
+        { timeout: 90_000, polling: 100 },
         ends,
       );
       return settle();

@@ -138,14 +138,12 @@ export function withoutNulls(kind: Kind, spec: JsonObject): JsonObject {
   return leaveOutNulls(kind.specType, spec);
 }
 
-function leaveOutNulls({ fields }: ObjectType, value: JsonObject): JsonObject {
-  const kept: [string, Json][] = [];
-  for (const [name, member] of Object.entries(value)) {
-    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (field === undefined) kept.push([name, member]);
-    else if (member !== null || field.required) kept.push([name, leaveOutInside(field.type, member)]);
-  }
-  return Object.fromEntries(kept);
+function leaveOutNulls({ fields, namedFields }: ObjectType, value: JsonObject): JsonObject {
+  const isKept = ([name, member]: [string, Json]) =>
+    member !== null || !Object.hasOwn(fields, name) || fields[name]?.required === true;
+  const entries = Object.entries(value);
+  const kept = entries.every(isKept) ? value : Object.fromEntries(entries.filter(isKept));
+  return mapPresentFields(namedFields, kept, leaveOutInside);
 }
 
 function leaveOutInside(type: FieldType, value: Json): Json {

@@ -368,8 +368,10 @@ function skipToStart(text: string, { start }: Span): number {
 
 function readAllow({ lint }: JsonObject): DesiredResource['allow'] {
   const allow = isJsonObject(lint) ? lint['allow'] : undefined;
-  return isJsonObject(allow) ? (allow as DesiredResource['allow']) : {}; // its schema has checked it
+  return isJsonObject(allow) ? (allow as DesiredResource['allow']) : NO_SUPPRESSIONS; // its schema has checked it
 }
+
+const NO_SUPPRESSIONS: DesiredResource['allow'] = {};
 
 /** Parses the policies and policy tests whose fields are valid. */
 function parsePolicyDocuments(documents: readonly ManifestDocument[], locator: Locator): PolicyDocuments {

@@ -30,15 +30,27 @@ export interface DecidedPlan {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+interface DecidedChanges extends Pick<DecidedPlan, 'decisions' | 'suppressedDeletes'> {
+  readonly matched: ReturnType<typeof matchResources>;
+  readonly selected: ReturnType<typeof selectTargets>;
+}
+
 /** Pairs desired with live resources, selects the pairs of the targets, and decides the action of each pair. */
-export function decidePlan(input: PlanInput): DecidedPlan {
-  const { desired, live, mode, targets, takeOver = [], tokens, now } = input;
-  const stack = desired.stack.name;
+export function decideChanges(input: PlanInput): DecidedChanges {
+  const { desired, live, mode, targets, takeOver = [] } = input;
   const wanted = mode === 'release' ? createReleaseState(desired) : desired;
   const matched = matchResources(wanted, live, { takeOver, isLeft: createIsHandedOver(input) });
   const selected = selectTargets(matched.pairs, wanted, targets);
+  const stack = desired.stack.name;
   const decided = decideActions(selected.pairs, { ...input, stack, keepDrift: input.keepDrift === true });
-  const { decisions, suppressedDeletes } = suppressDeletes(decided, input.noDelete === true);
+  return { matched, selected, ...suppressDeletes(decided, input.noDelete === true) };
+}
+
+/** Decides the changes, and adds the diagnostics on them. */
+export function decidePlan(input: PlanInput): DecidedPlan {
+  const { desired, live, tokens, now } = input;
+  const stack = desired.stack.name;
+  const { matched, selected, decisions, suppressedDeletes } = decideChanges(input);
   const diagnostics = [
     ...input.diagnostics.filter((found) => found.severity === 'error' || selected.concerns(found)),
     ...explainKeptDuplicates(matched.diagnostics.filter(selected.concerns), suppressedDeletes),

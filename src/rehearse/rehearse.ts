@@ -10,7 +10,7 @@ import { formatWriteAddress, type Write } from '../model/write.ts';
 import { createChange } from '../plan/create-change.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import type { ChangeDecision } from '../plan/decide.ts';
-import { type DecidedPlan, decidePlan } from '../plan/decide-plan.ts';
+import { type DecidedPlan, decideChanges, decidePlan } from '../plan/decide-plan.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import { findTargetClosure } from '../plan/select-targets.ts';
 import {
@@ -60,9 +60,8 @@ async function tryPlan(
   if (plan.writes.length === 0) return { rehearsed: plan, rejections: [] };
   const { live, ...tried } = await applyAndRead(plan, input);
   const again = { ...input, live, targets: [], rotate: [], diagnostics: [] };
-  const after = decidePlan(narrowInput(again, listTouched(plan)));
-  const remaining = after.decisions
-    .filter(({ action, pair }) => action !== 'no-op' && !isLeftOut(pair.address))
+  const remaining = decideChanges(narrowInput(again, listTouched(plan)))
+    .decisions.filter(({ action, pair }) => action !== 'no-op' && !isLeftOut(pair.address))
     .map((decision) => createChange(decision, []));
   const { rejections, diagnostics } = collectRehearsalFindings({
     ...{ plan, desired: input.desired, left: remaining, referrers: createReferrerQueries(input) },
